@@ -1,0 +1,66 @@
+import type { operations } from '@trunkline/client/schema';
+
+/** The name of every operation of the contract. */
+export type OperationId = keyof operations;
+
+type Parameters<Id extends OperationId, Place extends 'query' | 'header' | 'path'> = operations[Id] extends {
+  parameters: { [P in Place]: infer Value };
+}
+  ? Value
+  : operations[Id] extends { parameters: { [P in Place]?: infer Value } }
+    ? NonNullable<Value>
+    : Record<never, never>;
+
+type Body<Id extends OperationId> = operations[Id] extends { requestBody: { content: { 'application/json': infer B } } }
+  ? B
+  : operations[Id] extends { requestBody?: { content: { 'application/json': infer B } } }
+    ? B | undefined
+    : undefined;
+
+/** What a handler reads: the parts of the request, checked against the contract before it runs. */
+export interface Input<Id extends OperationId> {
+  path: Parameters<Id, 'path'>;
+  query: Parameters<Id, 'query'>;
+  /** Header parameters by their names in the contract, such as `Idempotency-Key`. */
+  headers: Parameters<Id, 'header'>;
+  body: Body<Id>;
+}
+
+type Success = 200 | 201 | 202 | 204;
+type Responses<Id extends OperationId> = operations[Id]['responses'];
+
+/** One frame of a server-sent event stream. `id` is what `Last-Event-ID` brings back; `data` is sent as JSON. */
+export interface StreamFrame {
+  id: string;
+  event: string;
+  data: unknown;
+}
+
+/** What a handler answers: a declared success status with its declared body. Failures are thrown as `ServiceError`. */
+export type Answer<Id extends OperationId> = {
+  [Status in keyof Responses<Id> & Success]: Responses<Id>[Status] extends {
+    content: { 'application/json': infer B };
+  }
+    ? { status: Status; body: B; headers?: Record<string, string> }
+    : Responses<Id>[Status] extends { content: { 'text/event-stream': unknown } }
+      ? { status: Status; stream: AsyncIterable<StreamFrame> }
+      : { status: Status };
+}[keyof Responses<Id> & Success];
+
+/** Who asks, and for which workspace. */
+export interface RequestContext {
+  /** The workspace's UUID, from the key. */
+  workspaceId: string;
+  key: { id: string; permissions: readonly string[] };
+  requestId: string;
+  /** The client's network address, for the audit log. */
+  address: string;
+  /** Aborted when the client has gone, its key was revoked, or the server drains. */
+  signal: AbortSignal;
+}
+
+/** One operation, carried out: read the input, call one act, shape the answer. */
+export type Handler<Id extends OperationId> = (input: Input<Id>, context: RequestContext) => Promise<Answer<Id>>;
+
+/** The handlers of some operations; each feature's `operations.ts` makes one of these. */
+export type Handlers<Ids extends OperationId = OperationId> = { [Id in Ids]: Handler<Id> };

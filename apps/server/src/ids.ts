@@ -1,0 +1,18 @@
+import { v7 } from 'uuid';
+
+/** The prefix of each kind of ID (decisions, "Everywhere"). */
+export type IdPrefix =
+  | 'pn' | 'pool' | 'wf' | 'run' | 'list' | 'upl' | 'cmp' | 'bat' | 'room' | 'cc'
+  | 'kb' | 'doc' | 'key' | 'evt' | 'whk' | 'dlv' | 'aud' | 'ws';
+
+/** A new time-sortable UUIDv7, as the database keeps it. */
+export const newUuid = (): string => v7();
+
+/** The ID that clients see for a database UUID: `pn_` and 32 hex digits. */
+export const toId = (prefix: IdPrefix, uuid: string): string => `${prefix}_${uuid.replaceAll('-', '')}`;
+
+/** The database UUID of an ID that the contract's pattern has let through. */
+export function fromId(id: string): string {
+  const hex = id.slice(-32);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

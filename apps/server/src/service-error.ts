@@ -1,0 +1,31 @@
+import type { components } from '@trunkline/client/schema';
+
+/** Every error code of the contract. */
+export type ErrorCode = components['schemas']['ErrorCode'];
+/** One fault and its place, as the contract's `ErrorDetail`. */
+export type ErrorDetail = components['schemas']['ErrorDetail'];
+
+/**
+ * What a feature throws to refuse a request. The edge turns the code into a status and sends
+ * `{code, error, details?}`; `message` therefore is for the client, and holds nothing internal. What a
+ * vendor said belongs in `cause`, which is logged and never sent.
+ */
+export class ServiceError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetail[] | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: ErrorDetail[]; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** The one `not_found`, the same for what another workspace has and for what never was (decisions, "Everywhere"). */
+export const notFound = () => new ServiceError('not_found', 'There is no such resource in this workspace.');
