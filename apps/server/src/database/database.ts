@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import type { Connection } from './connection.ts';
+import { isRetriable, isStalePlan, translated } from './errors.ts';
+import type { Schema } from './schema.ts';
+import { bindToClient } from './transaction-driver.ts';
+import { columnTypes } from './types.ts';
+
+declare const madeHere: unique symbol;
+
+/** A transaction that sees the rows of one workspace only. */
+export interface WorkspaceTx {
+  readonly db: Kysely<Schema>;
+  readonly workspaceId: string;
+  readonly [madeHere]: 'workspace';
+}
+
+/** A transaction of the engine's loops, which sees the rows of every workspace. */
+export interface EngineTx {
+  readonly db: Kysely<Schema>;
+  readonly [madeHere]: 'engine';
+}
+
+/**
+ * The way to the database. Both functions commit what `fn` did when it returns and undo it when it throws. On a
+ * deadlock or a serialization failure `fn` runs again, up to three times, so it must do nothing but query. They throw
+ * what `fn` throws, and `unavailable` when the connection fails; whether a commit cut off that way took effect is then
+ * unknown.
+ */
+export interface Database {
+  /** @param workspaceId the workspace's UUID */
+  inWorkspace<T>(workspaceId: string, fn: (tx: WorkspaceTx) => Promise<T>): Promise<T>;
+  inEngine<T>(fn: (tx: EngineTx) => Promise<T>): Promise<T>;
+  readonly connection: Connection;
+  readonly pool: pg.Pool;
+  close(): Promise<void>;
+}
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const retries = 3;
+
+/** Opens a pool of at most `poolSize` connections. It connects when first used. */
+export function openDatabase(options: { connection: Connection; poolSize: number; log: Logger }): Database {
+  const pool = new pg.Pool({
+    ...options.connection,
+    max: options.poolSize,
+    connectionTimeoutMillis: 10_000,
+    idle_in_transaction_session_timeout: 60_000,
+    application_name: 'trunkline',
+    types: columnTypes,
+  });
+  // Without a listener a lost connection ends the process. Once when idle, and once when in use, where the query fails too.
+  pool.on('error', (error) => options.log.warn({ reason: error.message }, 'an idle database connection was lost'));
+  pool.on('connect', (client) => client.on('error', () => {}));
+
+  return {
+    inWorkspace: async (workspaceId, fn) => {
+      if (!uuidPattern.test(workspaceId)) throw new TypeError('A workspace is named by its UUID.');
+      const begin = `begin; select set_config('trunkline.workspace', '${workspaceId}', true)`;
+      return inTransaction(pool, begin, (db) => fn({ db, workspaceId } as WorkspaceTx));
+    },
+    inEngine: (fn) =>
+      inTransaction(pool, `begin; select set_config('trunkline.engine', 'on', true)`, (db) => fn({ db } as EngineTx)),
+    connection: options.connection,
+    pool,
+    close: () => pool.end(),
+  };
+}
+
+async function inTransaction<T>(pool: pg.Pool, begin: string, fn: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await once(pool, begin, fn);
+    } catch (error) {
+      if (attempt === retries || !isRetriable(error)) throw error;
+      await sleep(2 ** attempt * (5 + Math.random() * 15));
+    }
+  }
+}
+
+async function once<T>(pool: pg.Pool, begin: string, fn: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
+  const client = await pool.connect().catch((error) => {
+    throw translated(error);
+  });
+  const { db, close } = bindToClient(client);
+  let discard = false;
+  const send = (text: string) =>
+    client.query(text).catch((error) => {
+      discard = true;
+      throw translated(error);
+    });
+  try {
+    await send(begin);
+    const result = await fn(db);
+    close();
+    const { command } = await send('commit');
+    // PostgreSQL answers so when `fn` has swallowed the error of one of its statements.
+    if (command === 'ROLLBACK') throw new Error('The transaction had failed before its commit.');
+    return result;
+  } catch (error) {
+    close();
+    discard ||= isStalePlan(error);
+    if (!discard) await send('rollback').catch(() => {});
+    throw error;
+  } finally {
+    client.release(discard);
+  }
+}

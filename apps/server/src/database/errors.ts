@@ -1,0 +1,35 @@
+import pg from 'pg';
+import { ServiceError } from '../service-error.ts';
+
+/** Whether running the whole transaction again may succeed: deadlock, serialization failure, a plan made stale by a migration. */
+export function isRetriable(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false;
+  return error.code === '40P01' || error.code === '40001' || isStalePlan(error);
+}
+
+/** A prepared `select *` whose table a migration has changed meanwhile. Its connection must be thrown away. */
+export function isStalePlan(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery';
+}
+
+/** The name of the unique, foreign key or check constraint that a statement ran into, if that is what went wrong. */
+export function violatedConstraint(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError && error.code?.startsWith('23') ? error.constraint : undefined;
+}
+
+/** What the driver threw, with a lost or refused connection turned into `unavailable`. */
+export function translated(error: unknown): unknown {
+  if (!isConnectionLost(error)) return error;
+  return new ServiceError('unavailable', 'The database cannot be reached right now. Try again.', { cause: error });
+}
+
+function isConnectionLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof pg.DatabaseError) {
+    // Connection exceptions, operator intervention, too many connections, idle in transaction for too long.
+    return /^(08...|57P0[1-5]|53300|25P03)$/.test(error.code ?? '');
+  }
+  return (
+    'syscall' in error || /^Connection terminated|not queryable|timeout exceeded|Client was closed/.test(error.message)
+  );
+}

@@ -1,0 +1,32 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import type { Logger } from 'pino';
+import * as initial from '../../migrations/0001-initial.ts';
+import type { Database } from './database.ts';
+
+/** Every migration, in the order of its name. They go forward only. */
+const migrations = { '0001-initial': initial };
+
+/**
+ * Brings the database's tables to the newest state. Several servers may call this at once: an advisory lock lets one
+ * work and the others wait. Throws what a migration threw; nothing of it is kept then.
+ */
+export async function migrate(database: Database, log: Logger): Promise<void> {
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: database.pool }) });
+  await warnOfPrivileges(db, log);
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  for (const { migrationName, status } of results) log.info({ migration: migrationName, status }, 'migration');
+  if (error) throw error;
+}
+
+/** Row-level security is the second wall between workspaces, and such a role walks through it. */
+async function warnOfPrivileges(db: Kysely<unknown>, log: Logger): Promise<void> {
+  const { rows } = await sql<{ unbound: boolean }>`
+    select rolsuper or rolbypassrls as unbound from pg_roles where rolname = current_user`.execute(db);
+  if (rows[0]?.unbound) {
+    log.warn(
+      'the database role is a superuser or has BYPASSRLS: row-level security does not bind it; use another role',
+    );
+  }
+}

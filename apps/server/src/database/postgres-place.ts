@@ -1,0 +1,70 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { chown, link, lstat, mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type Account, canEnter, unprivilegedAccount } from './postgres-account.ts';
+
+/** Where an embedded PostgreSQL lives, and as whom. */
+export interface Place {
+  account: Account;
+  /** PostgreSQL's own data folder, mode 0700. */
+  data: string;
+  /** The folder of its socket, mode 0700: who can enter it is the database's only lock. */
+  sockets: string;
+}
+
+/** Root's place for data when DATA_DIR lies where the unprivileged account can't go, as in a home of mode 0700. */
+const sharedState = '/var/lib/trunkline';
+
+/** `sun_path` holds 108 bytes on Linux, 104 on macOS, with a closing zero. */
+const longestSocketPath = 103;
+
+/** Finds the place that belongs to this DATA_DIR; the same one at every start. Makes DATA_DIR when there is none. */
+export async function findPlace(dataDir: string): Promise<Place> {
+  const runningAsRoot = process.getuid?.() === 0;
+  await mkdir(dataDir, { recursive: true, mode: runningAsRoot ? 0o711 : 0o700 });
+  const home = await realpath(dataDir);
+  const account = unprivilegedAccount();
+  const data = await dataFolder(home, account);
+  const owner = await stat(data).catch(() => undefined);
+  const asOwner = account && owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : account;
+  return { account: asOwner, data, sockets: await socketFolder(data, asOwner) };
+}
+
+async function dataFolder(home: string, account: Account): Promise<string> {
+  const inside = path.join(home, 'postgres');
+  const note = path.join(home, 'postgres.location');
+  const noted = await readFile(note, 'utf8').catch(() => undefined);
+  if (noted) return noted.trim();
+  if (await canEnter(home, account)) return inside;
+
+  await mkdir(sharedState, { recursive: true, mode: 0o755 });
+  // A note in DATA_DIR rather than a hash of its path: a deleted DATA_DIR must not find its old data again.
+  const draft = `${note}.${randomUUID()}`;
+  await writeFile(draft, path.join(sharedState, randomUUID()));
+  await link(draft, note).catch((error) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await rm(draft);
+  return (await readFile(note, 'utf8')).trim();
+}
+
+async function socketFolder(data: string, account: Account): Promise<string> {
+  if (Buffer.byteLength(socketFile(data)) <= longestSocketPath) return data;
+  const folder = path.join('/tmp', `trunkline-${createHash('sha256').update(data).digest('hex').slice(0, 16)}`);
+  const uid = account?.uid ?? process.getuid?.() ?? 0;
+  await mkdir(folder, { mode: 0o700 }).then(
+    () => account && chown(folder, account.uid, account.gid),
+    (error) => {
+      if (error.code !== 'EEXIST') throw error;
+    },
+  );
+  const found = await lstat(folder);
+  const ours = found.uid === uid || found.uid === process.getuid?.();
+  if (!found.isDirectory() || !ours || (found.mode & 0o077) !== 0) {
+    throw new Error(`${folder} belongs to someone else; the database's socket can't be put there.`);
+  }
+  return folder;
+}
+
+/** The socket that PostgreSQL makes in a folder. */
+export const socketFile = (folder: string) => path.join(folder, '.s.PGSQL.5432');

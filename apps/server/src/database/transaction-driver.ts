@@ -1,0 +1,74 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely';
+import type pg from 'pg';
+import { translated } from './errors.ts';
+import type { Schema } from './schema.ts';
+import { statement } from './statements.ts';
+
+const changing = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
+const adapter = new PostgresAdapter();
+const compiler = new PostgresQueryCompiler();
+
+/** A Kysely whose every query runs on one client, one after another. After `close` it refuses. */
+export function bindToClient(client: pg.ClientBase): { db: Kysely<Schema>; close(): void } {
+  let open = true;
+  let previous: Promise<unknown> = Promise.resolve();
+
+  const connection: DatabaseConnection = {
+    executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      const run = async () => {
+        if (!open) throw new Error('A query came after the end of its transaction.');
+        return execute<R>(client, query);
+      };
+      const result = previous.then(run);
+      previous = result.catch(() => {});
+      return result;
+    },
+    streamQuery: () => {
+      throw new Error('Streaming is not supported in a transaction.');
+    },
+  };
+  const refuse = async () => {
+    throw new Error('A transaction is open already.');
+  };
+  const driver: Driver = {
+    init: async () => {},
+    acquireConnection: async () => connection,
+    releaseConnection: async () => {},
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+    destroy: async () => {},
+  };
+  const db = new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => adapter,
+      createDriver: () => driver,
+      createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+      createQueryCompiler: () => compiler,
+    },
+  });
+  return {
+    db,
+    close: () => {
+      open = false;
+    },
+  };
+}
+
+async function execute<R>(client: pg.ClientBase, query: CompiledQuery): Promise<QueryResult<R>> {
+  try {
+    const { command, rowCount, rows } = await client.query(statement(query.sql, query.parameters));
+    return changing.has(command) ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows };
+  } catch (error) {
+    throw translated(error);
+  }
+}

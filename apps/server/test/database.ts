@@ -1,0 +1,15 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { type Connection, withDatabase } from '../src/database/connection.ts';
+import { statementOn } from './statement-on.ts';
+
+/** A migrated, empty database of this test file's own. Make one a file, not one a test: a clone takes 0.1 to 0.5 s. */
+export async function freshDatabase(): Promise<{ connection: Connection; drop(): Promise<void> }> {
+  const { connection, template } = inject('testServer');
+  const name = `trunkline_test_${randomBytes(6).toString('hex')}`;
+  await statementOn(connection, `create database ${name} template ${template}`);
+  return {
+    connection: withDatabase(connection, name),
+    drop: () => statementOn(connection, `drop database if exists ${name} with (force)`),
+  };
+}
