@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import type { Connection } from './connection.ts';
+
+const firstPause = 50;
+const longestPause = 5000;
+
+/**
+ * Listens on a channel until closed, on a connection of its own, which it opens again when it's lost. What is sent
+ * meanwhile is missed.
+ */
+export function listen(
+  options: { connection: Connection; channel: string; log: Logger },
+  onPayload: (payload: string) => void,
+): { close(): Promise<void> } {
+  const closing = new AbortController();
+  const running = keepListening(closing.signal, options, onPayload);
+  return {
+    close: () => {
+      closing.abort();
+      return running;
+    },
+  };
+}
+
+async function keepListening(
+  closing: AbortSignal,
+  { connection, channel, log }: { connection: Connection; channel: string; log: Logger },
+  onPayload: (payload: string) => void,
+): Promise<void> {
+  let pause = firstPause;
+  while (!closing.aborted) {
+    const client = new pg.Client({ ...connection, keepAlive: true, application_name: 'trunkline listen' });
+    const over = new Promise<void>((resolve) => {
+      client.once('end', resolve);
+      client.on('error', () => resolve());
+      closing.addEventListener('abort', () => resolve(), { once: true });
+    });
+    client.on('notification', ({ payload }) => onPayload(payload ?? ''));
+    try {
+      await client.connect();
+      await client.query(`listen ${channel}`);
+      pause = firstPause;
+      await over;
+      if (!closing.aborted) log.warn('the listening database connection was lost');
+    } catch (error) {
+      log.warn({ reason: error instanceof Error ? error.message : undefined }, 'cannot listen to the database');
+    }
+    client.end().catch(() => {});
+    await sleep(pause, undefined, { signal: closing }).catch(() => {});
+    pause = Math.min(pause * 2, longestPause);
+  }
+}

@@ -1,0 +1,82 @@
+import pg from 'pg';
+import type { Logger } from 'pino';
+import type { Connection } from './connection.ts';
+import { listen } from './listen.ts';
+
+/**
+ * Word between servers that a resource has changed. A hint only: it may be lost or late, so who waits also looks by
+ * itself once a second.
+ */
+export interface Notifications {
+  /** Tells the listeners of a topic (a resource's UUID), in every process, within some 10 ms. Never throws. */
+  notify(topic: string): void;
+  /** Calls `listener` at each word about the topic, from this process too. Returns what ends that. */
+  subscribe(topic: string, listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+const channel = 'trunkline_events';
+/** NOTIFY makes commits wait for one another, so a process sends one for all its topics of this time. */
+const gatherMilliseconds = 10;
+/** A payload stays below 8000 bytes: 200 UUIDs and their commas are 7400. */
+const topicsPerPayload = 200;
+
+/** Opens one connection that listens and, at the first word, one that tells. Both come back by themselves. */
+export function openNotifications(options: { connection: Connection; log: Logger }): Notifications {
+  const { connection, log } = options;
+  const listeners = new Map<string, Set<() => void>>();
+  const ear = listen({ connection, channel, log }, (payload) => {
+    for (const topic of payload.split(',')) for (const listener of listeners.get(topic) ?? []) listener();
+  });
+  const mouth = new pg.Pool({
+    ...connection,
+    max: 1,
+    connectionTimeoutMillis: 5000,
+    application_name: 'trunkline tell',
+  });
+  mouth.on('error', () => {});
+  mouth.on('connect', (client) => client.on('error', () => {}));
+
+  let pending = new Set<string>();
+  let sending: Promise<void> | undefined;
+
+  async function send(): Promise<void> {
+    const topics = [...pending];
+    pending = new Set();
+    const payloads: string[] = [];
+    for (let at = 0; at < topics.length; at += topicsPerPayload) {
+      payloads.push(topics.slice(at, at + topicsPerPayload).join());
+    }
+    await mouth
+      .query(`select pg_notify('${channel}', payload) from unnest($1::text[]) payload`, [payloads])
+      .catch((error) => log.warn({ reason: error.message, topics: topics.length }, 'a notification was lost'));
+    sending = undefined;
+    schedule();
+  }
+
+  function schedule(): void {
+    if (sending || pending.size === 0) return;
+    sending = new Promise((resolve) => setTimeout(resolve, gatherMilliseconds)).then(send);
+  }
+
+  return {
+    notify(topic) {
+      pending.add(topic);
+      schedule();
+    },
+    subscribe(topic, listener) {
+      const same = listeners.get(topic) ?? new Set();
+      // A wrapper of its own, so that one function may be subscribed twice.
+      const own = () => listener();
+      listeners.set(topic, same.add(own));
+      return () => {
+        same.delete(own);
+        if (same.size === 0 && listeners.get(topic) === same) listeners.delete(topic);
+      };
+    },
+    async close() {
+      while (sending) await sending;
+      await Promise.all([ear.close(), mouth.end()]);
+    },
+  };
+}
