@@ -1,0 +1,18 @@
+/** Why a whole file cannot be imported. Bad rows never fail a file; these do (decisions, "Contact lists"). */
+export type FileFaultCode =
+  | 'unreadable_file'
+  | 'no_phone_column'
+  | 'file_too_large'
+  | 'too_many_rows'
+  | 'too_many_columns'
+  | 'no_valid_row';
+
+/** Thrown by `readContacts`. `message` is for the person who uploaded the file, and says what to do. */
+export class FileFault extends Error {
+  readonly code: FileFaultCode;
+
+  constructor(code: FileFaultCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

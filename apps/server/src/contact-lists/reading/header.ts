@@ -1,0 +1,79 @@
+import { unguardCell } from './cell-guard.ts';
+import { FileFault } from './file-fault.ts';
+import { isPhoneNumberLike } from './phone-number.ts';
+
+/** Where the recognised columns stand, and what the others are called. Positions count from 0. */
+export interface Header {
+  /** Fields that a row may have. */
+  width: number;
+  phone: number;
+  name: number | undefined;
+  timezone: number | undefined;
+  /** The name of each variable, and the column that it comes from, in the file's order. */
+  variables: { name: string; column: number }[];
+  /** The name of every column, for the error report. */
+  columns: string[];
+}
+
+const PHONE_NAMES = ['phonenumber', 'phone', 'mobile', 'telephone', 'number'];
+const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
+const MAX_NAME_LENGTH = 64;
+const MAX_SHOWN_COLUMNS = 10;
+
+const plain = (title: string) => title.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+
+/** Gives every column a name of its own: what can't be a name becomes `column_N`, the second `city` is `city_2`. */
+function uniqueNames(titles: string[]): string[] {
+  const taken = new Set(titles);
+  const used = new Set<string>();
+  return titles.map((title, index) => {
+    const wanted = title === '' || FORBIDDEN_NAMES.has(title) ? `column_${index + 1}` : title;
+    let name = wanted;
+    for (let n = 2; used.has(name) || (name !== title && taken.has(name)); n += 1) name = `${wanted}_${n}`;
+    used.add(name);
+    return name;
+  });
+}
+
+/**
+ * Reads the header row. Case, spaces and punctuation of recognised names don't matter; where several columns could hold
+ * the phone number, `phone_number` goes before `phone`, `mobile`, `telephone` and `number`, and the others are variables.
+ * @param fields the cells of the first row that isn't empty
+ * @param maxColumns most columns that a file may have
+ * @throws FileFault `no_phone_column`, which lists what was found, and `too_many_columns`
+ */
+export function readHeader(fields: string[], maxColumns: number): Header {
+  let width = fields.length;
+  while (width > 0 && fields[width - 1]!.trim() === '') width -= 1;
+  if (width > maxColumns) {
+    throw new FileFault('too_many_columns', `The file has ${width} columns; at most ${maxColumns} are read.`);
+  }
+  const titles = fields.slice(0, width).map((field) => unguardCell(field.trim()).trim().slice(0, MAX_NAME_LENGTH));
+  const keys = titles.map(plain);
+  const found = PHONE_NAMES.map((name) => keys.indexOf(name)).find((index) => index !== -1);
+  if (found === undefined) throw noPhoneColumn(titles);
+  const names = uniqueNames(titles);
+  const column = (key: string) => (keys.includes(key) ? keys.indexOf(key) : undefined);
+  const name = column('name');
+  const timezone = column('timezone');
+  const variables = names
+    .map((variable, index) => ({ name: variable, column: index }))
+    .filter((variable) => ![found, name, timezone].includes(variable.column));
+  return { width, phone: found, name, timezone, variables, columns: names };
+}
+
+function noPhoneColumn(titles: string[]): FileFault {
+  const data = titles.find(isPhoneNumberLike);
+  if (data !== undefined) {
+    return new FileFault(
+      'no_phone_column',
+      `The first row has to name the columns, but holds ${data}. Put a row before it with phone_number above the numbers.`,
+    );
+  }
+  const shown = titles.slice(0, MAX_SHOWN_COLUMNS).map((title) => `"${title}"`);
+  if (titles.length > shown.length) shown.push(`${titles.length - shown.length} more`);
+  return new FileFault(
+    'no_phone_column',
+    `No column holds phone numbers. Found: ${shown.join(', ')}. Name one of them phone_number, phone, mobile, telephone or number.`,
+  );
+}

@@ -1,0 +1,131 @@
+import { type Delimiter, detectDelimiter } from './delimiter.ts';
+import { splitQuoted } from './split-fields.ts';
+
+/**
+ * One record of the file. `row` counts records and empty lines from 1, as a spreadsheet shows them: a line break inside
+ * quotes begins no new row. A record that can't be read has a fault, and `fields[0]` holds its beginning.
+ */
+export interface Row {
+  row: number;
+  fields: string[];
+  fault?: 'row_too_long' | 'unclosed_quote';
+}
+
+const SAMPLE_CHARACTERS = 64 * 1024;
+const SHOWN_CHARACTERS = 200;
+
+/** Reads records from text that arrives in pieces, holding no more than one piece and one record. */
+class RowReader {
+  readonly #delimiter: Delimiter;
+  readonly #newline: '\n' | '\r';
+  readonly #maxLength: number;
+  #text = '';
+  #row = 0;
+  /** Inside a line that is over the limit, and already reported. */
+  #skipping = false;
+
+  constructor(delimiter: Delimiter, newline: '\n' | '\r', maxLength: number) {
+    this.#delimiter = delimiter;
+    this.#newline = newline;
+    this.#maxLength = maxLength;
+  }
+
+  /** The records that `piece` completes. Empty lines are counted and left out. */
+  read(piece: string, atEnd: boolean): Row[] {
+    const text = this.#text.length === 0 ? piece : this.#text + piece;
+    const rows: Row[] = [];
+    let at = 0;
+    while (at < text.length) {
+      const end = this.#next(text, at, atEnd, rows);
+      if (end === undefined) break;
+      at = end;
+    }
+    this.#text = at >= text.length ? '' : text.slice(at);
+    return rows;
+  }
+
+  /** Reads one record at `at` into `rows`. Returns where the next begins, or nothing when more text is needed. */
+  #next(text: string, at: number, atEnd: boolean, rows: Row[]): number | undefined {
+    let line = text.indexOf(this.#newline, at);
+    if (this.#skipping) {
+      this.#skipping = line === -1;
+      return line === -1 ? text.length : line + 1;
+    }
+    const tooLong = (line === -1 ? text.length : line) - at > this.#maxLength;
+    if (tooLong) {
+      this.#skipping = line === -1;
+      this.#push(rows, [text.slice(at, at + Math.min(SHOWN_CHARACTERS, this.#maxLength))], 'row_too_long');
+      return line === -1 ? text.length : line + 1;
+    }
+    if (line === -1) {
+      if (!atEnd) return undefined;
+      line = text.length;
+    }
+    const bare = text[line - 1] === '\r' && line > at ? line - 1 : line;
+    const record = text.slice(at, bare);
+    if (!record.includes('"')) {
+      this.#push(rows, record.split(this.#delimiter));
+      return line + 1;
+    }
+    const split = splitQuoted(text, at, this.#delimiter, this.#newline, atEnd);
+    const length = split.kind === 'record' ? split.end - at : text.length - at;
+    if (split.kind === 'record' && length <= this.#maxLength + 1) {
+      this.#push(rows, split.fields);
+      return split.end;
+    }
+    if (split.kind === 'open' && length <= this.#maxLength) return undefined;
+    this.#push(rows, [record.slice(0, SHOWN_CHARACTERS)], 'unclosed_quote');
+    return line + 1;
+  }
+
+  #push(rows: Row[], fields: string[], fault?: 'row_too_long' | 'unclosed_quote'): void {
+    this.#row += 1;
+    if (fault) rows.push({ row: this.#row, fields, fault });
+    else if (fields.some((field) => field.trim() !== '')) rows.push({ row: this.#row, fields });
+  }
+}
+
+/** Takes Excel's `sep=;` line off the beginning, which names the delimiter and isn't shown as a row. */
+function takeSeparatorLine(text: string): { delimiter: Delimiter | undefined; text: string } {
+  const match = /^"?sep=([,;\t|])"?(\r\n|\n|\r)/i.exec(text);
+  if (!match) return { delimiter: undefined, text };
+  return { delimiter: match[1] as Delimiter, text: text.slice(match[0].length) };
+}
+
+/**
+ * Reads the records of a CSV text: delimiter found from the first rows; CRLF, LF, a mixture of both, or CR alone.
+ * An unclosed quote costs its own line only. Rows of blank cells are counted in the numbering, and not returned.
+ * @param pieces the text
+ * @param maxRowLength the longest record, in characters; longer ones come back as faults, never into memory
+ * @returns the records in groups, one group for each piece that completes some
+ */
+export async function* readRows(pieces: AsyncIterable<string>, maxRowLength: number): AsyncGenerator<Row[]> {
+  let reader: RowReader | undefined;
+  let sample = '';
+  for await (const piece of pieces) {
+    if (reader) {
+      const rows = reader.read(piece, false);
+      if (rows.length > 0) yield rows;
+      continue;
+    }
+    sample += piece;
+    if (sample.length < SAMPLE_CHARACTERS) continue;
+    const begun = begin(sample, maxRowLength);
+    reader = begun.reader;
+    yield reader.read(begun.text, false);
+  }
+  if (!reader) {
+    const begun = begin(sample, maxRowLength);
+    reader = begun.reader;
+    yield reader.read(begun.text, true);
+  } else {
+    yield reader.read('', true);
+  }
+}
+
+function begin(sample: string, maxRowLength: number) {
+  const { delimiter, text } = takeSeparatorLine(sample);
+  const beginning = text.slice(0, SAMPLE_CHARACTERS);
+  const newline = !beginning.includes('\n') && beginning.includes('\r') ? '\r' : '\n';
+  return { reader: new RowReader(delimiter ?? detectDelimiter(beginning), newline, maxRowLength), text };
+}
