@@ -1,0 +1,175 @@
+/** How a call ended, in the contract's words. */
+export const callOutcomes = [
+  'answered',
+  'voicemail',
+  'busy',
+  'no_answer',
+  'declined',
+  'invalid_number',
+  'do_not_call',
+  'trunk_error',
+  'agent_error',
+  'cancelled',
+  'unknown',
+] as const;
+export type CallOutcome = (typeof callOutcomes)[number];
+
+/** Who ended a call: `service` is us (end call, cancel), `time_limit` its longest duration. */
+export type EndedBy = 'callee' | 'agent' | 'service' | 'time_limit' | 'error';
+
+/** A customer's SIP trunk, as the contract's `sipConfig`. */
+export interface Trunk {
+  /** A SIP URI or a host, with or without a port. */
+  terminationUrl: string;
+  username?: string;
+  password?: string;
+  transport: 'auto' | 'udp' | 'tcp' | 'tls';
+}
+
+/** What an adapter can do, so that features ask for nothing that it lacks. */
+export interface GatewayCapabilities {
+  /** Numbers can be searched, bought and released. */
+  numbers: boolean;
+  /** Calls go out through the trunk of the request. */
+  trunks: boolean;
+  /** No real phone rings. */
+  simulated: boolean;
+}
+
+/** One call to place. */
+export interface CallRequest {
+  /** The call's identity: a UUID that we chose and committed before the provider hears of it. */
+  roomId: string;
+  /** Counts every dial of this contact, from 1. */
+  attempt: number;
+  /** E.164. */
+  to: string;
+  /** E.164. */
+  from: string;
+  agentId: string;
+  trunk?: Trunk;
+  variables?: Record<string, unknown>;
+  metadata?: Record<string, string>;
+  /** Seconds of ringing after which the call ends as `no_answer`. */
+  ringTimeoutSeconds: number;
+  /** Seconds of talk after which the call is hung up. */
+  maxCallSeconds: number;
+}
+
+/**
+ * - `accepted`: the provider has the call; events follow.
+ * - `rejected`: it surely has not, and no event follows.
+ * - `unknown`: it may have it (a timeout, a reset, a 5xx). Only `lookup` may decide; never place it again before.
+ */
+export type PlaceResult =
+  | { status: 'accepted' }
+  | { status: 'rejected'; outcome: CallOutcome; detail: string; sipStatus?: number }
+  | { status: 'unknown'; detail: string };
+
+/** What names a placed call to a provider. Some know it by the room, some only by the numbers and the time. */
+export interface CallReference {
+  roomId: string;
+  to: string;
+  from: string;
+  /** When `placeCall` was asked. */
+  placedAt: Date;
+}
+
+/** When a call rang and was answered, as far as it came. */
+export interface CallTimes {
+  ringingAt?: Date;
+  answeredAt?: Date;
+}
+
+/** `absent`: no such call was ever placed. `undetermined`: the provider can't be asked now; ask later. */
+export type CallState =
+  | ({ state: 'live'; phase: 'dialing' | 'ringing' | 'answered' } & CallTimes)
+  | ({ state: 'ended'; outcome: CallOutcome; endedBy: EndedBy; endedAt: Date; sipStatus?: number } & CallTimes)
+  | { state: 'absent' }
+  | { state: 'undetermined'; detail: string };
+
+/** One step of a call. `at` is when it happened at the provider. */
+export type CallEvent =
+  | { roomId: string; at: Date; type: 'ringing' | 'answered' }
+  | { roomId: string; at: Date; type: 'ended'; outcome: CallOutcome; endedBy: EndedBy; sipStatus?: number };
+
+/** Takes a set of events. They may come twice, late, out of order, or before `placeCall` has answered. */
+export type CallEventListener = (events: CallEvent[]) => void;
+
+/** A number on offer, or one bought. */
+export interface ProviderNumber {
+  /** E.164. */
+  phoneNumber: string;
+  /** The provider's own name of a bought number, where it has one. */
+  providerNumberId?: string;
+  monthlyCost?: number;
+  /** ISO 4217. */
+  currency?: string;
+}
+
+export interface NumberSearch {
+  /** ISO 3166-1 alpha-2. */
+  country: string;
+  areaCode?: string;
+  /** Digits that the national number must contain. */
+  contains?: string;
+  /** The most numbers to answer with. */
+  limit: number;
+}
+
+/** `temporary`: the provider failed or its answer was lost; after a purchase, look it up before buying again. */
+export type NumberErrorReason = 'billing' | 'unavailable' | 'invalid' | 'temporary';
+
+/** A number could not be searched, bought or released. `message` and `cause` are for the log, not for clients. */
+export class NumberError extends Error {
+  readonly reason: NumberErrorReason;
+
+  constructor(reason: NumberErrorReason, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+/** What a trunk answered. Reachability and credentials are judged apart (telephony.md, "Trunk probe"). */
+export interface TrunkProbe {
+  /** Calls can be tried: reachable, and the credentials not rejected. */
+  valid: boolean;
+  reachable: boolean;
+  credentials: 'verified' | 'rejected' | 'unverified' | 'not_given';
+  reason: 'ok' | 'simulated' | 'unreachable' | 'credentials_rejected' | 'tls_failure' | 'dns_failure';
+  /** Milliseconds from request to answer. */
+  rttMs?: number;
+}
+
+/** A telephony provider. Every adapter passes `test/telephony/conformance.ts`. */
+export interface TelephonyGateway {
+  /** The provider's name in the contract: `simulator`, `sip`, `twilio`, `telnyx`. */
+  readonly name: string;
+  readonly capabilities: GatewayCapabilities;
+
+  /** Numbers on offer, none that is taken. Throws `NumberError`. */
+  searchNumbers(search: NumberSearch): Promise<ProviderNumber[]>;
+  /** Buys a number. Asked twice with one key it buys once. Throws `NumberError`. */
+  buyNumber(purchase: { phoneNumber: string; idempotencyKey: string }): Promise<ProviderNumber>;
+  /** What was bought with a key, if anything: settles a purchase whose answer was lost. Throws `NumberError`. */
+  lookupNumberPurchase(idempotencyKey: string): Promise<ProviderNumber | undefined>;
+  /** Gives a number back; one that is not ours is given back already. Throws `NumberError`. */
+  releaseNumber(number: ProviderNumber): Promise<void>;
+
+  /** Asks a trunk whether it is there and takes the credentials. A fault of the trunk is an answer, no error. */
+  probeTrunk(trunk: Trunk, signal: AbortSignal): Promise<TrunkProbe>;
+
+  /** Places a call. Placing a room again never makes a second call. */
+  placeCall(request: CallRequest): Promise<PlaceResult>;
+  /** Cancels a ringing call or hangs up; an `ended` event by `service` follows. Throws if the provider can't be asked. */
+  endCall(call: CallReference): Promise<'ending' | 'already_ended' | 'absent'>;
+  /** The call as the provider sees it. One found live is followed: its later events come to this process too. */
+  lookup(call: CallReference): Promise<CallState>;
+  /** Adds a listener; the answer removes it. */
+  onEvents(listener: CallEventListener): () => void;
+
+  /** Makes it ready to place calls. */
+  start(): Promise<void>;
+  /** No event and no timer after it; calls that are up stay up at the provider. Safe to call twice. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { probeSimulatedTrunk } from './trunks.ts';
+
+test.each([
+  ['ok.sim', true, 'ok'],
+  ['sip:trunk@ok.sim:5060;transport=tcp', true, 'ok'],
+  ['auth.sim', false, 'credentials_rejected'],
+  ['sip:DEAD.sim', false, 'unreachable'],
+  ['sips:tls.sim:5061', false, 'tls_failure'],
+  ['sip.example.com', true, 'simulated'],
+  ['notdead.sim', true, 'simulated'],
+])('%s is valid: %s, because %s', (terminationUrl, valid, reason) => {
+  expect(probeSimulatedTrunk({ terminationUrl, transport: 'auto' })).toMatchObject({ valid, reason });
+});
+
+test('credentials are judged apart', () => {
+  const trunk = { transport: 'auto', username: 'anna', password: 'secret' } as const;
+  const credentials = (terminationUrl: string) => probeSimulatedTrunk({ ...trunk, terminationUrl }).credentials;
+  expect(credentials('ok.sim')).toBe('verified');
+  expect(credentials('auth.sim')).toBe('rejected');
+  expect(credentials('sip.example.com')).toBe('unverified');
+  expect(probeSimulatedTrunk({ transport: 'auto', terminationUrl: 'ok.sim' }).credentials).toBe('not_given');
+});

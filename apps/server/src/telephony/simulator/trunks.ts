@@ -1,0 +1,32 @@
+import type { Trunk, TrunkProbe } from '../gateway.ts';
+
+/** `sip:user@host:port;parameters`, or the host alone. */
+const hostOf = (terminationUrl: string) =>
+  terminationUrl
+    .toLowerCase()
+    .replace(/^sips?:/, '')
+    .replace(/^[^@]*@/, '')
+    .replace(/[:;?].*$/, '');
+
+/** What a trunk would answer: magic hosts under `.sim`; every other host is there, and nobody asked it. */
+export function probeSimulatedTrunk(trunk: Trunk): TrunkProbe {
+  const given = trunk.username === undefined ? 'not_given' : 'unverified';
+  switch (hostOf(trunk.terminationUrl)) {
+    case 'ok.sim':
+      return {
+        valid: true,
+        reachable: true,
+        credentials: given === 'not_given' ? given : 'verified',
+        reason: 'ok',
+        rttMs: 5,
+      };
+    case 'auth.sim':
+      return { valid: false, reachable: true, credentials: 'rejected', reason: 'credentials_rejected', rttMs: 5 };
+    case 'dead.sim':
+      return { valid: false, reachable: false, credentials: given, reason: 'unreachable' };
+    case 'tls.sim':
+      return { valid: false, reachable: false, credentials: given, reason: 'tls_failure' };
+    default:
+      return { valid: true, reachable: true, credentials: given, reason: 'simulated' };
+  }
+}
