@@ -10,6 +10,8 @@ export async function freshDatabase(): Promise<{ connection: Connection; drop():
   await statementOn(connection, `create database ${name} template ${template}`);
   return {
     connection: withDatabase(connection, name),
-    drop: () => statementOn(connection, `drop database if exists ${name} with (force)`),
+    drop: async () => {
+      await statementOn(connection, `drop database if exists ${name} with (force)`);
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
@@ -22,6 +22,7 @@ const log = pino({ level: 'warn' });
 /** One PostgreSQL for the whole run, embedded or the one of TEST_DATABASE_URL, with a migrated template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await testServer(process.env['TEST_DATABASE_URL']);
+  await refuseSuperuser(server.connection);
   const template = `trunkline_template_${randomBytes(6).toString('hex')}`;
   await statementOn(server.connection, `create database ${template}`);
   const database = openDatabase({ connection: withDatabase(server.connection, template), poolSize: 2, log });
@@ -36,13 +37,37 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 async function testServer(url: string | undefined) {
   if (url) return { connection: { connectionString: url }, remove: async () => {} };
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-test-'));
+  await removeWhatKilledRunsLeft();
+  const dataDir = path.join(tmpdir(), `${folderStart}${process.pid}-${randomBytes(4).toString('hex')}`);
   const { connection } = await startEmbeddedPostgres({ dataDir, log });
-  return {
-    connection,
-    remove: async () => {
-      await removeEmbeddedPostgres(dataDir);
-      await rm(dataDir, { recursive: true, force: true });
-    },
-  };
+  return { connection, remove: () => remove(dataDir) };
+}
+
+/** Row-level security wouldn't bind it, and the tests of tenancy would show nothing. */
+async function refuseSuperuser(connection: Connection): Promise<void> {
+  const { rows } = await statementOn(connection, 'select from pg_roles where rolname = current_user and rolsuper');
+  if (rows.length > 0) throw new Error('TEST_DATABASE_URL must name a role with CREATEDB that is no superuser.');
+}
+
+const folderStart = 'trunkline-test-';
+
+/** The embedded PostgreSQL outlives its parent, and so a test run that was killed. The folder's name holds its process. */
+async function removeWhatKilledRunsLeft(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = Number(name.match(/^trunkline-test-(\d+)-/)?.[1]);
+    if (pid && !runs(pid)) await remove(path.join(tmpdir(), name)).catch(() => {});
+  }
+}
+
+function runs(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function remove(dataDir: string): Promise<void> {
+  await removeEmbeddedPostgres(dataDir);
+  await rm(dataDir, { recursive: true, force: true });
 }

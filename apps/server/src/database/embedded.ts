@@ -9,6 +9,7 @@ import type { Connection } from './connection.ts';
 import { postgresEnvironment, runAs } from './postgres-account.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { findPlace, type Place } from './postgres-place.ts';
+import { postmasterRuns } from './postmaster.ts';
 
 /** A running embedded PostgreSQL. */
 export interface EmbeddedPostgres {
@@ -20,6 +21,8 @@ export interface EmbeddedPostgres {
 
 const majorVersion = '18';
 const role = 'trunkline';
+/** A start fails while the processes of a killed server are still ending, so more than one is tried. */
+const mostFailures = 10;
 
 const settings = {
   listen_addresses: '',
@@ -56,20 +59,23 @@ export async function startEmbeddedPostgres(options: { dataDir: string; log: Log
 
 /** Ends the PostgreSQL of this data folder, with its clients' transactions rolled back. Does nothing if none runs. */
 export async function stopEmbeddedPostgres(dataDir: string): Promise<void> {
-  const place = await findPlace(dataDir);
-  if (!(await postmasterRuns(place))) return;
+  await end(await findPlace(dataDir), 'fast');
+}
+
+async function end(place: Place, mode: 'fast' | 'immediate'): Promise<void> {
+  if (!(await postmasterRuns(place.data))) return;
   const binaries = await postgresBinaries(place.account);
-  const args = ['stop', '-D', place.data, '-m', 'fast', '-w', '-t', '60'];
+  const args = ['stop', '-D', place.data, '-m', mode, '-w', '-t', '60'];
   await runAs(place.account, path.join(binaries, 'bin/pg_ctl'), args).catch(async (error) => {
-    if (await postmasterRuns(place)) throw error;
+    if (await postmasterRuns(place.data)) throw error;
   });
 }
 
 /** Ends the PostgreSQL of this data folder and deletes its data, wherever they lie. For tests and the demo. */
 export async function removeEmbeddedPostgres(dataDir: string): Promise<void> {
-  await stopEmbeddedPostgres(dataDir);
-  const { data, sockets } = await findPlace(dataDir);
-  for (const folder of [data, sockets]) await rm(folder, { recursive: true, force: true });
+  const place = await findPlace(dataDir);
+  await end(place, 'immediate');
+  for (const folder of [place.data, place.sockets]) await rm(folder, { recursive: true, force: true });
   await rm(path.join(dataDir, 'postgres.location'), { force: true });
 }
 
@@ -104,24 +110,21 @@ const readVersion = (data: string) =>
 
 /** Starts the server until it answers. When another process starts it too, PostgreSQL's own lock lets one win. */
 async function launch(binaries: string, place: Place, connection: Connection, log: Logger): Promise<void> {
-  let attempts = 0;
+  let failures = 0;
   let child: ChildProcess | undefined;
-  let failure: unknown;
   while (!(await answers(connection))) {
-    const childRuns = child !== undefined && child.exitCode === null && child.signalCode === null && !failure;
     // Recovery after a crash may take minutes: as long as a server runs, it is waited for.
-    if (!childRuns && !(await postmasterRuns(place))) {
-      if (attempts === 3) {
-        throw new Error(`PostgreSQL doesn't start; see ${logFile(place)}`, { cause: failure });
-      }
-      attempts += 1;
-      failure = undefined;
+    if (!child && !(await postmasterRuns(place.data))) {
       child = await spawnServer(binaries, place);
-      child.on('error', (error) => {
-        failure = error;
-      });
+      const ended = (error: unknown) => {
+        failures += 1;
+        child = undefined;
+        if (error instanceof Error) log.warn({ reason: error.message }, 'PostgreSQL could not be run');
+      };
+      child.once('error', ended).once('exit', ended);
     }
-    await sleep(20);
+    if (failures === mostFailures) throw new Error(`PostgreSQL doesn't start; ${logFile(place)} says why.`);
+    await sleep(failures === 0 ? 20 : 300);
   }
   log.info({ dataFolder: place.data }, 'started the embedded PostgreSQL');
 }
@@ -144,18 +147,6 @@ async function spawnServer(binaries: string, place: Place): Promise<ChildProcess
     return child;
   } finally {
     await file.close();
-  }
-}
-
-async function postmasterRuns({ data }: Place): Promise<boolean> {
-  const text = await readFile(path.join(data, 'postmaster.pid'), 'utf8').catch(() => '');
-  const pid = Number.parseInt(text, 10);
-  if (!(pid > 0)) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -31,21 +31,28 @@ export async function findPlace(dataDir: string): Promise<Place> {
 }
 
 async function dataFolder(home: string, account: Account): Promise<string> {
-  const inside = path.join(home, 'postgres');
   const note = path.join(home, 'postgres.location');
-  const noted = await readFile(note, 'utf8').catch(() => undefined);
-  if (noted) return noted.trim();
-  if (await canEnter(home, account)) return inside;
+  const noted = await readNote(note);
+  if (noted) return path.join(sharedState, noted);
+  if (await canEnter(home, account)) return path.join(home, 'postgres');
 
   await mkdir(sharedState, { recursive: true, mode: 0o755 });
   // A note in DATA_DIR rather than a hash of its path: a deleted DATA_DIR must not find its old data again.
   const draft = `${note}.${randomUUID()}`;
-  await writeFile(draft, path.join(sharedState, randomUUID()));
+  await writeFile(draft, randomUUID());
   await link(draft, note).catch((error) => {
     if (error.code !== 'EEXIST') throw error;
   });
   await rm(draft);
-  return (await readFile(note, 'utf8')).trim();
+  return path.join(sharedState, (await readNote(note)) ?? '');
+}
+
+/** The name of the folder in `sharedState`. Nothing but a UUID is let through: root may delete what it names. */
+async function readNote(note: string): Promise<string | undefined> {
+  const text = await readFile(note, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  if (!/^[0-9a-f-]{36}$/.test(text)) throw new Error(`${note} does not hold the name of a data folder.`);
+  return text;
 }
 
 async function socketFolder(data: string, account: Account): Promise<string> {

@@ -1,22 +1,35 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Database, openDatabase, type WorkspaceTx } from '../../src/database/database.ts';
+import { violatedConstraint } from '../../src/database/errors.ts';
 import { freshDatabase } from '../database.ts';
 
+const log = pino({ level: 'silent' });
+const [a, b] = [randomUUID(), randomUUID()];
+let fresh: Awaited<ReturnType<typeof freshDatabase>>;
 let database: Database;
-let drop: () => Promise<void>;
 
 beforeAll(async () => {
-  const fresh = await freshDatabase();
-  drop = fresh.drop;
-  database = openDatabase({ connection: fresh.connection, poolSize: 4, log: pino({ level: 'silent' }) });
+  fresh = await freshDatabase();
+  database = openDatabase({ connection: fresh.connection, poolSize: 4, log });
+  await database.pool.query('create table counters (id integer primary key, n bigint not null)');
+});
+
+beforeEach(async () => {
+  await database.pool.query('delete from counters; insert into counters values (1, 0), (2, 0)');
 });
 
 afterAll(async () => {
   await database.close();
-  await drop();
+  await fresh.drop();
 });
+
+const add = (tx: WorkspaceTx, id: number, n = 1) =>
+  sql`update counters set n = n + ${n} where id = ${id}`.execute(tx.db);
+const counters = async () =>
+  (await database.pool.query<{ n: number }>('select n from counters order by id')).rows.map(({ n }) => n);
 
 test('bigint and its arrays are numbers, timestamps are dates, dates are text', async () => {
   const { rows } = await database.inEngine((tx) =>
@@ -26,4 +39,114 @@ test('bigint and its arrays are numbers, timestamps are dates, dates are text', 
   expect(rows).toEqual([
     { big: Number.MAX_SAFE_INTEGER, bigs: [1, 2], at: new Date('2026-01-02T03:04:05Z'), day: '2026-01-02' },
   ]);
+});
+
+test('a transaction is kept when its function returns and undone when it throws', async () => {
+  await database.inWorkspace(a, (tx) => add(tx, 1));
+  const fault = new Error('no');
+  const undone = database.inWorkspace(a, async (tx) => {
+    await add(tx, 1);
+    throw fault;
+  });
+  await expect(undone).rejects.toBe(fault);
+  expect(await counters()).toEqual([1, 0]);
+});
+
+test('a function that swallows the error of a statement does not seem to have succeeded', async () => {
+  const swallowed = database.inWorkspace(a, async (tx) => {
+    await add(tx, 1);
+    await sql`select 1 / 0`.execute(tx.db).catch(() => {});
+  });
+  await expect(swallowed).rejects.toThrow('failed before its commit');
+  expect(await counters()).toEqual([0, 0]);
+});
+
+test('a handle that is kept past the end of its transaction is refused', async () => {
+  const kept = await database.inWorkspace(a, async (tx) => tx);
+  await expect(add(kept, 1)).rejects.toThrow('after the end');
+  expect(await counters()).toEqual([0, 0]);
+});
+
+test('a workspace is named by its UUID only', async () => {
+  await expect(database.inWorkspace(`x', true); drop table counters; --`, async () => {})).rejects.toThrow(TypeError);
+});
+
+test('a broken constraint is named', async () => {
+  const error = await database
+    .inEngine((tx) => sql`insert into counters values (1, 1)`.execute(tx.db))
+    .catch((reason: unknown) => reason);
+  expect(violatedConstraint(error)).toBe('counters_pkey');
+});
+
+test('both sides of a deadlock come through', async () => {
+  let bothHold: () => void;
+  const held = new Promise<void>((resolve) => {
+    bothHold = resolve;
+  });
+  let holding = 0;
+  let runs = 0;
+  const crossing = (first: number, second: number) =>
+    database.inWorkspace(a, async (tx) => {
+      runs += 1;
+      await add(tx, first);
+      holding += 1;
+      if (holding === 2) bothHold();
+      await held;
+      await add(tx, second);
+    });
+  await Promise.all([crossing(1, 2), crossing(2, 1)]);
+  expect(await counters()).toEqual([2, 2]);
+  expect(runs).toBeGreaterThan(2);
+});
+
+test('a serialization failure is tried three more times, then thrown', async () => {
+  let runs = 0;
+  const failing = (failures: number) =>
+    database.inEngine(async (tx) => {
+      runs += 1;
+      if (runs <= failures) await sql`do $$ begin raise sqlstate '40001'; end $$`.execute(tx.db);
+      return runs;
+    });
+  expect(await failing(3)).toBe(4);
+  runs = 0;
+  await expect(failing(4)).rejects.toMatchObject({ code: '40001' });
+  expect(runs).toBe(4);
+});
+
+test('a statement is prepared by name once it comes again, its text whole', async () => {
+  const text = `select ${Math.floor(Math.random() * 1e9)} as found`;
+  const prepared = await database.inEngine(async (tx) => {
+    for (let round = 0; round < 3; round += 1) await sql.raw(text).execute(tx.db);
+    return sql<{ name: string }>`select name from pg_prepared_statements where statement = ${text}`.execute(tx.db);
+  });
+  expect(prepared.rows).toHaveLength(1);
+});
+
+test('a prepared statement outlives a migration of its table', async () => {
+  const read = () => database.inEngine((tx) => sql`select * from counters where id = 1`.execute(tx.db));
+  for (let round = 0; round < 20; round += 1) await read();
+  await database.pool.query('alter table counters add column extra integer');
+  const reads = await Promise.all([read(), read(), read(), read()]);
+  for (const { rows } of reads) expect(rows).toEqual([{ id: 1, n: 0, extra: null }]);
+  await database.pool.query('alter table counters drop column extra');
+});
+
+test('a killed connection is `unavailable`, and the next transaction works', async () => {
+  const cut = database.inEngine((tx) => sql`select pg_terminate_backend(pg_backend_pid())`.execute(tx.db));
+  await expect(cut).rejects.toMatchObject({ code: 'unavailable' });
+  const idle = database.inEngine(async (tx) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx.db);
+    await database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sql`select 1`.execute(tx.db);
+  });
+  await expect(idle).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await database.inEngine(async () => 'works')).toBe('works');
+});
+
+test('a database that is not there is `unavailable`', async () => {
+  const connection = { connectionString: 'postgresql://nobody@127.0.0.1:1/nothing' };
+  const nowhere = openDatabase({ connection, poolSize: 1, log });
+  await expect(nowhere.inWorkspace(b, async () => {})).rejects.toMatchObject({ code: 'unavailable' });
+  await nowhere.close();
 });
