@@ -1,7 +1,7 @@
 import type { operations } from '@trunkline/client/schema';
 
-/** The name of every operation of the contract. */
-export type OperationId = keyof operations;
+/** The name of every operation that the server carries out. Those of outbound webhooks, such as `onCallEnded`, are sent by it. */
+export type OperationId = Exclude<keyof operations, `on${Capitalize<string>}`>;
 
 type Parameters<Id extends OperationId, Place extends 'query' | 'header' | 'path'> = operations[Id] extends {
   parameters: { [P in Place]: infer Value };
