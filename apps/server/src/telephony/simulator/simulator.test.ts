@@ -95,6 +95,29 @@ describe('a simulated call', () => {
   });
 });
 
+test('a call that was ended has no planned event any more', async () => {
+  const { simulator, time, types } = await started();
+  const call = request('+14155550100');
+  await simulator.placeCall(call);
+  time.advance(1_800);
+  expect(await simulator.endCall(reference(call))).toBe('ending');
+  expect(simulator.liveCalls()).toBe(0);
+  time.advance(600_000);
+  expect(types()).toEqual(['ringing', 'ended']);
+});
+
+test('stop forgets the calls and the late events', async () => {
+  const { simulator, time, types } = await started();
+  simulator.faults.delayEvent = ({ type }) => (type === 'ringing' ? 5_000 : 0);
+  await simulator.placeCall(request('+14155550108'));
+  time.advance(1_800);
+  await simulator.stop();
+  expect(simulator.liveCalls()).toBe(0);
+  await simulator.start();
+  time.advance(600_000);
+  expect(types()).toEqual([]);
+});
+
 describe('a second process on the same store', () => {
   test('tells the state of a call that it does not hold, and follows it from then on', async () => {
     const { simulator, make, time } = await started();

@@ -1,0 +1,48 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fileAgents } from './file.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agents-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function directoryOf(content: string) {
+  const path = join(folder, 'agents.yaml');
+  await writeFile(path, content);
+  return fileAgents(path);
+}
+
+test('finds the agents of a YAML file, and no others', async () => {
+  const directory = await directoryOf(
+    'agents:\n  - id: reception\n    name: Reception\n    sipUri: sip:reception@agents.example.com\n',
+  );
+  expect(await directory.resolve('reception')).toEqual({
+    id: 'reception',
+    name: 'Reception',
+    sipUri: 'sip:reception@agents.example.com',
+  });
+  expect(await directory.resolve('toString')).toBeUndefined();
+});
+
+test('reads JSON as well', async () => {
+  const directory = await directoryOf('{"agents": [{"id": "a", "name": "Anna", "livekitAgentName": "anna"}]}');
+  expect(await directory.resolve('a')).toEqual({ id: 'a', name: 'Anna', livekitAgentName: 'anna' });
+});
+
+test.each([
+  ['', /agents\.yaml: it has no list named agents/],
+  ['agents: {a: b}', /no list named agents/],
+  ['agents: [{id: a}]', /agents\[0\] needs an id and a name/],
+  ['agents: [{id: a, name: A}, {id: a, name: B}]', /the agent a is there twice/],
+  ['agents: [', /agents\.yaml: /],
+])('refuses %j', async (content, message) => {
+  await expect(directoryOf(content)).rejects.toThrow(message);
+});
+
+test('names a file that is not there', async () => {
+  await expect(fileAgents(join(folder, 'missing.yaml'))).rejects.toThrow(/missing\.yaml/);
+});

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { type Agent, type AgentDirectory, readAgent } from './directory.ts';
+
+/**
+ * Agents out of a YAML or JSON file: `agents: [{id, name, sipUri?, livekitAgentName?}]`. It is read once, at start.
+ * Throws an error that names the file and its first fault.
+ */
+export async function fileAgents(path: string): Promise<AgentDirectory> {
+  const agents = new Map<string, Agent>();
+  for (const [index, value] of (await listIn(path)).entries()) {
+    const agent = readAgent(value);
+    if (!agent) throw new Error(`${path}: agents[${index}] needs an id and a name, and all its values must be text`);
+    if (agents.has(agent.id)) throw new Error(`${path}: the agent ${agent.id} is there twice`);
+    agents.set(agent.id, agent);
+  }
+  return { resolve: async (agentId) => agents.get(agentId) };
+}
+
+async function listIn(path: string): Promise<unknown[]> {
+  let content: unknown;
+  try {
+    content = parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+  const list = typeof content === 'object' && content !== null && 'agents' in content ? content.agents : undefined;
+  if (!Array.isArray(list)) throw new Error(`${path}: it has no list named agents`);
+  return list;
+}
