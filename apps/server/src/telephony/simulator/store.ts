@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Database } from '../../database/database.ts';
+import type { Schema } from '../../database/schema.ts';
 import type { EndedBy } from '../gateway.ts';
 import type { StoredCall, StoredEnd } from './progress.ts';
 
@@ -25,18 +26,7 @@ export interface Purchase {
   idempotencyKey: string;
 }
 
-interface CallRow {
-  room_id: string;
-  to_number: string;
-  attempt: number;
-  placed_at: Date;
-  ring_timeout_seconds: number;
-  max_call_seconds: number;
-  ended_at: Date | null;
-  ended_by: string | null;
-  outcome: string | null;
-  placements: number;
-}
+type CallRow = Selectable<Schema['simulator_calls']>;
 
 const storedCall = (row: CallRow): StoredCall => ({
   roomId: row.room_id,
