@@ -1,0 +1,56 @@
+import { sql } from 'kysely';
+import type { Clock } from '../clock.ts';
+import type { Database, EngineTx } from '../database/database.ts';
+import { newUuid } from '../ids.ts';
+import { newKey } from './key.ts';
+import { anyKeyExists, insertKey } from './key-store.ts';
+
+/** Any number that no other advisory lock of ours has: one server at a time makes the first key. */
+const FIRST_KEY_LOCK = 7_210_001;
+
+/**
+ * Makes the first workspace and its key, with every permission, where there is no key yet: `bootstrapKey` if given,
+ * else a new one. Returns the key that was made, or nothing where there was one.
+ */
+export function ensureFirstKey(
+  database: Database,
+  clock: Clock,
+  bootstrapKey: string | undefined,
+): Promise<string | undefined> {
+  return database.inEngine(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${FIRST_KEY_LOCK})`.execute(tx.db);
+    if (await anyKeyExists(tx)) return undefined;
+    const key = bootstrapKey ?? newKey();
+    const now = clock.now();
+    const workspaceId = await workspaceOf(tx, 'Default', now);
+    await insertKey(tx, { workspaceId, key, name: 'First key', permissions: ['*'], now });
+    return key;
+  });
+}
+
+export interface KeyRequest {
+  /** The workspace's name; made where there is none of it. */
+  workspace: string;
+  name: string;
+  permissions: readonly string[];
+}
+
+/** Makes a key, as `trunkline-server keys create` does. Returns it; it can't be read again. */
+export function createKey(database: Database, clock: Clock, request: KeyRequest): Promise<string> {
+  return database.inEngine(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${FIRST_KEY_LOCK})`.execute(tx.db);
+    const key = newKey();
+    const now = clock.now();
+    const workspaceId = await workspaceOf(tx, request.workspace, now);
+    await insertKey(tx, { workspaceId, key, name: request.name, permissions: request.permissions, now });
+    return key;
+  });
+}
+
+async function workspaceOf(tx: EngineTx, name: string, now: Date): Promise<string> {
+  const found = await tx.db.selectFrom('workspaces').select('id').where('name', '=', name).executeTakeFirst();
+  if (found) return found.id;
+  const id = newUuid();
+  await tx.db.insertInto('workspaces').values({ id, name, created_at: now, updated_at: now }).execute();
+  return id;
+}

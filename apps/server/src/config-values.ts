@@ -1,0 +1,46 @@
+// How the text of a variable becomes a value. Each throws an error that says what would be right.
+
+/** A whole number between two bounds, both included. */
+export const integer = (minimum: number, maximum: number) => (value: string) => {
+  if (!/^\d+$/.test(value) || Number(value) < minimum || Number(value) > maximum)
+    throw new Error(`must be a whole number from ${minimum} to ${maximum}`);
+  return Number(value);
+};
+
+/** A number between two bounds, both included. */
+export const number = (minimum: number, maximum: number) => (value: string) => {
+  if (!/^\d+(\.\d+)?$/.test(value) || Number(value) < minimum || Number(value) > maximum)
+    throw new Error(`must be a number from ${minimum} to ${maximum}`);
+  return Number(value);
+};
+
+export const oneOf =
+  <const T extends string>(...allowed: T[]) =>
+  (value: string): T => {
+    const found = allowed.find((each) => each === value);
+    if (!found) throw new Error(`must be one of ${allowed.join(', ')}`);
+    return found;
+  };
+
+export const text = (value: string) => value;
+
+export const flag = (value: string) => oneOf('true', 'false')(value) === 'true';
+
+/** A URL, without a slash at its end. */
+export const url = (value: string) => {
+  if (!URL.canParse(value)) throw new Error('must be a URL');
+  return value.replace(/\/+$/, '');
+};
+
+/** 32 bytes, as 64 hex digits or in base64. */
+export const secret32 = (value: string) => {
+  const bytes = Buffer.from(value, /^[0-9a-f]{64}$/i.test(value) ? 'hex' : 'base64');
+  if (bytes.length !== 32) throw new Error('must be 32 bytes in base64 or hex');
+  return bytes;
+};
+
+export const apiKey = (value: string) => {
+  if (!/^tl_[a-z]{1,10}_[0-9A-Za-z]{20,64}$/.test(value))
+    throw new Error('must be `tl_`, 1 to 10 small letters, `_`, and 20 to 64 letters and digits, such as tl_dev_…');
+  return value;
+};

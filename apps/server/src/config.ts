@@ -1,0 +1,160 @@
+import path from 'node:path';
+import * as parse from './config-values.ts';
+
+interface Variable<T> {
+  name: string;
+  description: string;
+  default: string | undefined;
+  parse(text: string): T;
+}
+
+const withDefault = <T>(name: string, fallback: string, parser: (text: string) => T, description: string) =>
+  ({ name, description, default: fallback, parse: parser }) satisfies Variable<T>;
+
+const optional = <T>(name: string, parser: (text: string) => T, description: string): Variable<T | undefined> => ({
+  name,
+  description,
+  default: undefined,
+  parse: parser,
+});
+
+const { integer, number, oneOf, text, url, flag, secret32, apiKey } = parse;
+
+/** Every variable of the environment that the server reads. docs/operations.md holds the same table. */
+export const variables = {
+  port: withDefault('PORT', '8080', integer(0, 65_535), 'Port to listen on; 0 takes any free one.'),
+  host: withDefault('HOST', '0.0.0.0', text, 'Address to listen on.'),
+  publicUrl: optional(
+    'PUBLIC_URL',
+    url,
+    'Where clients reach the server, for the links it hands out. Default: `http://localhost:` and the port.',
+  ),
+  trustProxy: withDefault(
+    'TRUST_PROXY',
+    'false',
+    flag,
+    'Whether the client address is what a proxy in front says in `X-Forwarded-For`.',
+  ),
+  dataDir: withDefault(
+    'DATA_DIR',
+    '.data',
+    (value) => path.resolve(value),
+    'Folder for the embedded database, uploaded files and made keys.',
+  ),
+  databaseUrl: optional(
+    'DATABASE_URL',
+    url,
+    'PostgreSQL 15 or newer, `postgres://…`. Without it the server runs its own in `DATA_DIR`.',
+  ),
+  poolSize: withDefault('POOL_SIZE', '10', integer(2, 1000), 'Most database connections of one server process.'),
+  encryptionKey: optional(
+    'ENCRYPTION_KEY',
+    secret32,
+    'Encrypts SIP passwords and webhook secrets: 32 bytes in base64 or hex. Made and kept in `DATA_DIR` by default.',
+  ),
+  bootstrapApiKey: optional(
+    'BOOTSTRAP_API_KEY',
+    apiKey,
+    'First API key, taken when there is no key yet. `tl_`, letters, `_` and at least 20 letters and digits.',
+  ),
+  rateLimitPerMinute: withDefault(
+    'RATE_LIMIT_PER_MINUTE',
+    '600',
+    integer(0, 10_000_000),
+    'Requests a minute that one key may make to one server process; 0 lifts the limit.',
+  ),
+  logLevel: withDefault(
+    'LOG_LEVEL',
+    'info',
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'How much is logged, as JSON lines on standard error.',
+  ),
+  simulatorSpeed: withDefault(
+    'SIMULATOR_SPEED',
+    '1',
+    number(0.01, 100_000),
+    'How much faster than real time simulated calls ring and talk.',
+  ),
+  simulatorSeed: withDefault(
+    'SIMULATOR_SEED',
+    '1',
+    integer(0, 2 ** 31 - 1),
+    'Seed of the simulator: the same seed gives the same outcomes.',
+  ),
+  agentsFile: optional(
+    'AGENTS_FILE',
+    text,
+    'YAML file of the known agents. Without it and `AGENTS_URL` every agent ID is accepted.',
+  ),
+  agentsUrl: optional('AGENTS_URL', url, 'HTTP directory of agents, asked as `GET <url>/<agentId>`.'),
+  s3Bucket: optional('S3_BUCKET', text, 'Keeps uploaded files in this S3 bucket instead of `DATA_DIR`.'),
+  s3Endpoint: optional('S3_ENDPOINT', url, 'URL of an S3-compatible store; Amazon S3 by default.'),
+  s3Region: withDefault('S3_REGION', 'us-east-1', text, 'Region of the bucket.'),
+  s3AccessKeyId: optional(
+    'S3_ACCESS_KEY_ID',
+    text,
+    'Access key of the bucket. Without it the AWS credential chain is used.',
+  ),
+  s3SecretAccessKey: optional('S3_SECRET_ACCESS_KEY', text, 'Secret of the access key.'),
+  s3ForcePathStyle: withDefault(
+    'S3_FORCE_PATH_STYLE',
+    'false',
+    flag,
+    'Whether the bucket stands in the path, as most compatible stores need.',
+  ),
+  uploadMaxRows: withDefault('UPLOAD_MAX_ROWS', '1000000', integer(1, 100_000_000), 'Most rows of a contact file.'),
+  uploadMaxBytes: withDefault(
+    'UPLOAD_MAX_BYTES',
+    '200000000',
+    integer(1, 10_000_000_000),
+    'Most bytes of a contact file.',
+  ),
+  uploadMaxColumns: withDefault('UPLOAD_MAX_COLUMNS', '64', integer(1, 1000), 'Most columns of a contact file.'),
+  uploadMaxRowBytes: withDefault(
+    'UPLOAD_MAX_ROW_BYTES',
+    '65536',
+    integer(16, 10_000_000),
+    'Most bytes of a row of a contact file.',
+  ),
+  maxConcurrency: withDefault(
+    'MAX_CONCURRENCY',
+    '10000',
+    integer(1, 10_000),
+    'Highest `maxConcurrency` that a campaign may ask for.',
+  ),
+  leaseSeconds: withDefault(
+    'LEASE_SECONDS',
+    '10',
+    number(1, 300),
+    'How long a server that fell silent keeps its calls before another takes them over.',
+  ),
+} satisfies Record<string, Variable<unknown>>;
+
+/** The server's settings, checked and typed. */
+export type Config = { [K in keyof typeof variables]: ReturnType<(typeof variables)[K]['parse']> };
+
+/** What is wrong with the environment, one line for each variable. */
+export class ConfigError extends Error {}
+
+/**
+ * Reads the settings. An empty variable counts as unset. Throws `ConfigError`, which names every faulty variable and
+ * what would be right, and shows no value.
+ */
+export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const faults: string[] = [];
+  const read = ([key, variable]: [string, Variable<unknown>]): [string, unknown] => {
+    const given = environment[variable.name];
+    const value = given === undefined || given.trim() === '' ? variable.default : given.trim();
+    if (value === undefined) return [key, undefined];
+    try {
+      return [key, variable.parse(value)];
+    } catch (error) {
+      faults.push(`${variable.name} ${(error as Error).message}.`);
+      return [key, undefined];
+    }
+  };
+  const config = Object.fromEntries(Object.entries(variables).map(read)) as Config;
+  if (config.agentsFile && config.agentsUrl) faults.push('AGENTS_FILE and AGENTS_URL can not both be set.');
+  if (faults.length > 0) throw new ConfigError(faults.join('\n'));
+  return config;
+}

@@ -1,0 +1,82 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
+import type { Logger } from 'pino';
+import { ServiceError } from '../service-error.ts';
+import { type ContractDocument, forValidator, resolve } from './contract.ts';
+import { createEdge } from './edge.ts';
+import { errorAnswer } from './errors.ts';
+import { newExchange, write } from './exchange.ts';
+import type { Handlers, OperationId } from './handler.ts';
+import type { Metrics } from './metrics.ts';
+import { type NotReady, outsideRoutes } from './outside.ts';
+import type { Authenticate } from './principal.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { markedPlaces } from './request-fault.ts';
+import { createValidator } from './validator.ts';
+
+export interface AppOptions {
+  contract: ContractDocument;
+  /** Operations without a handler answer 501. */
+  handlers: Partial<Handlers>;
+  authenticate: Authenticate;
+  rateLimit: RateLimit;
+  metrics: Metrics;
+  log: Logger;
+  /** An answer that breaks the contract is a 500 (`throw`, for tests), or is sent, logged and counted (`log`). */
+  validateResponses: 'throw' | 'log';
+  /** Whether the client's address is what a proxy says in `X-Forwarded-For`. */
+  trustProxy: boolean;
+  /** Aborted when the server is about to end: open streams close, connections aren't kept. */
+  draining: AbortSignal;
+  notReady: NotReady;
+  /** Routers outside the contract, such as the object store's `/objects`. */
+  outside?: { path: string; router: Router }[];
+  /** Called with each operation that was answered, and its status. */
+  onAnswer?: (operationId: OperationId, status: number) => void;
+}
+
+const require = createRequire(import.meta.url);
+const fileOf = (name: string) => pathToFileURL(require.resolve(name));
+
+/** The contract as it was bundled (`npm run bundle` in openapi/). */
+export const loadContract = (): ContractDocument => require('@trunkline/openapi/openapi.json') as ContractDocument;
+
+/** The whole HTTP side of the server. Throws where the contract has a fault that stops it from being served. */
+export async function createApp(options: AppOptions): Promise<Express> {
+  const document = forValidator(options.contract);
+  const validator = await createValidator(document);
+  const edge = createEdge({
+    ...options,
+    validator,
+    marked: (operation) => markedPlaces(operation, (schema) => resolve(document, schema)),
+  });
+  const app = express();
+  app.disable('x-powered-by');
+  // First, and by a plain comparison: what follows is looked at by a regular expression each.
+  app.use((request, response, next) => (request.url.startsWith('/v1/') ? edge(request, response) : next()));
+  for (const { path, router } of options.outside ?? []) app.use(path, router);
+  app.use(outsideRoutes(contractFiles, options.metrics, options.notReady));
+  app.use((request, response) => edge(request, response));
+  app.use(answerError(options.log));
+  return app;
+}
+
+const contractFiles = {
+  json: fileOf('@trunkline/openapi/openapi.json'),
+  yaml: new URL('openapi.yaml', fileOf('@trunkline/openapi/openapi.json')),
+  docs: new URL('docs/index.html', fileOf('@trunkline/openapi/openapi.json')),
+};
+
+/** What went wrong outside the contract, in the same form. Express gives what the client did wrong a status. */
+function answerError(log: Logger): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) return next(error);
+    const exchange = newExchange(request, response);
+    const status = (error as { status?: number }).status ?? 500;
+    const known = error instanceof ServiceError || status >= 500;
+    const answer = errorAnswer(known ? error : new ServiceError('invalid_request', 'The request is malformed.'));
+    if (answer.status >= 500) log.error({ requestId: exchange.requestId, err: error }, 'request failed');
+    write(response, answer.status, { ...exchange.headers, ...answer.headers }, answer.body);
+  };
+}

@@ -1,0 +1,149 @@
+import type { ErrorCode } from '../service-error.ts';
+import type { OperationId } from './handler.ts';
+
+/** What the edge reads of a JSON Schema. */
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  allOf?: Schema[];
+  oneOf?: Schema[];
+  anyOf?: Schema[];
+  discriminator?: unknown;
+  'x-error-code'?: ErrorCode;
+}
+
+export interface Parameter {
+  $ref?: string;
+  name: string;
+  in: 'query' | 'header' | 'path';
+  required?: boolean;
+  allowReserved?: boolean;
+  schema: Schema;
+  'x-error-code'?: ErrorCode;
+}
+
+interface Body {
+  $ref?: string;
+  required?: boolean;
+  content: Record<string, { schema?: Schema }>;
+}
+
+interface Response {
+  $ref?: string;
+  content?: Record<string, unknown>;
+  'x-error-codes'?: ErrorCode[];
+}
+
+export interface ContractOperation {
+  operationId: OperationId;
+  'x-permission'?: string;
+  parameters?: Parameter[];
+  requestBody?: Body;
+  responses: Record<string, Response>;
+}
+
+/** What the edge reads of the bundled contract. */
+export interface ContractDocument {
+  openapi: string;
+  paths: Record<string, { parameters?: Parameter[] } & Record<string, ContractOperation | Parameter[] | undefined>>;
+  components?: object;
+  webhooks?: unknown;
+}
+
+/** One operation as the edge works with it, read from the contract once at start. */
+export interface Operation {
+  id: OperationId;
+  method: string;
+  path: string;
+  permission: string;
+  parameters: Parameter[];
+  body: { required: boolean; types: string[]; schema: Schema | undefined } | undefined;
+  /** Declared statuses with their declared error codes, where they name any. */
+  statuses: Map<number, ReadonlySet<ErrorCode> | undefined>;
+}
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
+
+/** What a `$ref` within the document points to; anything else as it is. */
+export function resolve<T extends { $ref?: string }>(document: ContractDocument, node: T): T {
+  if (node.$ref === undefined) return node;
+  let target: unknown = document;
+  for (const part of node.$ref.slice(2).split('/')) {
+    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    target = (target as Record<string, unknown>)[key];
+  }
+  if (target === undefined) throw new Error(`The contract has nothing at ${node.$ref}.`);
+  return resolve(document, target as T);
+}
+
+/**
+ * A copy of the contract that the validator can be given, with its weak spots taken out: parameters stand in place,
+ * with their schemas (it would look both up in each request); reserved characters in a query are as good as encoded
+ * ones; a body that isn't required says so (silence is 415 to it); no discriminator (it answers a mapping with 500).
+ */
+export function forValidator(contract: ContractDocument): ContractDocument {
+  const document = structuredClone(contract);
+  delete document.webhooks;
+  for (const { item, operation } of operationsIn(document)) {
+    operation.parameters = parametersOf(document, item.parameters, operation.parameters);
+    if (operation.requestBody) operation.requestBody = { required: false, ...resolve(document, operation.requestBody) };
+  }
+  for (const item of Object.values(document.paths)) delete item.parameters;
+  dropDiscriminators(document);
+  return document;
+}
+
+function parametersOf(document: ContractDocument, shared: Parameter[] = [], own: Parameter[] = []): Parameter[] {
+  return [...shared, ...own].map((reference) => {
+    const parameter = resolve(document, reference);
+    const inQuery = parameter.in === 'query' ? { allowReserved: true } : {};
+    return { ...parameter, ...inQuery, schema: structuredClone(resolve(document, parameter.schema)) };
+  });
+}
+
+function* operationsIn(document: ContractDocument) {
+  for (const [path, item] of Object.entries(document.paths))
+    for (const method of METHODS) {
+      const operation = item[method] as ContractOperation | undefined;
+      if (operation) yield { path, method, item, operation };
+    }
+}
+
+function dropDiscriminators(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  const { discriminator } = node as Schema;
+  if (typeof discriminator === 'object' && discriminator !== null && 'propertyName' in discriminator)
+    delete (node as Schema).discriminator;
+  for (const child of Object.values(node)) dropDiscriminators(child);
+}
+
+/**
+ * Every operation of a document that `forValidator` made. Throws where one names no permission: nothing is open by
+ * default.
+ */
+export function operationsOf(document: ContractDocument): Operation[] {
+  return [...operationsIn(document)].map(({ path, method, operation }) => {
+    const permission = operation['x-permission'];
+    if (!permission) throw new Error(`${operation.operationId} names no x-permission.`);
+    const { requestBody } = operation;
+    const statuses = Object.entries(operation.responses).map(([status, response]) => {
+      const codes = resolve(document, response)['x-error-codes'];
+      return [Number(status), codes && new Set(codes)] as const;
+    });
+    return {
+      id: operation.operationId,
+      method: method.toUpperCase(),
+      path,
+      permission,
+      parameters: operation.parameters ?? [],
+      body: requestBody && {
+        required: requestBody.required === true,
+        types: Object.keys(requestBody.content),
+        schema: requestBody.content['application/json']?.schema,
+      },
+      statuses: new Map(statuses),
+    };
+  });
+}

@@ -1,0 +1,59 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ServiceError } from '../service-error.ts';
+import { errorAnswer } from './errors.ts';
+import { newExchange, write } from './exchange.ts';
+
+/** A listening port, whose requests go to what `serve` was given last. */
+export interface Listening {
+  port: number;
+  serve(listener: RequestListener): void;
+  /** Takes no new connection, and resolves when every request has its answer. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens. Until `serve` is called everything answers 503, but `/livez`, so that a long migration isn't taken for a
+ * dead server. Throws where the port is taken, saying what to do.
+ */
+export async function listen(port: number, host: string): Promise<Listening> {
+  let listener: RequestListener = answerStarting;
+  const server = createServer((request, response) => listener(request, response));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new Error(whyNot(error, port, host), { cause: error })),
+    );
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    serve: (next) => {
+      listener = next;
+    },
+    close: () => close(server),
+  };
+}
+
+function whyNot(error: NodeJS.ErrnoException, port: number, host: string): string {
+  if (error.code === 'EADDRINUSE')
+    return `Port ${port} is in use. Stop what uses it, or set PORT to another (0 takes any free one).`;
+  if (error.code === 'EACCES') return `This user may not listen on port ${port}. Set PORT to one above 1023.`;
+  return `Can't listen on HOST ${host}, PORT ${port}: ${error.message}`;
+}
+
+const answerStarting: RequestListener = (request, response) => {
+  if (request.url === '/livez') {
+    response.end('ok\n');
+    return;
+  }
+  const { status, headers, body } = errorAnswer(
+    new ServiceError('unavailable', 'The server is starting. Try again in a moment.'),
+  );
+  write(response, status, { ...newExchange(request, response).headers, ...headers }, body);
+};
+
+function close(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  return closed;
+}

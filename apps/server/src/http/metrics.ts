@@ -1,0 +1,44 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { Operation } from './contract.ts';
+
+/** What the edge counts, and the registry into which features put their own metrics. */
+export interface Metrics {
+  registry: Registry;
+  /** Counts an answered request; `seconds` from its arrival to its last byte handed to the socket. */
+  answered(operation: Operation, status: number, seconds: number): void;
+  /** Counts an answer that broke the contract. */
+  violation(operation: Operation): void;
+}
+
+/** A registry of its own with the process's metrics (CPU, memory, event-loop lag) and those of the edge. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const durations = new Histogram({
+    name: 'trunkline_http_request_duration_seconds',
+    help: 'Time to answer a request, by operation and status.',
+    labelNames: ['operation', 'status'],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
+    registers: [registry],
+  });
+  const violations = new Counter({
+    name: 'trunkline_http_response_violations_total',
+    help: 'Answers that the contract does not allow, by operation. Each is a defect of the server.',
+    labelNames: ['operation'],
+    registers: [registry],
+  });
+  // Looking a series up by its labels costs more than observing it.
+  const series = new Map<Operation, Map<number, { observe(seconds: number): void }>>();
+  const seriesOf = (operation: Operation, status: number) => {
+    const byStatus = series.get(operation) ?? new Map();
+    series.set(operation, byStatus);
+    const found = byStatus.get(status) ?? durations.labels(operation.id, String(status));
+    byStatus.set(status, found);
+    return found;
+  };
+  return {
+    registry,
+    answered: (operation, status, seconds) => seriesOf(operation, status).observe(seconds),
+    violation: (operation) => violations.inc({ operation: operation.id }),
+  };
+}

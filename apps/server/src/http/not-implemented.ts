@@ -1,0 +1,114 @@
+import type { OperationId } from './handler.ts';
+
+/**
+ * The operations that answer 501 `not_implemented`. What stands neither here nor among the handlers of `compose.ts`
+ * doesn't compile. To build one, take its name out and hand its handler over.
+ */
+export const notImplemented = [
+  // Number pools
+  'listNumberPools',
+  'createNumberPool',
+  'getNumberPool',
+  'updateNumberPool',
+  'deleteNumberPool',
+  'listNumberPoolMembers',
+  'moveNumberPoolMember',
+  'validateNumberPoolTrunks',
+  // Workflows
+  'listWorkflows',
+  'createWorkflow',
+  'getWorkflow',
+  'replaceWorkflowDraft',
+  'deleteWorkflow',
+  'publishWorkflow',
+  'listWorkflowVersions',
+  'startWorkflowRun',
+  'listWorkflowRuns',
+  'wakeWorkflowRuns',
+  'getWorkflowRun',
+  'streamWorkflowRunEvents',
+  'cancelWorkflowRun',
+  // Batches
+  'listBatches',
+  'startBatch',
+  'getBatch',
+  'cancelBatch',
+  // Knowledge bases
+  'listKnowledgeBases',
+  'createKnowledgeBase',
+  'getKnowledgeBase',
+  'updateKnowledgeBase',
+  'deleteKnowledgeBase',
+  'addKnowledgeBaseDocuments',
+  'getKnowledgeBaseDocument',
+  'deleteKnowledgeBaseDocument',
+  'searchKnowledgeBase',
+  // Webhooks
+  'listWebhooks',
+  'createWebhook',
+  'getWebhook',
+  'updateWebhook',
+  'deleteWebhook',
+  'rotateWebhookSecret',
+  'testWebhook',
+  'listWebhookDeliveries',
+  'replayWebhookDelivery',
+  // API keys
+  'listApiKeys',
+  'createApiKey',
+  'revokeApiKey',
+  // Audit log
+  'listAuditLog',
+  // Do not call
+  'listDoNotCall',
+  'addDoNotCall',
+  'removeDoNotCall',
+  // Contact lists
+  'listContactLists',
+  'createContactList',
+  'getContactList',
+  'deleteContactList',
+  'listContactListEntries',
+  'listContactListUploads',
+  'createContactListUpload',
+  'getContactListUpload',
+  'streamContactListUploadEvents',
+  'confirmContactListUpload',
+  // Phone numbers
+  'listPhoneNumbers',
+  'searchAvailablePhoneNumbers',
+  'buyPhoneNumber',
+  'importPhoneNumbers',
+  'getPhoneNumber',
+  'updatePhoneNumber',
+  'releasePhoneNumber',
+  // Workspace
+  'getWorkspace',
+  'updateWorkspace',
+  'pauseDialing',
+  'resumeDialing',
+  'rotateInboundSecret',
+  // Campaigns
+  'listCampaigns',
+  'createCampaign',
+  'getCampaign',
+  'updateCampaign',
+  'deleteCampaign',
+  'startCampaign',
+  'pauseCampaign',
+  'resumeCampaign',
+  'stopCampaign',
+  'cancelCampaign',
+  'previewCampaign',
+  'listCampaignContacts',
+  'getCampaignStats',
+  'streamCampaignEvents',
+  // Calls
+  'getCall',
+  'endCall',
+  'recordCallResult',
+  'listCalls',
+] as const satisfies readonly OperationId[];
+
+/** The operations that must have a handler. */
+export type BuiltOperationId = Exclude<OperationId, (typeof notImplemented)[number]>;

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { type Handler, Router } from 'express';
+import type { Metrics } from './metrics.ts';
+
+/** The files of the contract that the server shows. */
+export interface ContractFiles {
+  json: URL;
+  yaml: URL;
+  docs: URL;
+}
+
+/** Why the server can't take requests now; nothing when it can. */
+export type NotReady = () => Promise<string | undefined>;
+
+/**
+ * Every path outside the contract that the app itself answers. What else lies outside is handed to `createApp` as
+ * `outside`.
+ */
+export const OUTSIDE_PATHS = ['/', '/docs', '/openapi.json', '/openapi.yaml', '/livez', '/readyz', '/metrics'] as const;
+
+/** Redoc brings its script and styles inline and starts a worker from a blob; it may load nothing from elsewhere. */
+const DOCS_POLICY = [
+  "default-src 'none'",
+  "script-src 'unsafe-inline'",
+  "style-src 'unsafe-inline'",
+  'img-src data: blob:',
+  'font-src data:',
+  'worker-src blob:',
+  "connect-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export function outsideRoutes(files: ContractFiles, metrics: Metrics, notReady: NotReady): Router {
+  const router = Router();
+  router.get('/', (_request, response) => response.redirect('/docs'));
+  router.get('/docs', sendFile(files.docs, 'text/html; charset=utf-8', { 'Content-Security-Policy': DOCS_POLICY }));
+  router.get('/openapi.json', sendFile(files.json, 'application/json'));
+  router.get('/openapi.yaml', sendFile(files.yaml, 'application/yaml'));
+  router.get('/livez', (_request, response) => {
+    response.type('text/plain').send('ok\n');
+  });
+  router.get('/readyz', async (_request, response) => {
+    const reason = await notReady();
+    response
+      .status(reason ? 503 : 200)
+      .type('text/plain')
+      .send(`${reason ?? 'ok'}\n`);
+  });
+  router.get('/metrics', async (_request, response) => {
+    response.set('Content-Type', metrics.registry.contentType).send(await metrics.registry.metrics());
+  });
+  return router;
+}
+
+/** Sends a file that doesn't change while the server runs; it is read when first asked for. */
+function sendFile(file: URL, type: string, headers: Record<string, string> = {}): Handler {
+  let content: Promise<Buffer> | undefined;
+  return async (_request, response) => {
+    content ??= readFile(file);
+    const bytes = await content.catch(() => undefined);
+    if (!bytes) content = undefined;
+    if (!bytes) response.status(404).type('text/plain').send('This file has not been built.\n');
+    else response.set({ ...headers, 'Content-Type': type, 'X-Content-Type-Options': 'nosniff' }).send(bytes);
+  };
+}

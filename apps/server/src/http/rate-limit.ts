@@ -1,0 +1,41 @@
+import { ServiceError } from '../service-error.ts';
+
+interface Bucket {
+  tokens: number;
+  /** Milliseconds of `performance.now()`. */
+  at: number;
+}
+
+/** Takes one request from a key's bucket; returns the headers to send, or throws `rate_limited`. */
+export type RateLimit = (keyId: string) => Record<string, string>;
+
+const SWEEP_AT = 10_000;
+
+/**
+ * A token bucket for each key: `perMinute` requests at once, filled again in a minute; 0 switches it off. Counted in
+ * this process alone. A bucket that is full again is forgotten, so memory is bounded by the keys of the last minute.
+ */
+export function createRateLimit(perMinute: number, now: () => number = () => performance.now()): RateLimit {
+  if (perMinute === 0) return () => ({});
+  const perMs = perMinute / 60_000;
+  const policy = `"default";q=${perMinute};w=60`;
+  const buckets = new Map<string, Bucket>();
+  const filled = (bucket: Bucket, at: number) => Math.min(perMinute, bucket.tokens + (at - bucket.at) * perMs);
+  return (keyId) => {
+    const at = now();
+    if (buckets.size > SWEEP_AT)
+      for (const [id, bucket] of buckets) if (filled(bucket, at) >= perMinute) buckets.delete(id);
+    let bucket = buckets.get(keyId);
+    if (!bucket) buckets.set(keyId, (bucket = { tokens: perMinute, at }));
+    bucket.tokens = filled(bucket, at);
+    bucket.at = at;
+    const wait = bucket.tokens < 1 ? Math.ceil((1 - bucket.tokens) / perMs / 1000) : 0;
+    if (wait === 0) bucket.tokens -= 1;
+    const full = Math.ceil((perMinute - bucket.tokens) / perMs / 1000);
+    const headers = { RateLimit: `"default";r=${Math.floor(bucket.tokens)};t=${full}`, 'RateLimit-Policy': policy };
+    if (wait === 0) return headers;
+    throw new ServiceError('rate_limited', `Too many requests. Try again in ${wait} second${wait === 1 ? '' : 's'}.`, {
+      headers: { ...headers, 'Retry-After': String(wait) },
+    });
+  };
+}

@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import { parse as parseQuery } from 'node:querystring';
+import { ServiceError } from '../service-error.ts';
+import type { Operation, Parameter } from './contract.ts';
+import { BYTES_PER_VALUE, checkFreeForm, checkText } from './free-form.ts';
+import { hasBody, readJson } from './request-body.ts';
+import { unsupportedMediaType } from './request-fault.ts';
+import type { RequestParts } from './validator.ts';
+
+const JSON_TYPE = 'application/json';
+
+/** How one operation's requests are read; made once for each at start. */
+export interface RequestReader {
+  /** The parts that the validator is given. Throws what it would answer wrongly, or let through. */
+  read(request: IncomingMessage, params: Record<string, string>, search: string): Promise<RequestParts> | RequestParts;
+}
+
+/** @param maxBytes the most bytes that a JSON body may have */
+export function createRequestReader(operation: Operation, maxBytes: number): RequestReader {
+  const numbers = operation.parameters.filter((parameter) => /^(integer|number)$/.test(String(parameter.schema.type)));
+  const headerNames = operation.parameters
+    .filter(({ in: place }) => place === 'header')
+    .map(({ name }) => name.toLowerCase());
+
+  const partsOf = (request: IncomingMessage, params: Record<string, string>, search: string): RequestParts => {
+    const query = search === '' ? {} : parseQuery(search);
+    const headers: Record<string, unknown> = {};
+    for (const name of headerNames) if (request.headers[name] !== undefined) headers[name] = request.headers[name];
+    const parts: RequestParts = { params, query, headers, body: undefined };
+    for (const parameter of numbers) checkDigits(parameter, parts);
+    for (const name in params) checkText(params[name]!, `/path/${name}`);
+    for (const name in query) for (const value of [query[name] ?? []].flat()) checkText(value, `/query/${name}`);
+    return parts;
+  };
+
+  return {
+    read(request, params, search) {
+      const parts = partsOf(request, params, search);
+      if (!operation.body) return parts;
+      return readBody(request, operation, operation.body, maxBytes, parts);
+    },
+  };
+}
+
+async function readBody(
+  request: IncomingMessage,
+  operation: Operation,
+  body: NonNullable<Operation['body']>,
+  maxBytes: number,
+  parts: RequestParts,
+): Promise<RequestParts> {
+  // The validator keeps what it compiled by the raw header: strangers could fill the memory with it.
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (!hasBody(request) && !body.required) return parts;
+  if (!hasBody(request)) throw missingBody();
+  if (type === undefined || !body.types.includes(type)) throw unsupportedMediaType(operation);
+  parts.headers['content-type'] = type;
+  if (type !== JSON_TYPE) return parts;
+  parts.body = await readJson(request, maxBytes);
+  if (parts.body === null) throw missingBody();
+  checkFreeForm(parts.body, maxBytes / BYTES_PER_VALUE);
+  return parts;
+}
+
+const missingBody = () =>
+  new ServiceError('invalid_request', 'The request body is missing.', {
+    details: [{ path: '/body', message: 'is required' }],
+  });
+
+const DIGITS = { integer: /^-?\d{1,15}$/, number: /^-?\d{1,15}(\.\d{1,15})?$/ };
+
+/** The validator reads `0x10`, `1e2` and ` 7 ` as numbers. */
+function checkDigits(parameter: Parameter, parts: RequestParts): void {
+  const place = { query: parts.query, header: parts.headers, path: parts.params }[parameter.in];
+  const raw = place[parameter.in === 'header' ? parameter.name.toLowerCase() : parameter.name];
+  if (typeof raw !== 'string' || raw === '') return;
+  if (DIGITS[parameter.schema.type as 'integer' | 'number'].test(raw)) return;
+  const path = `/${parameter.in === 'header' ? 'headers' : parameter.in}/${parameter.name}`;
+  const message = parameter.schema.type === 'integer' ? 'must be an integer in digits' : 'must be a number in digits';
+  throw new ServiceError('invalid_request', `${path.slice(1)} ${message}`, {
+    details: [{ path, message }],
+  });
+}

@@ -1,0 +1,103 @@
+import { type ErrorCode, type ErrorDetail, ServiceError } from '../service-error.ts';
+import type { Operation, Schema } from './contract.ts';
+
+/** A fault that express-openapi-validator names. Only those of Ajv carry `errorCode`. */
+interface ValidatorFault {
+  path: string;
+  message: string;
+  errorCode?: string;
+}
+
+/** A place in a request, `*` standing for any array index, and the code that the contract gives to faults there. */
+export interface MarkedPlace {
+  pattern: readonly string[];
+  code: ErrorCode;
+}
+
+/** A code that names one kind of fault is not given to another at the same place. */
+const KEYWORD_OF_CODE: Partial<Record<ErrorCode, string>> = {
+  missing_idempotency_key: 'required',
+  too_many_recipients: 'maxItems',
+};
+
+/** Ajv words these for the object around the place. */
+const MESSAGES: Record<string, string> = {
+  required: 'is required',
+  additionalProperties: 'is not a known property',
+  unevaluatedProperties: 'is not a known property',
+};
+
+const MAX_DETAILS = 100;
+const PLACES: Record<string, string> = { body: 'body', query: 'query', headers: 'headers', params: 'path' };
+
+/** The places of an operation that bear an `x-error-code`. `resolve` follows a schema's `$ref`. */
+export function markedPlaces(operation: Operation, resolve: (schema: Schema) => Schema): MarkedPlace[] {
+  const marked: MarkedPlace[] = [];
+  for (const parameter of operation.parameters) {
+    const code = parameter['x-error-code'] ?? parameter.schema['x-error-code'];
+    if (code) marked.push({ pattern: [PLACE_OF[parameter.in], parameter.name], code });
+  }
+  const visit = (reference: Schema, pattern: string[]): void => {
+    if (pattern.length > 8) return;
+    const code = reference['x-error-code'];
+    const schema = resolve(reference);
+    const found = code ?? schema['x-error-code'];
+    if (found) marked.push({ pattern, code: found });
+    for (const [name, child] of Object.entries(schema.properties ?? {})) visit(child, [...pattern, name]);
+    if (schema.items) visit(schema.items, [...pattern, '*']);
+    for (const child of [...(schema.allOf ?? []), ...(schema.oneOf ?? []), ...(schema.anyOf ?? [])])
+      visit(child, pattern);
+  };
+  if (operation.body?.schema) visit(operation.body.schema, ['body']);
+  return marked;
+}
+
+const PLACE_OF = { query: 'query', header: 'headers', path: 'path' } as const;
+
+/**
+ * What the validator threw, as the error that the client gets: the code of the first marked fault, every fault in
+ * `details`. Anything that is not about the request comes back as it is.
+ */
+export function requestFault(error: unknown, operation: Operation, marked: readonly MarkedPlace[]): unknown {
+  const { status, errors, message } = error as { status?: number; errors?: ValidatorFault[]; message: string };
+  if (status === 415) return unsupportedMediaType(operation);
+  if (status !== 400) return error;
+  const faults = (errors ?? []).map((fault) => {
+    const keyword = fault.errorCode?.split('.')[0] ?? '';
+    return { ...detail({ ...fault, message: MESSAGES[keyword] ?? fault.message }, operation), keyword };
+  });
+  for (const fault of faults) {
+    const code = codeOf(fault.path, fault.keyword, marked);
+    if (code) return refusal(code, faults);
+  }
+  return faults.length > 0 ? refusal('invalid_request', faults) : new ServiceError('invalid_request', message);
+}
+
+/** The refusal of a body in a type that the operation doesn't take. */
+export const unsupportedMediaType = (operation: Operation) =>
+  new ServiceError('unsupported_media_type', `Send the body as ${operation.body?.types.join(' or ')}.`);
+
+function detail(fault: ValidatorFault, operation: Operation): ErrorDetail {
+  const [, place = '', ...rest] = fault.path.split('/');
+  const where = PLACES[place];
+  if (!where) return { path: '/body', message: fault.message };
+  if (where !== 'headers') return { path: ['', where, ...rest].join('/').slice(0, 512), message: fault.message };
+  const name = operation.parameters.find((parameter) => parameter.name.toLowerCase() === rest[0])?.name;
+  return { path: `/headers/${name ?? rest[0]}`, message: fault.message };
+}
+
+function codeOf(path: string, keyword: string, marked: readonly MarkedPlace[]): ErrorCode | undefined {
+  const parts = path.slice(1).split('/');
+  return marked.find(
+    ({ pattern, code }) =>
+      (KEYWORD_OF_CODE[code] ?? keyword) === keyword &&
+      pattern.length === parts.length &&
+      pattern.every((part, index) => part === '*' || part === parts[index]),
+  )?.code;
+}
+
+function refusal(code: ErrorCode, faults: ErrorDetail[]): ServiceError {
+  const details = faults.slice(0, MAX_DETAILS).map(({ path, message }) => ({ path, message: message.slice(0, 1024) }));
+  const text = details.slice(0, 5).map(({ path, message }) => `${path.slice(1)} ${message}`);
+  return new ServiceError(code, text.join('; ').slice(0, 2048), { details });
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util';
+import { destination, pino } from 'pino';
+import { createKey } from './api-keys/first-key.ts';
+import { systemClock } from './clock.ts';
+import { ConfigError, loadConfig } from './config.ts';
+import { stopEmbeddedPostgres } from './database/embedded.ts';
+import { openMigrated, type RunningServer, startServer } from './server.ts';
+
+const USAGE = `trunkline-server [command]
+
+  serve          Start the server (the default).
+  migrate        Bring the database to the newest state, and end.
+  keys create    Make an API key and print it.
+                 --workspace NAME  (default: Default; made where there is none)
+                 --name NAME       (default: Made by keys create)
+                 --permissions A,B (default: *)
+  stop           Stop the embedded database of DATA_DIR.
+
+Settings come from the environment; docs/operations.md lists them.
+`;
+
+/** A process that has not ended by then is ended. */
+const HARD_DEADLINE_MS = 10_000;
+
+const options = {
+  workspace: { type: 'string', default: 'Default' },
+  name: { type: 'string', default: 'Made by keys create' },
+  permissions: { type: 'string', default: '*' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const command = positionals.join(' ') || 'serve';
+  if (values.help) return print(USAGE);
+  const config = loadConfig();
+  const log = pino({ level: config.logLevel, base: null }, destination(2));
+  if (command === 'serve') return endOnSignal(announce(await startServer({ config, log })));
+  if (command === 'stop') return stopEmbeddedPostgres(config.dataDir);
+  if (command !== 'migrate' && command !== 'keys create')
+    throw new ConfigError(`Unknown command: ${command}\n\n${USAGE}`);
+  const database = await openMigrated(config, log);
+  try {
+    if (command === 'migrate') return;
+    const permissions = values.permissions.split(',').map((each) => each.trim());
+    print(`${await createKey(database, systemClock, { ...values, permissions })}\n`);
+  } finally {
+    await database.close();
+  }
+}
+
+const print = (text: string) => void process.stdout.write(text);
+
+/** Says where the server is: to a person, or, where nobody looks on, as one line of JSON. */
+function announce(server: RunningServer): RunningServer {
+  const { url, firstKey } = server;
+  const docsUrl = `${url}/docs`;
+  if (!process.stdout.isTTY) {
+    print(`${JSON.stringify({ url, docsUrl, ...(firstKey && { apiKey: firstKey }) })}\n`);
+    return server;
+  }
+  print(`\n  Trunkline is ready.\n\n  API   ${url}/v1\n  Docs  ${docsUrl}\n`);
+  if (firstKey) print(`  Key   ${firstKey}\n        Shown this once. Make more with: trunkline-server keys create\n`);
+  print('\n');
+  return server;
+}
+
+function endOnSignal(server: RunningServer): void {
+  let ending = false;
+  const end = async () => {
+    if (ending) return;
+    ending = true;
+    setTimeout(() => process.exit(1), HARD_DEADLINE_MS).unref();
+    await server.stop();
+    process.exit(0);
+  };
+  process.on('SIGTERM', end);
+  process.on('SIGINT', end);
+}
+
+main().catch((error: Error) => {
+  // A fault of the settings or of the command line is told in a line; anything else with where it came from.
+  const known = error instanceof ConfigError || error.cause !== undefined || 'code' in error;
+  process.stderr.write(`${known ? error.message : error.stack}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import { ensureFirstKey } from './api-keys/first-key.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { compose, type Overrides } from './compose.ts';
+import type { Config } from './config.ts';
+import type { Connection } from './database/connection.ts';
+import { type Database, openDatabase } from './database/database.ts';
+import { startEmbeddedPostgres } from './database/embedded.ts';
+import { migrate } from './database/migrate.ts';
+import { listen } from './http/listen.ts';
+
+export interface ServerOptions {
+  config: Config;
+  log: Logger;
+  clock?: Clock;
+  overrides?: Overrides;
+}
+
+export interface RunningServer {
+  url: string;
+  /** The first key, where this start has made it. */
+  firstKey: string | undefined;
+  database: Database;
+  /** Drains and ends within 10 s: no new work, streams told to reconnect, leases given back. */
+  stop(): Promise<void>;
+}
+
+/** Requests that run get this long to end. */
+const REQUESTS_MS = 5_000;
+const DATABASE_CHECK_MS = 2_000;
+
+/** The database of the settings, migrated: that of `DATABASE_URL`, or the embedded one. */
+export async function openMigrated(config: Config, log: Logger): Promise<Database> {
+  const database = openDatabase({ connection: await connectionOf(config, log), poolSize: config.poolSize, log });
+  try {
+    await migrate(database, log);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function connectionOf({ databaseUrl, dataDir }: Config, log: Logger): Promise<Connection> {
+  if (databaseUrl) return { connectionString: databaseUrl };
+  return (await startEmbeddedPostgres({ dataDir, log })).connection;
+}
+
+/** Starts a whole server and resolves once it is ready. Throws, with nothing left running, where it can't. */
+export async function startServer({
+  config,
+  log,
+  clock = systemClock,
+  overrides = {},
+}: ServerOptions): Promise<RunningServer> {
+  const listening = await listen(config.port, config.host);
+  const draining = new AbortController();
+  let started = false;
+  let database: Database | undefined;
+  try {
+    const opened = await openMigrated(config, log);
+    database = opened;
+    const firstKey = await ensureFirstKey(opened, clock, config.bootstrapApiKey);
+    const notReady = async () => {
+      if (draining.signal.aborted) return 'draining';
+      if (!started) return 'starting';
+      return (await answers(opened)) ? undefined : 'the database can not be reached';
+    };
+    const publicUrl = config.publicUrl ?? `http://localhost:${listening.port}`;
+    const parts = { config, database: opened, clock, log, publicUrl, draining: draining.signal, notReady, overrides };
+    const composition = await compose(parts);
+    listening.serve(composition.app);
+    await composition.start();
+    started = true;
+
+    const stop = async () => {
+      draining.abort();
+      await Promise.all([Promise.race([listening.close(), sleep(REQUESTS_MS)]), composition.stop()]);
+      await opened.close();
+    };
+    return { url: publicUrl, firstKey, database: opened, stop };
+  } catch (error) {
+    await Promise.race([listening.close(), sleep(REQUESTS_MS)]);
+    await database?.close();
+    throw error;
+  }
+}
+
+async function answers(database: Database): Promise<boolean> {
+  const asked = database
+    .inEngine((tx) => sql`select 1`.execute(tx.db))
+    .then(
+      () => true,
+      () => false,
+    );
+  return Promise.race([asked, sleep(DATABASE_CHECK_MS, false)]);
+}

@@ -1,0 +1,89 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { paths } from '@trunkline/client/schema';
+import createClient from 'openapi-fetch';
+import { pino } from 'pino';
+import { newKey } from '../src/api-keys/key.ts';
+import type { Clock } from '../src/clock.ts';
+import type { Overrides } from '../src/compose.ts';
+import { type Config, loadConfig } from '../src/config.ts';
+import { startServer } from '../src/server.ts';
+import { freshDatabase } from './database.ts';
+
+/** Where every (operation, status) that a test saw is written down, a file a process. */
+export const SEEN_DIR = path.join(tmpdir(), `trunkline-seen-${process.env['VITEST_SEEN'] ?? process.ppid}`);
+
+/** A clock that a test moves. */
+export interface TestClock extends Clock {
+  /** Moves it forward. */
+  advance(milliseconds: number): void;
+  set(time: Date): void;
+}
+
+/** A clock that runs with the real one until it is moved. */
+export function testClock(): TestClock {
+  let offset = 0;
+  return {
+    now: () => new Date(Date.now() + offset),
+    advance: (milliseconds) => {
+      offset += milliseconds;
+    },
+    set: (time) => {
+      offset = time.getTime() - Date.now();
+    },
+  };
+}
+
+export interface TestOverrides extends Overrides {
+  config?: Partial<Config>;
+  /** Another server's database, to run two on one. Made for this one, and dropped after it, by default. */
+  connectionString?: string;
+  apiKey?: string;
+}
+
+/** Starts a whole server on a database of its own. An answer that breaks the contract is a 500 that says how. */
+export async function startTestServer(overrides: TestOverrides = {}) {
+  const fresh = overrides.connectionString ? undefined : await freshDatabase();
+  const connectionString = overrides.connectionString ?? fresh!.connection.connectionString;
+  const apiKey = overrides.apiKey ?? newKey('test');
+  const clock = testClock();
+  const config: Config = {
+    ...loadConfig({}),
+    port: 0,
+    host: '127.0.0.1',
+    databaseUrl: connectionString,
+    bootstrapApiKey: apiKey,
+    rateLimitPerMinute: 0,
+    ...overrides.config,
+  };
+  const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
+  mkdirSync(SEEN_DIR, { recursive: true });
+  const seenFile = path.join(SEEN_DIR, `${process.pid}.txt`);
+  const server = await startServer({
+    config,
+    log,
+    clock,
+    overrides: {
+      validateResponses: 'throw',
+      onAnswer: (operationId, status) => appendFileSync(seenFile, `${operationId} ${status}\n`),
+      ...overrides,
+    },
+  });
+  const client = createClient<paths>({ baseUrl: server.url, headers: { 'X-API-Key': apiKey } });
+  return {
+    url: server.url,
+    apiKey,
+    client,
+    clock,
+    database: server.database,
+    connectionString,
+    stop: async () => {
+      await server.stop();
+      await fresh?.drop();
+    },
+  };
+}
+
+/** Such a server, running. */
+export type TestServer = Awaited<ReturnType<typeof startTestServer>>;
