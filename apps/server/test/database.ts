@@ -3,9 +3,19 @@ import { inject } from 'vitest';
 import { type Connection, withDatabase } from '../src/database/connection.ts';
 import { statementOn } from './statement-on.ts';
 
+interface FreshDatabase {
+  connection: Connection;
+  drop(): Promise<void>;
+}
+
 /** A migrated, empty database of this test file's own. Make one a file, not one a test: a clone takes 0.1 to 0.5 s. */
-export async function freshDatabase(): Promise<{ connection: Connection; drop(): Promise<void> }> {
-  const { connection, template } = inject('testServer');
+export const freshDatabase = (): Promise<FreshDatabase> => clone(inject('testServer').template);
+
+/** A database without a table in it. */
+export const blankDatabase = (): Promise<FreshDatabase> => clone('template1');
+
+async function clone(template: string): Promise<FreshDatabase> {
+  const { connection } = inject('testServer');
   const name = `trunkline_test_${randomBytes(6).toString('hex')}`;
   await statementOn(connection, `create database ${name} template ${template}`);
   return {

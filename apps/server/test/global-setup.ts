@@ -13,7 +13,7 @@ import { statementOn } from './statement-on.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     /** The test server, and the migrated database there that `freshDatabase` clones. */
-    testServer: { connection: Connection; template: string };
+    testServer: { connection: Connection; template: string; embedded: boolean };
   }
 }
 
@@ -28,7 +28,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const database = openDatabase({ connection: withDatabase(server.connection, template), poolSize: 2, log });
   await migrate(database, log);
   await database.close();
-  project.provide('testServer', { connection: server.connection, template });
+  project.provide('testServer', { connection: server.connection, template, embedded: server.embedded });
   return async () => {
     await statementOn(server.connection, `drop database ${template} with (force)`);
     await server.remove();
@@ -36,11 +36,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function testServer(url: string | undefined) {
-  if (url) return { connection: { connectionString: url }, remove: async () => {} };
+  if (url) return { connection: { connectionString: url }, embedded: false, remove: async () => {} };
   await removeWhatKilledRunsLeft();
   const dataDir = path.join(tmpdir(), `${folderStart}${process.pid}-${randomBytes(4).toString('hex')}`);
   const { connection } = await startEmbeddedPostgres({ dataDir, log });
-  return { connection, remove: () => remove(dataDir) };
+  return { connection, embedded: true, remove: () => remove(dataDir) };
 }
 
 /** Row-level security wouldn't bind it, and the tests of tenancy would show nothing. */

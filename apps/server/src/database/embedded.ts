@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chown, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Connection } from './connection.ts';
-import { postgresEnvironment, runAs } from './postgres-account.ts';
+import { giveTo, runAs, spawnAs } from './postgres-account.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { findPlace, type Place } from './postgres-place.ts';
 import { postmasterRuns } from './postmaster.ts';
@@ -88,7 +88,7 @@ async function initialise(binaries: string, { account, data }: Place): Promise<v
   const draft = `${data}.init-${randomUUID()}`;
   try {
     await mkdir(draft, { mode: 0o700 });
-    if (account) await chown(draft, account.uid, account.gid);
+    await giveTo(account, draft);
     const locale = ['--locale=C.UTF-8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '-E', 'UTF8'];
     await runAs(account, path.join(binaries, 'bin/initdb'), ['-D', draft, '-U', 'postgres', '-A', 'trust', ...locale]);
     // createdb: tests clone their databases from a template.
@@ -136,10 +136,7 @@ async function spawnServer(binaries: string, place: Place): Promise<ChildProcess
   const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const file = await open(logFile(place), 'a', 0o600);
   try {
-    const child = spawn(path.join(binaries, 'bin/postgres'), ['-D', place.data, ...args], {
-      ...place.account,
-      cwd: '/',
-      env: postgresEnvironment,
+    const child = spawnAs(place.account, path.join(binaries, 'bin/postgres'), ['-D', place.data, ...args], {
       detached: true,
       stdio: ['ignore', file.fd, file.fd],
     });

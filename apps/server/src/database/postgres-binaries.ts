@@ -42,7 +42,7 @@ async function linkLibraries(home: string): Promise<void> {
 
 /** An install under umask 077 leaves files that only their owner reads, so the files are asked too. */
 async function readable(native: string, account: Account): Promise<boolean> {
-  if (!account) return true;
+  if (typeof account !== 'object') return true;
   if (!(await canEnter(path.join(native, 'bin'), account))) return false;
   return ((await stat(path.join(native, 'bin/postgres'))).mode & 0o005) === 0o005;
 }

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { chown, link, lstat, mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { link, lstat, mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Account, canEnter, unprivilegedAccount } from './postgres-account.ts';
+import { type Account, canEnter, giveTo, unprivilegedAccount } from './postgres-account.ts';
 
 /** Where an embedded PostgreSQL lives, and as whom. */
 export interface Place {
@@ -23,11 +23,21 @@ export async function findPlace(dataDir: string): Promise<Place> {
   const runningAsRoot = process.getuid?.() === 0;
   await mkdir(dataDir, { recursive: true, mode: runningAsRoot ? 0o711 : 0o700 });
   const home = await realpath(dataDir);
-  const account = unprivilegedAccount();
-  const data = await dataFolder(home, account);
-  const owner = await stat(data).catch(() => undefined);
-  const asOwner = account && owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : account;
-  return { account: asOwner, data, sockets: await socketFolder(data, asOwner) };
+  let account = unprivilegedAccount();
+  const data = await dataFolder(home, account).catch((error) => {
+    if (error.code !== 'EROFS' && error.code !== 'EACCES') throw error;
+    account = 'namespace';
+    return path.join(home, 'postgres');
+  });
+  account = await ownerOf(data, account);
+  return { account, data, sockets: await socketFolder(data, account) };
+}
+
+/** PostgreSQL wants to be the owner of its data; for root that may be whoever ran it the first time. */
+async function ownerOf(data: string, account: Account): Promise<Account> {
+  const found = account && (await stat(data).catch(() => undefined));
+  if (!found) return account;
+  return found.uid === 0 ? 'namespace' : { uid: found.uid, gid: found.gid };
 }
 
 async function dataFolder(home: string, account: Account): Promise<string> {
@@ -58,15 +68,14 @@ async function readNote(note: string): Promise<string | undefined> {
 async function socketFolder(data: string, account: Account): Promise<string> {
   if (Buffer.byteLength(socketFile(data)) <= longestSocketPath) return data;
   const folder = path.join('/tmp', `trunkline-${createHash('sha256').update(data).digest('hex').slice(0, 16)}`);
-  const uid = account?.uid ?? process.getuid?.() ?? 0;
   await mkdir(folder, { mode: 0o700 }).then(
-    () => account && chown(folder, account.uid, account.gid),
+    () => giveTo(account, folder),
     (error) => {
       if (error.code !== 'EEXIST') throw error;
     },
   );
   const found = await lstat(folder);
-  const ours = found.uid === uid || found.uid === process.getuid?.();
+  const ours = found.uid === process.getuid?.() || (typeof account === 'object' && found.uid === account.uid);
   if (!found.isDirectory() || !ours || (found.mode & 0o077) !== 0) {
     throw new Error(`${folder} belongs to someone else; the database's socket can't be put there.`);
   }

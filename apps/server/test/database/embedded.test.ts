@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,9 +34,11 @@ function inHome(...names: string[]): string {
 }
 
 /** A process that has started or found the PostgreSQL of `dataDir`, and the connection that it got. */
-async function startedElsewhere(dataDir: string, account: { uid?: number; gid?: number } = {}) {
+async function startedElsewhere(dataDir: string, options: { uid?: number; gid?: number; through?: string[] } = {}) {
+  const { through = [], ...account } = options;
   const script = path.join(import.meta.dirname, 'start-embedded.ts');
-  const child = spawn(process.execPath, ['--conditions=source', script, dataDir], { ...account, cwd: '/' });
+  const [program = '', ...args] = [...through, process.execPath, '--conditions=source', script, dataDir];
+  const child = spawn(program, args, { ...account, cwd: '/' });
   children.push(child);
   let faults = '';
   child.stderr.on('data', (part) => {
@@ -113,4 +115,14 @@ test.runIf(asRoot)('it runs for a user who is not root', async () => {
   await chown(dataDir, 65534, 65534);
   const { connection } = await startedElsewhere(dataDir, { uid: 65534, gid: 65534 });
   expect((await statementOn(connection, 'select 1 as n')).rows).toEqual([{ n: 1 }]);
+});
+
+const rootAlone = ['unshare', '--user', '--map-root-user', '--'];
+const mayUnshare = asRoot && spawnSync('unshare', [...rootAlone.slice(1), 'unshare', '--user', 'true']).status === 0;
+
+test.runIf(mayUnshare)('it runs for a root that can become nobody else, as in some containers', async () => {
+  const dataDir = inHome('data');
+  const { connection } = await startedElsewhere(dataDir, { through: rootAlone });
+  expect((await statementOn(connection, 'select 1 as n')).rows).toEqual([{ n: 1 }]);
+  expect((await stat(path.join(dataDir, 'postgres'))).uid).toBe(0);
 });
