@@ -94,13 +94,13 @@ async function once<T>(pool: pg.Pool, begin: string, fn: (db: Kysely<Schema>) =>
   try {
     await send(begin);
     const result = await fn(db);
-    close();
+    await close();
     const { command } = await send('commit');
     // PostgreSQL answers so when `fn` has swallowed the error of one of its statements.
     if (command === 'ROLLBACK') throw new Error('The transaction had failed before its commit.');
     return result;
   } catch (error) {
-    close();
+    await close();
     discard ||= isStalePlan(error);
     if (!discard) await send('rollback').catch(() => {});
     throw error;

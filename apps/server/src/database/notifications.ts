@@ -10,7 +10,7 @@ import { listen } from './listen.ts';
 export interface Notifications {
   /** Tells the listeners of a topic (a resource's UUID), in every process, within some 10 ms. Never throws. */
   notify(topic: string): void;
-  /** Calls `listener` at each word about the topic, from this process too. Returns what ends that. */
+  /** Calls `listener`, which must not throw, at each word about the topic, from this process too. Returns what ends that. */
   subscribe(topic: string, listener: () => void): () => void;
   close(): Promise<void>;
 }
@@ -39,6 +39,7 @@ export function openNotifications(options: { connection: Connection; log: Logger
 
   let pending = new Set<string>();
   let sending: Promise<void> | undefined;
+  let failing = false;
 
   async function send(): Promise<void> {
     const topics = [...pending];
@@ -49,7 +50,13 @@ export function openNotifications(options: { connection: Connection; log: Logger
     }
     await mouth
       .query(`select pg_notify('${channel}', payload) from unnest($1::text[]) payload`, [payloads])
-      .catch((error) => log.warn({ reason: error.message, topics: topics.length }, 'a notification was lost'));
+      .then(() => {
+        failing = false;
+      })
+      .catch((error) => {
+        if (!failing) log.warn({ reason: error.message }, 'notifications are being lost');
+        failing = true;
+      });
     sending = undefined;
     schedule();
   }

@@ -17,8 +17,11 @@ const changing = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 const adapter = new PostgresAdapter();
 const compiler = new PostgresQueryCompiler();
 
-/** A Kysely whose every query runs on one client, one after another. After `close` it refuses. */
-export function bindToClient(client: pg.ClientBase): { db: Kysely<Schema>; close(): void } {
+/**
+ * A Kysely whose every query runs on one client, one after another. `close` makes it refuse more, and resolves when the
+ * query under way is over.
+ */
+export function bindToClient(client: pg.ClientBase): { db: Kysely<Schema>; close(): Promise<unknown> } {
   let open = true;
   let previous: Promise<unknown> = Promise.resolve();
 
@@ -60,6 +63,7 @@ export function bindToClient(client: pg.ClientBase): { db: Kysely<Schema>; close
     db,
     close: () => {
       open = false;
+      return previous;
     },
   };
 }

@@ -150,3 +150,18 @@ test('a database that is not there is `unavailable`', async () => {
   await expect(nowhere.inWorkspace(b, async () => {})).rejects.toMatchObject({ code: 'unavailable' });
   await nowhere.close();
 });
+
+test('queries sent side by side run in turn, and one that nobody waits for is not cut off', async () => {
+  const warnings: string[] = [];
+  const listen = (warning: Error) => warnings.push(warning.message);
+  process.on('warning', listen);
+  await database.inWorkspace(a, async (tx) => {
+    void add(tx, 1);
+    await Promise.all([add(tx, 1), add(tx, 2)]);
+    void add(tx, 2);
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+  process.off('warning', listen);
+  expect(await counters()).toEqual([2, 2]);
+  expect(warnings).toEqual([]);
+});
