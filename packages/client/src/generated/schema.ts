@@ -68,8 +68,1895 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/calls/contact-lists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List contact lists
+         * @description The contact lists of the workspace, newest first unless asked otherwise. Deleted lists are not among them.
+         */
+        get: operations["listContactLists"];
+        put?: never;
+        /**
+         * Create a contact list
+         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8 or UTF-16, its cells parted by comma, semicolon, tab or `|`. It needs a column `phone_number`, `phone`, `phonenumber`, `mobile`, `telephone` or `number`; case, spaces and punctuation don't count. `name` and `timezone` are recognised; every other column becomes a variable of the call. Numbers of a `dnd` list are never called once it is `ready`.
+         */
+        post: operations["createContactList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/contact-lists/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a contact list
+         * @description One contact list with its latest upload.
+         */
+        get: operations["getContactList"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a contact list
+         * @description Erases the list and its entries; an upload that is under way imports nothing. Refused while a campaign that is scheduled, running or paused uses the list. Ended campaigns keep what they did. For a list of type `dnd` the key needs `do_not_call:write` too; its numbers may be called again, unless another list or an opt-out holds them.
+         */
+        delete: operations["deleteContactList"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/contact-lists/{id}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the entries of a contact list
+         * @description The people of the list, as imported. Entries of an upload that has not been imported are not among them. With `order` `desc` the newest come first.
+         */
+        get: operations["listContactListEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/contact-lists/{id}/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the uploads of a contact list
+         * @description Every file that was, or was to be, uploaded into the list, newest first unless asked otherwise.
+         */
+        get: operations["listContactListUploads"];
+        put?: never;
+        /**
+         * Upload another file into a contact list
+         * @description Makes a new upload into an existing list; it goes the same way as the first. Once confirmed, new numbers are added, and a number that is there already keeps its entry and takes the columns of the new file. Campaigns that were started before keep the contacts that they started with. Refused for lists of type `batch`.
+         */
+        post: operations["createContactListUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/contact-lists/{id}/uploads/{uploadID}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description Upload ID.
+                 * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60720
+                 */
+                uploadID: components["schemas"]["UploadId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an upload
+         * @description One upload as it is now, with a fresh URL of its error report where there is one.
+         */
+        get: operations["getContactListUpload"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/contact-lists/{id}/uploads/{uploadID}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description Upload ID.
+                 * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60720
+                 */
+                uploadID: components["schemas"]["UploadId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Follow an upload
+         * @description Server-sent events of one upload. Each frame has an `id`, an `event` (`upload.` and the status, or `upload.progress` while rows are read) and, in `data`, the whole event as JSON. Without `Last-Event-ID` the first frame is the current state. A comment is sent every 15 seconds. The stream ends after `upload.validated`, `upload.processed`, `upload.failed` and `upload.expired`. To follow the import, confirm, and connect again with the last event's ID: after `upload.validated` the stream waits on; after the other three the answer is 204, so that an EventSource stops.
+         */
+        get: operations["streamContactListUploadEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/contact-lists/{id}/uploads/{uploadID}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description Upload ID.
+                 * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60720
+                 */
+                uploadID: components["schemas"]["UploadId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import a validated upload
+         * @description Imports the valid rows into the list, all of them or none, and answers once that is done. An import that takes longer than 10 seconds goes on by itself; then the answer shows `uploadDetails.status` `processing`, and the events tell the end. Confirming again, or twice at once, imports nothing twice and answers the same. Refused before the validation is done, and after the upload failed or expired.
+         */
+        post: operations["confirmContactListUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/telephony/phone-numbers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List phone numbers
+         * @description The workspace's phone numbers, newest first unless ordered otherwise. Released numbers are left out. `searchText` looks in the number, its `friendlyName` and its `label`.
+         */
+        get: operations["listPhoneNumbers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/telephony/available-phone-numbers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search numbers to buy
+         * @description Asks a provider which numbers it has for sale now. Nothing is held: another buyer may be faster. A provider that the server has no account for is refused with the names of those it has.
+         */
+        get: operations["searchAvailablePhoneNumbers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/telephony/phone-numbers/buy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Buy a phone number
+         * @description Buys one number from a provider and answers it. Where the provider has not settled the purchase within 10 seconds the number is `provisioning` and turns `active` or `failed` by itself. A purchase whose answer was lost is looked up at the provider before anything is bought again. With an `Idempotency-Key` the same request buys once, however often it is sent. Refused when the number is not for sale or already yours, when billing prevents it, and when the workspace has bought `limits.maxNumbersPerDay` numbers today (UTC).
+         */
+        post: operations["buyPhoneNumber"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/telephony/phone-numbers/import/manual": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import owned numbers
+         * @description Adds 1 to 100 numbers that you own, with the SIP trunk that carries them. Each number stands for itself: the good ones are imported, the others are listed in `rejected` with the reason. The trunk is checked at once; until a check has passed, `isOutboundReady` is false. An unknown agent refuses the whole request.
+         */
+        post: operations["importPhoneNumbers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/telephony/phone-numbers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The phone number's ID.
+                 * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["PhoneNumberId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a phone number
+         * @description One phone number, with its agents, its trunk and whether it is ready each way. A released number is 404.
+         */
+        get: operations["getPhoneNumber"];
+        put?: never;
+        post?: never;
+        /**
+         * Release a phone number
+         * @description Gives a bought number back to its provider, or forgets an imported one, and takes it out of its pool. It cannot be undone, and the number is 404 from then on. Refused while an active campaign (`scheduled`, `running`, `paused`) or a live call uses it.
+         */
+        delete: operations["releasePhoneNumber"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a phone number
+         * @description Changes what the body names and leaves the rest; `null` empties a field, and so unbinds an agent. Calls that are up go on as they are. A change of the trunk has it checked again, and `isOutboundReady` is false until that has passed. Refused with 400: an unknown agent, `useSameForInbound` together with another `inboundAgentId`, and `outboundTermination` or `sipConfig` for a number that was bought.
+         */
+        patch: operations["updatePhoneNumber"];
+        trace?: never;
+    };
+    "/v1/workspace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the workspace
+         * @description The workspace that the key belongs to: its name, limits, quiet hours, whether dialing is paused, and what it has used today. Any valid key may read it.
+         */
+        get: operations["getWorkspace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update the workspace
+         * @description Changes what the body names and leaves the rest. New limits and quiet hours hold for the next call that is placed; calls that are up go on, also where there are more of them than a lowered limit allows. `quietHours` whose start is not before its end is refused.
+         */
+        patch: operations["updateWorkspace"];
+        trace?: never;
+    };
+    "/v1/workspace/pause-dialing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause all dialing
+         * @description The kill switch. Within a second no server places another call for this workspace, whether of a campaign, a batch or a workflow. Calls that are up go on, and no campaign changes its status. Pausing again changes nothing and keeps the first `dialingPausedAt`.
+         */
+        post: operations["pauseDialing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workspace/resume-dialing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume all dialing
+         * @description Ends a pause by the kill switch. Campaigns, batches and workflows that are running go on where they stopped. Campaigns that were paused themselves stay paused. Resuming where nothing is paused changes nothing.
+         */
+        post: operations["resumeDialing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workspace/rotate-inbound-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the inbound secret
+         * @description Makes a new secret, with which the requests to `inboundWebhookUrl` are signed from now on. The answer is the only place where it is shown. The old one signs nothing any more, so let your endpoint accept both while you change it.
+         */
+        post: operations["rotateInboundSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/knowledge-bases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List knowledge bases
+         * @description The knowledge bases of the workspace without their documents, newest first unless asked otherwise.
+         */
+        get: operations["listKnowledgeBases"];
+        put?: never;
+        /**
+         * Create a knowledge base
+         * @description Makes a knowledge base without documents, in status `empty`. Add documents to it next.
+         */
+        post: operations["createKnowledgeBase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/knowledge-bases/{kbId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Knowledge base ID.
+                 * @example kb_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                kbId: components["schemas"]["KnowledgeBaseId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a knowledge base
+         * @description One knowledge base with its documents.
+         */
+        get: operations["getKnowledgeBase"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a knowledge base
+         * @description Erases the knowledge base and all of its documents, whatever their status. Agents that it is attached to find nothing in it from then on.
+         */
+        delete: operations["deleteKnowledgeBase"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a knowledge base
+         * @description Changes name and description. Its documents and its status stay as they are.
+         */
+        patch: operations["updateKnowledgeBase"];
+        trace?: never;
+    };
+    "/v1/knowledge-bases/{kbId}/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Knowledge base ID.
+                 * @example kb_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                kbId: components["schemas"]["KnowledgeBaseId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add documents to a knowledge base
+         * @description Takes 1 to 10 files, all of them or none. Their text is read afterwards, so the knowledge base is `processing` until every document is `ready` or `failed`. A file whose content can't be read is not refused here: its document becomes `failed`. A knowledge base holds at most 100 documents, a file at most 50 MB.
+         */
+        post: operations["addKnowledgeBaseDocuments"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/knowledge-bases/{kbId}/documents/{docId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Knowledge base ID.
+                 * @example kb_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                kbId: components["schemas"]["KnowledgeBaseId"];
+                /**
+                 * @description Document ID.
+                 * @example doc_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                docId: components["schemas"]["DocumentId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a document
+         * @description One document and how far it is. Its content is found by search.
+         */
+        get: operations["getKnowledgeBaseDocument"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a document
+         * @description Erases one document, whatever its status; a reading that is under way is dropped. The status of the knowledge base follows from what is left.
+         */
+        delete: operations["deleteKnowledgeBaseDocument"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/knowledge-bases/{kbId}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Knowledge base ID.
+                 * @example kb_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                kbId: components["schemas"]["KnowledgeBaseId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Search a knowledge base
+         * @description Finds the passages that fit a question best, among the documents that are `ready`. It changes nothing.
+         */
+        post: operations["searchKnowledgeBase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/campaigns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List campaigns
+         * @description The workspace's campaigns, newest first. Batches are not among them. `searchText` looks in the name.
+         */
+        get: operations["listCampaigns"];
+        put?: never;
+        /**
+         * Create a campaign
+         * @description Creates a draft, which calls nobody until it is started. Its lists may still be importing. A list, pool or `fromNumber` that the workspace doesn't have is 404; a list of type `dnd` in the role `contacts`, half a daily window, a window that ends before it starts, or an unknown agent or time zone is 400.
+         */
+        post: operations["createCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/campaigns/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a campaign
+         * @description One campaign as it is now. Its figures are in its stats.
+         */
+        get: operations["getCampaign"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a campaign
+         * @description Deletes a draft or an ended campaign with its contacts. Its calls stay readable. An active campaign (`scheduled`, `running`, `paused`), or one whose last calls are still up, is refused: stop or cancel it first.
+         */
+        delete: operations["deleteCampaign"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a campaign
+         * @description Changes a draft or a paused campaign; in any other state it is refused. In a paused one `lists`, `scheduledAt` and `startDate` stand, since its contacts were taken at the start; sending them is refused too. Calls that are up go on as they began; the next calls follow the change. Setting `fromNumber` clears `numberPoolId` and the other way round.
+         */
+        patch: operations["updateCampaign"];
+        trace?: never;
+    };
+    "/v1/calls/campaigns/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a campaign
+         * @description Makes a draft begin placing calls: it is `running`, or `scheduled` where `scheduledAt` or `startDate` lies ahead. The answer comes at once; contacts are taken from the lists right after it, as they are at that moment. A campaign starts when it is a draft, its agent is known, its `fromNumber` is ready for outbound calls or its pool has a valid member, every list is ready, at least one contact can be called, and its time zone and window are valid; otherwise it is refused, and `error` says what is missing. A scheduled campaign is checked again when its time comes, and is `failed` where it then can't start.
+         */
+        post: operations["startCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/campaigns/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a campaign
+         * @description Stops placing new calls until the campaign is resumed. Calls that are up finish. Only a running campaign can be paused.
+         */
+        post: operations["pauseCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/campaigns/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a campaign
+         * @description Lets a paused campaign go on where it was. Retries that have become due meanwhile go first.
+         */
+        post: operations["resumeCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/campaigns/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a campaign
+         * @description Ends a running or paused campaign for good. Calls that are up finish; contacts that are left are not called. To take back a draft or a scheduled campaign, cancel it.
+         */
+        post: operations["stopCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/campaigns/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a campaign
+         * @description Takes back a campaign that has not called anybody: a draft or a scheduled one. A running or paused campaign is ended by stop.
+         */
+        post: operations["cancelCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/campaigns/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a campaign
+         * @description A dry run that calls nobody and changes nothing: who would be called, from which number and when, and who is left out and why. For a draft it is as if it started now; for a campaign that was started it tells what is left; for an ended one nobody is callable. The figures are those of this moment.
+         */
+        post: operations["previewCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/campaigns/{id}/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List a campaign's contacts
+         * @description Every contact of the campaign with its attempts, the time of the next one, and why it was not called. A draft has none: contacts are taken from the lists at the start. `searchText` looks in number and name.
+         */
+        get: operations["listCampaignContacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/campaigns/{id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a campaign's figures
+         * @description Where the contacts are, how the calls ended, and how fast it goes. The states add up to `totalContacts`. A draft's figures are all 0.
+         */
+        get: operations["getCampaignStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/campaigns/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Follow a campaign
+         * @description Server-sent events, each a snapshot of the campaign and its figures: `campaign.<status>` when the status changes, and `campaign.progress` at most twice a second. Without `Last-Event-ID` the first event is the current state. The stream ends with `completed`, `stopped`, `cancelled` or `failed`; a reconnect after that gets 204.
+         */
+        get: operations["streamCampaignEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/{roomId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a call
+         * @description One call with its times, its outcome, and what the agent reported. A call stays readable after its campaign was deleted.
+         */
+        get: operations["getCall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/{roomId}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a call
+         * @description Ends an active call: hangs up one that is up, takes back one that rings or waits to be dialled. Its campaign, batch or workflow run goes on. A call that has ended is refused.
+         */
+        post: operations["endCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/{roomId}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record a call's result
+         * @description Records what the agent found out, during the call or after it. Sending again replaces the fields that are sent and keeps the others, so a repeated request changes nothing. `converted` counts towards the campaign's conversion rate, once a call. `optOut: true` puts the person's number on the do-not-call list at once; `false` later does not take it off again.
+         */
+        post: operations["recordCallResult"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List calls
+         * @description Every call of the workspace, newest first, live ones included. Filters narrow each other; an ID that the workspace doesn't have gives an empty page.
+         */
+        get: operations["listCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/number-pools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List number pools
+         * @description The workspace's number pools, newest first. `searchText` looks in name and description.
+         */
+        get: operations["listNumberPools"];
+        put?: never;
+        /**
+         * Create a number pool
+         * @description Makes a pool, with members at once where `phoneNumberIds` is given. A number belongs to one pool at a time: where another pool holds one of them, nothing is made.
+         */
+        post: operations["createNumberPool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/number-pools/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number pool's ID.
+                 * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["NumberPoolId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a number pool
+         * @description One pool and how many members it has. The members are a list of their own.
+         */
+        get: operations["getNumberPool"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a number pool
+         * @description Deletes the pool. Its numbers stay in the workspace, in no pool. Refused while an active campaign (`scheduled`, `running`, `paused`) uses it.
+         */
+        delete: operations["deleteNumberPool"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a number pool
+         * @description Changes what the body names and leaves the rest, all of it or nothing. `phoneNumberIds` replaces the whole membership; `addPhoneNumberIds` and `removePhoneNumberIds` change it, and cannot stand beside `phoneNumberIds`. Adding a member again, or removing a number that is none, changes nothing. Campaigns that use the pool take the change with their next call; calls that are up go on.
+         */
+        patch: operations["updateNumberPool"];
+        trace?: never;
+    };
+    "/v1/number-pools/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number pool's ID.
+                 * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["NumberPoolId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the members of a number pool
+         * @description The pool's phone numbers, newest first, each with how it has fared today. A number whose trunk fails repeatedly cools down, is not called from until `health.coolingUntil`, and comes back by itself. `searchText` looks in the number, its `friendlyName` and its `label`.
+         */
+        get: operations["listNumberPoolMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/number-pools/{id}/members/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number pool's ID.
+                 * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["NumberPoolId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move a member to another pool
+         * @description Moves a number from this pool to `targetPoolId`, or out of any pool where that is null. Moving it to the pool that it is in changes nothing. Of two who move the same number at once, one wins; the other is told that it is no member. Calls that are up go on.
+         */
+        post: operations["moveNumberPoolMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/number-pools/{id}/validate-trunks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number pool's ID.
+                 * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["NumberPoolId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Check the trunks of a number pool
+         * @description Checks now, for every member, whether a call could be placed from it. A trunk is probed for real, a number that a provider manages is checked with the provider; all at once and bounded in time, so that a silent trunk counts as invalid. Do it before a campaign is given the pool. An empty pool answers zeros.
+         */
+        get: operations["validateNumberPoolTrunks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description The workspace's keys, newest first, expired ones included and revoked ones left out. The keys themselves are never shown again. `searchText` looks in name and prefix.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description Makes a key. The answer is the only place where it is shown. A key can only grant what it has itself; asking for more is 403. An `expiresAt` that has passed is refused.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api-keys/{keyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key's ID.
+                 * @example key_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                keyId: components["schemas"]["ApiKeyId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * @description Stops a key for good, on every server within a second, and ends the event streams that it has open. Campaigns and calls that it started go on. A key may revoke itself. A revoked key is 404.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the audit log
+         * @description Every change that was made with a key of this workspace: which key, what it did, to what, and from where; newest first. Entries cannot be changed or deleted. `searchText` looks in `action`, `resourceType`, `resourceId`, `apiKeyName` and `requestId`.
+         */
+        get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List workflows
+         * @description Every workflow of the workspace, newest first, without its definition. `searchText` looks into the names.
+         */
+        get: operations["listWorkflows"];
+        put?: never;
+        /**
+         * Create a workflow
+         * @description Keeps the definition as the draft of a new workflow. Nothing can be started before it is published, and what is wrong with the graph is told then.
+         */
+        post: operations["createWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflows/{workflowId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a workflow
+         * @description The workflow with its draft. What is published stands in its versions.
+         */
+        get: operations["getWorkflow"];
+        /**
+         * Replace the draft of a workflow
+         * @description Takes the definition as the new draft. Runs and new starts keep the published version until the draft is published. Refused with `invalid_state` when `draftRevision` is given and somebody has changed the draft since.
+         */
+        put: operations["replaceWorkflowDraft"];
+        post?: never;
+        /**
+         * Delete a workflow
+         * @description Deletes the workflow, its versions and its ended runs; the calls that they placed stay. Refused with `invalid_state` while a run of it is active: cancel it first. A node of another workflow that starts it fails from then on.
+         */
+        delete: operations["deleteWorkflow"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflows/{workflowId}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish the draft of a workflow
+         * @description Makes the draft the next version, which never changes. New runs take it; runs that are up keep theirs. A draft that equals the latest version makes no new one. A draft with faults is refused, and `details` lists every one with its node: unknown targets, nodes that can't be reached, no end, a cycle without a wait or a call in it, a variable that no path sets when `requiredContext` is given, resources that the workspace doesn't have.
+         */
+        post: operations["publishWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflows/{workflowId}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the published versions of a workflow
+         * @description Every version that was published, newest first, with its definition. `searchText` looks into the names.
+         */
+        get: operations["listWorkflowVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflows/{workflowId}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a run of a workflow
+         * @description Queues a run of the latest published version. Send the same `Idempotency-Key` again when you retry the same start: the answer is then the first run, as it is now. A start with another run's `Concurrency-Key` is refused while that run is active, and for `Cooldown-Minutes` after the last run with that key ended. A refused start doesn't use the `Idempotency-Key` up. A workflow that is only a draft is refused.
+         */
+        post: operations["startWorkflowRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflows/{workflowId}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the runs of a workflow
+         * @description Every run of the workflow, newest first, without its steps. `searchText` looks into the concurrency keys.
+         */
+        get: operations["listWorkflowRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflows/{workflowId}/runs/wake": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Wake sleeping runs
+         * @description Runs of this workflow that sleep at a wait node and were started with one of the keys go on at once. Keys without a sleeping run are left out of the answer; runs in other states are not touched.
+         */
+        post: operations["wakeWorkflowRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflows/{workflowId}/runs/{runId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+                /**
+                 * @description The run.
+                 * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                runId: components["parameters"]["RunIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a run
+         * @description The run as it is now, and what it did so far, step by step.
+         */
+        get: operations["getWorkflowRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflows/{workflowId}/runs/{runId}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+                /**
+                 * @description The run.
+                 * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                runId: components["parameters"]["RunIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Follow a run
+         * @description A stream of server-sent events: the run after each of its changes. Without `Last-Event-ID` the first event is the current state. A comment line is sent every 15 seconds. The stream ends when the run has; a reconnect after that gets 204, which stops an EventSource.
+         */
+        get: operations["streamWorkflowRunEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflows/{workflowId}/runs/{runId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+                /**
+                 * @description The run.
+                 * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                runId: components["parameters"]["RunIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a run
+         * @description Stops an active run for good. Its live call is hung up, and the runs that it has started are cancelled too. A run that has ended is refused with `run_not_active`.
+         */
+        post: operations["cancelWorkflowRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook endpoints
+         * @description Every endpoint of the workspace, newest first, without secrets. `searchText` looks into URLs and descriptions.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Create a webhook endpoint
+         * @description Events of the given types are sent to the URL from now on, signed as Standard Webhooks says. The secret is shown in this answer only. A delivery that fails is tried again over days, at growing intervals; an endpoint that answers 410 is disabled.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook endpoint.
+                 * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                webhookId: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a webhook endpoint
+         * @description The endpoint, without its secret.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook endpoint
+         * @description The endpoint gets nothing from now on. Its deliveries are deleted too, those that wait for a try included.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook endpoint
+         * @description Changes the fields that are given. A new URL also takes the deliveries that wait for their next try. Disabling the endpoint ends those; enabling it again brings nothing back by itself, but every delivery can be replayed.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook endpoint.
+                 * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                webhookId: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the secret of a webhook endpoint
+         * @description Makes a new secret, shown in this answer only. For 24 hours every event is signed with the old secret too, so that you can change over without losing one.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook endpoint.
+                 * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                webhookId: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to a webhook endpoint
+         * @description Sends one signed event of type `webhook.test`, whether or not the endpoint is enabled, and answers with what came of it, after 10 seconds at most. It is tried once.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook endpoint.
+                 * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                webhookId: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of a webhook endpoint
+         * @description What was sent to the endpoint and what came of it, newest first. `searchText` looks into event IDs and types.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}/deliveries/{deliveryId}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook endpoint.
+                 * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                webhookId: components["parameters"]["WebhookIdParameter"];
+                /**
+                 * @description The delivery.
+                 * @example dlv_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                deliveryId: components["schemas"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an event again
+         * @description Sends the event of the delivery again, as it was then and under the same `webhook-id`, as a new delivery that is tried again like any other. It is sent whether or not the endpoint is enabled. The old delivery stays as it is.
+         */
+        post: operations["replayWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List batches
+         * @description The workspace's batches, newest first, each with its figures. `searchText` looks in the name.
+         */
+        get: operations["listBatches"];
+        put?: never;
+        /**
+         * Start a batch
+         * @description Calls up to 1,000 recipients, now or from `scheduledAt` on. Each recipient is judged for itself: those with a number that can't be called, stands twice, is on the do-not-call list or in a country that isn't allowed, and those with metadata that aren't short strings, are rejected, and the others are called. When all are rejected the answer is still 202, and the batch is `failed`. Any other fault refuses the whole request: an unknown `fromNumber` or pool is 404, no number that is ready for outbound calls is 409. The body takes up to 8 MiB. Repeat a request safely with the same `Idempotency-Key`: the answer is that of the first, with `Idempotent-Replayed`.
+         */
+        post: operations["startBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/batch/{batchId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Batch ID.
+                 * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                batchId: components["parameters"]["BatchIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a batch
+         * @description One batch with its figures. Its calls are listed by `GET /v1/calls?batchId=`.
+         */
+        get: operations["getBatch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/batch/{batchId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Batch ID.
+                 * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                batchId: components["parameters"]["BatchIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a batch
+         * @description Ends a scheduled or running batch for good. Calls that are up finish; recipients that are left are not called. A batch that has ended is refused.
+         */
+        post: operations["cancelBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "call.started": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A call was started
+         * @description Sent when the provider was asked to place a call, and when an inbound call arrived.
+         */
+        post: operations["onCallStarted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "call.answered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A call was answered
+         * @description Sent when a person or a voicemail took the call.
+         */
+        post: operations["onCallAnswered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "call.ended": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A call ended
+         * @description Sent once for every call, with its outcome. A result that the agent reports later is in the call when you read it.
+         */
+        post: operations["onCallEnded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "campaign.<status>": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A campaign came to another status
+         * @description Sent for every status that a campaign comes to, as `campaign.<status>`.
+         */
+        post: operations["onCampaignStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "batch.completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A batch is completed
+         * @description Sent when every recipient of a batch is done.
+         */
+        post: operations["onBatchCompleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "workflow_run.<status>": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A workflow run came to another status
+         * @description Sent for every status that a run comes to, as `workflow_run.<status>`.
+         */
+        post: operations["onWorkflowRunStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "upload.<status>": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An upload came to another status
+         * @description Sent for every status that an upload of a contact list comes to, as `upload.<status>`.
+         */
+        post: operations["onUploadStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "knowledge_base.<status>": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A knowledge base came to another status
+         * @description Sent for every status that a knowledge base comes to, as `knowledge_base.<status>`.
+         */
+        post: operations["onKnowledgeBaseStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "phone_number.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A phone number was updated
+         * @description Sent when a number was changed, became ready or unready in a direction, was suspended, or was released.
+         */
+        post: operations["onPhoneNumberUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A webhook endpoint is tested
+         * @description Sent by the test of an endpoint, once. It can't be subscribed to.
+         */
+        post: operations["onWebhookTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "call.inbound": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A call arrives
+         * @description Asked at the `inboundWebhookUrl` of a phone number when a call arrives, while the caller hears it ring, and signed with the workspace's inbound secret. It is asked once. Without a valid answer in 5 seconds, the agent that is bound to the number takes the call.
+         */
+        post: operations["onCallInbound"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /**
@@ -196,6 +2083,3121 @@ export interface components {
              */
             deleted: true;
         };
+        /**
+         * @description Name of the list.
+         * @example Spring patients
+         */
+        ContactListName: string;
+        /**
+         * @description Where the uploaded file stands in the object store.
+         * @example uploads/upl_01932f3c8a7e7bd0a1b2c3d4e5f60720.csv
+         */
+        ContactListStorageKey: string;
+        /**
+         * @description `draft` until the first import is done, then `ready`. `archived`: deleted, and kept only because an ended campaign refers to it; the API answers 404 for it.
+         * @example ready
+         * @enum {string}
+         */
+        ContactListStatus: "draft" | "ready" | "archived";
+        /**
+         * @description `contacts` are people to call, `dnd` are numbers that the whole workspace never calls, `batch` lists are made by the server for a batch.
+         * @example contacts
+         * @enum {string}
+         */
+        ContactListType: "contacts" | "dnd" | "batch";
+        /**
+         * @description ISO 3166-1 alpha-2 country code.
+         * @example US
+         */
+        Country: string;
+        /**
+         * @description Upload ID.
+         * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        UploadId: string;
+        /**
+         * @description `pending` waits for the file, 15 minutes at most. `uploaded` and `validating` need nothing from you. `validated` waits for the confirm, 7 days at most. `processing` imports. Then `processed`, or `failed` with a `failure`, or `expired` because the file or the confirm did not come in time.
+         * @example validated
+         * @enum {string}
+         */
+        ContactListUploadStatus: "pending" | "uploaded" | "validating" | "validated" | "processing" | "processed" | "failed" | "expired";
+        /**
+         * @description Name of the CSV file, as people will recognise it. It decides nothing.
+         * @example patients.csv
+         */
+        ContactListFileName: string;
+        /** @description How far the validation has read. */
+        ContactListUploadProgress: {
+            /** @description Rows read so far, without the header. */
+            rowsRead: number;
+            /** @description Bytes of the file read so far. */
+            bytesRead: number;
+            /** @description Size of the file in bytes. */
+            bytesTotal: number;
+        };
+        /** @description Row counts, without the header and empty lines. `totalRows` is `validRows` + `invalidRows` + `duplicateRows`. */
+        ContactListUploadMetadata: {
+            /** @description Rows in the file. */
+            totalRows: number;
+            /** @description Rows that can be imported. */
+            validRows: number;
+            /** @description Rows that can't be imported. `errors` and the error report say which and why. */
+            invalidRows: number;
+            /** @description Rows whose number stood further up in the file already. The first one is kept. */
+            duplicateRows: number;
+            /** @description Entries that the import added or updated. Absent until the upload is `processed`. */
+            importedRows?: number;
+        };
+        /**
+         * Format: uri
+         * @description Signed URL of the error report, a CSV file with the columns row, column, value, code and reason. It ends; read the upload again for a fresh one. Absent where every row was valid.
+         */
+        ContactListErrorReportUrl: string;
+        /**
+         * @description Why nothing of the file can be imported. `unreadable_file`: not CSV text in UTF-8 or UTF-16. `no_phone_column`: no column bears one of the known names. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid.
+         * @enum {string}
+         */
+        ContactListUploadFailureCode: "unreadable_file" | "no_phone_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows";
+        /** @description Why the upload failed. */
+        ContactListUploadFailure: {
+            code: components["schemas"]["ContactListUploadFailureCode"];
+            /** @description The same for a person, with what would be right. */
+            message: string;
+        };
+        /** @description One file on its way into a contact list. */
+        ContactListUpload: {
+            id: components["schemas"]["UploadId"];
+            status: components["schemas"]["ContactListUploadStatus"];
+            fileName: components["schemas"]["ContactListFileName"];
+            storageKey: components["schemas"]["ContactListStorageKey"];
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When the file was complete. */
+            uploadedAt?: components["schemas"]["Timestamp"];
+            /** @description When every row had been checked. */
+            validatedAt?: components["schemas"]["Timestamp"];
+            /** @description When the import was done. */
+            processedAt?: components["schemas"]["Timestamp"];
+            /** @description How far the validation has read. Only while the status is `validating`. */
+            progress?: components["schemas"]["ContactListUploadProgress"];
+            /** @description Row counts. Absent until the file has been checked to its end. */
+            metadata?: components["schemas"]["ContactListUploadMetadata"];
+            /** @description The row numbers of the first 1,000 invalid rows, in the order of the file. Row 1 is the header. Absent until the file has been checked to its end. */
+            errors?: number[];
+            /** @description Where the error report stands in the object store. Absent where every row was valid. */
+            errorReportStorageKey?: components["schemas"]["ContactListStorageKey"];
+            errorReportUrl?: components["schemas"]["ContactListErrorReportUrl"];
+            /** @description Why it failed. Present when the status is `failed`. */
+            failure?: components["schemas"]["ContactListUploadFailure"];
+        };
+        /** @description Headers to send with the `PUT`, name to value, exactly as they stand here. */
+        ContactListUploadHeaders: {
+            [key: string]: string;
+        };
+        /**
+         * Format: uri
+         * @description Signed URL for one `PUT` of the CSV file. It takes this one file, is capped in size (200 MB unless configured otherwise), and ends after 15 minutes.
+         */
+        ContactListUploadUrl: string;
+        /** @description A list of people to call, or of numbers never to call. */
+        ContactList: {
+            id: components["schemas"]["ContactListId"];
+            name: components["schemas"]["ContactListName"];
+            /** @description Where the file of the latest upload stands in the object store. Absent where there was none. */
+            storageKey?: components["schemas"]["ContactListStorageKey"];
+            status: components["schemas"]["ContactListStatus"];
+            type: components["schemas"]["ContactListType"];
+            /** @description The country that national numbers are read in. Absent where none was given. */
+            defaultCountry?: components["schemas"]["Country"];
+            /** @description Number of entries in the list. */
+            totalEntries: number;
+            createdAt: components["schemas"]["Timestamp"];
+            updatedAt: components["schemas"]["Timestamp"];
+            /** @description The latest upload into this list; in the answer to a confirm, the upload that was confirmed. Absent where there was none. */
+            uploadDetails?: components["schemas"]["ContactListUpload"];
+            /** @description Headers to send with the file. Only in the answer that creates the list. */
+            uploadHeaders?: components["schemas"]["ContactListUploadHeaders"];
+            /** @description Signed URL to `PUT` the file to. Only in the answer that creates the list. */
+            uploadUrl?: components["schemas"]["ContactListUploadUrl"];
+        };
+        /** @description A page of contact lists. */
+        ContactListPage: {
+            /** @description The contact lists of this page. */
+            items: components["schemas"]["ContactList"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A new contact list, and the name of its first file. */
+        CreateContactList: {
+            fileName: components["schemas"]["ContactListFileName"];
+            name: components["schemas"]["ContactListName"];
+            /**
+             * @description `contacts` for people to call, `dnd` for numbers that the whole workspace never calls. It can't be changed later.
+             * @default contacts
+             * @enum {string}
+             */
+            type?: "contacts" | "dnd";
+            /** @description The country that national numbers are read in, such as `US` for `(415) 555-0100`. Without it only international numbers are valid. Holds for later uploads too. */
+            defaultCountry?: components["schemas"]["Country"];
+        };
+        /** @description The new list, and where to put its file. */
+        ContactListCreated: WithRequired<components["schemas"]["ContactList"], "uploadDetails" | "uploadHeaders" | "uploadUrl">;
+        /** @description The list is gone. */
+        ContactListDeleted: {
+            id: components["schemas"]["ContactListId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /**
+         * @description IANA time zone name.
+         * @example America/New_York
+         */
+        TimeZone: string;
+        /** @description One person of a list. The number is unique in its list. */
+        ContactListEntry: {
+            phoneNumber: components["schemas"]["E164"];
+            /**
+             * @description The `name` column of the file. Absent where it was empty.
+             * @example Ana Ruiz
+             */
+            name?: string;
+            /** @description The `timezone` column of the file, the person's own time zone. Absent where it was empty. */
+            timezone?: components["schemas"]["TimeZone"];
+            /**
+             * @description Every other column of the file, column name to cell. At most 64 columns and 64 KiB a row, unless configured otherwise.
+             * @example {
+             *       "first_name": "Ana",
+             *       "appointment": "2026-12-01 10:30"
+             *     }
+             */
+            variables: {
+                [key: string]: string;
+            };
+            createdAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of a contact list's entries. */
+        ContactListEntryPage: {
+            /** @description The entries of this page. */
+            items: components["schemas"]["ContactListEntry"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of a contact list's uploads. */
+        ContactListUploadPage: {
+            /** @description The uploads of this page. */
+            items: components["schemas"]["ContactListUpload"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description The file to come. */
+        CreateContactListUpload: {
+            fileName: components["schemas"]["ContactListFileName"];
+        };
+        /** @description The new upload, and where to put its file. */
+        ContactListUploadCreated: {
+            id: components["schemas"]["UploadId"];
+            status: components["schemas"]["ContactListUploadStatus"];
+            fileName: components["schemas"]["ContactListFileName"];
+            storageKey: components["schemas"]["ContactListStorageKey"];
+            createdAt: components["schemas"]["Timestamp"];
+            uploadUrl: components["schemas"]["ContactListUploadUrl"];
+            uploadHeaders: components["schemas"]["ContactListUploadHeaders"];
+        };
+        /**
+         * @description `upload.` and the status that the upload has now, or `upload.progress` while rows are read.
+         * @enum {string}
+         */
+        ContactListUploadEventType: "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.progress" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired";
+        /** @description What happened to an upload. The same object stands in `data` of the stream's frame. */
+        ContactListUploadEvent: {
+            /**
+             * @description The `id` of the frame. Send it as `Last-Event-ID` to go on after it.
+             * @example 5
+             */
+            eventId: string;
+            eventType: components["schemas"]["ContactListUploadEventType"];
+            /** @description The upload as it was then. */
+            data: components["schemas"]["ContactListUpload"];
+            errorReportUrl?: components["schemas"]["ContactListErrorReportUrl"];
+        };
+        /**
+         * @description Phone number ID.
+         * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        PhoneNumberId: string;
+        /**
+         * @description The name that people see.
+         * @example Reception
+         */
+        FriendlyName: string;
+        /**
+         * @description A label of your own, to find the number by.
+         * @example san-francisco
+         */
+        PhoneNumberLabel: string;
+        /**
+         * @description `provisioning`: bought, the provider has not settled it yet. `active`: usable. `failed`: the purchase came to nothing. `suspended`: the provider has stopped it for now. `released`: given back; shown in webhooks and the audit log only.
+         * @example active
+         * @enum {string}
+         */
+        PhoneNumberStatus: "provisioning" | "active" | "failed" | "suspended" | "released";
+        /**
+         * @description ID of a voice agent, from the agents interface.
+         * @example agent_reception
+         */
+        AgentId: string;
+        /**
+         * Format: uri
+         * @description An https URL that is asked when a call arrives, and may name another agent or reject the call.
+         * @example https://crm.example.com/inbound
+         */
+        InboundWebhookUrl: string;
+        /**
+         * @description ISO 3166-1 alpha-2 country codes. Empty or absent means all.
+         * @example [
+         *       "US",
+         *       "CA"
+         *     ]
+         */
+        AllowedCountries: components["schemas"]["Country"][];
+        /**
+         * @description The trunk's address. A SIP URI without a user part, or a host, with a port where it is not the usual one.
+         * @example sip:trunk.example.com:5061
+         */
+        SipTermination: string;
+        /**
+         * @description The SIP username.
+         * @example trunkline
+         */
+        SipUsername: string;
+        /**
+         * @description How SIP reaches the trunk. `auto` is TLS for `sips:` and for port 5061, else UDP.
+         * @example auto
+         * @enum {string}
+         */
+        SipTransport: "auto" | "udp" | "tcp" | "tls";
+        /**
+         * @description IPv4 and IPv6 addresses, or ranges in CIDR form, that may connect. Empty or absent means that none is turned away by its address.
+         * @example [
+         *       "203.0.113.0/28"
+         *     ]
+         */
+        IpAllowlist: string[];
+        /** @description The SIP trunk of an imported number. The password is never returned. */
+        SipConfig: {
+            terminationUrl?: components["schemas"]["SipTermination"];
+            username?: components["schemas"]["SipUsername"];
+            transport: components["schemas"]["SipTransport"];
+            ipAllowlist?: components["schemas"]["IpAllowlist"];
+        };
+        /**
+         * @description Workspace ID.
+         * @example ws_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        WorkspaceId: string;
+        /** @description A phone number of the workspace. */
+        PhoneNumber: {
+            id: components["schemas"]["PhoneNumberId"];
+            phoneNumber: components["schemas"]["E164"];
+            friendlyName?: components["schemas"]["FriendlyName"];
+            label?: components["schemas"]["PhoneNumberLabel"];
+            /** @description The country that the number belongs to, as an ISO 3166-1 alpha-2 code. Absent for numbers of no country, such as +883. */
+            country?: components["schemas"]["Country"];
+            status: components["schemas"]["PhoneNumberStatus"];
+            /**
+             * @description The provider that the number was bought from; `sip` for an imported number.
+             * @enum {string}
+             */
+            provider: "simulator" | "twilio" | "telnyx" | "sip";
+            /** @description What the provider charges a month, in `providerCurrency`. Absent where it is not known. */
+            providerMonthlyCost?: number;
+            /** @description Currency of the monthly cost, as an ISO 4217 code. */
+            providerCurrency?: string;
+            /** @description True when you supplied the number (import), false when it was bought through the service. */
+            isCustomerManaged: boolean;
+            /** @description The number can receive calls. It is active and has an inbound agent. */
+            isInboundReady: boolean;
+            /** @description The number can place calls. It is active, has an outbound agent and, where it was imported, the last check of its trunk passed. Campaigns, batches and workflow nodes bring their own agent and need only the other two. */
+            isOutboundReady: boolean;
+            /** @description ID of the agent that answers inbound calls. */
+            inboundAgentPublicId?: components["schemas"]["AgentId"];
+            /** @description Name of the inbound agent. */
+            inboundAgentName?: string;
+            inboundWebhookUrl?: components["schemas"]["InboundWebhookUrl"];
+            /** @description ID of the agent that is used for outbound calls. */
+            outboundAgentPublicId?: components["schemas"]["AgentId"];
+            /** @description Name of the outbound agent. */
+            outboundAgentName?: string;
+            /** @description Countries that may call this number, checked when a call arrives. Empty or absent means all. */
+            allowedInboundCountries?: components["schemas"]["AllowedCountries"];
+            /** @description Countries that this number may call, checked when a call is placed. Empty or absent means all. */
+            allowedOutboundCountries?: components["schemas"]["AllowedCountries"];
+            sipConfig?: components["schemas"]["SipConfig"];
+            /** @description ID of the workspace that the number belongs to. */
+            spaceId: components["schemas"]["WorkspaceId"];
+            createdAt: components["schemas"]["Timestamp"];
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of phone numbers. */
+        PhoneNumberPage: {
+            /** @description The phone numbers of this page. */
+            items: components["schemas"]["PhoneNumber"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            /**
+             * @description The column that the page is ordered by.
+             * @enum {string}
+             */
+            column: "phone_number" | "created_at";
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /**
+         * @description A provider that sells numbers. `simulator` sells made-up ones and places no real call.
+         * @example simulator
+         * @enum {string}
+         */
+        BuyProvider: "simulator" | "twilio" | "telnyx";
+        /** @description A number that a provider has for sale. */
+        AvailablePhoneNumber: {
+            phoneNumber: components["schemas"]["E164"];
+            country: components["schemas"]["Country"];
+            provider: components["schemas"]["BuyProvider"];
+            /** @description What it costs a month, in `currency`. Absent where the provider does not say. */
+            monthlyCost?: number;
+            /** @description Currency of the monthly cost, as an ISO 4217 code. */
+            currency?: string;
+        };
+        /** @description Numbers for sale. */
+        AvailablePhoneNumberList: {
+            /** @description The numbers, in the provider's order. */
+            items: components["schemas"]["AvailablePhoneNumber"][];
+        };
+        /** @description A number to buy. */
+        BuyPhoneNumber: {
+            phoneNumber: components["schemas"]["E164"];
+            provider: components["schemas"]["BuyProvider"];
+        };
+        /**
+         * @description The SIP password. Write-only. It is stored encrypted, and never returned or logged.
+         * @example a-long-passphrase
+         */
+        SipPassword: string;
+        /** @description The SIP trunk of the numbers. The credentials answer the trunk's challenge, where it sends one. */
+        ImportSipConfig: {
+            terminationUrl: components["schemas"]["SipTermination"];
+            username?: components["schemas"]["SipUsername"];
+            password?: components["schemas"]["SipPassword"];
+            /**
+             * @description How SIP reaches the trunk. `auto` is TLS for `sips:` and for port 5061, else UDP.
+             * @default auto
+             * @enum {string}
+             */
+            transport?: "auto" | "udp" | "tcp" | "tls";
+            ipAllowlist?: components["schemas"]["IpAllowlist"];
+        };
+        /** @description Numbers that you own, and the trunk that carries them. The other fields hold for each of them. */
+        ImportPhoneNumbers: {
+            /**
+             * @description The numbers. One that is not in E.164 form is rejected, and the others go on.
+             * @example [
+             *       "+14155550100"
+             *     ]
+             */
+            phoneNumbers: string[];
+            sipConfig: components["schemas"]["ImportSipConfig"];
+            friendlyName?: components["schemas"]["FriendlyName"];
+            label?: components["schemas"]["PhoneNumberLabel"];
+            /** @description ID of the agent that answers inbound calls. */
+            inboundAgentId?: components["schemas"]["AgentId"];
+            /** @description ID of the agent that is used for outbound calls. */
+            outboundAgentId?: components["schemas"]["AgentId"];
+            inboundWebhookUrl?: components["schemas"]["InboundWebhookUrl"];
+        };
+        /** @description A number that was not imported, and why. */
+        RejectedPhoneNumber: {
+            /** @description The number as it was sent. */
+            phoneNumber: string;
+            /**
+             * @description `invalid_number`: not a phone number in E.164 form. `duplicate`: named before in this request. `number_already_exists`: the workspace has it already.
+             * @enum {string}
+             */
+            code: "invalid_number" | "duplicate" | "number_already_exists";
+            /** @description The reason, for a person. */
+            error: string;
+        };
+        /** @description What became of the numbers, each in one of the two lists. */
+        PhoneNumbersImported: {
+            /** @description The numbers that are in the workspace now, in the order that they were sent. */
+            imported: components["schemas"]["PhoneNumber"][];
+            /** @description The numbers that were not imported, in the order that they were sent. */
+            rejected: components["schemas"]["RejectedPhoneNumber"][];
+        };
+        /** @description The number is released. */
+        PhoneNumberReleased: {
+            id: components["schemas"]["PhoneNumberId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description Changes to the SIP trunk. What is absent stays. The address is changed by `outboundTermination`. */
+        UpdateSipConfig: {
+            /** @description The SIP username. `null` removes it, and the password with it. */
+            username?: components["schemas"]["SipUsername"] | null;
+            /** @description The SIP password, write-only. `null` removes it. */
+            password?: components["schemas"]["SipPassword"] | null;
+            transport?: components["schemas"]["SipTransport"];
+            /** @description Addresses that may connect. `null` removes the list. */
+            ipAllowlist?: components["schemas"]["IpAllowlist"] | null;
+        };
+        /** @description The fields to change. What is absent stays, `null` empties. */
+        UpdatePhoneNumber: {
+            /** @description The name that people see. */
+            friendlyName?: components["schemas"]["FriendlyName"] | null;
+            /** @description A label of your own. */
+            label?: components["schemas"]["PhoneNumberLabel"] | null;
+            /** @description ID of the agent that answers inbound calls. `null` unbinds. */
+            inboundAgentId?: components["schemas"]["AgentId"] | null;
+            /** @description ID of the agent for outbound calls. `null` unbinds. */
+            outboundAgentId?: components["schemas"]["AgentId"] | null;
+            /** @description `true` binds the outbound agent, as it is after this request, to inbound calls as well; together with a different `inboundAgentId` it is refused. `false` changes nothing. */
+            useSameForInbound?: boolean;
+            /** @description The trunk's address, as `sipConfig.terminationUrl` shows it then. `null` removes it. Imported numbers only. */
+            outboundTermination?: components["schemas"]["SipTermination"] | null;
+            /** @description Countries that may call this number. Empty or `null` means all. */
+            allowedInboundCountries?: components["schemas"]["AllowedCountries"] | null;
+            /** @description Countries that this number may call. Empty or `null` means all. */
+            allowedOutboundCountries?: components["schemas"]["AllowedCountries"] | null;
+            /** @description An https URL that is asked when a call arrives. `null` removes it. */
+            inboundWebhookUrl?: components["schemas"]["InboundWebhookUrl"] | null;
+            sipConfig?: components["schemas"]["UpdateSipConfig"];
+        };
+        /** @description What the workspace may do. A limit that is absent does not bind. Days are UTC days, unless said otherwise. */
+        WorkspaceLimits: {
+            /** @description Outbound calls that may be up at the same time, of all campaigns, batches and workflows together. */
+            maxConcurrentCalls?: number;
+            /** @description Attempts to call one number in a day, of all campaigns, batches and workflows together. */
+            maxAttemptsPerPersonPerDay?: number;
+            /** @description Outbound calls in a day. */
+            maxCallsPerDay?: number;
+            /** @description Phone numbers that may be bought in a day; 0 forbids buying. */
+            maxNumbersPerDay?: number;
+            /** @description Countries that may be called, as ISO 3166-1 alpha-2 codes. Empty or absent means all. */
+            allowedCountries?: components["schemas"]["Country"][];
+        };
+        /**
+         * @description The part of each day in which nobody is called, in the callee's own time zone: from `start` up to, but not including, `end`. It does not run past midnight, so `start` is before `end`. It holds for every campaign, batch and workflow call, on top of their own windows.
+         * @example {
+         *       "start": 0,
+         *       "end": 480
+         *     }
+         */
+        QuietHours: {
+            /** @description When it begins, in minutes since local midnight. */
+            start: number;
+            /** @description When it is over, in minutes since local midnight; 1440 is the end of the day. */
+            end: number;
+        };
+        /** @description What the workspace has used. */
+        WorkspaceUsage: {
+            /** @description Outbound calls since midnight UTC. */
+            callsToday: number;
+            /** @description Phone numbers bought since midnight UTC. */
+            numbersBoughtToday: number;
+            /** @description Calls that are being placed or are up at this moment. */
+            liveCalls: number;
+        };
+        /** @description The workspace that the key belongs to. */
+        Workspace: {
+            id: components["schemas"]["WorkspaceId"];
+            /** @description The workspace's name. */
+            name: string;
+            limits: components["schemas"]["WorkspaceLimits"];
+            quietHours?: components["schemas"]["QuietHours"];
+            /** @description When the kill switch was pulled; absent while dialing is on. */
+            dialingPausedAt?: components["schemas"]["Timestamp"];
+            usage: components["schemas"]["WorkspaceUsage"];
+            createdAt: components["schemas"]["Timestamp"];
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description The workspace, wrapped. */
+        WorkspaceAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["Workspace"];
+        };
+        /** @description Limits to change. What is absent stays, `null` lifts the limit. */
+        UpdateWorkspaceLimits: {
+            /** @description Outbound calls that may be up at the same time. */
+            maxConcurrentCalls?: number | null;
+            /** @description Attempts to call one number in a UTC day. */
+            maxAttemptsPerPersonPerDay?: number | null;
+            /** @description Outbound calls in a UTC day. */
+            maxCallsPerDay?: number | null;
+            /** @description Phone numbers that may be bought in a UTC day; 0 forbids buying. */
+            maxNumbersPerDay?: number | null;
+            /** @description Countries that may be called, as ISO 3166-1 alpha-2 codes. Empty means all. */
+            allowedCountries?: components["schemas"]["Country"][] | null;
+        };
+        /** @description The fields to change. What is absent stays. */
+        UpdateWorkspace: {
+            /** @description The workspace's name. */
+            name?: string;
+            limits?: components["schemas"]["UpdateWorkspaceLimits"];
+            /** @description The part of the day in which nobody is called. `null` removes it. */
+            quietHours?: components["schemas"]["QuietHours"] | null;
+        };
+        /** @description The secret that signs requests to `inboundWebhookUrl`, by the rules of Standard Webhooks. */
+        InboundSecret: {
+            /** @description The secret, `whsec_` and base64. Shown this once. */
+            secret: string;
+            rotatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description The new inbound secret, wrapped. */
+        InboundSecretAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["InboundSecret"];
+        };
+        /**
+         * @description Always true.
+         * @constant
+         */
+        KnowledgeBaseSuccess: true;
+        /**
+         * @description Knowledge base ID.
+         * @example kb_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        KnowledgeBaseId: string;
+        /**
+         * @description Name of the knowledge base.
+         * @example Clinic handbook
+         */
+        KnowledgeBaseName: string;
+        /**
+         * @description What it is about.
+         * @example Opening hours, insurance and directions
+         */
+        KnowledgeBaseDescription: string;
+        /**
+         * @description Derived from the documents: none is `empty`; any `pending` or `processing` is `processing`; else any `failed` is `failed`; else `ready`. Attach a knowledge base to an agent only when it is `ready`.
+         * @example ready
+         * @enum {string}
+         */
+        KnowledgeBaseStatus: "empty" | "processing" | "ready" | "failed";
+        /**
+         * @description Number of documents, at most 100.
+         * @example 2
+         */
+        KnowledgeBaseDocumentCount: number;
+        /** @description A knowledge base as it stands in a list, without its documents. */
+        KnowledgeBaseSummary: {
+            id: components["schemas"]["KnowledgeBaseId"];
+            name: components["schemas"]["KnowledgeBaseName"];
+            description?: components["schemas"]["KnowledgeBaseDescription"];
+            status: components["schemas"]["KnowledgeBaseStatus"];
+            documentCount: components["schemas"]["KnowledgeBaseDocumentCount"];
+            createdAt: components["schemas"]["Timestamp"];
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of knowledge bases. */
+        KnowledgeBasePage: {
+            /** @description The knowledge bases of this page. */
+            items: components["schemas"]["KnowledgeBaseSummary"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of knowledge bases, in the envelope. */
+        KnowledgeBasePageAnswer: {
+            success: components["schemas"]["KnowledgeBaseSuccess"];
+            data: components["schemas"]["KnowledgeBasePage"];
+        };
+        /** @description A new knowledge base, without documents. */
+        CreateKnowledgeBase: {
+            name: components["schemas"]["KnowledgeBaseName"];
+            description?: components["schemas"]["KnowledgeBaseDescription"];
+        };
+        /**
+         * @description Document ID.
+         * @example doc_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        DocumentId: string;
+        /**
+         * @description `pending` waits for its text to be read, `processing` is being read. `ready` can be searched. `failed` bears an `errorMessage`; delete or replace it.
+         * @example ready
+         * @enum {string}
+         */
+        KnowledgeBaseDocumentStatus: "pending" | "processing" | "ready" | "failed";
+        /** @description A file of a knowledge base. */
+        KnowledgeBaseDocument: {
+            id: components["schemas"]["DocumentId"];
+            /**
+             * @description Name that the file was sent under.
+             * @example opening-hours.pdf
+             */
+            fileName: string;
+            /**
+             * @description What the file is, by its content, not by its name. Absent until that is known, and where it is none of these.
+             * @enum {string}
+             */
+            fileType?: "pdf" | "docx" | "txt" | "md" | "html" | "csv" | "json";
+            /**
+             * @description Size of the file in bytes, at most 50 MB unless configured otherwise.
+             * @example 48213
+             */
+            fileSizeBytes: number;
+            /**
+             * @description Size in bytes of the text that was read out of it, as UTF-8. Absent until it is `ready`.
+             * @example 9120
+             */
+            extractedTextSizeBytes?: number;
+            status: components["schemas"]["KnowledgeBaseDocumentStatus"];
+            /**
+             * @description Why it could not be read. Present when the status is `failed`.
+             * @example The file is protected by a password.
+             */
+            errorMessage?: string;
+            createdAt: components["schemas"]["Timestamp"];
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A knowledge base with its documents. */
+        KnowledgeBase: {
+            id: components["schemas"]["KnowledgeBaseId"];
+            name: components["schemas"]["KnowledgeBaseName"];
+            description?: components["schemas"]["KnowledgeBaseDescription"];
+            status: components["schemas"]["KnowledgeBaseStatus"];
+            documentCount: components["schemas"]["KnowledgeBaseDocumentCount"];
+            /** @description Its documents, the oldest first. */
+            documents: components["schemas"]["KnowledgeBaseDocument"][];
+            createdAt: components["schemas"]["Timestamp"];
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A knowledge base, in the envelope. */
+        KnowledgeBaseAnswer: {
+            success: components["schemas"]["KnowledgeBaseSuccess"];
+            data: components["schemas"]["KnowledgeBase"];
+        };
+        /** @description The knowledge base is gone. */
+        KnowledgeBaseDeleted: {
+            id: components["schemas"]["KnowledgeBaseId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description The knowledge base is gone; in the envelope. */
+        KnowledgeBaseDeletedAnswer: {
+            success: components["schemas"]["KnowledgeBaseSuccess"];
+            data: components["schemas"]["KnowledgeBaseDeleted"];
+        };
+        /** @description What to change. A field that is left out stays as it is. */
+        UpdateKnowledgeBase: {
+            name?: components["schemas"]["KnowledgeBaseName"];
+            /** @description What it is about; `null` takes it away. */
+            description?: components["schemas"]["KnowledgeBaseDescription"] | null;
+        };
+        /** @description The files, as parts of `multipart/form-data`. */
+        AddKnowledgeBaseDocuments: {
+            /** @description The files, 1 to 10 parts of this name, at least one of them required. Each holds one PDF, DOCX, text, Markdown, HTML, CSV or JSON file of at most 50 MB and bears its file name. */
+            files?: unknown;
+        };
+        /** @description The new documents. */
+        KnowledgeBaseDocumentsAdded: {
+            /** @description The new documents, in the order of the parts. */
+            documents: components["schemas"]["KnowledgeBaseDocument"][];
+        };
+        /** @description The new documents, in the envelope. */
+        KnowledgeBaseDocumentsAddedAnswer: {
+            success: components["schemas"]["KnowledgeBaseSuccess"];
+            data: components["schemas"]["KnowledgeBaseDocumentsAdded"];
+        };
+        /** @description A document, in the envelope. */
+        KnowledgeBaseDocumentAnswer: {
+            success: components["schemas"]["KnowledgeBaseSuccess"];
+            data: components["schemas"]["KnowledgeBaseDocument"];
+        };
+        /** @description The document is gone. */
+        KnowledgeBaseDocumentDeleted: {
+            id: components["schemas"]["DocumentId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description The document is gone; in the envelope. */
+        KnowledgeBaseDocumentDeletedAnswer: {
+            success: components["schemas"]["KnowledgeBaseSuccess"];
+            data: components["schemas"]["KnowledgeBaseDocumentDeleted"];
+        };
+        /** @description What to look for. */
+        SearchKnowledgeBase: {
+            /**
+             * @description A question or some words, in plain language.
+             * @example Are you open on Saturdays?
+             */
+            query: string;
+            /**
+             * @description The most passages to answer with.
+             * @default 10
+             */
+            limit?: number;
+        };
+        /** @description A piece of a document that fits the query. */
+        KnowledgeBasePassage: {
+            /** @description The document that it stands in. */
+            documentId: components["schemas"]["DocumentId"];
+            /** @description File name of that document. */
+            fileName: string;
+            /** @description Where in the document it stands, counted in passages from 0. */
+            position: number;
+            /** @description The text of the passage. */
+            text: string;
+            /** @description How well it fits, from 0 to 1. Only scores of one answer can be compared. */
+            score: number;
+        };
+        /** @description The passages that fit. */
+        KnowledgeBasePassages: {
+            /** @description The best fit first; empty where nothing fits. */
+            passages: components["schemas"]["KnowledgeBasePassage"][];
+        };
+        /** @description The passages that fit, in the envelope. */
+        KnowledgeBasePassagesAnswer: {
+            success: components["schemas"]["KnowledgeBaseSuccess"];
+            data: components["schemas"]["KnowledgeBasePassages"];
+        };
+        /**
+         * @description Where the campaign is. `scheduled`, `running` and `paused` are active; `completed`, `stopped`, `cancelled` and `failed` are final.
+         * @example running
+         * @enum {string}
+         */
+        CampaignStatus: "draft" | "scheduled" | "running" | "paused" | "completed" | "stopped" | "cancelled" | "failed";
+        /**
+         * @description Campaign ID.
+         * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        CampaignId: string;
+        /**
+         * @description Name, for people.
+         * @example November reminders
+         */
+        CampaignName: string;
+        /**
+         * @description What the campaign is for.
+         * @example Remind patients of their appointment.
+         */
+        CampaignDescription: string;
+        /**
+         * @description Who calls whom. A campaign that is created here is `outbound`.
+         * @example outbound
+         * @enum {string}
+         */
+        CampaignDirection: "outbound" | "inbound";
+        /** @description The number that calls, in E.164 form. One of the workspace's numbers. */
+        CampaignFromNumber: components["schemas"]["E164"];
+        /**
+         * @description Number pool ID.
+         * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        NumberPoolId: string;
+        /** @description The pool whose numbers call, in rotation. */
+        CampaignNumberPoolId: components["schemas"]["NumberPoolId"];
+        /** @description IANA time zone in which the daily window and the weekdays are read. A contact's own time zone wins: its column, else its number's region where that is unambiguous. */
+        CampaignTimeZone: components["schemas"]["TimeZone"];
+        /**
+         * @description What the list is for. `contacts` are called; `dnd` are never called by this campaign. A list of type `dnd` can't have the role `contacts`.
+         * @example contacts
+         * @enum {string}
+         */
+        CampaignListRole: "contacts" | "dnd";
+        /** @description A contact list, and what the campaign uses it for. */
+        CampaignList: {
+            id: components["schemas"]["ContactListId"];
+            role: components["schemas"]["CampaignListRole"];
+        };
+        /** @description The contact lists of the campaign. Its contacts are taken at the start; a later change of a list doesn't reach it. */
+        CampaignLists: components["schemas"]["CampaignList"][];
+        /**
+         * @description Most calls at the same time. Never exceeded, by however many server processes.
+         * @example 10
+         */
+        CampaignMaxConcurrency: number;
+        /**
+         * @description Most calls placed in any second. Absent means no limit of its own.
+         * @example 2
+         */
+        CampaignCallsPerSecond: number;
+        /**
+         * @description Whole minutes to wait before attempt 2, 3 and so on; its length is the number of retries. Busy, no answer, voicemail and passing failures are retried; an invalid number, a do-not-call number and a declined call never are.
+         * @example [
+         *       15,
+         *       120
+         *     ]
+         */
+        CampaignRetryPolicy: number[];
+        /**
+         * @description Seconds that a call may ring.
+         * @example 30
+         */
+        CampaignRingTimeoutSeconds: number;
+        /**
+         * @description Seconds that a call may last from its answer; then it is hung up.
+         * @example 3600
+         */
+        CampaignMaxCallSeconds: number;
+        /**
+         * @description Start of the daily window in the callee's time, in minutes since local midnight, included. Set both ends or neither.
+         * @example 540
+         */
+        CampaignScheduleStart: number;
+        /**
+         * @description End of the daily window in the callee's time, in minutes since local midnight, not included. Later than the start.
+         * @example 1080
+         */
+        CampaignScheduleEnd: number;
+        /**
+         * @description ISO weekdays on which calls are placed, 1 Monday to 7 Sunday. Absent means every day.
+         * @example [
+         *       1,
+         *       2,
+         *       3,
+         *       4,
+         *       5
+         *     ]
+         */
+        CampaignScheduleDays: number[];
+        /**
+         * @description The campaign is completed once this many calls were answered.
+         * @example 500
+         */
+        CampaignTargetCallCount: number;
+        /**
+         * @description Conversions hoped for per answered call, 0 to 1. Reported against, it ends nothing.
+         * @example 0.2
+         */
+        CampaignTargetConversionRate: number;
+        /** @description Time of the first call. The later of this and `startDate` counts; one that has passed means now. */
+        CampaignScheduledAt: components["schemas"]["Timestamp"];
+        /** @description No call before this time. */
+        CampaignStartDate: components["schemas"]["Timestamp"];
+        /** @description No new call from this time on. An active campaign is then `completed`, whoever is left. */
+        CampaignEndDate: components["schemas"]["Timestamp"];
+        /**
+         * @description Why the campaign failed.
+         * @example trunk_failure
+         * @enum {string}
+         */
+        CampaignFailureReason: "no_callable_contacts" | "no_outbound_number" | "agent_unavailable" | "billing" | "trunk_failure" | "internal";
+        /** @description What went wrong. */
+        CampaignFailure: {
+            reason: components["schemas"]["CampaignFailureReason"];
+        };
+        /** @description What else is known of the campaign. */
+        CampaignMeta: {
+            failure?: components["schemas"]["CampaignFailure"];
+        };
+        /** @description A campaign calls every contact of its lists. */
+        Campaign: {
+            id: components["schemas"]["CampaignId"];
+            name: components["schemas"]["CampaignName"];
+            description?: components["schemas"]["CampaignDescription"];
+            agentId: components["schemas"]["AgentId"];
+            direction: components["schemas"]["CampaignDirection"];
+            fromNumber?: components["schemas"]["CampaignFromNumber"];
+            numberPoolId?: components["schemas"]["CampaignNumberPoolId"];
+            status: components["schemas"]["CampaignStatus"];
+            timezone: components["schemas"]["CampaignTimeZone"];
+            lists: components["schemas"]["CampaignLists"];
+            maxConcurrency: components["schemas"]["CampaignMaxConcurrency"];
+            callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"];
+            retryPolicy: components["schemas"]["CampaignRetryPolicy"];
+            ringTimeoutSeconds: components["schemas"]["CampaignRingTimeoutSeconds"];
+            maxCallSeconds: components["schemas"]["CampaignMaxCallSeconds"];
+            scheduleStart?: components["schemas"]["CampaignScheduleStart"];
+            scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
+            scheduleDays?: components["schemas"]["CampaignScheduleDays"];
+            /** @description Contacts taken from the lists at the start; 0 before. It grows for a moment while a large list is taken. */
+            totalContacts: number;
+            targetCallCount?: components["schemas"]["CampaignTargetCallCount"];
+            targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"];
+            scheduledAt?: components["schemas"]["CampaignScheduledAt"];
+            startDate?: components["schemas"]["CampaignStartDate"];
+            endDate?: components["schemas"]["CampaignEndDate"];
+            /** @description When it was created. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When it last changed. */
+            updatedAt: components["schemas"]["Timestamp"];
+            /** @description When it was last paused. */
+            pausedAt?: components["schemas"]["Timestamp"];
+            /** @description When it was last resumed. */
+            resumedAt?: components["schemas"]["Timestamp"];
+            /** @description When it was stopped. */
+            stoppedAt?: components["schemas"]["Timestamp"];
+            /** @description When it was cancelled. */
+            cancelledAt?: components["schemas"]["Timestamp"];
+            meta?: components["schemas"]["CampaignMeta"];
+        };
+        /** @description A page of campaigns. */
+        CampaignPage: {
+            /** @description The campaigns of this page. */
+            items: components["schemas"]["Campaign"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of campaigns. */
+        CampaignPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["CampaignPage"];
+        };
+        /** @description A campaign that calls from one number. */
+        CreateCampaignFromNumber: {
+            name: components["schemas"]["CampaignName"];
+            description?: components["schemas"]["CampaignDescription"];
+            agentId: components["schemas"]["AgentId"];
+            fromNumber: components["schemas"]["CampaignFromNumber"];
+            lists: components["schemas"]["CampaignLists"];
+            /** @default UTC */
+            timezone?: components["schemas"]["CampaignTimeZone"];
+            scheduledAt?: components["schemas"]["CampaignScheduledAt"];
+            startDate?: components["schemas"]["CampaignStartDate"];
+            endDate?: components["schemas"]["CampaignEndDate"];
+            scheduleStart?: components["schemas"]["CampaignScheduleStart"];
+            scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
+            scheduleDays?: components["schemas"]["CampaignScheduleDays"];
+            /** @default 10 */
+            maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
+            callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"];
+            /** @default [] */
+            retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
+            targetCallCount?: components["schemas"]["CampaignTargetCallCount"];
+            targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"];
+            /** @default 30 */
+            ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
+            /** @default 3600 */
+            maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
+        };
+        /** @description A campaign that calls from the numbers of a pool. */
+        CreateCampaignFromPool: {
+            name: components["schemas"]["CampaignName"];
+            description?: components["schemas"]["CampaignDescription"];
+            agentId: components["schemas"]["AgentId"];
+            numberPoolId: components["schemas"]["CampaignNumberPoolId"];
+            lists: components["schemas"]["CampaignLists"];
+            /** @default UTC */
+            timezone?: components["schemas"]["CampaignTimeZone"];
+            scheduledAt?: components["schemas"]["CampaignScheduledAt"];
+            startDate?: components["schemas"]["CampaignStartDate"];
+            endDate?: components["schemas"]["CampaignEndDate"];
+            scheduleStart?: components["schemas"]["CampaignScheduleStart"];
+            scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
+            scheduleDays?: components["schemas"]["CampaignScheduleDays"];
+            /** @default 10 */
+            maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
+            callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"];
+            /** @default [] */
+            retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
+            targetCallCount?: components["schemas"]["CampaignTargetCallCount"];
+            targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"];
+            /** @default 30 */
+            ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
+            /** @default 3600 */
+            maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
+        };
+        /** @description A campaign to create. It calls from one number or from a pool, so exactly one of `fromNumber` and `numberPoolId` is given. */
+        CreateCampaign: components["schemas"]["CreateCampaignFromNumber"] | components["schemas"]["CreateCampaignFromPool"];
+        /** @description A campaign. */
+        CampaignAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["Campaign"];
+        };
+        /** @description The campaign is gone. */
+        CampaignDeleted: {
+            id: components["schemas"]["CampaignId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description The campaign is gone. */
+        CampaignDeletedAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["CampaignDeleted"];
+        };
+        /** @description What to change; what is left out stays. `null` takes a value away. Setting `fromNumber` clears `numberPoolId` and the other way round; both together are refused. */
+        UpdateCampaign: {
+            name?: components["schemas"]["CampaignName"];
+            /** @description What the campaign is for, or null. */
+            description?: components["schemas"]["CampaignDescription"] | null;
+            agentId?: components["schemas"]["AgentId"];
+            fromNumber?: components["schemas"]["CampaignFromNumber"];
+            numberPoolId?: components["schemas"]["CampaignNumberPoolId"];
+            lists?: components["schemas"]["CampaignLists"];
+            timezone?: components["schemas"]["CampaignTimeZone"];
+            /** @description Time of the first call, or null. */
+            scheduledAt?: components["schemas"]["CampaignScheduledAt"] | null;
+            /** @description No call before this time, or null. */
+            startDate?: components["schemas"]["CampaignStartDate"] | null;
+            /** @description No new call from this time on, or null. */
+            endDate?: components["schemas"]["CampaignEndDate"] | null;
+            /** @description Start of the daily window in minutes since local midnight, or null. */
+            scheduleStart?: components["schemas"]["CampaignScheduleStart"] | null;
+            /** @description End of the daily window in minutes since local midnight, or null. */
+            scheduleEnd?: components["schemas"]["CampaignScheduleEnd"] | null;
+            /** @description ISO weekdays on which calls are placed, or null for every day. */
+            scheduleDays?: components["schemas"]["CampaignScheduleDays"] | null;
+            maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
+            /** @description Most calls placed in any second, or null for no limit. */
+            callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"] | null;
+            retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
+            /** @description Answered calls that complete the campaign, or null. */
+            targetCallCount?: components["schemas"]["CampaignTargetCallCount"] | null;
+            /** @description Conversions hoped for per answered call, or null. */
+            targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"] | null;
+            ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
+            maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
+        };
+        /** @description How much of the preview to show. */
+        PreviewCampaign: {
+            /**
+             * @description Contacts to show one by one.
+             * @default 20
+             */
+            sampleSize?: number;
+        };
+        /**
+         * @description How many.
+         * @example 12
+         */
+        CampaignContactCount: number;
+        /**
+         * @description Why the contact was not called, or is not called now.
+         * @example retry_later
+         * @enum {string}
+         */
+        CampaignContactReason: "outside_window" | "quiet_hours" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown";
+        /**
+         * @description The contact's name, from the list.
+         * @example Ada Lovelace
+         */
+        CampaignContactName: string;
+        /** @description What would become of one contact. */
+        CampaignPreviewContact: {
+            phoneNumber: components["schemas"]["E164"];
+            name?: components["schemas"]["CampaignContactName"];
+            /** @description The number that would call. Absent where none would. */
+            fromNumber?: components["schemas"]["E164"];
+            /** @description The earliest time of the call. Absent where there would be none. */
+            nextAttemptAt?: components["schemas"]["Timestamp"];
+            /** @description Why there would be no call, or none yet. */
+            reason?: components["schemas"]["CampaignContactReason"];
+        };
+        /** @description Whom the campaign would call, from which number and when, and whom not and why. */
+        CampaignPreview: {
+            /** @description Contacts that would be called, now or later. */
+            callable: components["schemas"]["CampaignContactCount"];
+            /** @description Contacts that would not be called at all, by reason. A reason without contacts may be left out. */
+            leftOut: {
+                [key: string]: components["schemas"]["CampaignContactCount"];
+            };
+            /** @description The first contacts, one by one, in the order of dialing; some that are left out among them where there are any. */
+            sample: components["schemas"]["CampaignPreviewContact"][];
+        };
+        /** @description A dry run of the campaign. */
+        CampaignPreviewAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["CampaignPreview"];
+        };
+        /**
+         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final.
+         * @example waiting
+         * @enum {string}
+         */
+        CampaignContactState: "pending" | "waiting" | "dialing" | "done" | "skipped";
+        /**
+         * @description ID of a contact in a campaign or batch.
+         * @example cc_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        ContactId: string;
+        /**
+         * @description Values that the agent is given, by name. They come from the contact's columns, or from the workflow's call node.
+         * @example {
+         *       "first_name": "Ada",
+         *       "appointment": "24 November"
+         *     }
+         */
+        CallVariables: {
+            [key: string]: string;
+        };
+        /**
+         * @description How the call ended, apart from where it is. `trunk_error` and `agent_error` are faults on this side and are not held against the contact. `unknown`: the provider could not say whether it placed the call; it is never dialled again by itself.
+         * @example answered
+         * @enum {string}
+         */
+        CallOutcome: "answered" | "voicemail" | "busy" | "no_answer" | "declined" | "invalid_number" | "do_not_call" | "trunk_error" | "agent_error" | "cancelled" | "unknown";
+        /**
+         * @description Session ID of a call.
+         * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        RoomId: string;
+        /** @description One contact of a campaign, and why it was not called where it was not. */
+        CampaignContact: {
+            id: components["schemas"]["ContactId"];
+            phoneNumber: components["schemas"]["E164"];
+            name?: components["schemas"]["CampaignContactName"];
+            variables: components["schemas"]["CallVariables"];
+            state: components["schemas"]["CampaignContactState"];
+            /** @description Calls placed to the contact so far. */
+            attempts: number;
+            /** @description How the last call ended. */
+            lastOutcome?: components["schemas"]["CallOutcome"];
+            /** @description The next call is placed at this time at the earliest. */
+            nextAttemptAt?: components["schemas"]["Timestamp"];
+            reason?: components["schemas"]["CampaignContactReason"];
+            /** @description Session IDs of the contact's calls, oldest first. */
+            roomIds: components["schemas"]["RoomId"][];
+        };
+        /** @description A page of a campaign's contacts. */
+        CampaignContactPage: {
+            /** @description The contacts of this page. */
+            items: components["schemas"]["CampaignContact"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of a campaign's contacts. */
+        CampaignContactPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["CampaignContactPage"];
+        };
+        /**
+         * @description Ended calls by outcome. An outcome that has not occurred may be left out.
+         * @example {
+         *       "answered": 412,
+         *       "no_answer": 130,
+         *       "busy": 41
+         *     }
+         */
+        CallOutcomeCounts: {
+            [key: string]: number;
+        };
+        /** @description Where a campaign's or batch's contacts are, and how their calls ended. */
+        CampaignStats: {
+            /** @description All contacts. */
+            totalContacts: components["schemas"]["CampaignContactCount"];
+            /** @description Contacts that were never dialled and can be. */
+            pending: components["schemas"]["CampaignContactCount"];
+            /** @description Contacts that are dialled at a later time. */
+            waiting: components["schemas"]["CampaignContactCount"];
+            /** @description Contacts with a live call. */
+            dialing: components["schemas"]["CampaignContactCount"];
+            /** @description Contacts whose last call has been placed. */
+            done: components["schemas"]["CampaignContactCount"];
+            /** @description Contacts that were left out, for a reason. */
+            skipped: components["schemas"]["CampaignContactCount"];
+            /** @description Calls placed so far. */
+            attempts: components["schemas"]["CampaignContactCount"];
+            outcomes: components["schemas"]["CallOutcomeCounts"];
+            /** @description Answered calls per ended call, 0 to 1. Absent until a call has ended. */
+            answerRate?: number;
+            /** @description Calls whose result was reported as converted. */
+            conversions: components["schemas"]["CampaignContactCount"];
+            /** @description Conversions per answered call, 0 to 1. Absent until a call was answered. */
+            conversionRate?: number;
+            /** @description Calls placed per second over the last minute. */
+            callsPerSecond: number;
+            /** @description When dialing began. */
+            startedAt?: components["schemas"]["Timestamp"];
+            /** @description When the last contact is likely to be done at this speed. Absent where that can't be said. */
+            estimatedEndAt?: components["schemas"]["Timestamp"];
+        };
+        /** @description A campaign's figures. */
+        CampaignStatsAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["CampaignStats"];
+        };
+        /**
+         * @description What happened. `campaign.progress` when only figures changed, else the status that the campaign is in now.
+         * @example campaign.progress
+         * @enum {string}
+         */
+        CampaignEventType: "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "campaign.progress";
+        /** @description The campaign and its figures as they are now. */
+        CampaignEventData: {
+            campaign: components["schemas"]["Campaign"];
+            stats: components["schemas"]["CampaignStats"];
+        };
+        /** @description One event of a campaign's stream. */
+        CampaignEvent: {
+            /** @description The campaign's revision, also the frame's `id`. */
+            eventId: string;
+            eventType: components["schemas"]["CampaignEventType"];
+            data: components["schemas"]["CampaignEventData"];
+        };
+        /**
+         * @description Where the call is. `completed` was answered, by a person or a voicemail; `failed` was not, or broke off; `cancelled` was taken back before an answer. The last three are final.
+         * @example completed
+         * @enum {string}
+         */
+        CallStatus: "queued" | "dialing" | "ringing" | "in_progress" | "completed" | "failed" | "cancelled";
+        /**
+         * @description Who calls whom. `outbound` calls are placed by the workspace, `inbound` calls arrive at one of its numbers.
+         * @example outbound
+         * @enum {string}
+         */
+        CallDirection: "outbound" | "inbound";
+        /**
+         * @description Batch ID.
+         * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        BatchId: string;
+        /**
+         * @description Workflow run ID.
+         * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        RunId: string;
+        /**
+         * @description Values of yours that the call carries, by name. They are given back with the call and in webhooks.
+         * @example {
+         *       "orderId": "7781"
+         *     }
+         */
+        CallMetadata: {
+            [key: string]: string;
+        };
+        /**
+         * @description Who ended the call. `service`: this interface or the server itself; `time_limit`: the call reached its longest time; `error`: a fault of the trunk, the agent or the network.
+         * @example callee
+         * @enum {string}
+         */
+        CallEndedBy: "caller" | "callee" | "agent" | "service" | "time_limit" | "error" | "unknown";
+        /**
+         * @description Whether the call reached its aim. Counts once a call towards the campaign's conversions.
+         * @example true
+         */
+        CallConverted: boolean;
+        /**
+         * @description Whether the person asked not to be called again. `true` puts the number on the do-not-call list of the workspace.
+         * @example false
+         */
+        CallOptOut: boolean;
+        /**
+         * @description What was said, in words.
+         * @example Confirmed the appointment on 24 November.
+         */
+        CallSummary: string;
+        /**
+         * @description Values that the agent collected, by name. Any JSON.
+         * @example {
+         *       "appointmentConfirmed": true
+         *     }
+         */
+        CallData: {
+            [key: string]: unknown;
+        };
+        /** @description What the agent reported about the call. */
+        CallResult: {
+            converted?: components["schemas"]["CallConverted"];
+            optOut?: components["schemas"]["CallOptOut"];
+            summary?: components["schemas"]["CallSummary"];
+            data?: components["schemas"]["CallData"];
+            /** @description When the result was last recorded. */
+            recordedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description One call, and why it ended as it did. A retry is another call. */
+        Call: {
+            roomId: components["schemas"]["RoomId"];
+            status: components["schemas"]["CallStatus"];
+            /** @description How the call ended. Absent until it has. */
+            outcome?: components["schemas"]["CallOutcome"];
+            direction: components["schemas"]["CallDirection"];
+            /** @description True where the simulator took the call and no telephone rang. */
+            simulated: boolean;
+            /** @description The caller, in E.164 form where the network gave one. Absent where an inbound caller withheld it, or no number was chosen yet. */
+            fromNumber?: string;
+            /** @description The number that is called, in E.164 form. */
+            toNumber: components["schemas"]["E164"];
+            /** @description The agent that speaks. Absent where an inbound call found none. */
+            agentId?: components["schemas"]["AgentId"];
+            /** @description The workspace's number that the call uses. */
+            phoneNumberId?: components["schemas"]["PhoneNumberId"];
+            /** @description The campaign that placed the call. */
+            campaignId?: components["schemas"]["CampaignId"];
+            /** @description The batch that placed the call. */
+            batchId?: components["schemas"]["BatchId"];
+            /** @description The workflow run that placed the call. */
+            workflowRunId?: components["schemas"]["RunId"];
+            /** @description The contact of the campaign or batch. */
+            contactId?: components["schemas"]["ContactId"];
+            /** @description Which attempt this is for its contact or workflow node, from 1. Counts every dial. */
+            attempt?: number;
+            metadata?: components["schemas"]["CallMetadata"];
+            variables?: components["schemas"]["CallVariables"];
+            /** @description The final SIP status code, where there is one. */
+            sipStatus?: number;
+            /** @description When the call was taken up; for an inbound call, when it arrived. */
+            queuedAt: components["schemas"]["Timestamp"];
+            /** @description When the provider was asked to place the call. */
+            dialedAt?: components["schemas"]["Timestamp"];
+            /** @description When it first rang. */
+            ringingAt?: components["schemas"]["Timestamp"];
+            /** @description When it was answered. */
+            answeredAt?: components["schemas"]["Timestamp"];
+            /** @description When it ended. */
+            endedAt?: components["schemas"]["Timestamp"];
+            /** @description Seconds from the answer to the end. Absent while the call is up, and where nobody answered. */
+            durationSeconds?: number;
+            endedBy?: components["schemas"]["CallEndedBy"];
+            result?: components["schemas"]["CallResult"];
+        };
+        /** @description The call that was told to end. */
+        CallEnded: {
+            roomId: components["schemas"]["RoomId"];
+            /** @description The status now. It can still be an active one for the moment that the provider takes to hang up. */
+            status: components["schemas"]["CallStatus"];
+            /** @description When the call ended. Absent for the moment that the provider takes to hang up. */
+            endedAt?: components["schemas"]["Timestamp"];
+        };
+        /** @description What the agent reports about a call. At least one field. */
+        RecordCallResult: {
+            converted?: components["schemas"]["CallConverted"];
+            optOut?: components["schemas"]["CallOptOut"];
+            summary?: components["schemas"]["CallSummary"];
+            data?: components["schemas"]["CallData"];
+        };
+        /** @description A page of calls. */
+        CallPage: {
+            /** @description The calls of this page. */
+            items: components["schemas"]["Call"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /**
+         * @description The pool's name.
+         * @example San Francisco
+         */
+        NumberPoolName: string;
+        /**
+         * @description What the pool is for.
+         * @example Local numbers for reminders
+         */
+        NumberPoolDescription: string;
+        /** @description A group of phone numbers that calls are placed from in turn. */
+        NumberPool: {
+            id: components["schemas"]["NumberPoolId"];
+            name: components["schemas"]["NumberPoolName"];
+            description?: components["schemas"]["NumberPoolDescription"];
+            /** @description How many members the pool has. */
+            count: number;
+            /** @description Calls that are placed from one member in a UTC day at most. Absent where there is no cap. */
+            maxCallsPerNumberPerDay?: number;
+            /** @description Calls from one member that are up at the same time at most. Absent where there is no cap. */
+            maxConcurrentPerNumber?: number;
+            createdAt: components["schemas"]["Timestamp"];
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of number pools. */
+        NumberPoolPage: {
+            /** @description The pools of this page. */
+            items: components["schemas"]["NumberPool"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of number pools, wrapped. */
+        NumberPoolPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["NumberPoolPage"];
+        };
+        /**
+         * @description IDs of phone numbers.
+         * @example [
+         *       "pn_01932f3c8a7e7bd0a1b2c3d4e5f60718"
+         *     ]
+         */
+        NumberPoolPhoneNumberIds: components["schemas"]["PhoneNumberId"][];
+        /** @description A pool to make. */
+        CreateNumberPool: {
+            name: components["schemas"]["NumberPoolName"];
+            description?: components["schemas"]["NumberPoolDescription"];
+            /** @description Calls that are placed from one member in a UTC day at most. No cap where absent. */
+            maxCallsPerNumberPerDay?: number;
+            /** @description Calls from one member that are up at the same time at most. No cap where absent. */
+            maxConcurrentPerNumber?: number;
+            /** @description The members. None where absent. */
+            phoneNumberIds?: components["schemas"]["NumberPoolPhoneNumberIds"];
+        };
+        /** @description A number pool, wrapped. */
+        NumberPoolAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["NumberPool"];
+        };
+        /** @description The pool is deleted. */
+        NumberPoolDeleted: {
+            id: components["schemas"]["NumberPoolId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description The pool is deleted, wrapped. */
+        NumberPoolDeletedAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["NumberPoolDeleted"];
+        };
+        /** @description The fields to change. What is absent stays, `null` empties. */
+        UpdateNumberPool: {
+            name?: components["schemas"]["NumberPoolName"];
+            /** @description What the pool is for. */
+            description?: string | null;
+            /** @description Calls that are placed from one member in a UTC day at most. `null` lifts the cap. */
+            maxCallsPerNumberPerDay?: number | null;
+            /** @description Calls from one member that are up at the same time at most. `null` lifts the cap. */
+            maxConcurrentPerNumber?: number | null;
+            /** @description All members from now on. Others leave the pool. */
+            phoneNumberIds?: components["schemas"]["NumberPoolPhoneNumberIds"];
+            /** @description Numbers to add. Not together with `phoneNumberIds`. */
+            addPhoneNumberIds?: components["schemas"]["NumberPoolPhoneNumberIds"];
+            /** @description Numbers to remove. Not together with `phoneNumberIds`, and none that is in `addPhoneNumberIds`. */
+            removePhoneNumberIds?: components["schemas"]["NumberPoolPhoneNumberIds"];
+        };
+        /** @description How a member has fared in the current UTC day. */
+        NumberPoolMemberHealth: {
+            /** @description Calls that were placed from it. */
+            attempts: number;
+            /** @description Calls that were answered. */
+            answered: number;
+            /** @description Calls that its trunk failed. */
+            failed: number;
+            /** @description When it was last called from, on whatever day. Absent where it never was. */
+            lastUsedAt?: components["schemas"]["Timestamp"];
+            /** @description Until when it is left out, since its trunk failed repeatedly. Absent where it is in use. */
+            coolingUntil?: components["schemas"]["Timestamp"];
+        };
+        /** @description A phone number that is a member of a pool, and how it has fared there. */
+        NumberPoolMember: {
+            id: components["schemas"]["PhoneNumberId"];
+            phoneNumber: components["schemas"]["E164"];
+            friendlyName?: components["schemas"]["FriendlyName"];
+            label?: components["schemas"]["PhoneNumberLabel"];
+            /** @description The country that the number belongs to, as an ISO 3166-1 alpha-2 code. Absent for numbers of no country, such as +883. */
+            country?: components["schemas"]["Country"];
+            status: components["schemas"]["PhoneNumberStatus"];
+            /**
+             * @description The provider that the number was bought from; `sip` for an imported number.
+             * @enum {string}
+             */
+            provider: "simulator" | "twilio" | "telnyx" | "sip";
+            /** @description What the provider charges a month, in `providerCurrency`. Absent where it is not known. */
+            providerMonthlyCost?: number;
+            /** @description Currency of the monthly cost, as an ISO 4217 code. */
+            providerCurrency?: string;
+            /** @description True when you supplied the number (import), false when it was bought through the service. */
+            isCustomerManaged: boolean;
+            /** @description The number can receive calls. It is active and has an inbound agent. */
+            isInboundReady: boolean;
+            /** @description The number can place calls. It is active, has an outbound agent and, where it was imported, the last check of its trunk passed. Campaigns, batches and workflow nodes bring their own agent and need only the other two. */
+            isOutboundReady: boolean;
+            /** @description ID of the agent that answers inbound calls. */
+            inboundAgentPublicId?: components["schemas"]["AgentId"];
+            /** @description Name of the inbound agent. */
+            inboundAgentName?: string;
+            inboundWebhookUrl?: components["schemas"]["InboundWebhookUrl"];
+            /** @description ID of the agent that is used for outbound calls. */
+            outboundAgentPublicId?: components["schemas"]["AgentId"];
+            /** @description Name of the outbound agent. */
+            outboundAgentName?: string;
+            /** @description Countries that may call this number, checked when a call arrives. Empty or absent means all. */
+            allowedInboundCountries?: components["schemas"]["AllowedCountries"];
+            /** @description Countries that this number may call, checked when a call is placed. Empty or absent means all. */
+            allowedOutboundCountries?: components["schemas"]["AllowedCountries"];
+            sipConfig?: components["schemas"]["SipConfig"];
+            /** @description ID of the workspace that the number belongs to. */
+            spaceId: components["schemas"]["WorkspaceId"];
+            createdAt: components["schemas"]["Timestamp"];
+            updatedAt: components["schemas"]["Timestamp"];
+            health: components["schemas"]["NumberPoolMemberHealth"];
+        };
+        /** @description A page of members. */
+        NumberPoolMemberPage: {
+            /** @description The members of this page. */
+            items: components["schemas"]["NumberPoolMember"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of members, wrapped. */
+        NumberPoolMemberPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["NumberPoolMemberPage"];
+        };
+        /** @description A number, and where it goes. */
+        MoveNumberPoolMember: {
+            phoneNumberId: components["schemas"]["PhoneNumberId"];
+            /** @description The pool that it goes to; `null` takes it out of any pool. */
+            targetPoolId: components["schemas"]["NumberPoolId"] | null;
+        };
+        /** @description The phone number that was moved, wrapped. */
+        NumberPoolMoveAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["PhoneNumber"];
+        };
+        /** @description What the check of one member found. */
+        NumberPoolTrunkCheck: {
+            phoneNumber: components["schemas"]["E164"];
+            /** @description Whether a call could be placed from it. */
+            valid: boolean;
+            /** @description Why not, for a person. Absent where it is valid. */
+            reason?: string;
+            /** @description How long the trunk or the provider took to answer, in milliseconds. Absent where it did not. */
+            rttMs?: number;
+        };
+        /** @description What the checks of all members found. */
+        NumberPoolTrunks: {
+            /** @description How many members a call could be placed from. */
+            valid: number;
+            /** @description How many members no call could be placed from. */
+            invalid: number;
+            /** @description The phone numbers of the invalid members. */
+            invalidNumbers: components["schemas"]["E164"][];
+            /** @description Every member, and why it is invalid where it is. */
+            details: components["schemas"]["NumberPoolTrunkCheck"][];
+        };
+        /** @description What the checks found, wrapped. */
+        NumberPoolTrunksAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["NumberPoolTrunks"];
+        };
+        /**
+         * @description API key ID.
+         * @example key_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        ApiKeyId: string;
+        /**
+         * @description What the key is for.
+         * @example CRM
+         */
+        ApiKeyName: string;
+        /**
+         * @description What a key may do. `*` is everything. Each operation names the one that it needs as `x-permission`.
+         * @example campaigns:read
+         * @enum {string}
+         */
+        Permission: "*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "knowledge_bases:read" | "knowledge_bases:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "do_not_call:read" | "do_not_call:write" | "workspace:write" | "audit_log:read";
+        /**
+         * @description What the key may do.
+         * @example [
+         *       "campaigns:read",
+         *       "campaigns:run"
+         *     ]
+         */
+        ApiKeyPermissions: components["schemas"]["Permission"][];
+        /** @description A key of the workspace, without the key itself. */
+        ApiKey: {
+            id: components["schemas"]["ApiKeyId"];
+            name: components["schemas"]["ApiKeyName"];
+            /**
+             * @description How the key begins, to know it by.
+             * @example tl_live_4fG7kQ
+             */
+            prefix: string;
+            permissions: components["schemas"]["ApiKeyPermissions"];
+            /** @description When the key stops by itself. Absent where it does not. */
+            expiresAt?: components["schemas"]["Timestamp"];
+            /** @description When the key was last used, to the minute or so. Absent before its first use. */
+            lastUsedAt?: components["schemas"]["Timestamp"];
+            createdAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of keys. */
+        ApiKeyPage: {
+            /** @description The keys of this page. */
+            items: components["schemas"]["ApiKey"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of keys, wrapped. */
+        ApiKeyPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["ApiKeyPage"];
+        };
+        /** @description A key to make. */
+        CreateApiKey: {
+            name: components["schemas"]["ApiKeyName"];
+            permissions: components["schemas"]["ApiKeyPermissions"];
+            /** @description When the key stops by itself, in the future. It does not where absent. */
+            expiresAt?: components["schemas"]["Timestamp"];
+        };
+        /** @description A new key, in full this once. */
+        ApiKeyCreated: {
+            id: components["schemas"]["ApiKeyId"];
+            name: components["schemas"]["ApiKeyName"];
+            /**
+             * @description How the key begins, to know it by.
+             * @example tl_live_4fG7kQ
+             */
+            prefix: string;
+            permissions: components["schemas"]["ApiKeyPermissions"];
+            /** @description When the key stops by itself. Absent where it does not. */
+            expiresAt?: components["schemas"]["Timestamp"];
+            /** @description When the key was last used, to the minute or so. Absent before its first use. */
+            lastUsedAt?: components["schemas"]["Timestamp"];
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description The key, for the `X-API-Key` header. It is stored as a hash only and never shown again. */
+            key: string;
+        };
+        /** @description A new key, wrapped. */
+        ApiKeyCreatedAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["ApiKeyCreated"];
+        };
+        /** @description The key is revoked. */
+        ApiKeyRevoked: {
+            id: components["schemas"]["ApiKeyId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description The key is revoked, wrapped. */
+        ApiKeyRevokedAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["ApiKeyRevoked"];
+        };
+        /**
+         * @description Audit log entry ID.
+         * @example aud_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        AuditEntryId: string;
+        /** @description One change, and who made it. */
+        AuditLogEntry: {
+            id: components["schemas"]["AuditEntryId"];
+            /** @description The key that made the change. It may have been revoked since. */
+            apiKeyId: components["schemas"]["ApiKeyId"];
+            /** @description The key's name. */
+            apiKeyName: string;
+            /**
+             * @description What was done, as the resource's type and what became of it.
+             * @example phone_number.released
+             */
+            action: string;
+            /**
+             * @description The type of what was changed.
+             * @example phone_number
+             */
+            resourceType: string;
+            /**
+             * @description What was changed. An ID, or the phone number of a do-not-call entry.
+             * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
+             */
+            resourceId: string;
+            /**
+             * @description The IP address that the request came from, as the server saw it.
+             * @example 203.0.113.7
+             */
+            address: string;
+            /**
+             * @description The request's ID, as its answer carried it in `X-Request-Id`.
+             * @example 01932f3c8a7e7bd0a1b2c3d4e5f60718
+             */
+            requestId: string;
+            /** @description When the change was made. */
+            createdAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of the audit log. */
+        AuditLogPage: {
+            /** @description The entries of this page. */
+            items: components["schemas"]["AuditLogEntry"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of the audit log, wrapped. */
+        AuditLogPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["AuditLogPage"];
+        };
+        /**
+         * @description Workflow ID.
+         * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        WorkflowId: string;
+        /**
+         * @description Display name of the workflow.
+         * @example Missed appointment
+         */
+        WorkflowName: string;
+        /**
+         * @description A workflow is `draft` until it is published for the first time. Only a published workflow can be started.
+         * @example published
+         * @enum {string}
+         */
+        WorkflowStatus: "draft" | "published";
+        /**
+         * @description Number of a published version, from 1. Each publication makes the next one.
+         * @example 3
+         */
+        WorkflowVersionNumber: number;
+        /**
+         * @description Starts at 1 and rises by 1 with every change of the draft.
+         * @example 5
+         */
+        WorkflowDraftRevision: number;
+        /** @description A workflow, without its definition. */
+        WorkflowSummary: {
+            id: components["schemas"]["WorkflowId"];
+            name: components["schemas"]["WorkflowName"];
+            status: components["schemas"]["WorkflowStatus"];
+            /** @description The latest published version; new runs take it. Absent while nothing is published. */
+            version?: components["schemas"]["WorkflowVersionNumber"];
+            draftRevision: components["schemas"]["WorkflowDraftRevision"];
+            /** @description When the latest version was published. */
+            publishedAt?: components["schemas"]["Timestamp"];
+            /** @description When the workflow was created. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When the draft or the published version last changed. */
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of workflows. */
+        WorkflowPage: {
+            /** @description The workflows of this page, without their definitions. */
+            items: components["schemas"]["WorkflowSummary"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of workflows. */
+        WorkflowPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["WorkflowPage"];
+        };
+        /**
+         * @description A key of the run's context. `__proto__`, `constructor` and `prototype` are refused.
+         * @example phone_number
+         */
+        WorkflowContextKey: string;
+        /**
+         * @description Keys that every start must bring. When it is given, publishing refuses a template variable that no path sets.
+         * @example [
+         *       "phone_number",
+         *       "first_name"
+         *     ]
+         */
+        WorkflowRequiredContext: components["schemas"]["WorkflowContextKey"][];
+        /**
+         * @description ID of a node, unique within its definition.
+         * @example ring
+         */
+        WorkflowNodeId: string;
+        /**
+         * @description What the node does, for a person.
+         * @example Ring the patient
+         */
+        WorkflowNodeTitle: string;
+        /**
+         * @description Text in which `{{key}}` stands for a value of the context; a dotted path such as `{{crm.body.tier}}` reaches into it. There is no logic and no escaping. A key that the context lacks is an error of the step that names it.
+         * @example {{phone_number}}
+         */
+        WorkflowTemplate: string;
+        /**
+         * @description The next node by the outcome of the call. An outcome that isn't named takes `next`.
+         * @example {
+         *       "answered": "done",
+         *       "no_answer": "later"
+         *     }
+         */
+        WorkflowCallOutcomes: {
+            /** @description The node after a call that was answered. */
+            answered?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a call that reached a voicemail. */
+            voicemail?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a busy line. */
+            busy?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a call that nobody answered. */
+            no_answer?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a call that was declined. */
+            declined?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a number that doesn't exist. */
+            invalid_number?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a number that must not be called. */
+            do_not_call?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a failure of the trunk. */
+            trunk_error?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a failure of the agent. */
+            agent_error?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a call that was ended before it was answered. */
+            cancelled?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a call whose end can't be known. */
+            unknown?: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
+         * @description Calls somebody, and goes on when the call has ended. Brings `fromNumber` or `numberPoolId`, exactly one, which publishing checks. Later steps read the result as `{{call.outcome}}`, `{{call.roomId}}` and `{{call.data.…}}`.
+         * @example {
+         *       "id": "ring",
+         *       "type": "call",
+         *       "title": "Ring the patient",
+         *       "agentId": "agent_reception",
+         *       "fromNumber": "+14155550100",
+         *       "to": "{{phone_number}}",
+         *       "variables": {
+         *         "first_name": "{{first_name}}"
+         *       },
+         *       "ringTimeoutSeconds": 30,
+         *       "outcomes": {
+         *         "answered": "done",
+         *         "no_answer": "later",
+         *         "busy": "later"
+         *       },
+         *       "next": "give-up"
+         *     }
+         */
+        WorkflowCallNode: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Places a call.
+             * @constant
+             */
+            type: "call";
+            title: components["schemas"]["WorkflowNodeTitle"];
+            /** @description The agent that talks. */
+            agentId: components["schemas"]["AgentId"];
+            /** @description The phone number of the workspace to call from, in E.164 form. */
+            fromNumber?: components["schemas"]["E164"];
+            /** @description The pool to take the calling number from. */
+            numberPoolId?: components["schemas"]["NumberPoolId"];
+            /** @description Whom to call: a number in E.164 form, or a template that gives one. */
+            to: string;
+            /** @description What the agent is told, by name. The values may be templates. */
+            variables?: {
+                [key: string]: components["schemas"]["WorkflowTemplate"];
+            };
+            /** @description Seconds to let it ring before the call counts as `no_answer`. 30 where it is left out. */
+            ringTimeoutSeconds?: number;
+            outcomes?: components["schemas"]["WorkflowCallOutcomes"];
+            /** @description The node after every outcome that `outcomes` doesn't name. */
+            next: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
+         * @description Sleeps for `seconds`, or `until` a time, exactly one of them, which publishing checks. The run can be woken earlier.
+         * @example {
+         *       "id": "later",
+         *       "type": "wait",
+         *       "title": "Try again in an hour",
+         *       "seconds": 3600,
+         *       "next": "ring"
+         *     }
+         */
+        WorkflowWaitNode: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Waits.
+             * @constant
+             */
+            type: "wait";
+            title: components["schemas"]["WorkflowNodeTitle"];
+            /** @description How long to sleep, in seconds, at most a year. */
+            seconds?: number;
+            /** @description An RFC 3339 time to sleep until, or a template that gives one. A past time doesn't wait. */
+            until?: string;
+            /** @description The node after the wait. */
+            next: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
+         * @description Compares a value of the context. `right` is needed by every operator but `exists` and `not_exists`, which publishing checks.
+         * @example {
+         *       "left": "{{crm.body.tier}}",
+         *       "operator": "equals",
+         *       "right": "vip"
+         *     }
+         */
+        WorkflowCondition: {
+            /** @description What is compared; a single template such as `{{crm.body.tier}}` keeps the type of its value. */
+            left: components["schemas"]["WorkflowTemplate"];
+            /**
+             * @description How it is compared. Numbers compare as numbers, all else as text; `contains` also looks into an array.
+             * @enum {string}
+             */
+            operator: "equals" | "not_equals" | "greater_than" | "greater_or_equal" | "less_than" | "less_or_equal" | "contains" | "starts_with" | "ends_with" | "in" | "exists" | "not_exists";
+            /** @description What it is compared with. `in` takes an array. Templates are filled in. */
+            right?: string | number | boolean | (string | number | boolean)[];
+        };
+        /** @description A condition, and where to go when it holds. */
+        WorkflowBranchCase: {
+            when: components["schemas"]["WorkflowCondition"];
+            /** @description The node when the condition holds. */
+            next: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
+         * @description Takes the first case whose condition holds.
+         * @example {
+         *       "id": "vip",
+         *       "type": "branch",
+         *       "title": "A VIP?",
+         *       "cases": [
+         *         {
+         *           "when": {
+         *             "left": "{{crm.body.tier}}",
+         *             "operator": "equals",
+         *             "right": "vip"
+         *           },
+         *           "next": "follow-up"
+         *         }
+         *       ],
+         *       "next": "done"
+         *     }
+         */
+        WorkflowBranchNode: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Chooses.
+             * @constant
+             */
+            type: "branch";
+            title: components["schemas"]["WorkflowNodeTitle"];
+            /** @description The cases, tried in this order. */
+            cases: components["schemas"]["WorkflowBranchCase"][];
+            /** @description The node when no case holds. */
+            next: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
+         * @description Values by name. Any JSON value may stand here; templates in its strings are filled in. `__proto__`, `constructor` and `prototype` are refused as keys, at any depth.
+         * @example {
+         *       "phone_number": "{{phone_number}}"
+         *     }
+         */
+        WorkflowValues: {
+            [key: string]: unknown;
+        };
+        /**
+         * @description Sets values of the context.
+         * @example {
+         *       "id": "mark",
+         *       "type": "set",
+         *       "title": "Mark",
+         *       "values": {
+         *         "handled": true
+         *       },
+         *       "next": "done"
+         *     }
+         */
+        WorkflowSetNode: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Sets values.
+             * @constant
+             */
+            type: "set";
+            title: components["schemas"]["WorkflowNodeTitle"];
+            values: components["schemas"]["WorkflowValues"];
+            /** @description The node after this one. */
+            next: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
+         * @description Sends an HTTP request. Addresses inside the server's own network are refused. Whoever may read the workflow reads its headers too.
+         * @example {
+         *       "id": "tell-crm",
+         *       "type": "http",
+         *       "title": "Tell the CRM",
+         *       "method": "POST",
+         *       "url": "https://crm.example.com/calls",
+         *       "headers": {
+         *         "Accept": "application/json"
+         *       },
+         *       "body": {
+         *         "phone": "{{phone_number}}"
+         *       },
+         *       "timeoutSeconds": 10,
+         *       "retries": 2,
+         *       "saveAs": "crm",
+         *       "next": "vip",
+         *       "onError": "give-up"
+         *     }
+         */
+        WorkflowHttpNode: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Sends an HTTP request.
+             * @constant
+             */
+            type: "http";
+            title: components["schemas"]["WorkflowNodeTitle"];
+            /**
+             * @description The HTTP method.
+             * @enum {string}
+             */
+            method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+            /** @description An http or https address. May hold templates. */
+            url: string;
+            /** @description Request headers. The values may be templates. */
+            headers?: {
+                [key: string]: components["schemas"]["WorkflowTemplate"];
+            };
+            /** @description The body. An object or an array is sent as JSON, a text as it is. Templates in its strings are filled in. */
+            body?: components["schemas"]["WorkflowValues"] | unknown[] | string;
+            /** @description Seconds to wait for the answer. 10 where it is left out. */
+            timeoutSeconds?: number;
+            /** @description How often to send it again after a network failure, 429 or 5xx. 0 where it is left out. */
+            retries?: number;
+            /** @description The context key that takes the answer, as `{status, headers, body}`. */
+            saveAs?: components["schemas"]["WorkflowContextKey"];
+            /** @description The node after a 2xx answer. */
+            next: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after any other answer, or none. Where it is left out, the run fails. */
+            onError?: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
+         * @description Starts a run of another workflow, its latest version at that time.
+         * @example {
+         *       "id": "follow-up",
+         *       "type": "workflow",
+         *       "title": "VIP follow-up",
+         *       "workflowId": "wf_01932f3c8a7e7bd0a1b2c3d4e5f60719",
+         *       "context": {
+         *         "phone_number": "{{phone_number}}"
+         *       },
+         *       "wait": true,
+         *       "saveAs": "vip",
+         *       "next": "mark"
+         *     }
+         */
+        WorkflowRunNode: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Starts a child run.
+             * @constant
+             */
+            type: "workflow";
+            title: components["schemas"]["WorkflowNodeTitle"];
+            /** @description The published workflow to run. */
+            workflowId: components["schemas"]["WorkflowId"];
+            /** @description The context that the child run begins with. Templates in its strings are filled in. */
+            context?: components["schemas"]["WorkflowValues"];
+            /** @description Whether to go on only when the child run has ended. True where it is left out. */
+            wait?: boolean;
+            /** @description The context key that takes the child run, as `{runId, status, output}`; the last two only when it was waited for. */
+            saveAs?: components["schemas"]["WorkflowContextKey"];
+            /** @description The node after the start or the completion of the child run. */
+            next: components["schemas"]["WorkflowNodeId"];
+            /** @description The node when the child run can't start, fails or is cancelled. Where it is left out, the run fails. */
+            onError?: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
+         * @description Ends the run.
+         * @example {
+         *       "id": "done",
+         *       "type": "end",
+         *       "title": "Done",
+         *       "status": "completed",
+         *       "output": {
+         *         "tier": "{{crm.body.tier}}"
+         *       }
+         *     }
+         */
+        WorkflowEndNode: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Ends the run.
+             * @constant
+             */
+            type: "end";
+            title: components["schemas"]["WorkflowNodeTitle"];
+            /**
+             * @description The final state of the run.
+             * @enum {string}
+             */
+            status: "completed" | "failed";
+            /** @description The output of the run. Templates in its strings are filled in. */
+            output?: components["schemas"]["WorkflowValues"];
+        };
+        /** @description One node of a definition. `type` says which shape it has. */
+        WorkflowNode: components["schemas"]["WorkflowCallNode"] | components["schemas"]["WorkflowWaitNode"] | components["schemas"]["WorkflowBranchNode"] | components["schemas"]["WorkflowSetNode"] | components["schemas"]["WorkflowHttpNode"] | components["schemas"]["WorkflowRunNode"] | components["schemas"]["WorkflowEndNode"];
+        /** @description The nodes of the graph, in any order. */
+        WorkflowNodes: components["schemas"]["WorkflowNode"][];
+        /** @description A graph of nodes. A run begins at `startNodeId` and follows `next` until an `end` node, for at most 10,000 steps. Whether the graph makes sense is checked when it is published, so a draft may be half done. */
+        WorkflowDefinition: {
+            name: components["schemas"]["WorkflowName"];
+            requiredContext?: components["schemas"]["WorkflowRequiredContext"];
+            /** @description The node that a run begins at. */
+            startNodeId: components["schemas"]["WorkflowNodeId"];
+            nodes: components["schemas"]["WorkflowNodes"];
+        };
+        /** @description A workflow, its draft, and what of it is published. */
+        Workflow: {
+            id: components["schemas"]["WorkflowId"];
+            name: components["schemas"]["WorkflowName"];
+            status: components["schemas"]["WorkflowStatus"];
+            /** @description The latest published version; new runs take it. Absent while nothing is published. */
+            version?: components["schemas"]["WorkflowVersionNumber"];
+            draftRevision: components["schemas"]["WorkflowDraftRevision"];
+            /** @description The draft. */
+            definition: components["schemas"]["WorkflowDefinition"];
+            /** @description When the latest version was published. */
+            publishedAt?: components["schemas"]["Timestamp"];
+            /** @description When the workflow was created. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When the draft or the published version last changed. */
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A workflow. */
+        WorkflowAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["Workflow"];
+        };
+        /** @description The whole new draft. */
+        ReplaceWorkflowDraft: {
+            name: components["schemas"]["WorkflowName"];
+            requiredContext?: components["schemas"]["WorkflowRequiredContext"];
+            /** @description The node that a run begins at. */
+            startNodeId: components["schemas"]["WorkflowNodeId"];
+            nodes: components["schemas"]["WorkflowNodes"];
+            /** @description The revision that the change was made from. When the draft has another by now, the change is refused. Left out, the last writer wins. */
+            draftRevision?: components["schemas"]["WorkflowDraftRevision"];
+        };
+        /** @description The workflow is gone. */
+        WorkflowDeleted: {
+            id: components["schemas"]["WorkflowId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description The workflow is gone. */
+        WorkflowDeletedAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["WorkflowDeleted"];
+        };
+        /** @description A published version. It never changes; runs keep the version that they started with. */
+        WorkflowVersion: {
+            workflowId: components["schemas"]["WorkflowId"];
+            version: components["schemas"]["WorkflowVersionNumber"];
+            /** @description What was published. */
+            definition: components["schemas"]["WorkflowDefinition"];
+            /** @description When it was published. */
+            createdAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A published version. */
+        WorkflowVersionAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["WorkflowVersion"];
+        };
+        /** @description A page of published versions. */
+        WorkflowVersionPage: {
+            /** @description The versions of this page. */
+            items: components["schemas"]["WorkflowVersion"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of published versions. */
+        WorkflowVersionPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["WorkflowVersionPage"];
+        };
+        /**
+         * @description Runs of the workspace that share it never overlap, whichever workflow they belong to. 1 to 255 printable ASCII characters.
+         * @example patient-4711
+         */
+        WorkflowConcurrencyKey: string;
+        /**
+         * @description Values of a run, with free keys, at most 256 KiB and 32 levels deep. A key `phone_number` is `{{phone_number}}` in later steps. `__proto__`, `constructor` and `prototype` are refused as keys, at any depth.
+         * @example {
+         *       "phone_number": "+14155550142",
+         *       "first_name": "Ada"
+         *     }
+         */
+        WorkflowContext: {
+            [key: string]: unknown;
+        };
+        /** @description What the run begins with. */
+        StartWorkflowRun: {
+            context?: components["schemas"]["WorkflowContext"];
+        };
+        /**
+         * @description ID of a step within its run, its number from 1.
+         * @example 3
+         */
+        WorkflowStepId: string;
+        /**
+         * @description `completed`, `failed` and `cancelled` are final; a run in any other state is active. `blocked` means that something outside the run is missing, such as a ready caller ID or a working trunk: it is checked again when it may have changed, and the run fails after 24 hours.
+         * @example running
+         * @enum {string}
+         */
+        WorkflowRunStatus: "queued" | "running" | "waiting_call" | "waiting_schedule" | "waiting_automation" | "blocked" | "completed" | "failed" | "cancelled";
+        /**
+         * @description Why a run or a step failed, or what a blocked run lacks.
+         * @example {
+         *       "code": "template_key_missing",
+         *       "message": "The context has no value for crm.body.tier.",
+         *       "nodeId": "vip"
+         *     }
+         */
+        WorkflowRunError: {
+            /** @description The kind of fault, such as `template_key_missing`, `http_failed`, `child_run_failed`, `blocked_too_long` or `too_many_steps`. */
+            code: string;
+            /** @description The fault, for a person. */
+            message: string;
+            /** @description The node that it happened at. */
+            nodeId?: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
+         * @description Where a step stands. `completed`, `failed` and `cancelled` are final.
+         * @example completed
+         * @enum {string}
+         */
+        WorkflowStepStatus: "running" | "waiting" | "completed" | "failed" | "cancelled";
+        /**
+         * @description One visit of a node.
+         * @example {
+         *       "id": "1",
+         *       "nodeId": "ring",
+         *       "nodeTitle": "Ring the patient",
+         *       "nodeType": "call",
+         *       "status": "completed",
+         *       "nextNodeId": "tell-crm",
+         *       "roomId": "room_01932f3c8a7e7bd0a1b2c3d4e5f60718",
+         *       "startedAt": "2026-11-20T09:30:00.120Z",
+         *       "endedAt": "2026-11-20T09:31:12.480Z"
+         *     }
+         */
+        WorkflowStep: {
+            id: components["schemas"]["WorkflowStepId"];
+            /** @description The node that was visited. */
+            nodeId: components["schemas"]["WorkflowNodeId"];
+            nodeTitle: components["schemas"]["WorkflowNodeTitle"];
+            /**
+             * @description The type of the node.
+             * @enum {string}
+             */
+            nodeType: "call" | "wait" | "branch" | "set" | "http" | "workflow" | "end";
+            status: components["schemas"]["WorkflowStepStatus"];
+            /** @description The node that the run went to afterwards. */
+            nextNodeId?: components["schemas"]["WorkflowNodeId"];
+            /** @description The call that a `call` node placed. */
+            roomId?: components["schemas"]["RoomId"];
+            /** @description The run that a `workflow` node started. */
+            childRunId?: components["schemas"]["RunId"];
+            error?: components["schemas"]["WorkflowRunError"];
+            /** @description When the run came to the node. */
+            startedAt: components["schemas"]["Timestamp"];
+            /** @description When the step came to its final state. */
+            endedAt?: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description One run of a published workflow.
+         * @example {
+         *       "id": "run_01932f3c8a7e7bd0a1b2c3d4e5f60718",
+         *       "automationId": "wf_01932f3c8a7e7bd0a1b2c3d4e5f60718",
+         *       "automationName": "Missed appointment",
+         *       "version": 3,
+         *       "status": "completed",
+         *       "context": {
+         *         "phone_number": "+14155550142",
+         *         "first_name": "Ada"
+         *       },
+         *       "output": {
+         *         "tier": "vip"
+         *       },
+         *       "revision": 7,
+         *       "createdAt": "2026-11-20T09:30:00.000Z",
+         *       "updatedAt": "2026-11-20T09:31:14.020Z"
+         *     }
+         */
+        WorkflowRun: {
+            id: components["schemas"]["RunId"];
+            /** @description The workflow that runs. */
+            automationId: components["schemas"]["WorkflowId"];
+            /** @description Name of the workflow in the version of the run. */
+            automationName?: components["schemas"]["WorkflowName"];
+            /** @description The version of the workflow that the run started with and keeps. */
+            version: components["schemas"]["WorkflowVersionNumber"];
+            /** @description The run that started this one. */
+            parentRunId?: components["schemas"]["RunId"];
+            /** @description The step of the parent run that started this one. */
+            parentStepId?: components["schemas"]["WorkflowStepId"];
+            /** @description The step that the run is at. */
+            currentStepId?: components["schemas"]["WorkflowStepId"];
+            concurrencyKey?: components["schemas"]["WorkflowConcurrencyKey"];
+            status: components["schemas"]["WorkflowRunStatus"];
+            /** @description The node that the run is at. */
+            currentNodeId?: components["schemas"]["WorkflowNodeId"];
+            /** @description Title of the node that the run is at. */
+            currentNodeTitle?: components["schemas"]["WorkflowNodeTitle"];
+            context?: components["schemas"]["WorkflowContext"];
+            /** @description What the `end` node gave out, with free keys. */
+            output?: components["schemas"]["WorkflowContext"];
+            error?: components["schemas"]["WorkflowRunError"];
+            /** @description Starts at 1 and rises by 1 with every change of the run. */
+            revision: number;
+            /** @description When the run is due to wake. */
+            wakeAt?: components["schemas"]["Timestamp"];
+            /** @description What the run did, oldest first; of a longer history the last 1,000 steps. Only in the answer of `getWorkflowRun`. */
+            steps?: components["schemas"]["WorkflowStep"][];
+            /** @description When the run was started. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When the run last changed. */
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A run. */
+        WorkflowRunAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["WorkflowRun"];
+        };
+        /** @description A page of runs. */
+        WorkflowRunPage: {
+            /** @description The runs of this page, without their steps. */
+            items: components["schemas"]["WorkflowRun"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of runs. */
+        WorkflowRunPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["WorkflowRunPage"];
+        };
+        /** @description Which sleeping runs to wake. */
+        WakeWorkflowRuns: {
+            /** @description The concurrency keys of the runs. A key that stands twice counts once. */
+            concurrencyKeys: components["schemas"]["WorkflowConcurrencyKey"][];
+        };
+        /** @description What was woken. */
+        WorkflowRunsWoken: {
+            /** @description Those of the submitted keys whose runs woke, each once. */
+            woken: components["schemas"]["WorkflowConcurrencyKey"][];
+        };
+        /** @description What was woken. */
+        WorkflowRunsWokenAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["WorkflowRunsWoken"];
+        };
+        /** @description One event of a run's stream, the JSON of one `data` line. */
+        WorkflowRunEvent: {
+            /** @description The `id` of the frame, to send back as `Last-Event-ID`. */
+            eventId: string;
+            /**
+             * @description `workflow_run.` and the status of the run; also the `event` of the frame.
+             * @enum {string}
+             */
+            eventType: "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled";
+            /** @description The run as it was then, without its steps. */
+            data: components["schemas"]["WorkflowRun"];
+        };
+        /**
+         * @description Webhook endpoint ID.
+         * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        WebhookId: string;
+        /**
+         * Format: uri
+         * @description Where events are sent, https only. An address inside the server's own network is refused.
+         * @example https://crm.example.com/trunkline
+         */
+        WebhookUrl: string;
+        /**
+         * @description What the endpoint is for, in your words.
+         * @example CRM, production
+         */
+        WebhookDescription: string;
+        /**
+         * @description What happened. A campaign, a run, an upload or a knowledge base tells each status that it comes to.
+         * @example call.ended
+         * @enum {string}
+         */
+        WebhookEventType: "call.started" | "call.answered" | "call.ended" | "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "batch.completed" | "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled" | "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired" | "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed" | "phone_number.updated";
+        /**
+         * @description The event types that the endpoint gets.
+         * @example [
+         *       "call.ended",
+         *       "campaign.completed"
+         *     ]
+         */
+        WebhookEventTypes: components["schemas"]["WebhookEventType"][];
+        /**
+         * @description A disabled endpoint gets no events. Those that happen meanwhile are not kept for it.
+         * @example enabled
+         * @enum {string}
+         */
+        WebhookStatus: "enabled" | "disabled";
+        /**
+         * @description Why it is disabled: `requested` by an update, or `gone`, because the endpoint answered 410.
+         * @example gone
+         * @enum {string}
+         */
+        WebhookDisabledReason: "requested" | "gone";
+        /** @description An endpoint of yours that is told what happens. */
+        Webhook: {
+            id: components["schemas"]["WebhookId"];
+            url: components["schemas"]["WebhookUrl"];
+            description?: components["schemas"]["WebhookDescription"];
+            eventTypes: components["schemas"]["WebhookEventTypes"];
+            status: components["schemas"]["WebhookStatus"];
+            disabledReason?: components["schemas"]["WebhookDisabledReason"];
+            /** @description When the endpoint was created. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When the endpoint last changed. */
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of endpoints. */
+        WebhookPage: {
+            /** @description The endpoints of this page. */
+            items: components["schemas"]["Webhook"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of endpoints. */
+        WebhookPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["WebhookPage"];
+        };
+        /** @description A new endpoint. */
+        CreateWebhook: {
+            url: components["schemas"]["WebhookUrl"];
+            description?: components["schemas"]["WebhookDescription"];
+            eventTypes: components["schemas"]["WebhookEventTypes"];
+        };
+        /**
+         * @description The key of the signatures, in the form of Standard Webhooks. Shown in this answer only.
+         * @example whsec_ZXhhbXBsZS1zZWNyZXQtb2YtMzItYnl0ZXMtLS0tLS0=
+         */
+        WebhookSecret: string;
+        /** @description An endpoint and its secret. Keep the secret now; it is never shown again. */
+        WebhookWithSecret: {
+            id: components["schemas"]["WebhookId"];
+            url: components["schemas"]["WebhookUrl"];
+            description?: components["schemas"]["WebhookDescription"];
+            eventTypes: components["schemas"]["WebhookEventTypes"];
+            status: components["schemas"]["WebhookStatus"];
+            disabledReason?: components["schemas"]["WebhookDisabledReason"];
+            secret: components["schemas"]["WebhookSecret"];
+            /** @description When the endpoint was created. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When the endpoint last changed. */
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description An endpoint and its secret. */
+        WebhookWithSecretAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["WebhookWithSecret"];
+        };
+        /** @description An endpoint. */
+        WebhookAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["Webhook"];
+        };
+        /** @description The endpoint is gone. */
+        WebhookDeleted: {
+            id: components["schemas"]["WebhookId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description The endpoint is gone. */
+        WebhookDeletedAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["WebhookDeleted"];
+        };
+        /** @description What to change. A field that is left out stays as it is. */
+        UpdateWebhook: {
+            url?: components["schemas"]["WebhookUrl"];
+            /** @description What the endpoint is for, in your words. `null` takes it away. */
+            description?: components["schemas"]["WebhookDescription"] | null;
+            eventTypes?: components["schemas"]["WebhookEventTypes"];
+            status?: components["schemas"]["WebhookStatus"];
+        };
+        /**
+         * @description Webhook delivery ID.
+         * @example dlv_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        DeliveryId: string;
+        /**
+         * @description Event ID.
+         * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        EventId: string;
+        /**
+         * @description The type of the event that a test sends. It can't be subscribed to.
+         * @constant
+         */
+        WebhookTestEventType: "webhook.test";
+        /**
+         * @description `pending` until the endpoint has taken the event, or the last try has failed.
+         * @example delivered
+         * @enum {string}
+         */
+        WebhookDeliveryStatus: "pending" | "delivered" | "failed";
+        /** @description One event on its way to one endpoint, with all of its tries. */
+        WebhookDelivery: {
+            id: components["schemas"]["DeliveryId"];
+            webhookId: components["schemas"]["WebhookId"];
+            /** @description The event; also the `webhook-id` header of every try. */
+            eventId: components["schemas"]["EventId"];
+            /** @description The type of the event. */
+            eventType: components["schemas"]["WebhookEventType"] | components["schemas"]["WebhookTestEventType"];
+            status: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description How often it was tried so far. */
+            attempts: number;
+            /** @description The HTTP status that the last try was answered with. Absent where there was no answer. */
+            lastStatusCode?: number;
+            /** @description When it is tried again. */
+            nextAttemptAt?: components["schemas"]["Timestamp"];
+            /** @description When the delivery was made. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When the endpoint took it. */
+            deliveredAt?: components["schemas"]["Timestamp"];
+        };
+        /** @description A delivery. */
+        WebhookDeliveryAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["WebhookDelivery"];
+        };
+        /** @description A page of deliveries. */
+        WebhookDeliveryPage: {
+            /** @description The deliveries of this page. */
+            items: components["schemas"]["WebhookDelivery"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of deliveries. */
+        WebhookDeliveryPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["WebhookDeliveryPage"];
+        };
+        /**
+         * @description Where the batch is. `scheduled` and `running` are active; the others are final.
+         * @example running
+         * @enum {string}
+         */
+        BatchStatus: "scheduled" | "running" | "completed" | "cancelled" | "failed";
+        /**
+         * @description Name, for people.
+         * @example Missed deliveries, 20 November
+         */
+        BatchName: string;
+        /**
+         * @description Values that every call of the batch carries, by name. A recipient's own value of the same name wins.
+         * @example {
+         *       "depot": "Oakland"
+         *     }
+         */
+        BatchMetadata: {
+            [key: string]: string;
+        };
+        /** @description Time of the first call. Absent, or passed, means now. */
+        BatchScheduledAt: components["schemas"]["Timestamp"];
+        /** @description IANA time zone of the daily window. A recipient's own time zone wins, else its number's region where that is unambiguous. */
+        BatchTimeZone: components["schemas"]["TimeZone"];
+        /**
+         * @description How many recipients.
+         * @example 2
+         */
+        BatchRecipientCount: number;
+        /** @description A batch calls up to 1,000 recipients that one request named. */
+        Batch: {
+            batchId: components["schemas"]["BatchId"];
+            name?: components["schemas"]["BatchName"];
+            status: components["schemas"]["BatchStatus"];
+            agentId: components["schemas"]["AgentId"];
+            fromNumber?: components["schemas"]["CampaignFromNumber"];
+            numberPoolId?: components["schemas"]["CampaignNumberPoolId"];
+            metadata?: components["schemas"]["BatchMetadata"];
+            scheduledAt?: components["schemas"]["BatchScheduledAt"];
+            timezone: components["schemas"]["BatchTimeZone"];
+            scheduleStart?: components["schemas"]["CampaignScheduleStart"];
+            scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
+            maxConcurrency: components["schemas"]["CampaignMaxConcurrency"];
+            retryPolicy: components["schemas"]["CampaignRetryPolicy"];
+            /** @description Recipients that were accepted. */
+            acceptedCount: components["schemas"]["BatchRecipientCount"];
+            /** @description Recipients that were rejected. */
+            rejectedCount: components["schemas"]["BatchRecipientCount"];
+            stats: components["schemas"]["CampaignStats"];
+            /** @description When it was created. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When it last changed. */
+            updatedAt: components["schemas"]["Timestamp"];
+            /** @description When it was cancelled. */
+            cancelledAt?: components["schemas"]["Timestamp"];
+            meta?: components["schemas"]["CampaignMeta"];
+        };
+        /** @description A page of batches. */
+        BatchPage: {
+            /** @description The batches of this page. */
+            items: components["schemas"]["Batch"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /**
+         * @description The number to call. In E.164 form it can be called; anything else rejects this recipient only.
+         * @example +14155550142
+         */
+        BatchRecipientPhoneNumber: string;
+        /**
+         * @description Your own ID of the recipient, given back as it is.
+         * @example order-7781
+         */
+        BatchExternalId: string;
+        /** @description One person to call. */
+        BatchRecipient: {
+            phoneNumber: components["schemas"]["BatchRecipientPhoneNumber"];
+            /** @description The person's name. */
+            name?: string;
+            externalId?: components["schemas"]["BatchExternalId"];
+            /** @description IANA time zone of the person. Wins over that of the batch. */
+            timezone?: components["schemas"]["TimeZone"];
+            /**
+             * @description Values that this call carries, by name. At most 64 of them, each a string of at most 4,096 characters, under names of at most 64; anything else rejects this recipient only.
+             * @example {
+             *       "orderId": "7781"
+             *     }
+             */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The people to call, 1 to 1,000. A number that stands twice is called once. */
+        BatchRecipients: components["schemas"]["BatchRecipient"][];
+        /** @description A batch that calls from one number. */
+        StartBatchFromNumber: {
+            name?: components["schemas"]["BatchName"];
+            agentId: components["schemas"]["AgentId"];
+            fromNumber: components["schemas"]["CampaignFromNumber"];
+            recipients: components["schemas"]["BatchRecipients"];
+            metadata?: components["schemas"]["BatchMetadata"];
+            scheduledAt?: components["schemas"]["BatchScheduledAt"];
+            /** @default UTC */
+            timezone?: components["schemas"]["BatchTimeZone"];
+            scheduleStart?: components["schemas"]["CampaignScheduleStart"];
+            scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
+            /** @default 10 */
+            maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
+            /** @default [] */
+            retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
+        };
+        /** @description A batch that calls from the numbers of a pool. */
+        StartBatchFromPool: {
+            name?: components["schemas"]["BatchName"];
+            agentId: components["schemas"]["AgentId"];
+            numberPoolId: components["schemas"]["CampaignNumberPoolId"];
+            recipients: components["schemas"]["BatchRecipients"];
+            metadata?: components["schemas"]["BatchMetadata"];
+            scheduledAt?: components["schemas"]["BatchScheduledAt"];
+            /** @default UTC */
+            timezone?: components["schemas"]["BatchTimeZone"];
+            scheduleStart?: components["schemas"]["CampaignScheduleStart"];
+            scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
+            /** @default 10 */
+            maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
+            /** @default [] */
+            retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
+        };
+        /** @description A batch to start. It calls from one number or from a pool, so exactly one of `fromNumber` and `numberPoolId` is given. */
+        StartBatch: components["schemas"]["StartBatchFromNumber"] | components["schemas"]["StartBatchFromPool"];
+        /**
+         * @description Position of the recipient in the request, from 0.
+         * @example 0
+         */
+        BatchRecipientIndex: number;
+        /** @description A recipient that will be called. */
+        AcceptedRecipient: {
+            index: components["schemas"]["BatchRecipientIndex"];
+            phoneNumber: components["schemas"]["E164"];
+            externalId?: components["schemas"]["BatchExternalId"];
+            /** @description The recipient's contact ID; calls can be listed by it. */
+            contactId: components["schemas"]["ContactId"];
+        };
+        /**
+         * @description Why the recipient will not be called.
+         * @example do_not_call
+         * @enum {string}
+         */
+        RejectedRecipientCode: "invalid_number" | "duplicate" | "do_not_call" | "country_not_allowed" | "invalid_metadata";
+        /** @description A recipient that will not be called, and why. */
+        RejectedRecipient: {
+            index: components["schemas"]["BatchRecipientIndex"];
+            /** @description The number as it was sent. */
+            phoneNumber: components["schemas"]["BatchRecipientPhoneNumber"];
+            externalId?: components["schemas"]["BatchExternalId"];
+            code: components["schemas"]["RejectedRecipientCode"];
+            /** @description A sentence for a person. */
+            error: string;
+        };
+        /** @description The batch, and what became of each recipient. Every recipient of the request stands in one of the two lists. */
+        BatchStarted: {
+            batchId: components["schemas"]["BatchId"];
+            status: components["schemas"]["BatchStatus"];
+            scheduledAt?: components["schemas"]["BatchScheduledAt"];
+            /** @description The recipients that will be called, in the order of the request. */
+            acceptedRecipients: components["schemas"]["AcceptedRecipient"][];
+            /** @description The recipients that will not be called, in the order of the request. */
+            rejectedRecipients: components["schemas"]["RejectedRecipient"][];
+        };
+        /** @description The provider was asked to place a call, or an inbound call arrived. */
+        CallStartedWebhookEvent: {
+            /**
+             * @description Always `call.started`.
+             * @constant
+             */
+            type: "call.started";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The call as it was then. */
+            data: components["schemas"]["Call"];
+        };
+        /** @description A person or a voicemail took a call. */
+        CallAnsweredWebhookEvent: {
+            /**
+             * @description Always `call.answered`.
+             * @constant
+             */
+            type: "call.answered";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The call as it was then. */
+            data: components["schemas"]["Call"];
+        };
+        /** @description A call ended. */
+        CallEndedWebhookEvent: {
+            /**
+             * @description Always `call.ended`.
+             * @constant
+             */
+            type: "call.ended";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The call as it was then. */
+            data: components["schemas"]["Call"];
+        };
+        /** @description A campaign came to another status. */
+        CampaignWebhookEvent: {
+            /**
+             * @description `campaign.` and the status.
+             * @enum {string}
+             */
+            type: "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The campaign as it was then. */
+            data: components["schemas"]["Campaign"];
+        };
+        /** @description Every recipient of a batch is done. */
+        BatchWebhookEvent: {
+            /**
+             * @description Always `batch.completed`.
+             * @constant
+             */
+            type: "batch.completed";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The batch as it was then. */
+            data: components["schemas"]["Batch"];
+        };
+        /** @description A workflow run came to another status. */
+        WorkflowRunWebhookEvent: {
+            /**
+             * @description `workflow_run.` and the status.
+             * @enum {string}
+             */
+            type: "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The run as it was then, without its steps. */
+            data: components["schemas"]["WorkflowRun"];
+        };
+        /** @description An upload came to another status. */
+        UploadWebhookEvent: {
+            /**
+             * @description `upload.` and the status.
+             * @enum {string}
+             */
+            type: "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The upload as it was then. */
+            data: components["schemas"]["ContactListUpload"];
+        };
+        /** @description A knowledge base came to another status. */
+        KnowledgeBaseWebhookEvent: {
+            /**
+             * @description `knowledge_base.` and the status.
+             * @enum {string}
+             */
+            type: "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The knowledge base as it was then, without its documents. */
+            data: components["schemas"]["KnowledgeBaseSummary"];
+        };
+        /** @description A phone number was changed, became ready or unready, or was released. */
+        PhoneNumberWebhookEvent: {
+            /**
+             * @description Always `phone_number.updated`.
+             * @constant
+             */
+            type: "phone_number.updated";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The phone number as it was then. */
+            data: components["schemas"]["PhoneNumber"];
+        };
+        /** @description What was tested. */
+        TestWebhookEventData: {
+            webhookId: components["schemas"]["WebhookId"];
+        };
+        /** @description Somebody tested the endpoint. */
+        TestWebhookEvent: {
+            type: components["schemas"]["WebhookTestEventType"];
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            data: components["schemas"]["TestWebhookEventData"];
+        };
+        /** @description The call. */
+        InboundCallEventData: {
+            roomId: components["schemas"]["RoomId"];
+            /** @description The number that is called. */
+            phoneNumberId: components["schemas"]["PhoneNumberId"];
+            /** @description The caller, in E.164 form where the network gave one. Absent where it was withheld. */
+            fromNumber?: string;
+            /** @description The number that is called, in E.164 form. */
+            toNumber: components["schemas"]["E164"];
+        };
+        /** @description A call has arrived and waits for your answer. */
+        InboundCallEvent: {
+            /**
+             * @description Always `call.inbound`.
+             * @constant
+             */
+            type: "call.inbound";
+            /** @description When the call arrived. */
+            timestamp: components["schemas"]["Timestamp"];
+            data: components["schemas"]["InboundCallEventData"];
+        };
+        /**
+         * @description An agent takes the call. An empty object means the agent that is bound to the number.
+         * @example {
+         *       "agentId": "agent_reception",
+         *       "variables": {
+         *         "first_name": "Ada"
+         *       }
+         *     }
+         */
+        InboundCallAccepted: {
+            /** @description The agent that takes it. The one that is bound to the number where it is left out. */
+            agentId?: components["schemas"]["AgentId"];
+            /** @description What the agent is told, by name. */
+            variables?: components["schemas"]["CallVariables"];
+        };
+        /**
+         * @description The call is declined.
+         * @example {
+         *       "reject": true
+         *     }
+         */
+        InboundCallRejected: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            reject: true;
+        };
+        /** @description What becomes of the call. */
+        InboundCallDecision: components["schemas"]["InboundCallAccepted"] | components["schemas"]["InboundCallRejected"];
     };
     responses: {
         /** @description A parameter, a header or the body is not as the contract says. `details` names every place. */
@@ -292,6 +5294,47 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The telephony provider could not be reached, or failed. Nothing was changed. */
+        ProviderError: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description This server version does not carry out the operation yet. */
+        NotImplemented: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The event was not taken, as with no answer in 15 seconds. It is sent again later, for days. */
+        WebhookFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The endpoint is gone. It is disabled, and gets no more events. */
+        WebhookGone: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The endpoint has taken the event. The body is not read. */
+        WebhookTaken: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
     };
     parameters: {
         /**
@@ -319,6 +5362,61 @@ export interface components {
          * @example berlin
          */
         SearchText: string;
+        /**
+         * @description The `id` of the last event that the client has seen. Only what came after it is sent. Without it, or where it is not known any more, the first event is the current state.
+         * @example 3
+         */
+        LastEventId: string;
+        /**
+         * @description Names this request, so that sending it again does nothing twice. Kept for 24 hours at least.
+         * @example order-7781
+         */
+        OptionalIdempotencyKey: string;
+        /**
+         * @description Campaign ID.
+         * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        CampaignIdParameter: components["schemas"]["CampaignId"];
+        /**
+         * @description Session ID of the call.
+         * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        CallRoomIdParameter: components["schemas"]["RoomId"];
+        /**
+         * @description The workflow.
+         * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        WorkflowIdParameter: components["schemas"]["WorkflowId"];
+        /**
+         * @description The run.
+         * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        RunIdParameter: components["schemas"]["RunId"];
+        /**
+         * @description The webhook endpoint.
+         * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        WebhookIdParameter: components["schemas"]["WebhookId"];
+        /**
+         * @description Batch ID.
+         * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        BatchIdParameter: components["schemas"]["BatchId"];
+        /**
+         * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+         * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        WebhookIdHeader: components["schemas"]["EventId"];
+        /**
+         * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+         * @example 1795167000
+         */
+        WebhookTimestampHeader: number;
+        /**
+         * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+         * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+         */
+        WebhookSignatureHeader: string;
     };
     requestBodies: never;
     headers: {
@@ -342,6 +5440,16 @@ export interface components {
          * @example "default";q=600;w=60
          */
         RateLimitPolicy: string;
+        /**
+         * @description Whether sending the same request again can help. HTTP clients retry some 409s by themselves; this says which they should.
+         * @example false
+         */
+        ShouldRetry: "true" | "false";
+        /**
+         * @description Present, and `true`, when the answer is that of an earlier request with the same Idempotency-Key.
+         * @example true
+         */
+        IdempotentReplayed: "true";
     };
     pathItems: never;
 }
@@ -468,4 +5576,4418 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listContactLists: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps lists whose name contains this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example spring
+                 */
+                searchText?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of contact lists. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createContactList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The list, and the name of its file. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateContactList"];
+            };
+        };
+        responses: {
+            /** @description The list is there and waits for its file. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getContactList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The contact list. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteContactList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The list is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListDeleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description A campaign that is scheduled, running or paused uses the list. Stop or cancel it first. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listContactListEntries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries whose number or name contains this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example ruiz
+                 */
+                searchText?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListEntryPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listContactListUploads: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps uploads whose file name contains this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example patients
+                 */
+                searchText?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of uploads. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListUploadPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createContactListUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+            };
+            cookie?: never;
+        };
+        /** @description The file to come. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateContactListUpload"];
+            };
+        };
+        responses: {
+            /** @description The upload is there and waits for its file. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListUploadCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The list is of type `batch`; the server alone fills it. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getContactListUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description Upload ID.
+                 * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60720
+                 */
+                uploadID: components["schemas"]["UploadId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The upload. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListUpload"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamContactListUploadEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `id` of the last event that the client has seen. Only what came after it is sent. Without it, or where it is not known any more, the first event is the current state.
+                 * @example 3
+                 */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description Upload ID.
+                 * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60720
+                 */
+                uploadID: components["schemas"]["UploadId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The last event that the client names was the end. Nothing more will come. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmContactListUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description Upload ID.
+                 * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60720
+                 */
+                uploadID: components["schemas"]["UploadId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The list with its import done, or under way after 10 seconds. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The upload can't be imported now. `upload_not_validated` passes once the validation is done; `invalid_state`, for an upload that failed or expired, never does. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPhoneNumbers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example phone_number
+                 */
+                column?: "phone_number" | "created_at";
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of phone numbers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneNumberPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    searchAvailablePhoneNumbers: {
+        parameters: {
+            query: {
+                /**
+                 * @description The provider to ask.
+                 * @example simulator
+                 */
+                provider: components["schemas"]["BuyProvider"];
+                /**
+                 * @description The country that the number belongs to, as an ISO 3166-1 alpha-2 code.
+                 * @example US
+                 */
+                country?: string;
+                /**
+                 * @description The digits that the national number begins with.
+                 * @example 415
+                 */
+                areaCode?: string;
+                /**
+                 * @description Digits that the number contains.
+                 * @example 555
+                 */
+                contains?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Numbers for sale, at most 100. There may be more; search closer to see them. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AvailablePhoneNumberList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["ProviderError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    buyPhoneNumber: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The number, and who sells it. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BuyPhoneNumber"];
+            };
+        };
+        responses: {
+            /** @description The number is yours, or on its way (`provisioning`). */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneNumber"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description Billing at the provider prevents the purchase. Nothing was bought. */
+            402: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            /** @description The number cannot be bought now, or the Idempotency-Key is taken. Nothing was bought. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["ProviderError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    importPhoneNumbers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The numbers and their trunk. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportPhoneNumbers"];
+            };
+        };
+        responses: {
+            /** @description What was imported, and what was not and why. All may be rejected. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneNumbersImported"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPhoneNumber: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The phone number's ID.
+                 * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["PhoneNumberId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The phone number. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneNumber"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    releasePhoneNumber: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The phone number's ID.
+                 * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["PhoneNumberId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The number is released. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneNumberReleased"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description An active campaign or a live call uses the number. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["ProviderError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updatePhoneNumber: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The phone number's ID.
+                 * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["PhoneNumberId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdatePhoneNumber"];
+            };
+        };
+        responses: {
+            /** @description The whole phone number after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneNumber"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workspace. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateWorkspace"];
+            };
+        };
+        responses: {
+            /** @description The whole workspace after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseDialing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Dialing is paused. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeDialing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Dialing is on. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateInboundSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboundSecretAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listKnowledgeBases: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps those whose name or description contains this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example handbook
+                 */
+                searchText?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of knowledge bases. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBasePageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createKnowledgeBase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Its name. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateKnowledgeBase"];
+            };
+        };
+        responses: {
+            /** @description The knowledge base is there, and empty. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBaseAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getKnowledgeBase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Knowledge base ID.
+                 * @example kb_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                kbId: components["schemas"]["KnowledgeBaseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The knowledge base. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBaseAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteKnowledgeBase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Knowledge base ID.
+                 * @example kb_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                kbId: components["schemas"]["KnowledgeBaseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The knowledge base is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBaseDeletedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateKnowledgeBase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Knowledge base ID.
+                 * @example kb_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                kbId: components["schemas"]["KnowledgeBaseId"];
+            };
+            cookie?: never;
+        };
+        /** @description What to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateKnowledgeBase"];
+            };
+        };
+        responses: {
+            /** @description The knowledge base as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBaseAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addKnowledgeBaseDocuments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Knowledge base ID.
+                 * @example kb_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                kbId: components["schemas"]["KnowledgeBaseId"];
+            };
+            cookie?: never;
+        };
+        /** @description The files, each as a part named `files`. */
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["AddKnowledgeBaseDocuments"];
+            };
+        };
+        responses: {
+            /** @description The files are stored; their text is being read. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBaseDocumentsAddedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The knowledge base would hold more than 100 documents. Nothing was added. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A file is larger than 50 MB. Nothing was added. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not `multipart/form-data`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getKnowledgeBaseDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Knowledge base ID.
+                 * @example kb_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                kbId: components["schemas"]["KnowledgeBaseId"];
+                /**
+                 * @description Document ID.
+                 * @example doc_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                docId: components["schemas"]["DocumentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBaseDocumentAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteKnowledgeBaseDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Knowledge base ID.
+                 * @example kb_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                kbId: components["schemas"]["KnowledgeBaseId"];
+                /**
+                 * @description Document ID.
+                 * @example doc_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                docId: components["schemas"]["DocumentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBaseDocumentDeletedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    searchKnowledgeBase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Knowledge base ID.
+                 * @example kb_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                kbId: components["schemas"]["KnowledgeBaseId"];
+            };
+            cookie?: never;
+        };
+        /** @description What to look for. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchKnowledgeBase"];
+            };
+        };
+        responses: {
+            /** @description The passages that fit, the best first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeBasePassagesAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCampaigns: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+                /**
+                 * @description Keeps campaigns in this status.
+                 * @example running
+                 */
+                status?: components["schemas"]["CampaignStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of campaigns. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The campaign. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCampaign"];
+            };
+        };
+        responses: {
+            /** @description The draft. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignDeletedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The campaign is active, or has calls that are up. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description What to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateCampaign"];
+            };
+        };
+        responses: {
+            /** @description The whole campaign after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The campaign is neither a draft nor paused, or the field can be changed in a draft only. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    startCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign is running, or scheduled. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The campaign can not be started, and why. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign is paused. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The campaign is not running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign is running again. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The campaign is not paused. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    stopCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign is stopped. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The campaign is neither running nor paused. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign is cancelled. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The campaign is neither a draft nor scheduled. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description How many contacts to show one by one; 20 without a body. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PreviewCampaign"];
+            };
+        };
+        responses: {
+            /** @description What would happen. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignPreviewAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCampaignContacts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+                /**
+                 * @description Keeps contacts in this state.
+                 * @example waiting
+                 */
+                state?: components["schemas"]["CampaignContactState"];
+                /**
+                 * @description Keeps contacts that are not called for this reason.
+                 * @example retry_later
+                 */
+                reason?: components["schemas"]["CampaignContactReason"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of contacts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignContactPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCampaignStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignStatsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamCampaignEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `id` of the last event that the client has seen. Only what came after it is sent. Without it, or where it is not known any more, the first event is the current state.
+                 * @example 3
+                 */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. Each frame's `data` is a whole event; a comment is sent every 15 seconds. It ends once the campaign has ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The campaign has ended, and the client has seen its last event. An EventSource then stops asking. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The call. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Call"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The call is over, or is being hung up. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallEnded"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The call has ended already. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recordCallResult: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description What the agent found out. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecordCallResult"];
+            };
+        };
+        responses: {
+            /** @description The call with its result. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Call"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCalls: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps the calls of this campaign.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                campaignId?: components["schemas"]["CampaignId"];
+                /**
+                 * @description Keeps the calls of this batch.
+                 * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                batchId?: components["schemas"]["BatchId"];
+                /**
+                 * @description Keeps the calls of this workflow run.
+                 * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowRunId?: components["schemas"]["RunId"];
+                /**
+                 * @description Keeps the calls to this contact of a campaign or batch.
+                 * @example cc_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                contactId?: components["schemas"]["ContactId"];
+                /**
+                 * @description Keeps calls in this status.
+                 * @example completed
+                 */
+                status?: components["schemas"]["CallStatus"];
+                /**
+                 * @description Keeps calls that ended so.
+                 * @example answered
+                 */
+                outcome?: components["schemas"]["CallOutcome"];
+                /**
+                 * @description Keeps calls from or to exactly this number. Write the `+` as `%2B`, since a bare one means a space.
+                 * @example +14155550142
+                 */
+                phoneNumber?: components["schemas"]["E164"];
+                /**
+                 * @description Keeps calls taken up at this time or later.
+                 * @example 2026-11-20T00:00:00.000Z
+                 */
+                queuedAfter?: components["schemas"]["Timestamp"];
+                /**
+                 * @description Keeps calls taken up before this time.
+                 * @example 2026-11-21T00:00:00.000Z
+                 */
+                queuedBefore?: components["schemas"]["Timestamp"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of calls. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listNumberPools: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of number pools. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberPoolPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createNumberPool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The pool. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateNumberPool"];
+            };
+        };
+        responses: {
+            /** @description The new pool. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberPoolAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description Another pool holds one of the numbers. Nothing was made. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getNumberPool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number pool's ID.
+                 * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["NumberPoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pool. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberPoolAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteNumberPool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number pool's ID.
+                 * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["NumberPoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pool is deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberPoolDeletedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description An active campaign uses the pool. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateNumberPool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number pool's ID.
+                 * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["NumberPoolId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateNumberPool"];
+            };
+        };
+        responses: {
+            /** @description The pool after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberPoolAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description Another pool holds one of the numbers, or the pool would have more than 1,000 members. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listNumberPoolMembers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The number pool's ID.
+                 * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["NumberPoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of members. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberPoolMemberPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    moveNumberPoolMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number pool's ID.
+                 * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["NumberPoolId"];
+            };
+            cookie?: never;
+        };
+        /** @description The number, and where it goes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveNumberPoolMember"];
+            };
+        };
+        responses: {
+            /** @description The number, which is where it should be. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberPoolMoveAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The number is no member of this pool, or the target pool is full. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    validateNumberPoolTrunks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number pool's ID.
+                 * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["NumberPoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the checks found. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberPoolTrunksAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What the key is for, and what it may do. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateApiKey"];
+            };
+        };
+        responses: {
+            /** @description The key, in full this once. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyCreatedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key's ID.
+                 * @example key_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                keyId: components["schemas"]["ApiKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is revoked. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyRevokedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the audit log. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditLogPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWorkflows: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of workflows. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The first draft. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowDefinition"];
+            };
+        };
+        responses: {
+            /** @description The new workflow, a draft. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workflow. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replaceWorkflowDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description The whole new draft. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplaceWorkflowDraft"];
+            };
+        };
+        responses: {
+            /** @description The workflow with its new draft. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The draft was changed since it was read. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workflow is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDeletedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description A run of the workflow is active. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    publishWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version that new runs take. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowVersionAnswer"];
+                };
+            };
+            /** @description The draft has faults, or the workflow ID is not one. `details` names every fault. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWorkflowVersions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of versions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowVersionPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    startWorkflowRun: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Names this start, so that sending it again starts nothing twice. Kept for 24 hours at least. 1 to 255 printable ASCII characters.
+                 * @example appointment-7781-missed
+                 */
+                "Idempotency-Key": string;
+                /**
+                 * @description Runs of the workspace that share it never overlap, whichever workflow they belong to. Without it, runs go on side by side. 1 to 255 printable ASCII characters.
+                 * @example patient-4711
+                 */
+                "Concurrency-Key"?: components["schemas"]["WorkflowConcurrencyKey"];
+                /**
+                 * @description Minutes that must have passed since the last run with the same `Concurrency-Key` ended, in whatever state. Digits only. Refused without `Concurrency-Key`.
+                 * @example 60
+                 */
+                "Cooldown-Minutes"?: number;
+            };
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description What the run begins with. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartWorkflowRun"];
+            };
+        };
+        responses: {
+            /** @description The run is queued; or, for a repeated `Idempotency-Key`, the run that was started then, as it is now. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunAnswer"];
+                };
+            };
+            /** @description A header or the body is not as the contract says, or the workflow is only a draft. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description Another run holds the `Concurrency-Key`, its cooldown isn't over, or the `Idempotency-Key` belongs to another request. Only `idempotency_in_progress` is worth sending again as it is. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWorkflowRuns: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+                /**
+                 * @description Keeps runs in this state.
+                 * @example waiting_schedule
+                 */
+                status?: components["schemas"]["WorkflowRunStatus"];
+                /**
+                 * @description Keeps runs that were started with exactly this concurrency key.
+                 * @example patient-4711
+                 */
+                concurrencyKey?: components["schemas"]["WorkflowConcurrencyKey"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of runs. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    wakeWorkflowRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description Which runs. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WakeWorkflowRuns"];
+            };
+        };
+        responses: {
+            /** @description The keys whose runs woke. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunsWokenAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWorkflowRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+                /**
+                 * @description The run.
+                 * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                runId: components["parameters"]["RunIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamWorkflowRunEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `id` of the last event that the client has seen. Only what came after it is sent. Without it, or where it is not known any more, the first event is the current state.
+                 * @example 3
+                 */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+                /**
+                 * @description The run.
+                 * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                runId: components["parameters"]["RunIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events, as they happen. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The run has ended, and the client has seen its last event. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelWorkflowRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow.
+                 * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                workflowId: components["parameters"]["WorkflowIdParameter"];
+                /**
+                 * @description The run.
+                 * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                runId: components["parameters"]["RunIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cancelled run. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The run has ended. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of endpoints. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The new endpoint. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWebhook"];
+            };
+        };
+        responses: {
+            /** @description The endpoint and its secret. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecretAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook endpoint.
+                 * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                webhookId: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook endpoint.
+                 * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                webhookId: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeletedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook endpoint.
+                 * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                webhookId: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description What to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateWebhook"];
+            };
+        };
+        responses: {
+            /** @description The endpoint as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook endpoint.
+                 * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                webhookId: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint and its new secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecretAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook endpoint.
+                 * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                webhookId: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery, `delivered` or `failed`. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+                /**
+                 * @description Keeps deliveries in this state.
+                 * @example failed
+                 */
+                status?: components["schemas"]["WebhookDeliveryStatus"];
+                /**
+                 * @description Keeps deliveries of events of this type.
+                 * @example call.ended
+                 */
+                eventType?: components["schemas"]["WebhookEventType"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook endpoint.
+                 * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                webhookId: components["parameters"]["WebhookIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook endpoint.
+                 * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                webhookId: components["parameters"]["WebhookIdParameter"];
+                /**
+                 * @description The delivery.
+                 * @example dlv_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                deliveryId: components["schemas"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new delivery. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listBatches: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+                /**
+                 * @description Keeps batches in this status.
+                 * @example running
+                 */
+                status?: components["schemas"]["BatchStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of batches. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    startBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Who is called, by which agent, from which number. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartBatch"];
+            };
+        };
+        responses: {
+            /** @description The batch is accepted; look at `rejectedRecipients` before you take all of it as accepted. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchStarted"];
+                };
+            };
+            /** @description A parameter, a header or the body is not as the contract says, or there are too many recipients. No call is placed. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description No number is ready, or the Idempotency-Key is taken. `x-should-retry` is `true` for `idempotency_in_progress` only. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Batch ID.
+                 * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                batchId: components["parameters"]["BatchIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Batch ID.
+                 * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                batchId: components["parameters"]["BatchIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch is cancelled. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The batch has ended. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    onCallStarted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallStartedWebhookEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["WebhookGone"];
+            "2XX": components["responses"]["WebhookTaken"];
+            default: components["responses"]["WebhookFailed"];
+        };
+    };
+    onCallAnswered: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallAnsweredWebhookEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["WebhookGone"];
+            "2XX": components["responses"]["WebhookTaken"];
+            default: components["responses"]["WebhookFailed"];
+        };
+    };
+    onCallEnded: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallEndedWebhookEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["WebhookGone"];
+            "2XX": components["responses"]["WebhookTaken"];
+            default: components["responses"]["WebhookFailed"];
+        };
+    };
+    onCampaignStatus: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CampaignWebhookEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["WebhookGone"];
+            "2XX": components["responses"]["WebhookTaken"];
+            default: components["responses"]["WebhookFailed"];
+        };
+    };
+    onBatchCompleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchWebhookEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["WebhookGone"];
+            "2XX": components["responses"]["WebhookTaken"];
+            default: components["responses"]["WebhookFailed"];
+        };
+    };
+    onWorkflowRunStatus: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowRunWebhookEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["WebhookGone"];
+            "2XX": components["responses"]["WebhookTaken"];
+            default: components["responses"]["WebhookFailed"];
+        };
+    };
+    onUploadStatus: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UploadWebhookEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["WebhookGone"];
+            "2XX": components["responses"]["WebhookTaken"];
+            default: components["responses"]["WebhookFailed"];
+        };
+    };
+    onKnowledgeBaseStatus: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KnowledgeBaseWebhookEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["WebhookGone"];
+            "2XX": components["responses"]["WebhookTaken"];
+            default: components["responses"]["WebhookFailed"];
+        };
+    };
+    onPhoneNumberUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PhoneNumberWebhookEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["WebhookGone"];
+            "2XX": components["responses"]["WebhookTaken"];
+            default: components["responses"]["WebhookFailed"];
+        };
+    };
+    onWebhookTest: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestWebhookEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["WebhookGone"];
+            "2XX": components["responses"]["WebhookTaken"];
+            default: components["responses"]["WebhookFailed"];
+        };
+    };
+    onCallInbound: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The call. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InboundCallEvent"];
+            };
+        };
+        responses: {
+            /** @description What becomes of the call. `{}` means the agent that is bound to the number. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboundCallDecision"];
+                };
+            };
+            /** @description The agent that is bound to the number takes the call. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Any failure. The agent that is bound to the number takes the call. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Any other answer. The agent that is bound to the number takes the call. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
 }
+type WithRequired<T, K extends keyof T> = T & {
+    [P in K]-?: T[P];
+};
