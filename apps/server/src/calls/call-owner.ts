@@ -1,0 +1,41 @@
+import type { EngineTx } from '../database/database.ts';
+import type { EndedCall } from './call.ts';
+
+/** A campaign, named for the engine's loops. */
+export interface CampaignKey {
+  workspaceId: string;
+  campaignId: string;
+}
+
+/** A call that no provider has heard of, and that therefore may be placed again. */
+export interface ReturnedCall {
+  workspaceId: string;
+  campaignId: string | null;
+  contactId: string | null;
+  /** Whether the attempt was taken back with the call, so that its number is free again. */
+  attemptTakenBack: boolean;
+}
+
+/**
+ * Whom calls belong to. Calls know nothing of campaigns; what must reach upwards is handed over in `compose.ts` and
+ * runs in the transaction that moves the calls.
+ */
+export interface CallOwner {
+  /** Locks the owners' rows. It comes before any call is moved (engine.md, "Locks"). */
+  lock(tx: EngineTx, campaigns: CampaignKey[]): Promise<void>;
+  onCallsEnded(tx: EngineTx, calls: EndedCall[], now: Date): Promise<void>;
+  onCallsReturned(tx: EngineTx, calls: ReturnedCall[], now: Date): Promise<void>;
+}
+
+/** The campaigns of some calls, each once, in the order in which they are locked. */
+export function campaignsOf(calls: Iterable<{ workspaceId: string; campaignId: string | null }>): CampaignKey[] {
+  const found = new Map<string, CampaignKey>();
+  for (const { workspaceId, campaignId } of calls) {
+    if (campaignId !== null) found.set(campaignId, { workspaceId, campaignId });
+  }
+  return [...found.values()].sort((a, b) =>
+    a.workspaceId === b.workspaceId
+      ? Number(a.campaignId > b.campaignId) || -1
+      : Number(a.workspaceId > b.workspaceId) || -1,
+  );
+}

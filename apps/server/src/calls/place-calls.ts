@@ -1,0 +1,140 @@
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Lease } from '../database/lease.ts';
+import type { CallRequest, PlaceResult, TelephonyGateway } from '../telephony/gateway.ts';
+import { type HeldCall, toE164 } from './call.ts';
+
+/** The most calls that one statement moves to `dialing`. */
+const PLACE_SIZE = 200;
+/** How long after its latest start a call may still be handed to the provider, in milliseconds (engine.md, "Leases"). */
+const HAND_OVER_MS = 1000;
+
+/** A claimed call with what the provider is told. */
+export interface CallToPlace extends HeldCall {
+  request: CallRequest;
+}
+
+/** Places claimed calls when their time has come. */
+export interface CallPlacer {
+  add(calls: CallToPlace[]): void;
+  /** Calls that wait for their time. */
+  waiting(): number;
+  /** Gives back what is not placed yet; nothing is placed after it. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Right before placement one statement moves a set of calls to `dialing`, naming server, status, a running campaign
+ * and a workspace that dials; only the calls that it returns are handed to the provider, the others go back.
+ */
+export function createCallPlacer(options: {
+  database: Database;
+  lease: Lease;
+  clock: Clock;
+  log: Logger;
+  gatewayFor: (provider: string) => TelephonyGateway;
+  /** Takes back calls that no provider has heard of. */
+  giveBack: (calls: HeldCall[]) => Promise<void>;
+  onRejected: (call: HeldCall, result: Extract<PlaceResult, { status: 'rejected' }>) => void;
+  /** Only a look-up may decide about this call. */
+  onUnknown: (call: HeldCall) => void;
+}): CallPlacer {
+  const { database, lease, clock, log } = options;
+  let queue: CallToPlace[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let placing: Promise<void> = Promise.resolve();
+  let stopped = false;
+
+  const schedule = () => {
+    if (timer || queue.length === 0 || stopped) return;
+    const first = queue.reduce((least, call) => Math.min(least, call.startAt.getTime()), Number.POSITIVE_INFINITY);
+    timer = setTimeout(turn, Math.max(0, first - clock.now().getTime()));
+  };
+
+  const turn = () => {
+    timer = undefined;
+    const now = clock.now();
+    const due = queue.filter((call) => call.startAt <= now).slice(0, PLACE_SIZE);
+    const taken = new Set(due);
+    queue = queue.filter((call) => !taken.has(call));
+    placing = placing
+      .then(() => place(due))
+      .catch((error) => log.error({ err: error, calls: due.length }, 'calls could not be placed; they go back'))
+      .then(schedule);
+  };
+
+  async function place(due: CallToPlace[]): Promise<void> {
+    if (due.length === 0) return;
+    let moved: Set<string>;
+    try {
+      moved = await moveToDialing(due);
+    } catch (error) {
+      await options.giveBack(due);
+      throw error;
+    }
+    const late: HeldCall[] = [];
+    for (const call of due) {
+      const tooLate = clock.now().getTime() > call.placeBefore.getTime() + HAND_OVER_MS || !lease.isHeld();
+      if (moved.has(call.roomId) && !tooLate) void handOver(call);
+      else late.push(call);
+    }
+    await options.giveBack(late);
+  }
+
+  async function moveToDialing(due: CallToPlace[]): Promise<Set<string>> {
+    const now = clock.now();
+    const { rows } = await database.inEngine(({ db }) =>
+      sql<{ id: string }>`
+        update calls c set status = 'dialing', dialed_at = ${now}
+        from unnest(${due.map((call) => call.workspaceId)}::uuid[], ${due.map((call) => call.roomId)}::uuid[])
+          as x (workspace_id, id)
+        where c.workspace_id = x.workspace_id and c.id = x.id
+          and c.status = 'queued' and c.server_id = ${lease.serverId()} and c.place_before > ${now}
+          and exists (select from workspaces w where w.id = c.workspace_id and w.dialing_paused_at is null)
+          and exists (select from campaigns p where p.workspace_id = c.workspace_id and p.id = c.campaign_id
+            and p.status = 'running')
+        returning c.id`.execute(db),
+    );
+    return new Set(rows.map((row) => row.id));
+  }
+
+  async function handOver(call: CallToPlace): Promise<void> {
+    let result: PlaceResult;
+    try {
+      result = await options.gatewayFor(call.provider).placeCall(call.request);
+    } catch (error) {
+      log.warn({ err: error, roomId: call.roomId }, 'the provider failed while a call was placed');
+      result = { status: 'unknown', detail: 'the provider failed' };
+    }
+    if (result.status === 'rejected') options.onRejected(call, result);
+    if (result.status === 'unknown') options.onUnknown(call);
+  }
+
+  return {
+    add: (calls) => {
+      queue.push(...calls);
+      schedule();
+    },
+    waiting: () => queue.length,
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await placing;
+      await options.giveBack(queue.splice(0));
+    },
+  };
+}
+
+/** What the provider is told of a call. */
+export const callRequest = (
+  call: HeldCall,
+  contact: { agentId: string; variables: Record<string, string>; ringTimeoutSeconds: number; maxCallSeconds: number },
+): CallRequest => ({
+  roomId: call.roomId,
+  attempt: call.attempt,
+  to: toE164(call.to),
+  from: toE164(call.from),
+  ...contact,
+});

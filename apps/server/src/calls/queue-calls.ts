@@ -1,0 +1,47 @@
+import { sql } from 'kysely';
+import type { EngineTx } from '../database/database.ts';
+
+/** A call to commit before anything is placed. */
+export interface QueuedCall {
+  roomId: string;
+  contactId: string;
+  to: number;
+  attempt: number;
+  startAt: Date;
+  placeBefore: Date;
+}
+
+/** What the calls of one batch have in common. */
+export interface QueuedBatch {
+  workspaceId: string;
+  campaignId: string;
+  serverId: string;
+  agentId: string;
+  phoneNumberId: string;
+  from: number;
+  simulated: boolean;
+  ringTimeoutSeconds: number;
+  maxCallSeconds: number;
+  now: Date;
+}
+
+/**
+ * Commits outbound calls as `queued`, held by a server. Answers with the contacts whose call was made; the others are
+ * on a live call already, of whichever campaign (one live call a person).
+ */
+export async function queueCalls(tx: EngineTx, batch: QueuedBatch, calls: QueuedCall[]): Promise<Set<string>> {
+  const { rows } = await sql<{ contact_id: string }>`
+    insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
+      phone_number_id, campaign_id, contact_id, attempt, server_id, start_at, place_before, ring_timeout_seconds,
+      max_call_seconds, queued_at)
+    select ${batch.workspaceId}, x.id, 'queued', 'outbound', ${batch.simulated}, ${batch.from}, x.to_number,
+      ${batch.agentId}, ${batch.phoneNumberId}, ${batch.campaignId}, x.contact_id, x.attempt, ${batch.serverId},
+      x.start_at, x.place_before, ${batch.ringTimeoutSeconds}, ${batch.maxCallSeconds}, ${batch.now}
+    from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.contactId)}::uuid[],
+      ${calls.map((call) => call.to)}::bigint[], ${calls.map((call) => call.attempt)}::smallint[],
+      ${calls.map((call) => call.startAt)}::timestamptz[], ${calls.map((call) => call.placeBefore)}::timestamptz[])
+      as x (id, contact_id, to_number, attempt, start_at, place_before)
+    on conflict (workspace_id, to_number) where ended_at is null do nothing
+    returning contact_id`.execute(tx.db);
+  return new Set(rows.map((row) => row.contact_id));
+}

@@ -1,0 +1,218 @@
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import type { Database, EngineTx } from '../database/database.ts';
+import type { Lease } from '../database/lease.ts';
+import type { CallEvent, CallState, TelephonyGateway } from '../telephony/gateway.ts';
+import { type HeldCall, toE164 } from './call.ts';
+
+/** How often calls in doubt are looked up, and how many at once. */
+const LOOK_UP_MS = 1000;
+const LOOK_UP_SIZE = 200;
+/** How long after its latest start a call that the provider doesn't know may still be on its way there. */
+const ON_ITS_WAY_MS = 3000;
+/** How long a provider may be out of reach before a call is closed as `unknown`, never to be redialled by itself. */
+const GIVE_UP_MS = 10 * 60_000;
+/** How far over its longest ring and talk a call is before its end is taken for lost, and how often that is checked. */
+const OVERDUE_SECONDS = 30;
+const OVERDUE_CHECK_MS = 10_000;
+/** The most calls that are taken over from a lost server at once. */
+const TAKE_OVER_SIZE = 500;
+
+/** Settles calls in doubt, and takes over those of lost servers. */
+export interface CallReconciler {
+  /** Has a call looked up until the provider can say what became of it. */
+  watch(calls: HeldCall[]): void;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+interface LiveRow {
+  workspace_id: string;
+  id: string;
+  status: string;
+  campaign_id: string | null;
+  contact_id: string | null;
+  from_number: number;
+  to_number: number;
+  attempt: number;
+  start_at: Date;
+  place_before: Date;
+  provider: string;
+}
+
+const toHeld = (row: LiveRow): HeldCall => ({
+  workspaceId: row.workspace_id,
+  roomId: row.id,
+  campaignId: row.campaign_id,
+  contactId: row.contact_id,
+  to: row.to_number,
+  from: row.from_number,
+  provider: row.provider,
+  attempt: row.attempt,
+  startAt: row.start_at,
+  placeBefore: row.place_before,
+});
+
+/**
+ * A lost server's `queued` calls go back: no provider knew of them. Those that were `dialing` or later are looked up,
+ * and only the provider's answer decides (engine.md, "Leases"; decisions, "At most once, stated honestly").
+ */
+export function createCallReconciler(options: {
+  database: Database;
+  lease: Lease;
+  leaseSeconds: number;
+  held: Map<string, HeldCall>;
+  clock: Clock;
+  log: Logger;
+  gatewayFor: (provider: string) => TelephonyGateway;
+  record: (events: CallEvent[]) => void;
+  giveBack: (calls: HeldCall[]) => Promise<void>;
+}): CallReconciler {
+  const { database, lease, held, clock, log } = options;
+  /** Calls in doubt, with the time since when they are. */
+  const doubtful = new Map<string, Date>();
+  const timers: NodeJS.Timeout[] = [];
+  let running: Promise<unknown> = Promise.resolve();
+
+  const watch = (calls: HeldCall[]) => {
+    for (const call of calls) {
+      held.set(call.roomId, call);
+      if (!doubtful.has(call.roomId)) doubtful.set(call.roomId, clock.now());
+    }
+  };
+
+  async function lookUpAll(): Promise<void> {
+    const absent: HeldCall[] = [];
+    const calls = [...doubtful.keys()].slice(0, LOOK_UP_SIZE).flatMap((roomId) => held.get(roomId) ?? []);
+    for (const roomId of doubtful.keys()) if (!held.has(roomId)) doubtful.delete(roomId);
+    await Promise.all(
+      calls.map(async (call) => {
+        const state = await lookUp(call);
+        if (settle(call, state) === 'absent') absent.push(call);
+      }),
+    );
+    for (const call of absent) doubtful.delete(call.roomId);
+    await options.giveBack(absent);
+  }
+
+  async function lookUp(call: HeldCall): Promise<CallState> {
+    try {
+      return await options
+        .gatewayFor(call.provider)
+        .lookup({ roomId: call.roomId, to: toE164(call.to), from: toE164(call.from), placedAt: call.startAt });
+    } catch (error) {
+      log.warn({ err: error, roomId: call.roomId }, 'a call could not be looked up');
+      return { state: 'undetermined', detail: 'the provider failed' };
+    }
+  }
+
+  /** Records what a look-up says. */
+  function settle(call: HeldCall, state: CallState): 'settled' | 'absent' | 'open' {
+    const now = clock.now();
+    const { roomId } = call;
+    if (state.state === 'absent') {
+      return now.getTime() > call.placeBefore.getTime() + ON_ITS_WAY_MS ? 'absent' : 'open';
+    }
+    if (state.state === 'undetermined') {
+      if (now.getTime() - doubtful.get(roomId)!.getTime() < GIVE_UP_MS) return 'open';
+      log.error({ roomId, detail: state.detail }, 'what became of a call can not be known; it is closed as unknown');
+      options.record([{ roomId, at: now, type: 'ended', outcome: 'unknown', endedBy: 'error' }]);
+    } else {
+      const events: CallEvent[] = [];
+      if (state.ringingAt) events.push({ roomId, at: state.ringingAt, type: 'ringing' });
+      if (state.answeredAt) events.push({ roomId, at: state.answeredAt, type: 'answered' });
+      if (state.state === 'ended') {
+        const { outcome, endedBy, endedAt, sipStatus } = state;
+        events.push({ roomId, at: endedAt, type: 'ended', outcome, endedBy, ...(sipStatus !== undefined && { sipStatus }) });
+      }
+      options.record(events);
+    }
+    doubtful.delete(roomId);
+    return 'settled';
+  }
+
+  /** Takes over the calls of servers whose lease has ended. Answers whether there may be more. */
+  async function takeOver(): Promise<boolean> {
+    const me = lease.serverId();
+    const rows = await database.inEngine(async (tx) => {
+      const dead = await sql<{ id: string }>`
+        select id from servers where lease_until < clock_timestamp() and id <> ${me}
+        order by id limit 1 for update skip locked`.execute(tx.db);
+      const lost = dead.rows[0]?.id;
+      if (lost === undefined) return [];
+      const taken = await takeCalls(tx, lost, me);
+      if (taken.length < TAKE_OVER_SIZE) await sql`delete from servers where id = ${lost}`.execute(tx.db);
+      log.warn({ lost, calls: taken.length }, 'a server was lost; its calls are taken over');
+      return taken;
+    });
+    await settleQueuedAndWatch(rows);
+    return rows.length === TAKE_OVER_SIZE;
+  }
+
+  async function takeCalls(tx: EngineTx, from: string, to: string): Promise<LiveRow[]> {
+    const { rows } = await sql<LiveRow>`
+      update calls c set server_id = ${to}
+      from phone_numbers n
+      where n.workspace_id = c.workspace_id and n.id = c.phone_number_id
+        and (c.workspace_id, c.id) in (select workspace_id, id from calls
+          where server_id = ${from} and ended_at is null limit ${sql.raw(String(TAKE_OVER_SIZE))})
+      returning c.workspace_id, c.id, c.status, c.campaign_id, c.contact_id, c.from_number, c.to_number, c.attempt,
+        c.start_at, c.place_before, n.provider`.execute(tx.db);
+    return rows;
+  }
+
+  /** Calls of ours whose end was lost on the way, and claims that a lost connection kept from us. */
+  async function findOverdue(): Promise<void> {
+    const { rows } = await database.inEngine(({ db }) =>
+      sql<LiveRow>`
+        select c.workspace_id, c.id, c.status, c.campaign_id, c.contact_id, c.from_number, c.to_number, c.attempt,
+          c.start_at, c.place_before, n.provider
+        from calls c join phone_numbers n on n.workspace_id = c.workspace_id and n.id = c.phone_number_id
+        where c.server_id = ${lease.serverId()} and c.ended_at is null
+          and coalesce(c.dialed_at + make_interval(secs => c.ring_timeout_seconds + c.max_call_seconds), c.place_before)
+            + make_interval(secs => ${OVERDUE_SECONDS}) < ${clock.now()}
+        limit 500`.execute(db),
+    );
+    await settleQueuedAndWatch(rows);
+  }
+
+  /** No provider has heard of a call that is still queued; any other is in doubt. */
+  async function settleQueuedAndWatch(rows: LiveRow[]): Promise<void> {
+    await options.giveBack(rows.filter((row) => row.status === 'queued').map(toHeld));
+    watch(rows.filter((row) => row.status !== 'queued').map(toHeld));
+  }
+
+  const every = (ms: number, name: string, act: () => Promise<unknown>) => {
+    let busy = false;
+    const timer = setInterval(() => {
+      if (busy) return;
+      busy = true;
+      running = Promise.all([
+        running,
+        act()
+          .catch((error) => log.error({ err: error }, `${name} failed; it is tried again`))
+          .finally(() => {
+            busy = false;
+          }),
+      ]);
+    }, ms);
+    timer.unref();
+    timers.push(timer);
+  };
+
+  return {
+    watch,
+    start: () => {
+      every(LOOK_UP_MS, 'looking up calls', lookUpAll);
+      every((options.leaseSeconds * 1000) / 3, 'taking over calls', async () => {
+        while (await takeOver());
+      });
+      every(OVERDUE_CHECK_MS, 'finding overdue calls', findOverdue);
+    },
+    stop: async () => {
+      for (const timer of timers.splice(0)) clearInterval(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { CallEvent, CallOutcome } from '../telephony/gateway.ts';
+import { type EndedCall, finalStatus, type HeldCall } from './call.ts';
+import { type CallOwner, campaignsOf } from './call-owner.ts';
+
+/** How long events are gathered before they are written as a set (engine.md, "Ends and counters"). */
+const FLUSH_MS = 20;
+/** The most calls that one flush writes. */
+const FLUSH_SIZE = 500;
+/** How long a flush waits after the database refused it. */
+const RETRY_MS = 500;
+
+/** What is known of a call since the last flush. */
+interface Progress {
+  ringingAt?: Date;
+  answeredAt?: Date;
+  ended?: CallEvent & { type: 'ended' };
+}
+
+/** Writes what providers tell of calls. */
+export interface CallRecorder {
+  record(events: CallEvent[]): void;
+  /** Resolves when everything recorded so far is written. */
+  idle(): Promise<void>;
+}
+
+/**
+ * Gathers the events of the calls that this process holds and writes them in sets. Events may come twice, late or out
+ * of order: a call only moves forward, and ends once. `held` loses the calls that have ended.
+ */
+export function createCallRecorder(options: {
+  database: Database;
+  owner: CallOwner;
+  held: Map<string, HeldCall>;
+  clock: Clock;
+  log: Logger;
+  onEnded: () => void;
+}): CallRecorder {
+  const { database, owner, held, clock, log } = options;
+  let gathered = new Map<string, Progress>();
+  let timer: NodeJS.Timeout | undefined;
+  let flushing = false;
+  const waiters: (() => void)[] = [];
+
+  const schedule = (ms: number) => {
+    timer ??= setTimeout(flush, ms);
+  };
+
+  const note = (event: CallEvent) => {
+    if (!held.has(event.roomId)) return;
+    let progress = gathered.get(event.roomId);
+    if (!progress) gathered.set(event.roomId, (progress = {}));
+    if (event.type === 'ringing') progress.ringingAt ??= event.at;
+    else if (event.type === 'answered') progress.answeredAt ??= event.at;
+    else if (event.type === 'ended') progress.ended ??= event;
+  };
+
+  async function flush(): Promise<void> {
+    timer = undefined;
+    if (flushing) return;
+    flushing = true;
+    const taken = [...gathered].slice(0, FLUSH_SIZE);
+    for (const [roomId] of taken) gathered.delete(roomId);
+    let wait = FLUSH_MS;
+    try {
+      await write(taken);
+    } catch (error) {
+      log.error({ err: error, calls: taken.length }, 'call events could not be written; they are tried again');
+      const later = gathered;
+      gathered = new Map(taken);
+      for (const [roomId, progress] of later) gathered.set(roomId, { ...progress, ...gathered.get(roomId) });
+      wait = RETRY_MS;
+    }
+    flushing = false;
+    if (gathered.size > 0) schedule(gathered.size >= FLUSH_SIZE ? 0 : wait);
+    else for (const resolve of waiters.splice(0)) resolve();
+  }
+
+  async function write(taken: [string, Progress][]): Promise<void> {
+    const known = taken.filter(([roomId]) => held.has(roomId));
+    if (known.length === 0) return;
+    const ending = known.filter(([, progress]) => progress.ended).map(([roomId]) => held.get(roomId)!);
+    const now = clock.now();
+    await database.inEngine(async (tx) => {
+      await owner.lock(tx, campaignsOf(ending));
+      const { rows } = await sql<EndedRow>`
+        update calls c set
+          status = case
+            when x.final_status is not null then x.final_status
+            when x.answered_at is not null then 'in_progress'
+            when c.status = 'dialing' then 'ringing'
+            else c.status end,
+          ringing_at = coalesce(c.ringing_at, x.ringing_at),
+          answered_at = coalesce(c.answered_at, x.answered_at),
+          ended_at = x.ended_at, outcome = x.outcome, ended_by = x.ended_by, sip_status = x.sip_status
+        from unnest(
+          ${known.map(([roomId]) => held.get(roomId)!.workspaceId)}::uuid[],
+          ${known.map(([roomId]) => roomId)}::uuid[],
+          ${known.map(([, p]) => (p.ended ? finalStatus(p.ended.outcome) : null))}::text[],
+          ${known.map(([, p]) => p.ringingAt ?? null)}::timestamptz[],
+          ${known.map(([, p]) => p.answeredAt ?? null)}::timestamptz[],
+          ${known.map(([, p]) => p.ended?.at ?? null)}::timestamptz[],
+          ${known.map(([, p]) => p.ended?.outcome ?? null)}::text[],
+          ${known.map(([, p]) => p.ended?.endedBy ?? null)}::text[],
+          ${known.map(([, p]) => p.ended?.sipStatus ?? null)}::smallint[])
+          as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status)
+        where c.workspace_id = x.workspace_id and c.id = x.id and c.ended_at is null
+          and c.status in ('dialing', 'ringing', 'in_progress')
+        returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.attempt, c.outcome, c.ended_at`.execute(tx.db);
+      await owner.onCallsEnded(tx, rows.filter(hasEnded).map(toEndedCall), now);
+    });
+    for (const call of ending) held.delete(call.roomId);
+    if (ending.length > 0) options.onEnded();
+  }
+
+  return {
+    record: (events) => {
+      for (const event of events) note(event);
+      if (gathered.size > 0 && !flushing) schedule(FLUSH_MS);
+    },
+    idle: () =>
+      gathered.size === 0 && !flushing ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve)),
+  };
+}
+
+interface EndedRow {
+  workspace_id: string;
+  id: string;
+  campaign_id: string | null;
+  contact_id: string | null;
+  attempt: number;
+  outcome: CallOutcome | null;
+  ended_at: Date | null;
+}
+
+const hasEnded = (row: EndedRow): row is EndedRow & { outcome: CallOutcome; ended_at: Date } => row.ended_at !== null;
+
+const toEndedCall = (row: EndedRow & { outcome: CallOutcome; ended_at: Date }): EndedCall => ({
+  workspaceId: row.workspace_id,
+  roomId: row.id,
+  campaignId: row.campaign_id,
+  contactId: row.contact_id,
+  attempt: row.attempt,
+  outcome: row.outcome,
+  endedAt: row.ended_at,
+});

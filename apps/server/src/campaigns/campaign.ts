@@ -1,0 +1,16 @@
+import type { CampaignStatus } from '../database/schema.ts';
+
+/** The states that a campaign can move to, as the contract's `x-transitions` show them. */
+export const campaignTransitions = {
+  draft: ['running', 'scheduled', 'cancelled'],
+  scheduled: ['running', 'completed', 'cancelled', 'failed'],
+  running: ['paused', 'completed', 'stopped', 'failed'],
+  paused: ['running', 'completed', 'stopped', 'failed'],
+  completed: [],
+  stopped: [],
+  cancelled: [],
+  failed: [],
+} as const satisfies Record<CampaignStatus, readonly CampaignStatus[]>;
+
+/** The most calls that one claim takes (engine.md, "Claims"). */
+export const CLAIM_SIZE = 50;

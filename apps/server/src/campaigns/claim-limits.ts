@@ -1,0 +1,75 @@
+import { sql } from 'kysely';
+import type { CampaignKey } from '../calls/call-owner.ts';
+import type { EngineTx } from '../database/database.ts';
+import type { HoursRow } from './lanes.ts';
+
+/** A campaign under the claim's lock, with what its workspace and its number allow. */
+export interface ClaimedCampaign extends HoursRow {
+  workspace_id: string;
+  id: string;
+  agent_id: string;
+  phone_number_id: string | null;
+  max_concurrency: number;
+  in_flight: number;
+  calls_per_second: number | null;
+  next_start_at: Date;
+  target_call_count: number | null;
+  answered: number;
+  ring_timeout_seconds: number;
+  max_call_seconds: number;
+  max_concurrent_calls: number | null;
+  max_attempts_per_person_per_day: number | null;
+  max_calls_per_day: number | null;
+  allowed_countries: string[] | null;
+  /** The caller ID, if it can call now. */
+  from_number: string | null;
+  provider: string | null;
+  allowed_outbound_countries: string[] | null;
+  /** The uploads whose numbers must not be called. */
+  do_not_call_uploads: string[];
+}
+
+/**
+ * Locks a running campaign that is due, unless another server holds it or the workspace has stopped dialing. Its
+ * limits are columns of the locked row; counts are read by later statements (engine.md, "Claims").
+ */
+export async function lockForClaim(tx: EngineTx, key: CampaignKey, now: Date): Promise<ClaimedCampaign | undefined> {
+  const { rows } = await sql<ClaimedCampaign>`
+    select c.workspace_id, c.id, c.agent_id, c.phone_number_id, c.max_concurrency, c.in_flight, c.calls_per_second,
+      c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
+      c.schedule_start, c.schedule_end, c.schedule_days, w.quiet_hours_start, w.quiet_hours_end,
+      w.max_concurrent_calls, w.max_attempts_per_person_per_day, w.max_calls_per_day, w.allowed_countries,
+      n.phone_number as from_number, n.provider, n.allowed_outbound_countries,
+      array(select u.id from contact_list_uploads u
+        join contact_lists l on l.workspace_id = u.workspace_id and l.id = u.list_id
+        where u.workspace_id = c.workspace_id and u.status = 'processed' and l.status = 'ready'
+          and (l.type = 'dnd' or exists (select from campaign_lists cl where cl.workspace_id = c.workspace_id
+            and cl.campaign_id = c.id and cl.list_id = l.id and cl.role = 'dnd'))) as do_not_call_uploads
+    from campaigns c
+    join workspaces w on w.id = c.workspace_id
+    left join phone_numbers n on n.workspace_id = c.workspace_id and n.id = c.phone_number_id
+      and n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid)
+    where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running'
+      and c.next_claim_at <= ${now} and w.dialing_paused_at is null
+    for update of c skip locked`.execute(tx.db);
+  return rows[0];
+}
+
+/** How many calls may be started now, at most `most`. */
+export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most: number, now: Date): Promise<number> {
+  const { workspace_id: workspaceId, in_flight, answered, target_call_count } = campaign;
+  const rooms = [most, campaign.max_concurrency - in_flight];
+  if (target_call_count !== null) rooms.push(target_call_count - answered - in_flight);
+  const { max_concurrent_calls, max_calls_per_day } = campaign;
+  if (max_concurrent_calls !== null || max_calls_per_day !== null) {
+    // Claims of the workspace's other campaigns wait here, so that what is counted next can't change.
+    await sql`select from workspaces where id = ${workspaceId} for update`.execute(tx.db);
+    const { rows } = await sql<{ live: number; today: number }>`
+      select (select count(*) from calls where workspace_id = ${workspaceId} and ended_at is null) as live,
+        (select coalesce(sum(calls), 0)::bigint from workspace_usage
+          where workspace_id = ${workspaceId} and day = (${now}::timestamptz at time zone 'UTC')::date) as today`.execute(tx.db);
+    if (max_concurrent_calls !== null) rooms.push(max_concurrent_calls - rows[0]!.live);
+    if (max_calls_per_day !== null) rooms.push(max_calls_per_day - rows[0]!.today);
+  }
+  return Math.max(0, Math.min(...rooms));
+}

@@ -1,0 +1,176 @@
+import type { Logger } from 'pino';
+import type { HeldCall } from '../calls/call.ts';
+import type { CampaignKey } from '../calls/call-owner.ts';
+import { type CallPlacer, createCallPlacer } from '../calls/place-calls.ts';
+import { createCallReconciler } from '../calls/reconcile-calls.ts';
+import { createCallRecorder } from '../calls/record-call-events.ts';
+import { returnCalls } from '../calls/return-calls.ts';
+import type { Clock } from '../clock.ts';
+import type { Database, EngineTx } from '../database/database.ts';
+import type { Lease } from '../database/lease.ts';
+import { startLoop } from '../jobs/loop.ts';
+import type { CallEvent, TelephonyGateway } from '../telephony/gateway.ts';
+import { addContacts } from './add-contacts.ts';
+import { claimContacts } from './claim-contacts.ts';
+import {
+  campaignsInFlight,
+  campaignsToFill,
+  campaignsToStart,
+  claimableCampaigns,
+  endDueCampaigns,
+  recountInFlight,
+} from './due-campaigns.ts';
+import { campaignCallOwner } from './end-contacts.ts';
+
+/** How long each loop rests when it found nothing to do. A change made in this process nudges it. */
+const CLAIM_REST_MS = 100;
+const FILL_REST_MS = 250;
+const DUE_REST_MS = 1000;
+const RECOUNT_REST_MS = 30_000;
+
+/** Everything in this process that places and follows calls. */
+export interface Dialer {
+  /** Calls that this process holds, by room. */
+  readonly held: Map<string, HeldCall>;
+  /** Looks for work at once, after a change that may have made some. */
+  nudge(): void;
+  /** Writes events of calls that this process holds. */
+  record(events: CallEvent[]): void;
+  /** Claims nothing more, gives back what is not placed, and writes what is known. Calls that are up stay up. */
+  stop(): Promise<void>;
+}
+
+export interface DialerOptions {
+  database: Database;
+  lease: Lease;
+  leaseSeconds: number;
+  clock: Clock;
+  log: Logger;
+  /** Each once, by the provider's name of a phone number. */
+  gateways: ReadonlyMap<string, TelephonyGateway>;
+  /** The most calls that this process holds at a time. */
+  maxCalls: number;
+  /** Starts a scheduled campaign whose time has come, or fails it. */
+  startDue: (tx: EngineTx, campaign: CampaignKey, now: Date) => Promise<void>;
+  /** Tells of a campaign that the engine has completed, in the transaction that did it. */
+  onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>;
+}
+
+/** Starts dialing: claims, placement, ends, reconciliation, and what is due by time. */
+export function startDialer(options: DialerOptions): Dialer {
+  const { database, lease, clock, log, gateways, onFinished } = options;
+  const held = new Map<string, HeldCall>();
+  const owner = campaignCallOwner(onFinished);
+  const gatewayFor = (provider: string): TelephonyGateway => {
+    const gateway = gateways.get(provider);
+    if (!gateway) throw new Error(`No telephony gateway is configured for provider ${provider}.`);
+    return gateway;
+  };
+
+  const recorder = createCallRecorder({ database, owner, held, clock, log, onEnded: () => claiming.nudge() });
+
+  /** What can't be given back now stays `queued` in the database, and is found there by the reconciler. */
+  const giveBack = async (calls: HeldCall[]) => {
+    for (const call of calls) held.delete(call.roomId);
+    try {
+      await returnCalls(database, owner, lease.serverId(), calls, clock.now());
+    } catch (error) {
+      log.error({ err: error, calls: calls.length }, 'calls could not be given back; they are found again later');
+    }
+  };
+
+  const reconciler = createCallReconciler({
+    database,
+    lease,
+    leaseSeconds: options.leaseSeconds,
+    held,
+    clock,
+    log,
+    gatewayFor,
+    record: recorder.record,
+    giveBack,
+  });
+
+  const placer: CallPlacer = createCallPlacer({
+    database,
+    lease,
+    clock,
+    log,
+    gatewayFor,
+    giveBack,
+    onRejected: ({ roomId }, { outcome, sipStatus }) =>
+      recorder.record([
+        { roomId, at: clock.now(), type: 'ended', outcome, endedBy: 'error', ...(sipStatus !== undefined && { sipStatus }) },
+      ]),
+    onUnknown: (call) => reconciler.watch([call]),
+  });
+
+  const unsubscribe = [...new Set(gateways.values())].map((gateway) => gateway.onEvents(recorder.record));
+
+  const claimTurn = async (): Promise<boolean> => {
+    if (!lease.isHeld()) return false;
+    let more = false;
+    for (const campaign of await database.inEngine((tx) => claimableCampaigns(tx, clock.now()))) {
+      const free = options.maxCalls - held.size;
+      if (free <= 0) return false;
+      const serverId = lease.serverId();
+      const claim = await claimContacts(database, campaign, { serverId, free, now: clock.now() }, onFinished);
+      for (const call of claim.calls) held.set(call.roomId, call);
+      placer.add(claim.calls);
+      more ||= claim.more;
+    }
+    return more;
+  };
+
+  const fillTurn = async (): Promise<boolean> => {
+    let more = false;
+    for (const campaign of await database.inEngine(campaignsToFill)) {
+      more = (await addContacts(database, campaign, clock.now())) || more;
+      claiming.nudge();
+    }
+    return more;
+  };
+
+  const dueTurn = async (): Promise<boolean> => {
+    const now = clock.now();
+    for (const campaign of await database.inEngine((tx) => campaignsToStart(tx, now))) {
+      await database.inEngine((tx) => options.startDue(tx, campaign, now));
+      filling.nudge();
+    }
+    await database.inEngine(async (tx) => {
+      for (const campaign of await endDueCampaigns(tx, now)) await onFinished(tx, campaign);
+    });
+    return false;
+  };
+
+  const recountTurn = async (): Promise<boolean> => {
+    for (const campaign of await database.inEngine(campaignsInFlight)) {
+      const difference = await database.inEngine((tx) => recountInFlight(tx, campaign));
+      if (difference !== 0) log.error({ ...campaign, difference }, 'a count of live calls was wrong, and is mended');
+    }
+    return false;
+  };
+
+  const claiming = startLoop({ name: 'claiming', restMs: CLAIM_REST_MS, log, act: claimTurn });
+  const filling = startLoop({ name: 'adding contacts', restMs: FILL_REST_MS, log, act: fillTurn });
+  const due = startLoop({ name: 'starting and ending campaigns', restMs: DUE_REST_MS, log, act: dueTurn });
+  const recounting = startLoop({ name: 'recounting calls', restMs: RECOUNT_REST_MS, log, act: recountTurn });
+  reconciler.start();
+
+  return {
+    held,
+    record: recorder.record,
+    nudge: () => {
+      due.nudge();
+      filling.nudge();
+      claiming.nudge();
+    },
+    stop: async () => {
+      await Promise.all([claiming, filling, due, recounting].map((loop) => loop.stop()));
+      await placer.stop();
+      await reconciler.stop();
+      await recorder.idle();
+      for (const remove of unsubscribe) remove();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { sql } from 'kysely';
+import type { CampaignKey } from '../calls/call-owner.ts';
+import type { EngineTx } from '../database/database.ts';
+
+interface KeyRow {
+  workspace_id: string;
+  id: string;
+}
+
+const toKey = (row: KeyRow): CampaignKey => ({ workspaceId: row.workspace_id, campaignId: row.id });
+
+/** Campaigns that may have something to claim, workspaces by turns, so that a large one does not hold up the others. */
+export async function claimableCampaigns(tx: EngineTx, now: Date): Promise<CampaignKey[]> {
+  const { rows } = await sql<KeyRow>`
+    select c.workspace_id, c.id from campaigns c join workspaces w on w.id = c.workspace_id
+    where c.status = 'running' and c.next_claim_at <= ${now} and w.dialing_paused_at is null
+    order by row_number() over (partition by c.workspace_id order by c.next_claim_at, c.id), c.workspace_id
+    limit 100`.execute(tx.db);
+  return rows.map(toKey);
+}
+
+/** Started campaigns whose contacts are not all added yet. */
+export async function campaignsToFill(tx: EngineTx): Promise<CampaignKey[]> {
+  const { rows } = await sql<KeyRow>`
+    select workspace_id, id from campaigns where status in ('running', 'paused') and not contacts_added
+    order by id limit 20`.execute(tx.db);
+  return rows.map(toKey);
+}
+
+/** Scheduled campaigns whose time has come. */
+export async function campaignsToStart(tx: EngineTx, now: Date): Promise<CampaignKey[]> {
+  const { rows } = await sql<KeyRow>`
+    select workspace_id, id from campaigns
+    where status = 'scheduled' and coalesce(greatest(start_date, scheduled_at), 'epoch') <= ${now}
+    order by id limit 20`.execute(tx.db);
+  return rows.map(toKey);
+}
+
+/** Completes active campaigns that are past their `endDate`; calls that are up finish. */
+export async function endDueCampaigns(tx: EngineTx, now: Date): Promise<CampaignKey[]> {
+  const { rows } = await sql<KeyRow>`
+    update campaigns set status = 'completed', ended_at = ${now}, updated_at = ${now}, revision = revision + 1
+    where status in ('scheduled', 'running', 'paused') and end_date <= ${now}
+    returning workspace_id, id`.execute(tx.db);
+  return rows.map(toKey);
+}
+
+/**
+ * Counts the calls that are up for a campaign, under its lock, and mends `in_flight` where it differs. Answers with
+ * the difference: anything but 0 is a fault of ours.
+ */
+export async function recountInFlight(tx: EngineTx, { workspaceId, campaignId }: CampaignKey): Promise<number> {
+  const locked = await sql<{ in_flight: number }>`
+    select in_flight from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for update skip locked`.execute(tx.db);
+  const inFlight = locked.rows[0]?.in_flight;
+  if (inFlight === undefined) return 0;
+  const counted = await sql<{ live: number }>`
+    select count(*) as live from calls
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and ended_at is null`.execute(tx.db);
+  const difference = counted.rows[0]!.live - inFlight;
+  if (difference !== 0) {
+    await sql`
+      update campaigns set in_flight = in_flight + ${difference}, next_claim_at = 'epoch'
+      where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
+  }
+  return difference;
+}
+
+/** Campaigns with calls up, whatever their status. */
+export async function campaignsInFlight(tx: EngineTx): Promise<CampaignKey[]> {
+  const { rows } = await sql<KeyRow>`
+    select workspace_id, id from campaigns where status in ('scheduled', 'running', 'paused') and in_flight <> 0
+    order by id limit 100`.execute(tx.db);
+  return rows.map(toKey);
+}

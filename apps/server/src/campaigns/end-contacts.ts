@@ -1,0 +1,109 @@
+import { sql } from 'kysely';
+import type { EndedCall } from '../calls/call.ts';
+import type { CallOwner, CampaignKey, ReturnedCall } from '../calls/call-owner.ts';
+import type { EngineTx } from '../database/database.ts';
+import type { CallOutcome } from '../telephony/gateway.ts';
+import { callOutcomes } from '../telephony/gateway.ts';
+import { afterOutcome } from './after-outcome.ts';
+import { finishIfDone } from './finish-campaign.ts';
+
+type Owned<T> = T & { campaignId: string; contactId: string };
+const isOwned = <T extends { campaignId: string | null; contactId: string | null }>(call: T): call is Owned<T> =>
+  call.campaignId !== null && call.contactId !== null;
+
+/** Campaigns, as the owners of their calls. */
+export function campaignCallOwner(onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>): CallOwner {
+  return {
+    lock: lockCampaigns,
+    onCallsEnded: async (tx, calls, now) => {
+      for (const [key, ended] of byCampaign(calls)) {
+        await endContacts(tx, key, ended);
+        if (await finishIfDone(tx, key, now)) await onFinished(tx, key);
+      }
+    },
+    onCallsReturned: async (tx, calls, now) => {
+      for (const [key, returned] of byCampaign(calls)) await returnContacts(tx, key, returned, now);
+    },
+  };
+}
+
+async function lockCampaigns(tx: EngineTx, campaigns: CampaignKey[]): Promise<void> {
+  for (const { workspaceId, campaignId } of campaigns) {
+    await sql`select from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for update`.execute(tx.db);
+  }
+}
+
+function byCampaign<T extends { workspaceId: string; campaignId: string | null; contactId: string | null }>(
+  calls: T[],
+): [CampaignKey, Owned<T>[]][] {
+  const groups = new Map<string, [CampaignKey, Owned<T>[]]>();
+  for (const call of calls.filter(isOwned)) {
+    const group = groups.get(call.campaignId);
+    if (group) group[1].push(call);
+    else groups.set(call.campaignId, [{ workspaceId: call.workspaceId, campaignId: call.campaignId }, [call]]);
+  }
+  return [...groups.values()];
+}
+
+/** Moves the contacts of ended calls on, and counts them on the campaign's row, which the caller holds. */
+async function endContacts(tx: EngineTx, key: CampaignKey, calls: Owned<EndedCall>[]): Promise<void> {
+  const { workspaceId, campaignId } = key;
+  const contacts = await sql<{ id: string; tries: number; faults: number; agent_faults: number; retry_policy: number[] }>`
+    select c.id, c.tries, c.faults, c.agent_faults, p.retry_policy
+    from campaign_contacts c join campaigns p on p.workspace_id = c.workspace_id and p.id = c.campaign_id
+    where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId}
+      and c.id = any(${calls.map((call) => call.contactId)}::uuid[]) and c.state = 'dialing'
+    order by c.id for update of c`.execute(tx.db);
+  const callOf = new Map(calls.map((call) => [call.contactId, call]));
+  const moved = contacts.rows.map((row) => {
+    const { outcome, endedAt } = callOf.get(row.id)!;
+    const tally = { tries: row.tries, faults: row.faults, agentFaults: row.agent_faults };
+    return { id: row.id, outcome, ...afterOutcome(tally, outcome, row.retry_policy, endedAt) };
+  });
+  await sql`
+    update campaign_contacts c set state = x.state, tries = x.tries, faults = x.faults, agent_faults = x.agent_faults,
+      next_attempt_at = x.next_attempt_at, last_outcome = x.outcome, reason = x.reason
+    from unnest(${moved.map((m) => m.id)}::uuid[], ${moved.map((m) => m.state)}::text[],
+      ${moved.map((m) => m.tries)}::smallint[], ${moved.map((m) => m.faults)}::smallint[],
+      ${moved.map((m) => m.agentFaults)}::smallint[], ${moved.map((m) => m.nextAttemptAt)}::timestamptz[],
+      ${moved.map((m) => m.outcome)}::text[], ${moved.map((m) => m.reason)}::text[])
+      as x (id, state, tries, faults, agent_faults, next_attempt_at, outcome, reason)
+    where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id`.execute(tx.db);
+
+  const inState = (state: string) => moved.filter((m) => m.state === state).length;
+  const waiting = moved.filter((m) => m.state === 'waiting');
+  const nextDue = waiting.length > 0 ? new Date(Math.min(...waiting.map((m) => m.nextAttemptAt.getTime()))) : null;
+  await sql`
+    update campaigns set in_flight = in_flight - ${calls.length}, waiting = waiting + ${waiting.length},
+      done = done + ${inState('done')}, skipped = skipped + ${inState('skipped')}, ${countOutcomes(calls)},
+      next_claim_at = least(next_claim_at, ${nextDue}::timestamptz), revision = revision + 1
+    where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
+}
+
+/** `answered = answered + 3, busy = busy + 1, …`: one statement text, whatever the outcomes. */
+function countOutcomes(calls: { outcome: CallOutcome }[]) {
+  const counts = callOutcomes.map((outcome) => {
+    const count = calls.filter((call) => call.outcome === outcome).length;
+    return sql`${sql.ref(outcome)} = ${sql.ref(outcome)} + ${count}`;
+  });
+  return sql.join(counts);
+}
+
+/** Puts the contacts of calls that were never placed back to where they were. */
+async function returnContacts(tx: EngineTx, key: CampaignKey, calls: Owned<ReturnedCall>[], now: Date): Promise<void> {
+  const { workspaceId, campaignId } = key;
+  const takenBack = calls.filter((call) => call.attemptTakenBack).length;
+  const { rows } = await sql<{ state: string }>`
+    update campaign_contacts c set attempt = c.attempt - x.taken_back, next_attempt_at = ${now}, reason = null,
+      state = case when c.attempt - x.taken_back = 0 then 'pending' else 'waiting' end
+    from unnest(${calls.map((call) => call.contactId)}::uuid[],
+      ${calls.map((call) => Number(call.attemptTakenBack))}::smallint[]) as x (id, taken_back)
+    where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id and c.state = 'dialing'
+    returning c.state`.execute(tx.db);
+  const pending = rows.filter((row) => row.state === 'pending').length;
+  await sql`
+    update campaigns set in_flight = in_flight - ${calls.length}, attempts = attempts - ${takenBack},
+      pending = pending + ${pending}, waiting = waiting + ${rows.length - pending}, next_claim_at = 'epoch',
+      revision = revision + 1
+    where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
+}

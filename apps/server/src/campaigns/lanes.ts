@@ -1,0 +1,79 @@
+import { sql } from 'kysely';
+import type { EngineTx } from '../database/database.ts';
+import { type CallingHours, nextCallingWindow } from './calling-window.ts';
+
+/** A time zone of a campaign's contacts, with its current or next window. */
+export interface Lane {
+  lane: number;
+  timezone: string;
+  opensAt: Date;
+  closesAt: Date;
+}
+
+/** The hours of a campaign and its workspace, as their rows hold them. */
+export interface HoursRow {
+  schedule_start: number | null;
+  schedule_end: number | null;
+  schedule_days: number[];
+  quiet_hours_start: number | null;
+  quiet_hours_end: number | null;
+}
+
+/** When a campaign's contacts may be called. */
+export function callingHours(row: HoursRow): CallingHours {
+  const hours: CallingHours = { days: row.schedule_days };
+  if (row.schedule_start !== null && row.schedule_end !== null) {
+    hours.schedule = { start: row.schedule_start, end: row.schedule_end };
+  }
+  if (row.quiet_hours_start !== null && row.quiet_hours_end !== null) {
+    hours.quiet = { start: row.quiet_hours_start, end: row.quiet_hours_end };
+  }
+  return hours;
+}
+
+/** The campaign's lanes; windows that are over are computed anew. The caller holds the campaign's row. */
+export async function currentLanes(
+  tx: EngineTx,
+  campaign: { workspaceId: string; campaignId: string },
+  hours: CallingHours,
+  now: Date,
+): Promise<Lane[]> {
+  const { workspaceId, campaignId } = campaign;
+  const { rows } = await sql<{ lane: number; timezone: string; opens_at: Date; closes_at: Date }>`
+    select lane, timezone, opens_at, closes_at from campaign_lanes
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by lane`.execute(tx.db);
+  const lanes = rows.map(({ lane, timezone, opens_at, closes_at }): Lane => {
+    if (closes_at > now) return { lane, timezone, opensAt: opens_at, closesAt: closes_at };
+    return { lane, timezone, ...nextCallingWindow(hours, timezone, now) };
+  });
+  const renewed = lanes.filter((lane, at) => lane.closesAt !== rows[at]!.closes_at);
+  if (renewed.length > 0) {
+    await sql`
+      update campaign_lanes l set opens_at = x.opens_at, closes_at = x.closes_at
+      from unnest(${renewed.map((lane) => lane.lane)}::smallint[], ${renewed.map((lane) => lane.opensAt)}::timestamptz[],
+        ${renewed.map((lane) => lane.closesAt)}::timestamptz[]) as x (lane, opens_at, closes_at)
+      where l.workspace_id = ${workspaceId} and l.campaign_id = ${campaignId} and l.lane = x.lane`.execute(tx.db);
+  }
+  return lanes;
+}
+
+/** The lane numbers of some time zones; zones that are new to the campaign get one. */
+export async function lanesOf(
+  tx: EngineTx,
+  campaign: { workspaceId: string; campaignId: string },
+  timezones: string[],
+): Promise<Map<string, number>> {
+  const { workspaceId, campaignId } = campaign;
+  await sql`
+    insert into campaign_lanes (workspace_id, campaign_id, lane, timezone, opens_at, closes_at)
+    select ${workspaceId}, ${campaignId}, highest.lane + row_number() over (), x.timezone, 'epoch', 'epoch'
+    from unnest(${timezones}::text[]) as x (timezone),
+      (select coalesce(max(lane), 0) as lane from campaign_lanes
+        where workspace_id = ${workspaceId} and campaign_id = ${campaignId}) as highest
+    where not exists (select from campaign_lanes l
+      where l.workspace_id = ${workspaceId} and l.campaign_id = ${campaignId} and l.timezone = x.timezone)`.execute(tx.db);
+  const { rows } = await sql<{ lane: number; timezone: string }>`
+    select lane, timezone from campaign_lanes
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId}`.execute(tx.db);
+  return new Map(rows.map((row) => [row.timezone, row.lane]));
+}

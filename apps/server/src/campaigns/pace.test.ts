@@ -1,0 +1,34 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { PACE_SLACK_MS, takeSlots } from './pace.ts';
+
+test('without a rate every call starts now', () => {
+  const now = new Date('2026-11-20T10:00:00Z');
+  const { slots, nextStartAt } = takeSlots(null, new Date(0), now, 3);
+  expect(slots.map((slot) => slot.startAt)).toEqual([now, now, now]);
+  expect(nextStartAt).toEqual(new Date(0));
+});
+
+test('no second holds more placements than the rate, however late each is within its slack', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.integer({ min: 1, max: 200 }), fc.double({ min: 0.1, max: 20, noNaN: true })),
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 700 }), fc.integer({ min: 1, max: 50 })), { minLength: 1, maxLength: 40 }),
+      fc.infiniteStream(fc.integer({ min: 0, max: PACE_SLACK_MS - 1 })),
+      (rate, turns, lateness) => {
+        let now = Date.parse('2026-11-20T10:00:00Z');
+        let next = new Date(0);
+        const placed: number[] = [];
+        for (const [wait, wanted] of turns) {
+          now += wait;
+          const taken = takeSlots(rate, next, new Date(now), wanted);
+          next = taken.nextStartAt;
+          for (const slot of taken.slots) placed.push(slot.startAt.getTime() + lateness.next().value);
+        }
+        placed.sort((a, b) => a - b);
+        const most = Math.max(1, Math.floor(rate));
+        for (let i = most; i < placed.length; i++) expect(placed[i]! - placed[i - most]!).toBeGreaterThanOrEqual(1000);
+      },
+    ),
+  );
+});

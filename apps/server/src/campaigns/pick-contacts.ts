@@ -1,0 +1,91 @@
+import { sql } from 'kysely';
+import type { EngineTx } from '../database/database.ts';
+import { countryOfNumber } from '../phone-numbers/country.ts';
+import type { ClaimedCampaign } from './claim-limits.ts';
+import type { Lane } from './lanes.ts';
+
+/** A contact that the claim has locked. */
+export interface PickedContact {
+  id: string;
+  phone_number: number;
+  lane: number;
+  state: 'pending' | 'waiting';
+  attempt: number;
+  variables: Record<string, string>;
+  /** Why it must not be called, if so. */
+  skip: 'do_not_call' | 'country_not_allowed' | null;
+}
+
+interface Row {
+  id: string;
+  phone_number: number;
+  lane: number;
+  state: 'pending' | 'waiting';
+  attempt: number;
+  name: string | null;
+  values: (string | null)[];
+  columns: string[];
+  do_not_call: boolean;
+}
+
+/**
+ * Locks the next contacts of some open lanes, due retries before fresh contacts, and says of each whether it must not
+ * be called. Each lane and state is a constant key of the index and the limit stands in the text of the statement, so
+ * that it reads the head of the index only, however many contacts wait (engine.md, "Claims").
+ */
+export async function pickContacts(
+  tx: EngineTx,
+  campaign: ClaimedCampaign,
+  open: Lane[],
+  most: number,
+  now: Date,
+): Promise<PickedContact[]> {
+  if (open.length === 0) return [];
+  const { workspace_id: workspaceId, id: campaignId } = campaign;
+  const limit = sql.raw(String(most));
+  const lanes = open.map((lane) => lane.lane);
+  const states = [...lanes.map(() => 'waiting'), ...lanes.map(() => 'pending')];
+  const { rows } = await sql<Row>`
+    select k.*, l.columns,
+      exists (select from do_not_call d where d.workspace_id = ${workspaceId} and d.phone_number = k.phone_number)
+      or exists (select from contact_list_entries e where e.workspace_id = ${workspaceId}
+        and e.upload_id = any(${campaign.do_not_call_uploads}::uuid[]) and e.phone_number = k.phone_number) as do_not_call
+    from (
+      select c.* from unnest(${[...lanes, ...lanes]}::smallint[], ${states}::text[]) as q (lane, state)
+      cross join lateral (
+        select id, phone_number, lane, state, attempt, name, "values", list_id from campaign_contacts
+        where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and lane = q.lane and state = q.state
+          and state in ('pending', 'waiting') and next_attempt_at <= ${now}
+        order by next_attempt_at, id limit ${limit} for update skip locked) as c
+      limit ${limit}) as k
+    join contact_lists l on l.workspace_id = ${workspaceId} and l.id = k.list_id`.execute(tx.db);
+  return rows.map((row) => ({
+    id: row.id,
+    phone_number: row.phone_number,
+    lane: row.lane,
+    state: row.state,
+    attempt: row.attempt,
+    variables: contactVariables(row.columns, row.values, row.name),
+    skip: row.do_not_call ? 'do_not_call' : countryIsAllowed(campaign, row.phone_number) ? null : 'country_not_allowed',
+  }));
+}
+
+/** A contact's columns by name; those without a value are left out. */
+export function contactVariables(
+  columns: string[],
+  values: (string | null)[],
+  name: string | null,
+): Record<string, string> {
+  const variables: Record<string, string> = {};
+  if (name !== null) variables['name'] = name;
+  for (const [at, value] of values.entries()) if (value !== null) variables[columns[at]!] = value;
+  return variables;
+}
+
+/** Empty or absent means all; both the number's and the workspace's countries must hold. */
+function countryIsAllowed(campaign: ClaimedCampaign, phoneNumber: number): boolean {
+  const lists = [campaign.allowed_outbound_countries, campaign.allowed_countries].filter((list) => list?.length);
+  if (lists.length === 0) return true;
+  const country = countryOfNumber(phoneNumber);
+  return country !== undefined && lists.every((list) => list!.includes(country));
+}
