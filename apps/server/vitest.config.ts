@@ -1,13 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'], externalConditions: ['source'] } },
+  // Workspace packages run from their sources; this holds in the test processes and in their worker threads too.
+  ssr: { resolve: { conditions: ['source'] } },
   test: {
     globalSetup: ['test/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    execArgv: ['--conditions=source'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },
