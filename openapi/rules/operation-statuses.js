@@ -1,0 +1,34 @@
+const ALWAYS = ['401', '403', '429', '500', '503'];
+
+/** The error statuses that an operation can't help answering. */
+function required(operation, parameters) {
+  const statuses = [...ALWAYS];
+  if (parameters.length > 0 || operation.requestBody) statuses.push('400');
+  if (parameters.some((parameter) => parameter?.in === 'path')) statuses.push('404');
+  if (operation.requestBody) statuses.push('413', '415');
+  return statuses;
+}
+
+/**
+ * Every operation declares one success or more, and each error status that it can't help answering: 400 with input, 404
+ * with an ID in the path, 413 and 415 with a body, and 401, 403, 429, 500 and 503 always.
+ */
+export function operationStatuses() {
+  return {
+    Paths: {
+      PathItem: {
+        Operation(operation, { report, location, resolve }, { PathItem }) {
+          const parameters = [...(PathItem.parameters ?? []), ...(operation.parameters ?? [])];
+          const resolved = parameters.map((parameter) => resolve(parameter).node);
+          const declared = Object.keys(operation.responses ?? {});
+          const missing = required(operation, resolved).filter((status) => !declared.includes(status));
+          const at = location.child('responses').key();
+          if (missing.length > 0) report({ message: `The statuses ${missing.join(', ')} are missing.`, location: at });
+          if (!declared.some((status) => /^2\d\d$/.test(status))) {
+            report({ message: 'A success status is missing.', location: at });
+          }
+        },
+      },
+    },
+  };
+}

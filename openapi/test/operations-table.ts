@@ -1,0 +1,121 @@
+/**
+ * Every operation that the contract must hold: method, path, operationId, permission, success status, and the statuses
+ * particular to it. Those that the rule `operation-statuses` asks for are left out.
+ */
+const TABLE = `
+GET /v1/telephony/phone-numbers listPhoneNumbers phone_numbers:read 200
+GET /v1/telephony/available-phone-numbers searchAvailablePhoneNumbers phone_numbers:read 200 502
+POST /v1/telephony/phone-numbers/buy buyPhoneNumber phone_numbers:buy 201 402 409 502
+POST /v1/telephony/phone-numbers/import/manual importPhoneNumbers phone_numbers:write 201
+GET /v1/telephony/phone-numbers/{id} getPhoneNumber phone_numbers:read 200 404
+PATCH /v1/telephony/phone-numbers/{id} updatePhoneNumber phone_numbers:write 200 404
+DELETE /v1/telephony/phone-numbers/{id} releasePhoneNumber phone_numbers:write 200 404 409 502
+
+GET /v1/number-pools listNumberPools number_pools:read 200
+POST /v1/number-pools createNumberPool number_pools:write 201 404 409
+GET /v1/number-pools/{id} getNumberPool number_pools:read 200 404
+PATCH /v1/number-pools/{id} updateNumberPool number_pools:write 200 404 409
+DELETE /v1/number-pools/{id} deleteNumberPool number_pools:write 200 404 409
+GET /v1/number-pools/{id}/members listNumberPoolMembers number_pools:read 200 404
+POST /v1/number-pools/{id}/members/move moveNumberPoolMember number_pools:write 200 404 409
+GET /v1/number-pools/{id}/validate-trunks validateNumberPoolTrunks number_pools:read 200 404
+
+GET /v1/workflows listWorkflows workflows:read 200
+POST /v1/workflows createWorkflow workflows:write 201
+GET /v1/workflows/{workflowId} getWorkflow workflows:read 200 404
+PUT /v1/workflows/{workflowId} replaceWorkflowDraft workflows:write 200 404 409
+DELETE /v1/workflows/{workflowId} deleteWorkflow workflows:write 200 404 409
+POST /v1/workflows/{workflowId}/publish publishWorkflow workflows:write 200 404 400
+GET /v1/workflows/{workflowId}/versions listWorkflowVersions workflows:read 200 404
+POST /v1/workflows/{workflowId}/run startWorkflowRun workflows:run 202 404 409
+GET /v1/workflows/{workflowId}/runs listWorkflowRuns workflows:read 200 404
+GET /v1/workflows/{workflowId}/runs/{runId} getWorkflowRun workflows:read 200 404
+GET /v1/workflows/{workflowId}/runs/{runId}/events streamWorkflowRunEvents workflows:read 200 204 404
+POST /v1/workflows/{workflowId}/runs/{runId}/cancel cancelWorkflowRun workflows:run 200 404 409
+POST /v1/workflows/{workflowId}/runs/wake wakeWorkflowRuns workflows:run 200 404
+
+GET /v1/calls/contact-lists listContactLists contact_lists:read 200
+POST /v1/calls/contact-lists createContactList contact_lists:write 201
+GET /v1/calls/contact-lists/{id} getContactList contact_lists:read 200 404
+DELETE /v1/calls/contact-lists/{id} deleteContactList contact_lists:write 200 404 409
+GET /v1/calls/contact-lists/{id}/entries listContactListEntries contact_lists:read 200 404
+GET /v1/calls/contact-lists/{id}/uploads listContactListUploads contact_lists:read 200 404
+POST /v1/calls/contact-lists/{id}/uploads createContactListUpload contact_lists:write 201 404 409
+GET /v1/calls/contact-lists/{id}/uploads/{uploadID} getContactListUpload contact_lists:read 200 404
+GET /v1/calls/contact-lists/{id}/uploads/{uploadID}/events streamContactListUploadEvents contact_lists:read 200 204 404
+POST /v1/calls/contact-lists/{id}/uploads/{uploadID}/confirm confirmContactListUpload contact_lists:write 200 404 409
+
+GET /v1/calls/do-not-call listDoNotCall do_not_call:read 200
+POST /v1/calls/do-not-call addDoNotCall do_not_call:write 200
+DELETE /v1/calls/do-not-call/{phoneNumber} removeDoNotCall do_not_call:write 200 404
+
+GET /v1/calls/campaigns listCampaigns campaigns:read 200
+POST /v1/calls/campaigns createCampaign campaigns:write 201 404
+GET /v1/calls/campaigns/{id} getCampaign campaigns:read 200 404
+PATCH /v1/calls/campaigns/{id} updateCampaign campaigns:write 200 404 409
+DELETE /v1/calls/campaigns/{id} deleteCampaign campaigns:write 200 404 409
+POST /v1/calls/campaigns/{id}/start startCampaign campaigns:run 200 404 409
+POST /v1/calls/campaigns/{id}/pause pauseCampaign campaigns:run 200 404 409
+POST /v1/calls/campaigns/{id}/resume resumeCampaign campaigns:run 200 404 409
+POST /v1/calls/campaigns/{id}/stop stopCampaign campaigns:run 200 404 409
+POST /v1/calls/campaigns/{id}/cancel cancelCampaign campaigns:run 200 404 409
+POST /v1/calls/campaigns/{id}/preview previewCampaign campaigns:read 200 404
+GET /v1/calls/campaigns/{id}/contacts listCampaignContacts campaigns:read 200 404
+GET /v1/calls/campaigns/{id}/stats getCampaignStats campaigns:read 200 404
+GET /v1/calls/campaigns/{id}/events streamCampaignEvents campaigns:read 200 204 404
+
+POST /v1/calls/batch startBatch calls:write 202 404 409
+GET /v1/calls/batch listBatches calls:read 200
+GET /v1/calls/batch/{batchId} getBatch calls:read 200 404
+POST /v1/calls/batch/{batchId}/cancel cancelBatch calls:write 200 404 409
+GET /v1/calls listCalls calls:read 200
+GET /v1/calls/{roomId} getCall calls:read 200 404
+POST /v1/calls/{roomId}/end endCall calls:write 200 404 409
+POST /v1/calls/{roomId}/result recordCallResult calls:write 200 404
+
+GET /v1/knowledge-bases listKnowledgeBases knowledge_bases:read 200
+POST /v1/knowledge-bases createKnowledgeBase knowledge_bases:write 201
+GET /v1/knowledge-bases/{kbId} getKnowledgeBase knowledge_bases:read 200 404
+PATCH /v1/knowledge-bases/{kbId} updateKnowledgeBase knowledge_bases:write 200 404
+DELETE /v1/knowledge-bases/{kbId} deleteKnowledgeBase knowledge_bases:write 200 404
+POST /v1/knowledge-bases/{kbId}/documents addKnowledgeBaseDocuments knowledge_bases:write 201 404 413
+GET /v1/knowledge-bases/{kbId}/documents/{docId} getKnowledgeBaseDocument knowledge_bases:read 200 404
+DELETE /v1/knowledge-bases/{kbId}/documents/{docId} deleteKnowledgeBaseDocument knowledge_bases:write 200 404
+POST /v1/knowledge-bases/{kbId}/search searchKnowledgeBase knowledge_bases:read 200 404
+
+GET /v1/webhooks listWebhooks webhooks:read 200
+POST /v1/webhooks createWebhook webhooks:write 201
+GET /v1/webhooks/{webhookId} getWebhook webhooks:read 200 404
+PATCH /v1/webhooks/{webhookId} updateWebhook webhooks:write 200 404
+DELETE /v1/webhooks/{webhookId} deleteWebhook webhooks:write 200 404
+POST /v1/webhooks/{webhookId}/rotate-secret rotateWebhookSecret webhooks:write 200 404
+POST /v1/webhooks/{webhookId}/test testWebhook webhooks:write 200 404
+GET /v1/webhooks/{webhookId}/deliveries listWebhookDeliveries webhooks:read 200 404
+POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/replay replayWebhookDelivery webhooks:write 202 404
+
+GET /v1/api-keys listApiKeys api_keys:read 200
+POST /v1/api-keys createApiKey api_keys:write 201
+DELETE /v1/api-keys/{keyId} revokeApiKey api_keys:write 200 404
+GET /v1/audit-log listAuditLog audit_log:read 200
+GET /v1/workspace getWorkspace authenticated 200
+PATCH /v1/workspace updateWorkspace workspace:write 200
+POST /v1/workspace/pause-dialing pauseDialing campaigns:run 200
+POST /v1/workspace/resume-dialing resumeDialing campaigns:run 200
+POST /v1/workspace/rotate-inbound-secret rotateInboundSecret webhooks:write 200
+`;
+
+/** One operation of the table. */
+export interface OperationRow {
+  method: string;
+  path: string;
+  operationId: string;
+  permission: string;
+  statuses: string[];
+}
+
+export const OPERATIONS: OperationRow[] = TABLE.trim()
+  .split(/\n+/)
+  .map((line) => {
+    const [method, path, operationId, permission, ...statuses] = line.split(' ');
+    return { method: method!, path: path!, operationId: operationId!, permission: permission!, statuses };
+  });
