@@ -71,12 +71,10 @@ async function endContacts(tx: EngineTx, key: CampaignKey, calls: Owned<EndedCal
     where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id`.execute(tx.db);
 
   const inState = (state: string) => moved.filter((m) => m.state === state).length;
-  const waiting = moved.filter((m) => m.state === 'waiting');
-  const nextDue = waiting.length > 0 ? new Date(Math.min(...waiting.map((m) => m.nextAttemptAt.getTime()))) : null;
   await sql`
-    update campaigns set in_flight = in_flight - ${calls.length}, waiting = waiting + ${waiting.length},
+    update campaigns set in_flight = in_flight - ${calls.length}, waiting = waiting + ${inState('waiting')},
       done = done + ${inState('done')}, skipped = skipped + ${inState('skipped')}, ${countOutcomes(calls)},
-      next_claim_at = least(next_claim_at, ${nextDue}::timestamptz), revision = revision + 1
+      next_claim_at = 'epoch', revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
 }
 
