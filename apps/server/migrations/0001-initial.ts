@@ -107,7 +107,7 @@ create table phone_numbers (
   phone_number text not null,
   friendly_name text,
   label text,
-  country text not null,
+  country text,
   status text not null check (status in ('provisioning', 'active', 'failed', 'suspended', 'released')),
   provider text not null check (provider in ('simulator', 'twilio', 'telnyx', 'sip')),
   provider_number_id text,
@@ -128,12 +128,17 @@ create table phone_numbers (
   trunk_checked_at timestamptz,
   trunk_valid boolean,
   trunk_detail text,
+  -- When a server has to look at the number next: settle its purchase or release, or check its trunk.
+  due_at timestamptz,
+  -- The status that it goes back to if its provider refuses the release that is under way.
+  releasing_from text check (releasing_from in ('active', 'suspended')),
   revision bigint not null default 1,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   primary key (workspace_id, id)
 );
 create unique index phone_numbers_number on phone_numbers (workspace_id, phone_number) where status <> 'released';
+create index phone_numbers_due on phone_numbers (due_at) where due_at is not null;
 
 create table contact_lists (
   workspace_id uuid not null references workspaces,
@@ -280,6 +285,8 @@ create table campaign_lists (
   campaign_id uuid not null,
   list_id uuid not null,
   role text not null check (role in ('contacts', 'dnd')),
+  -- Lists are read in this order: a number that stands in two of them is called with the values of the first.
+  position smallint not null default 0,
   primary key (workspace_id, campaign_id, list_id),
   foreign key (workspace_id, campaign_id) references campaigns on delete cascade,
   foreign key (workspace_id, list_id) references contact_lists

@@ -86,7 +86,7 @@ interface PhoneNumbersTable {
   phone_number: string;
   friendly_name: Nullable<string>;
   label: Nullable<string>;
-  country: string;
+  country: Nullable<string>;
   status: 'provisioning' | 'active' | 'failed' | 'suspended' | 'released';
   provider: 'simulator' | 'twilio' | 'telnyx' | 'sip';
   provider_number_id: Nullable<string>;
@@ -109,6 +109,8 @@ interface PhoneNumbersTable {
   trunk_checked_at: Nullable<Date>;
   trunk_valid: Nullable<boolean>;
   trunk_detail: Nullable<string>;
+  due_at: Nullable<Date>;
+  releasing_from: Nullable<'active' | 'suspended'>;
   revision: Generated<number>;
   created_at: Date;
   updated_at: Date;
@@ -273,6 +275,7 @@ interface CampaignListsTable {
   campaign_id: string;
   list_id: string;
   role: 'contacts' | 'dnd';
+  position: Generated<number>;
 }
 
 interface CampaignLanesTable {

@@ -1,0 +1,76 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/**
+ * Secrets as the database keeps them: AES-256-GCM under the server's key. `place` names the column and the row; what was
+ * encrypted for one place can't be read at another.
+ */
+export interface Secrets {
+  encrypt(plain: string, place: string): string;
+  /** Throws where the text was changed, or encrypted with another key or for another place. */
+  decrypt(encrypted: string, place: string): string;
+}
+
+const CIPHER = 'aes-256-gcm';
+const VERSION = 'v1.';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** @param key 32 bytes, see `loadEncryptionKey` */
+export function createSecrets(key: Buffer): Secrets {
+  return {
+    encrypt(plain, place) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(place));
+      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+      return VERSION + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
+    },
+    decrypt(encrypted, place) {
+      if (!encrypted.startsWith(VERSION)) throw new Error('A secret in the database has an unknown form.');
+      const bytes = Buffer.from(encrypted.slice(VERSION.length), 'base64');
+      const nonce = bytes.subarray(0, NONCE_BYTES);
+      const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+      decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    },
+  };
+}
+
+const KEY_FILE = 'encryption.key';
+
+/**
+ * The key of `ENCRYPTION_KEY`, else the one kept in the data folder, made at the first start. Servers that start at once
+ * on one folder get the same key. Throws where the file holds no key.
+ */
+export async function loadEncryptionKey(options: { configured: Buffer | undefined; dataDir: string }): Promise<Buffer> {
+  if (options.configured) return options.configured;
+  const file = path.join(options.dataDir, KEY_FILE);
+  const kept = (await readKey(file)) ?? (await makeKey(file));
+  if (kept.length !== 32) throw new Error(`${file} must hold 32 bytes in base64.`);
+  return kept;
+}
+
+async function readKey(file: string): Promise<Buffer | undefined> {
+  try {
+    return Buffer.from(await readFile(file, 'utf8'), 'base64');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Written whole under another name and then linked, which only the first of several can do. */
+async function makeKey(file: string): Promise<Buffer> {
+  await mkdir(path.dirname(file), { recursive: true });
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  await writeFile(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true });
+  try {
+    await link(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft);
+  }
+  return (await readKey(file))!;
+}
