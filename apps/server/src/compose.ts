@@ -1,4 +1,5 @@
-import type { Express, Router } from 'express';
+import type { RequestListener } from 'node:http';
+import type { Router } from 'express';
 import type { Logger } from 'pino';
 import { createKeyRing } from './api-keys/key-ring.ts';
 import type { Clock } from './clock.ts';
@@ -32,7 +33,7 @@ export interface Parts {
 
 /** A server put together: its HTTP side, and its loops, which `start` starts and `stop` ends with their leases given back. */
 export interface Composition {
-  app: Express;
+  app: RequestListener;
   start(): Promise<void>;
   stop(): Promise<void>;
 }

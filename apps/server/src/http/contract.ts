@@ -12,6 +12,8 @@ export interface Schema {
   anyOf?: Schema[];
   discriminator?: unknown;
   'x-error-code'?: ErrorCode;
+  /** Where express-openapi-validator moves the type of a text with some formats. */
+  'x-eov-type'?: string;
 }
 
 export interface Parameter {

@@ -1,32 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Logger } from 'pino';
 import { ServiceError } from '../service-error.ts';
+import { type Answer, type AnswerOptions, createAnswering } from './answer.ts';
 import type { Operation } from './contract.ts';
-import { errorAnswer } from './errors.ts';
-import { sendEventStream } from './event-stream.ts';
-import { contextOf, type Exchange, inputOf, newExchange, splitUrl, write } from './exchange.ts';
-import type { Handlers, OperationId, RequestContext, StreamFrame } from './handler.ts';
-import type { Metrics } from './metrics.ts';
+import { Caller, Exchange, inputOf, splitUrl, write } from './exchange.ts';
+import type { Handlers, OperationId, RequestContext } from './handler.ts';
 import type { Authenticate, Principal } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRequestReader, type RequestReader } from './read-request.ts';
 import { type MarkedPlace, requestFault } from './request-fault.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
-import type { RequestParts, Validator } from './validator.ts';
+import type { RequestParts } from './validator.ts';
 
-export interface EdgeOptions {
-  validator: Validator;
+export interface EdgeOptions extends AnswerOptions {
   marked(operation: Operation): MarkedPlace[];
   handlers: Partial<Handlers>;
   authenticate: Authenticate;
   rateLimit: RateLimit;
-  metrics: Metrics;
-  log: Logger;
-  /** An answer that breaks the contract is a 500 (`throw`, for tests), or is sent, logged and counted (`log`). */
-  validateResponses: 'throw' | 'log';
   trustProxy: boolean;
-  draining: AbortSignal;
-  /** Called with every operation that was answered and its status. */
+  /** Called with each operation that was answered, and its status. */
   onAnswer?: ((operationId: OperationId, status: number) => void) | undefined;
 }
 
@@ -34,10 +25,10 @@ export interface EdgeOptions {
 export type Edge = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 const MEBIBYTE = 1024 * 1024;
-/** How often an open stream's key is looked at; with the key's cache a revocation shows within a second. */
-const KEY_CHECK_MS = 400;
+const MAX_BODY = 2 * MEBIBYTE;
+/** Those that take more (decisions, "Everywhere"). */
+const MAX_BODY_OF: Partial<Record<OperationId, number>> = { startBatch: 8 * MEBIBYTE };
 
-type Answer = { status: number; body?: unknown; headers?: Record<string, string>; stream?: AsyncIterable<StreamFrame> };
 type AnyHandler = (input: object, context: RequestContext) => Promise<Answer>;
 
 interface Route {
@@ -53,12 +44,13 @@ const answerNotImplemented: AnyHandler = async () => {
 
 /** The way of a request: route, key, quota, permission, validation, handler, answer. */
 export function createEdge(options: EdgeOptions): Edge {
-  const { validator, authenticate, rateLimit, metrics, draining } = options;
+  const { validator, authenticate, rateLimit, metrics } = options;
+  const answering = createAnswering(options);
   const routes = new RouteTable<Route>();
   for (const operation of validator.operations) {
     routes.add(operation.method, operation.path, {
       operation,
-      reader: createRequestReader(operation, (operation.id === ('startBatch' as OperationId) ? 8 : 2) * MEBIBYTE),
+      reader: createRequestReader(operation, MAX_BODY_OF[operation.id] ?? MAX_BODY),
       marked: options.marked(operation),
       handler: (options.handlers[operation.id] as AnyHandler | undefined) ?? answerNotImplemented,
     });
@@ -73,88 +65,37 @@ export function createEdge(options: EdgeOptions): Edge {
   }
 
   async function carryOut(exchange: Exchange): Promise<void> {
-    const { request } = exchange;
+    const { request, response, headers } = exchange;
     const [path, search] = splitUrl(request.url ?? '/');
     const match = matchPath(routes, path);
     if (!match) throw new ServiceError('not_found', 'There is nothing at this path.');
-    const allow = allowedMethods(match.route.methods);
-    if (request.method === 'OPTIONS')
-      return write(exchange.response, 204, { ...exchange.headers, Allow: allow }, undefined);
-    const route = match.route.methods.get(request.method === 'HEAD' ? 'GET' : (request.method ?? ''));
-    if (!route)
-      throw new ServiceError('method_not_allowed', `This path takes ${allow}.`, { headers: { Allow: allow } });
+    const { methods } = match.route;
+    if (request.method === 'OPTIONS') return write(response, 204, { ...headers, Allow: allowed(methods) }, undefined);
+    const route = methods.get(request.method === 'HEAD' ? 'GET' : (request.method ?? ''));
+    if (!route) throw methodNotAllowed(allowed(methods));
     exchange.operation = route.operation;
+
     const key = request.headers['x-api-key'];
-    const principal = typeof key === 'string' ? await authenticate(key) : undefined;
+    const known = typeof key === 'string' ? authenticate(key) : undefined;
+    const principal = known instanceof Promise ? await known : known;
     if (!principal) throw new ServiceError('unauthorized', 'The X-API-Key header is missing or holds no valid key.');
-    exchange.headers = { ...exchange.headers, ...rateLimit(principal.keyId) };
+    rateLimit(principal.keyId, headers);
     requirePermission(principal, route.operation);
-    const parts = await route.reader.read(request, match.params, search);
+
+    const read = route.reader.read(request, match.params, search);
+    const parts = read instanceof Promise ? await read : read;
     await validate(route, parts);
-    const context = contextOf(exchange, principal, options);
-    const answer = await route.handler(inputOf(route.operation, parts), context);
-    const { status, body, headers, stream } = answer;
-    if (stream && request.method !== 'HEAD') await openStream(exchange, stream, key as string);
-    else if (stream) send(exchange, status, { 'Content-Type': 'text/event-stream' }, undefined);
-    else send(exchange, status, headers, body);
-  }
-
-  async function openStream(exchange: Exchange, stream: AsyncIterable<StreamFrame>, key: string): Promise<void> {
-    const { response, headers } = exchange;
-    const check = setInterval(async () => {
-      // Without the database nothing is known of the key; the stream stays until something is.
-      const principal = await Promise.resolve(authenticate(key)).catch(() => 'unknown');
-      if (!principal) exchange.gone.abort();
-    }, KEY_CHECK_MS);
-    try {
-      await sendEventStream(response, stream, { signal: exchange.gone.signal, draining, headers });
-    } finally {
-      clearInterval(check);
-    }
-  }
-
-  function send(exchange: Exchange, status: number, headers: Record<string, string> | undefined, body: unknown): void {
-    const { operation, response } = exchange;
-    const violation = operation && validator.response(operation, status, body);
-    if (violation) {
-      metrics.violation(operation);
-      options.log.error(
-        { requestId: exchange.requestId, operation: operation.id, status, violation },
-        'answer breaks the contract',
-      );
-      if (options.validateResponses === 'throw')
-        throw new ServiceError('internal_error', `The answer breaks the contract: ${violation}`);
-    }
-    const all = draining.aborted
-      ? { ...exchange.headers, ...headers, Connection: 'close' }
-      : { ...exchange.headers, ...headers };
-    write(response, status, all, body);
-  }
-
-  function fail(exchange: Exchange, error: unknown): void {
-    const { response, requestId, operation } = exchange;
-    const { status, headers, body } = errorAnswer(error);
-    if (status >= 500 && body.code !== 'not_implemented')
-      options.log.error({ requestId, operation: operation?.id, err: error }, 'request failed');
-    if (response.headersSent) {
-      response.destroy();
-      return;
-    }
-    try {
-      send(exchange, status, headers, body);
-    } catch (violation) {
-      const answer = errorAnswer(violation);
-      write(response, answer.status, exchange.headers, answer.body);
-    }
+    const context = new Caller(exchange, principal, options);
+    await answering.answer(exchange, await route.handler(inputOf(route.operation, parts), context));
   }
 
   return async (request, response) => {
     const startedAt = performance.now();
-    const exchange = newExchange(request, response);
+    const exchange = new Exchange(request, response);
     try {
       await carryOut(exchange);
     } catch (error) {
-      fail(exchange, error);
+      answering.fail(exchange, error);
     }
     const { operation } = exchange;
     if (!operation) return;
@@ -168,10 +109,13 @@ function requirePermission({ permissions }: Principal, { permission }: Operation
   throw new ServiceError('forbidden', `This key lacks the permission ${permission}.`);
 }
 
-function allowedMethods(methods: Map<string, unknown>): string {
+function allowed(methods: Map<string, unknown>): string {
   const head = methods.has('GET') ? ['HEAD'] : [];
   return [...methods.keys(), ...head, 'OPTIONS'].join(', ');
 }
+
+const methodNotAllowed = (allow: string) =>
+  new ServiceError('method_not_allowed', `This path takes ${allow}.`, { headers: { Allow: allow } });
 
 function matchPath<T>(routes: RouteTable<T>, path: string): RouteMatch<T> | undefined {
   try {

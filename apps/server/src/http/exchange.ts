@@ -6,52 +6,55 @@ import type { Principal } from './principal.ts';
 import type { RequestParts } from './validator.ts';
 
 /** One request and what becomes of it. */
-export interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-  requestId: string;
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string = randomUUID().replaceAll('-', '');
   /** Sent with whatever is answered. */
-  headers: Record<string, string>;
+  readonly headers: Record<string, string>;
   operation: Operation | undefined;
-  /** Aborted when the client has gone or its key is no longer good. Made when first asked for: most never ask. */
-  readonly gone: AbortController;
-}
+  #gone: AbortController | undefined;
 
-export function newExchange(request: IncomingMessage, response: ServerResponse): Exchange {
-  const requestId = randomUUID().replaceAll('-', '');
-  let gone: AbortController | undefined;
-  return {
-    request,
-    response,
-    requestId,
-    headers: { 'X-Request-Id': requestId, 'Cache-Control': 'no-store' },
-    operation: undefined,
-    get gone() {
-      if (gone) return gone;
-      const controller = new AbortController();
-      gone = controller;
-      if (response.destroyed) controller.abort();
-      else response.once('close', () => controller.abort());
-      return controller;
-    },
-  };
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.request = request;
+    this.response = response;
+    this.headers = { 'X-Request-Id': this.requestId, 'Cache-Control': 'no-store' };
+  }
+
+  /** Aborted when the client has gone or its key is no longer good. Made when first asked for: most never ask. */
+  get gone(): AbortController {
+    if (this.#gone) return this.#gone;
+    const gone = new AbortController();
+    this.#gone = gone;
+    if (this.response.destroyed) gone.abort();
+    else this.response.once('close', () => gone.abort());
+    return gone;
+  }
 }
 
 /** What the handler is told of the one who asks. */
-export function contextOf(
-  exchange: Exchange,
-  principal: Principal,
-  options: { trustProxy: boolean; draining: AbortSignal },
-): RequestContext {
-  return {
-    workspaceId: principal.workspaceId,
-    key: { id: principal.keyId, permissions: principal.permissions },
-    requestId: exchange.requestId,
-    address: addressOf(exchange.request, options.trustProxy),
-    get signal() {
-      return AbortSignal.any([exchange.gone.signal, options.draining]);
-    },
-  };
+export class Caller implements RequestContext {
+  readonly workspaceId: string;
+  readonly key: RequestContext['key'];
+  readonly requestId: string;
+  readonly #exchange: Exchange;
+  readonly #edge: { trustProxy: boolean; draining: AbortSignal };
+
+  constructor(exchange: Exchange, principal: Principal, edge: { trustProxy: boolean; draining: AbortSignal }) {
+    this.workspaceId = principal.workspaceId;
+    this.key = { id: principal.keyId, permissions: principal.permissions };
+    this.requestId = exchange.requestId;
+    this.#exchange = exchange;
+    this.#edge = edge;
+  }
+
+  get address(): string {
+    return addressOf(this.#exchange.request, this.#edge.trustProxy);
+  }
+
+  get signal(): AbortSignal {
+    return AbortSignal.any([this.#exchange.gone.signal, this.#edge.draining]);
+  }
 }
 
 /** Behind a proxy the client is the last address that the proxy has written down. */

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ServiceError } from '../service-error.ts';
 import { errorAnswer } from './errors.ts';
-import { newExchange, write } from './exchange.ts';
+import { Exchange, write } from './exchange.ts';
 
 /** A listening port, whose requests go to what `serve` was given last. */
 export interface Listening {
@@ -49,7 +49,7 @@ const answerStarting: RequestListener = (request, response) => {
   const { status, headers, body } = errorAnswer(
     new ServiceError('unavailable', 'The server is starting. Try again in a moment.'),
   );
-  write(response, status, { ...newExchange(request, response).headers, ...headers }, body);
+  write(response, status, { ...new Exchange(request, response).headers, ...headers }, body);
 };
 
 function close(server: Server): Promise<void> {

@@ -6,8 +6,8 @@ interface Bucket {
   at: number;
 }
 
-/** Takes one request from a key's bucket; returns the headers to send, or throws `rate_limited`. */
-export type RateLimit = (keyId: string) => Record<string, string>;
+/** Takes one request from a key's bucket, and writes the headers to send; throws `rate_limited` where it is empty. */
+export type RateLimit = (keyId: string, headers: Record<string, string>) => void;
 
 const SWEEP_AT = 10_000;
 
@@ -16,26 +16,27 @@ const SWEEP_AT = 10_000;
  * this process alone. A bucket that is full again is forgotten, so memory is bounded by the keys of the last minute.
  */
 export function createRateLimit(perMinute: number, now: () => number = () => performance.now()): RateLimit {
-  if (perMinute === 0) return () => ({});
+  if (perMinute === 0) return () => undefined;
   const perMs = perMinute / 60_000;
   const policy = `"default";q=${perMinute};w=60`;
   const buckets = new Map<string, Bucket>();
   const filled = (bucket: Bucket, at: number) => Math.min(perMinute, bucket.tokens + (at - bucket.at) * perMs);
-  return (keyId) => {
+  return (keyId, headers) => {
     const at = now();
     if (buckets.size > SWEEP_AT)
       for (const [id, bucket] of buckets) if (filled(bucket, at) >= perMinute) buckets.delete(id);
-    let bucket = buckets.get(keyId);
-    if (!bucket) buckets.set(keyId, (bucket = { tokens: perMinute, at }));
+    const bucket = buckets.get(keyId) ?? { tokens: perMinute, at };
+    buckets.set(keyId, bucket);
     bucket.tokens = filled(bucket, at);
     bucket.at = at;
     const wait = bucket.tokens < 1 ? Math.ceil((1 - bucket.tokens) / perMs / 1000) : 0;
     if (wait === 0) bucket.tokens -= 1;
     const full = Math.ceil((perMinute - bucket.tokens) / perMs / 1000);
-    const headers = { RateLimit: `"default";r=${Math.floor(bucket.tokens)};t=${full}`, 'RateLimit-Policy': policy };
-    if (wait === 0) return headers;
+    headers['RateLimit'] = `"default";r=${Math.floor(bucket.tokens)};t=${full}`;
+    headers['RateLimit-Policy'] = policy;
+    if (wait === 0) return;
     throw new ServiceError('rate_limited', `Too many requests. Try again in ${wait} second${wait === 1 ? '' : 's'}.`, {
-      headers: { ...headers, 'Retry-After': String(wait) },
+      headers: { 'Retry-After': String(wait) },
     });
   };
 }

@@ -1,0 +1,95 @@
+import type { Logger } from 'pino';
+import { ServiceError } from '../service-error.ts';
+import { errorAnswer } from './errors.ts';
+import { sendEventStream } from './event-stream.ts';
+import { type Exchange, write } from './exchange.ts';
+import type { StreamFrame } from './handler.ts';
+import type { Metrics } from './metrics.ts';
+import type { Authenticate } from './principal.ts';
+import type { Validator } from './validator.ts';
+
+export interface AnswerOptions {
+  validator: Validator;
+  authenticate: Authenticate;
+  metrics: Metrics;
+  log: Logger;
+  /** An answer that breaks the contract is a 500 (`throw`, for tests), or is sent, logged and counted (`log`). */
+  validateResponses: 'throw' | 'log';
+  draining: AbortSignal;
+}
+
+/** What any handler answers. */
+export interface Answer {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+  stream?: AsyncIterable<StreamFrame>;
+}
+
+export interface Answering {
+  /** Sends an answer, once it is found to keep the contract; a stream until it ends. */
+  answer(exchange: Exchange, answer: Answer): Promise<void> | void;
+  /** Sends what a request failed with. */
+  fail(exchange: Exchange, error: unknown): void;
+}
+
+/** How often an open stream's key is looked at; with the key ring's half second a revocation shows within one. */
+const KEY_CHECK_MS = 400;
+
+export function createAnswering(options: AnswerOptions): Answering {
+  const { validator, authenticate, metrics, log, draining } = options;
+
+  function send(exchange: Exchange, { status, body, headers }: Answer): void {
+    const { operation, response } = exchange;
+    const violation = operation && validator.response(operation, status, body);
+    if (violation) {
+      metrics.violation(operation);
+      const { requestId } = exchange;
+      log.error({ requestId, operation: operation.id, status, violation }, 'an answer breaks the contract');
+      if (options.validateResponses === 'throw')
+        throw new ServiceError('internal_error', `The answer breaks the contract: ${violation}`);
+    }
+    const sent = headers ? Object.assign(exchange.headers, headers) : exchange.headers;
+    if (draining.aborted) sent['Connection'] = 'close';
+    write(response, status, sent, body);
+  }
+
+  async function openStream(exchange: Exchange, stream: AsyncIterable<StreamFrame>): Promise<void> {
+    const { request, response, headers, gone } = exchange;
+    const key = String(request.headers['x-api-key']);
+    const check = setInterval(async () => {
+      // Without the database nothing is known of the key; the stream stays until something is.
+      const principal = await Promise.resolve(authenticate(key)).catch(() => 'unknown');
+      if (!principal) gone.abort();
+    }, KEY_CHECK_MS);
+    try {
+      await sendEventStream(response, stream, { signal: gone.signal, draining, headers });
+    } finally {
+      clearInterval(check);
+    }
+  }
+
+  return {
+    answer(exchange, answer) {
+      if (!answer.stream) return send(exchange, answer);
+      if (exchange.request.method !== 'HEAD') return openStream(exchange, answer.stream);
+      write(exchange.response, answer.status, { ...exchange.headers, 'Content-Type': 'text/event-stream' }, undefined);
+    },
+    fail(exchange, error) {
+      const { response, requestId, operation, headers } = exchange;
+      const answer = errorAnswer(error);
+      if (answer.status >= 500 && answer.body.code !== 'not_implemented')
+        log.error({ requestId, operation: operation?.id, err: error }, 'a request failed');
+      if (response.headersSent) {
+        response.destroy();
+        return;
+      }
+      try {
+        send(exchange, answer);
+      } catch (violation) {
+        const { status, body } = errorAnswer(violation);
+        write(response, status, headers, body);
+      }
+    },
+  };
+}
