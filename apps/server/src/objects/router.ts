@@ -38,10 +38,11 @@ async function upload(store: DiskObjectStore, onStored: OnStored, request: Reque
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return tooLarge();
   if (await store.stat(key)) return taken();
   try {
-    if (!(await store.put(key, request, maxBytes))) return await taken();
+    const content = request.iterator({ destroyOnReturn: false });
+    if (!(await store.put(key, content, maxBytes))) return await taken();
   } catch (error) {
     if (error instanceof ObjectTooLarge) return tooLarge();
-    if (request.errored || request.destroyed) return;
+    if (request.destroyed && !request.complete) return;
     throw error;
   }
   await onStored(key);

@@ -98,11 +98,12 @@ describe('signed URLs of the disk store', () => {
       status: 413,
       body: { code: 'payload_too_large' },
     });
-    const chunks = Array.from({ length: 5 }, () => Buffer.alloc(600));
+    const chunks = Array.from({ length: 200 }, () => Buffer.alloc(60_000));
     const body = ReadableStream.from(chunks) as NonNullable<RequestInit['body']>;
     const streamed = await send(url, { body, duplex: 'half' });
     expect(streamed).toMatchObject({ status: 413, body: { code: 'payload_too_large' } });
     expect(await store.stat(key)).toBeUndefined();
+    expect(await readdir(join(directory, '.incoming'))).toEqual([]);
     expect((await send(url, { body: 'x'.repeat(1000) })).status).toBe(200);
   });
 

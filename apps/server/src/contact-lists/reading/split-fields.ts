@@ -18,12 +18,13 @@ const QUOTE = '"';
 export function splitQuoted(text: string, start: number, delimiter: string, newline: string, atEnd: boolean): Split {
   const fields: string[] = [];
   let at = start;
+  let line = text.indexOf(newline, start);
   for (;;) {
+    if (line !== -1 && line < at) line = text.indexOf(newline, at);
     let open = at;
     while (text[open] === ' ') open += 1;
     if (text[open] !== QUOTE) {
       const comma = text.indexOf(delimiter, at);
-      const line = text.indexOf(newline, at);
       if (comma !== -1 && (line === -1 || comma < line)) {
         fields.push(text.slice(at, comma));
         at = comma + 1;
@@ -34,7 +35,7 @@ export function splitQuoted(text: string, start: number, delimiter: string, newl
       fields.push(text.slice(at, text[end - 1] === '\r' && end > at ? end - 1 : end));
       return { kind: 'record', fields, end: end + 1 };
     }
-    const closed = closeQuote(text, open + 1, delimiter, newline, atEnd);
+    const closed = closeQuote(text, open + 1, line, delimiter, newline, atEnd);
     if (typeof closed === 'string') return { kind: closed };
     fields.push(closed.value);
     at = closed.next;
@@ -42,15 +43,18 @@ export function splitQuoted(text: string, start: number, delimiter: string, newl
   }
 }
 
-/** Finds the end of the quoted field that begins at `from`: its value, and where the next field or record begins. */
+/**
+ * Finds the end of the quoted field that begins at `from`: its value, and where the next field or record begins.
+ * @param firstLineEnd where the field's first line ends, -1 where the text has no further line
+ */
 function closeQuote(
   text: string,
   from: number,
+  firstLineEnd: number,
   delimiter: string,
   newline: string,
   atEnd: boolean,
 ): 'open' | 'broken' | { value: string; next: number; last: boolean } {
-  const firstLineEnd = text.indexOf(newline, from);
   let value = '';
   let part = from;
   let at = from;
