@@ -1,0 +1,32 @@
+import { every } from '../jobs/every.ts';
+import type { ValidationDeps } from './deps.ts';
+import { eraseUploads } from './erase-uploads.ts';
+import { expireUploads } from './expire-uploads.ts';
+import { giveUpImport, importUpload } from './import-upload.ts';
+import { type EraseJob, eraseQueue, importQueue, type UploadJob, validateQueue } from './queues.ts';
+import { giveUpValidation, validateUpload } from './validate-upload.ts';
+
+const SWEEP_MS = 2000;
+
+/** Begins the background work on contact lists in this process. Close it before the queue. */
+export async function startContactListWork(deps: ValidationDeps): Promise<{ close(): Promise<void> }> {
+  const { jobs, log } = deps;
+  await jobs.work<EraseJob>({
+    queue: eraseQueue,
+    concurrency: 1,
+    run: (job, signal) => eraseUploads(deps, job, signal),
+  });
+  await jobs.work<UploadJob>({
+    queue: importQueue,
+    concurrency: 1,
+    run: (job) => importUpload(deps, job),
+    giveUp: (job) => giveUpImport(deps, job),
+  });
+  await jobs.work<UploadJob>({
+    queue: validateQueue,
+    concurrency: 2,
+    run: (job, signal) => validateUpload(deps, job, signal),
+    giveUp: (job) => giveUpValidation(deps, job),
+  });
+  return every(SWEEP_MS, (signal) => expireUploads(deps, signal), { name: 'expire uploads', log });
+}

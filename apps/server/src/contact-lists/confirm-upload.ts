@@ -1,0 +1,93 @@
+import { sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import { toId } from '../ids.ts';
+import type { AuditEntry } from '../journal/record.ts';
+import { ticks } from '../journal/ticks.ts';
+import { notFound, ServiceError } from '../service-error.ts';
+import type { ActorOf } from './create-upload.ts';
+import type { ContactListDeps } from './deps.ts';
+import type { ListRow } from './list.ts';
+import { importQueue } from './queues.ts';
+import { findList, lockList } from './store.ts';
+import type { UploadRow } from './upload.ts';
+import { findUpload, moveUpload } from './upload-store.ts';
+
+const WAIT_MS = 10_000;
+
+/**
+ * Imports a validated upload. Into an empty list that is a change of state; otherwise a job merges it, which is waited
+ * for, at most 10 seconds. Whoever confirms again gets the same answer.
+ * @returns the list, and the upload, `processed` or still `processing`
+ * @throws `not_found`, `upload_not_validated`, `invalid_state`
+ */
+export async function confirmUpload(
+  deps: ContactListDeps,
+  workspaceId: string,
+  ids: { listId: string; uploadId: string },
+  actorOf: ActorOf,
+  signal: AbortSignal,
+): Promise<{ list: ListRow; upload: UploadRow }> {
+  const actor = actorOf('upload.confirmed', 'upload', toId('upl', ids.uploadId));
+  const status = await deps.database.inWorkspace(workspaceId, (tx) => confirm(tx, deps, ids, actor));
+  deps.notifications.notify(ids.uploadId);
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]);
+  const read = () => deps.database.inWorkspace(workspaceId, (tx) => readBoth(tx, ids));
+  if (status === 'processed') return read();
+  for await (const _ of ticks(deps.notifications, ids.uploadId, patience)) {
+    const both = await read();
+    if (both.upload.status !== 'processing') return both;
+  }
+  return read();
+}
+
+async function readBoth(tx: WorkspaceTx, { listId, uploadId }: { listId: string; uploadId: string }) {
+  const list = await findList(tx, listId);
+  const upload = list && (await findUpload(tx, listId, uploadId));
+  if (!upload) throw notFound();
+  if (upload.status === 'failed') throw refusal(upload);
+  return { list, upload };
+}
+
+function refusal({ status }: UploadRow): ServiceError {
+  if (status === 'failed') return new ServiceError('invalid_state', 'The upload has failed. Create a new upload.');
+  if (status === 'expired') return new ServiceError('invalid_state', 'The upload has expired. Create a new upload.');
+  return new ServiceError('upload_not_validated', 'The upload is not validated yet. Follow its events.');
+}
+
+/** Decides under the list's lock, so that of two confirms at once one acts. */
+async function confirm(
+  tx: WorkspaceTx,
+  { jobs, clock }: ContactListDeps,
+  { listId, uploadId }: { listId: string; uploadId: string },
+  actor: AuditEntry,
+): Promise<'processing' | 'processed'> {
+  const list = await lockList(tx, listId);
+  const upload = list && (await findUpload(tx, listId, uploadId));
+  if (!upload) throw notFound();
+  if (upload.status === 'processing' || upload.status === 'processed') return upload.status;
+  const now = clock.now();
+  const processing = await moveUpload(tx, uploadId, 'processing', {}, now, { actor });
+  if (!processing) throw refusal((await findUpload(tx, listId, uploadId)) ?? upload);
+  if (list.total_entries > 0) {
+    await jobs.enqueue(tx, importQueue, { workspaceId: tx.workspaceId, uploadId });
+    return 'processing';
+  }
+  await finishImport(tx, { listId, uploadId, added: upload.valid_rows, imported: upload.valid_rows }, now);
+  return 'processed';
+}
+
+/** Makes the entries of an upload count. The caller holds the list's lock. */
+export async function finishImport(
+  tx: WorkspaceTx,
+  { listId, uploadId, added, imported }: { listId: string; uploadId: string; added: number; imported: number },
+  now: Date,
+): Promise<void> {
+  await moveUpload(tx, uploadId, 'processed', { processed_at: now, imported_rows: imported }, now);
+  await tx.db
+    .updateTable('contact_lists')
+    .set({ status: sql`'ready'`, total_entries: sql`total_entries + ${added}`, updated_at: now })
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', listId)
+    .where(sql<boolean>`status in ('draft', 'ready')`)
+    .execute();
+}

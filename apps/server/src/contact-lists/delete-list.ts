@@ -1,0 +1,82 @@
+import { sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import { toId } from '../ids.ts';
+import { audit } from '../journal/record.ts';
+import { notFound, ServiceError } from '../service-error.ts';
+import type { ActorOf } from './create-upload.ts';
+import type { ContactListDeps } from './deps.ts';
+import { type EraseJob, eraseQueue } from './queues.ts';
+import { lockList } from './store.ts';
+
+/** The states of the campaigns that use the list. */
+async function campaignsOf(tx: WorkspaceTx, listId: string): Promise<string[]> {
+  const rows = await tx.db
+    .selectFrom('campaign_lists')
+    .innerJoin('campaigns', (join) =>
+      join
+        .onRef('campaigns.workspace_id', '=', 'campaign_lists.workspace_id')
+        .onRef('campaigns.id', '=', 'campaign_lists.campaign_id'),
+    )
+    .select('campaigns.status')
+    .where('campaign_lists.workspace_id', '=', tx.workspaceId)
+    .where('campaign_lists.list_id', '=', listId)
+    .execute();
+  return rows.map((row) => row.status);
+}
+
+/**
+ * Deletes a list: gone at once for clients, its entries and files by background work. Kept as `archived` where a
+ * campaign refers to it.
+ * @param permissions of the key
+ * @throws `not_found`; `forbidden` for a `dnd` list without `do_not_call:write`; `contact_list_in_use`
+ */
+export async function deleteList(
+  { database, jobs, clock, notifications }: ContactListDeps,
+  workspaceId: string,
+  listId: string,
+  permissions: readonly string[],
+  actorOf: ActorOf,
+): Promise<void> {
+  const uploads = await database.inWorkspace(workspaceId, async (tx) => {
+    const list = await lockList(tx, listId);
+    if (!list) throw notFound();
+    if (list.type === 'dnd' && !permissions.includes('*') && !permissions.includes('do_not_call:write')) {
+      throw new ServiceError('forbidden', 'Deleting a do-not-call list needs the permission do_not_call:write too.');
+    }
+    const campaigns = await campaignsOf(tx, listId);
+    const active = campaigns.find((status) => ['scheduled', 'running', 'paused'].includes(status));
+    if (active) {
+      throw new ServiceError('contact_list_in_use', `A ${active} campaign uses this list. Stop or cancel it first.`);
+    }
+    const now = clock.now();
+    const removed = await tx.db
+      .deleteFrom('contact_list_uploads')
+      .where('workspace_id', '=', workspaceId)
+      .where('list_id', '=', listId)
+      .returning(['id', 'storage_key', 'error_report_key'])
+      .execute();
+    if (campaigns.length > 0) {
+      await tx.db
+        .updateTable('contact_lists')
+        .set({ status: sql`'archived'`, total_entries: 0, updated_at: now })
+        .where('workspace_id', '=', workspaceId)
+        .where('id', '=', listId)
+        .execute();
+    } else {
+      await tx.db
+        .deleteFrom('contact_lists')
+        .where('workspace_id', '=', workspaceId)
+        .where('id', '=', listId)
+        .execute();
+    }
+    const job: EraseJob = {
+      workspaceId,
+      uploadIds: removed.map((upload) => upload.id),
+      files: removed.flatMap(({ storage_key, error_report_key }) => [storage_key, error_report_key ?? []].flat()),
+    };
+    await jobs.enqueue(tx, eraseQueue, job);
+    await audit(tx, actorOf('contact_list.deleted', 'contact_list', toId('list', listId)), now);
+    return job.uploadIds;
+  });
+  for (const id of uploads) notifications.notify(id);
+}

@@ -1,0 +1,25 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Database } from '../database/database.ts';
+import type { Notifications } from '../database/notifications.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
+import type { ReadLimits } from './reading/read-contacts.ts';
+
+/** What the acts on contact lists work with. */
+export interface ContactListDeps {
+  database: Database;
+  notifications: Pick<Notifications, 'notify' | 'subscribe'>;
+  jobs: Jobs;
+  objects: ObjectStore;
+  clock: Clock;
+  log: Logger;
+  /** Caps of one file. */
+  limits: ReadLimits;
+}
+
+/** What the background work needs on top: the database that its thread connects to by itself. */
+export interface ValidationDeps extends ContactListDeps {
+  connection: Connection;
+}

@@ -1,0 +1,70 @@
+import type { components } from '@trunkline/client/schema';
+import { sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import { containing, pageRows } from '../database/page.ts';
+import type { ListRow } from './list.ts';
+import type { PageQuery } from './store.ts';
+
+type ContactListEntry = components['schemas']['ContactListEntry'];
+
+interface EntryRow {
+  phone_number: number;
+  name: string | null;
+  timezone: string | null;
+  values: (string | null)[];
+  processed_at: Date;
+}
+
+/** An entry as clients see it: its values under the names of the list's columns. */
+function shapeEntry(row: EntryRow, columns: readonly string[]): ContactListEntry {
+  const variables: Record<string, string> = {};
+  for (const [index, value] of row.values.entries()) if (value !== null) variables[columns[index]!] = value;
+  return {
+    phoneNumber: `+${row.phone_number}`,
+    ...(row.name !== null && { name: row.name }),
+    ...(row.timezone !== null && { timezone: row.timezone }),
+    variables,
+    createdAt: row.processed_at.toISOString(),
+  };
+}
+
+/**
+ * A page of the imported entries, in the order of their imports and, within one, of the file. Each upload is read by
+ * its own index, so that the first pages cost the same in a list of a million.
+ */
+export async function entryPage(
+  tx: WorkspaceTx,
+  list: ListRow,
+  query: PageQuery,
+): Promise<{ items: ContactListEntry[]; totalCount: number }> {
+  const { limit, offset } = pageRows(query);
+  const direction = sql.raw(query.order);
+  const pattern = query.searchText === undefined ? undefined : containing(query.searchText);
+  const matches = pattern
+    ? sql`and (entry.name ilike ${pattern} or '+' || entry.phone_number::text like ${pattern})`
+    : sql``;
+  const uploads = sql`
+    select id, processed_at from contact_list_uploads
+    where workspace_id = ${tx.workspaceId} and list_id = ${list.id} and status = 'processed'`;
+  const entriesOfUpload = sql`
+    from contact_list_entries entry
+    where entry.workspace_id = ${tx.workspaceId} and entry.upload_id = upload.id ${matches}`;
+  const { rows } = await sql<EntryRow>`
+    select entry.*, upload.processed_at
+    from (${uploads}) upload cross join lateral (
+      select entry.phone_number, entry.name, entry.timezone, entry."values", entry.row_number ${entriesOfUpload}
+      order by entry.row_number ${direction} limit ${limit + offset}
+    ) entry
+    order by upload.processed_at ${direction}, upload.id ${direction}, entry.row_number ${direction}
+    limit ${limit} offset ${offset}`.execute(tx.db);
+  const totalCount = pattern
+    ? (
+        await sql<{ count: number }>`
+          select coalesce(sum(found.count), 0)::bigint as count
+          from (${uploads}) upload cross join lateral (select count(*) as count ${entriesOfUpload}) found`.execute(
+          tx.db,
+        )
+      ).rows[0]!.count
+    : list.total_entries;
+  return { items: rows.map((row) => shapeEntry(row, list.columns)), totalCount };
+}

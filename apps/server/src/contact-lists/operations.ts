@@ -1,0 +1,153 @@
+import type { Handlers, RequestContext } from '../http/handler.ts';
+import { fromId } from '../ids.ts';
+import { notFound } from '../service-error.ts';
+import { confirmUpload } from './confirm-upload.ts';
+import { type ActorOf, createList, createUpload } from './create-upload.ts';
+import { deleteList } from './delete-list.ts';
+import type { ContactListDeps } from './deps.ts';
+import { entryPage } from './entry-store.ts';
+import { shapeList } from './list.ts';
+import { signedUpload } from './signed-upload.ts';
+import { findList, latestUploads, listPage, type PageQuery, uploadPage } from './store.ts';
+import { shapeUpload, type UploadRow } from './upload.ts';
+import { uploadEvents } from './upload-events.ts';
+import { findUpload } from './upload-store.ts';
+
+type Ids =
+  | 'listContactLists'
+  | 'createContactList'
+  | 'getContactList'
+  | 'deleteContactList'
+  | 'listContactListEntries'
+  | 'listContactListUploads'
+  | 'createContactListUpload'
+  | 'getContactListUpload'
+  | 'streamContactListUploadEvents'
+  | 'confirmContactListUpload';
+
+/** Fills in the defaults of the contract. */
+const pageOf = (query: {
+  page?: number;
+  perPage?: number;
+  order?: 'asc' | 'desc';
+  searchText?: string;
+}): PageQuery => ({
+  page: query.page ?? 1,
+  perPage: query.perPage ?? 20,
+  order: query.order ?? 'desc',
+  searchText: query.searchText,
+});
+
+function pageAnswer<Item>(page: PageQuery, items: Item[], totalCount: number) {
+  const { searchText, ...place } = page;
+  return {
+    items,
+    ...place,
+    totalCount,
+    column: 'created_at' as const,
+    ...(searchText !== undefined && { searchText }),
+  };
+}
+
+const actorOf =
+  ({ key, address, requestId }: RequestContext): ActorOf =>
+  (action, resourceType, resourceId) => ({ keyId: key.id, action, resourceType, resourceId, address, requestId });
+
+const uploadIds = (path: { id: string; uploadID: string }) => ({
+  listId: fromId(path.id),
+  uploadId: fromId(path.uploadID),
+});
+
+/** The handlers of the contract's tag "Contact lists". */
+export function contactListOperations(deps: ContactListDeps) {
+  const { database, objects } = deps;
+  const present = (row: UploadRow) => signedUpload(objects, shapeUpload(row));
+
+  return {
+    listContactLists: async ({ query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const { rows, latest, totalCount } = await database.inWorkspace(workspaceId, async (tx) => {
+        const found = await listPage(tx, page);
+        const latest = await latestUploads(
+          tx,
+          found.rows.map((list) => list.id),
+        );
+        return { ...found, latest };
+      });
+      const items = rows.map(async (list) => {
+        const upload = latest.get(list.id);
+        return shapeList(list, upload && (await present(upload)));
+      });
+      return { status: 200, body: pageAnswer(page, await Promise.all(items), totalCount) };
+    },
+
+    createContactList: async ({ body }, context) => {
+      const { name, fileName, type = 'contacts', defaultCountry } = body;
+      const wanted = { name, fileName, type, defaultCountry };
+      const { list, upload, signed } = await createList(deps, context.workspaceId, wanted, actorOf(context));
+      const uploadDetails = shapeUpload(upload);
+      const place = { uploadDetails, uploadUrl: signed.url, uploadHeaders: signed.headers };
+      return { status: 201, body: { ...shapeList(list, uploadDetails), ...place } };
+    },
+
+    getContactList: async ({ path }, { workspaceId }) => {
+      const { list, upload } = await database.inWorkspace(workspaceId, async (tx) => {
+        const list = await findList(tx, fromId(path.id));
+        if (!list) throw notFound();
+        return { list, upload: (await latestUploads(tx, [list.id])).get(list.id) };
+      });
+      return { status: 200, body: shapeList(list, upload && (await present(upload))) };
+    },
+
+    deleteContactList: async ({ path }, context) => {
+      await deleteList(deps, context.workspaceId, fromId(path.id), context.key.permissions, actorOf(context));
+      return { status: 200, body: { id: path.id, deleted: true } };
+    },
+
+    listContactListEntries: async ({ path, query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const { items, totalCount } = await database.inWorkspace(workspaceId, async (tx) => {
+        const list = await findList(tx, fromId(path.id));
+        if (!list) throw notFound();
+        return entryPage(tx, list, page);
+      });
+      return { status: 200, body: pageAnswer(page, items, totalCount) };
+    },
+
+    listContactListUploads: async ({ path, query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const { rows, totalCount } = await database.inWorkspace(workspaceId, async (tx) => {
+        const list = await findList(tx, fromId(path.id));
+        if (!list) throw notFound();
+        return uploadPage(tx, list.id, page);
+      });
+      return { status: 200, body: pageAnswer(page, await Promise.all(rows.map(present)), totalCount) };
+    },
+
+    createContactListUpload: async ({ path, body }, context) => {
+      const wanted = { listId: fromId(path.id), fileName: body.fileName };
+      const { upload, signed } = await createUpload(deps, context.workspaceId, wanted, actorOf(context));
+      const { id, status, fileName, storageKey, createdAt } = shapeUpload(upload);
+      const place = { uploadUrl: signed.url, uploadHeaders: signed.headers };
+      return { status: 201, body: { id, status, fileName, storageKey, createdAt, ...place } };
+    },
+
+    getContactListUpload: async ({ path }, { workspaceId }) => {
+      const { listId, uploadId } = uploadIds(path);
+      const upload = await database.inWorkspace(workspaceId, (tx) => findUpload(tx, listId, uploadId));
+      if (!upload) throw notFound();
+      return { status: 200, body: await present(upload) };
+    },
+
+    streamContactListUploadEvents: async ({ path, headers }, { workspaceId, signal }) => {
+      const stream = await uploadEvents(deps, workspaceId, uploadIds(path), headers['Last-Event-ID'], signal);
+      return stream ? { status: 200, stream } : { status: 204 };
+    },
+
+    confirmContactListUpload: async ({ path }, context) => {
+      const { workspaceId, signal } = context;
+      const { list, upload } = await confirmUpload(deps, workspaceId, uploadIds(path), actorOf(context), signal);
+      return { status: 200, body: shapeList(list, await present(upload)) };
+    },
+  } satisfies Handlers<Ids>;
+}

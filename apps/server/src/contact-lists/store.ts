@@ -1,0 +1,146 @@
+import { type Insertable, sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import { containing, pageRows } from '../database/page.ts';
+import type { Schema } from '../database/schema.ts';
+import type { ListRow } from './list.ts';
+import type { UploadRow } from './upload.ts';
+
+/** Which page of a list is wanted. */
+export interface PageQuery {
+  page: number;
+  perPage: number;
+  order: 'asc' | 'desc';
+  searchText: string | undefined;
+}
+
+export async function insertList(
+  tx: WorkspaceTx,
+  list: Omit<Insertable<Schema['contact_lists']>, 'workspace_id'>,
+): Promise<ListRow> {
+  return tx.db
+    .insertInto('contact_lists')
+    .values({ ...list, workspace_id: tx.workspaceId })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** A list that isn't deleted. */
+export async function findList(tx: WorkspaceTx, id: string): Promise<ListRow | undefined> {
+  return selectList(tx, id).executeTakeFirst();
+}
+
+/**
+ * The same, locked until the transaction ends. Imports and deletion take it, so they come one after another; a campaign
+ * that starts takes it `for share`.
+ */
+export async function lockList(tx: WorkspaceTx, id: string): Promise<ListRow | undefined> {
+  return selectList(tx, id).forUpdate().executeTakeFirst();
+}
+
+const selectList = (tx: WorkspaceTx, id: string) =>
+  tx.db
+    .selectFrom('contact_lists')
+    .selectAll()
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .where(sql<boolean>`status <> 'archived'`);
+
+/** The uploads whose entries make up the list, oldest import first. */
+export async function readyUploads(tx: WorkspaceTx, listId: string): Promise<string[]> {
+  const rows = await tx.db
+    .selectFrom('contact_list_uploads')
+    .select('id')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('list_id', '=', listId)
+    .where(sql<boolean>`status = 'processed'`)
+    .orderBy('processed_at')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** The latest upload of each of these lists. */
+export async function latestUploads(tx: WorkspaceTx, listIds: string[]): Promise<Map<string, UploadRow>> {
+  if (listIds.length === 0) return new Map();
+  const rows = await tx.db
+    .selectFrom('contact_list_uploads')
+    .selectAll()
+    .distinctOn('list_id')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('list_id', 'in', listIds)
+    .orderBy('list_id')
+    .orderBy('id', 'desc')
+    .execute();
+  return new Map(rows.map((row) => [row.list_id, row]));
+}
+
+export async function listPage(tx: WorkspaceTx, query: PageQuery): Promise<{ rows: ListRow[]; totalCount: number }> {
+  let matching = tx.db
+    .selectFrom('contact_lists')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where(sql<boolean>`status <> 'archived'`);
+  if (query.searchText !== undefined) matching = matching.where('name', 'ilike', containing(query.searchText));
+  const { totalCount } = await matching.select(sql<number>`count(*)`.as('totalCount')).executeTakeFirstOrThrow();
+  const { limit, offset } = pageRows(query);
+  const rows = await matching
+    .selectAll()
+    .orderBy('created_at', query.order)
+    .orderBy('id', query.order)
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  return { rows, totalCount };
+}
+
+export async function uploadPage(
+  tx: WorkspaceTx,
+  listId: string,
+  query: PageQuery,
+): Promise<{ rows: UploadRow[]; totalCount: number }> {
+  let matching = tx.db
+    .selectFrom('contact_list_uploads')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('list_id', '=', listId);
+  if (query.searchText !== undefined) matching = matching.where('file_name', 'ilike', containing(query.searchText));
+  const { totalCount } = await matching.select(sql<number>`count(*)`.as('totalCount')).executeTakeFirstOrThrow();
+  const { limit, offset } = pageRows(query);
+  const rows = await matching
+    .selectAll()
+    .orderBy('created_at', query.order)
+    .orderBy('id', query.order)
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  return { rows, totalCount };
+}
+
+/**
+ * Gives the list those of these variables that it doesn't have yet, at the end of its columns.
+ * @returns where in the list's columns each of them stands; nothing where the list is gone, or would have too many
+ */
+export async function appendColumns(
+  tx: WorkspaceTx,
+  listId: string,
+  names: readonly string[],
+  most: number,
+): Promise<number[] | 'too_many' | undefined> {
+  const list = await lockList(tx, listId);
+  if (!list) return undefined;
+  const columns = [...list.columns];
+  const positions = new Map(columns.map((name, position) => [name, position]));
+  for (const name of names) {
+    if (positions.has(name)) continue;
+    positions.set(name, columns.length);
+    columns.push(name);
+  }
+  if (columns.length > most) return 'too_many';
+  if (columns.length > list.columns.length) {
+    await tx.db
+      .updateTable('contact_lists')
+      .set({ columns })
+      .where('workspace_id', '=', tx.workspaceId)
+      .where('id', '=', listId)
+      .execute();
+  }
+  return names.map((name) => positions.get(name)!);
+}

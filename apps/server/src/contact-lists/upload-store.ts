@@ -1,0 +1,130 @@
+import { type Insertable, sql, type Updateable } from 'kysely';
+import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import type { Schema, UploadStatus } from '../database/schema.ts';
+import { type AuditEntry, record } from '../journal/record.ts';
+import { isFinal, shapeUpload, statesBefore, type UploadRow } from './upload.ts';
+
+type Change = Omit<Updateable<Schema['contact_list_uploads']>, 'status' | 'revision' | 'updated_at'>;
+
+/** Adds an upload that waits for its file. */
+export async function insertUpload(
+  tx: WorkspaceTx,
+  upload: { id: string; listId: string; fileName: string; storageKey: string; urlExpiresAt: Date; now: Date },
+  actor: AuditEntry | undefined,
+): Promise<UploadRow> {
+  const row: Insertable<Schema['contact_list_uploads']> = {
+    workspace_id: tx.workspaceId,
+    id: upload.id,
+    list_id: upload.listId,
+    file_name: upload.fileName,
+    storage_key: upload.storageKey,
+    status: 'pending',
+    url_expires_at: upload.urlExpiresAt,
+    created_at: upload.now,
+    updated_at: upload.now,
+  };
+  const added = await tx.db.insertInto('contact_list_uploads').values(row).returningAll().executeTakeFirstOrThrow();
+  await recordUpload(tx, added, 'upload.pending', upload.now, actor);
+  return added;
+}
+
+/** An upload of the list; nothing where the list doesn't have it. */
+export async function findUpload(tx: WorkspaceTx, listId: string, id: string): Promise<UploadRow | undefined> {
+  return tx.db
+    .selectFrom('contact_list_uploads')
+    .selectAll()
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .where('list_id', '=', listId)
+    .executeTakeFirst();
+}
+
+/**
+ * Moves an upload to a state and records the event.
+ * @param from the state that it must be in; otherwise any that leads there
+ * @returns the upload after the move; nothing where its state doesn't allow it, or it is gone
+ */
+export async function moveUpload(
+  tx: WorkspaceTx,
+  id: string,
+  to: UploadStatus,
+  change: Change,
+  now: Date,
+  { actor, from }: { actor?: AuditEntry; from?: UploadStatus } = {},
+): Promise<UploadRow | undefined> {
+  const before = statesBefore(to).filter((status) => from === undefined || status === from);
+  const moved = await tx.db
+    .updateTable('contact_list_uploads')
+    .set({ ...change, status: to, updated_at: now, revision: sql`revision + 1` })
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .where(sql<boolean>`status in (${sql.join(before.map((status) => sql.lit(status)))})`)
+    .returningAll()
+    .executeTakeFirst();
+  if (moved) await recordUpload(tx, moved, `upload.${to}`, now, actor);
+  return moved;
+}
+
+/** Notes how far the validation has read. @returns whether the upload is still being validated */
+export async function noteProgress(
+  tx: WorkspaceTx,
+  id: string,
+  { rows, bytes }: { rows: number; bytes: number },
+  now: Date,
+): Promise<boolean> {
+  const row = await tx.db
+    .updateTable('contact_list_uploads')
+    .set({ rows_read: rows, bytes_read: bytes, updated_at: now, revision: sql`revision + 1` })
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .where(sql<boolean>`status = 'validating'`)
+    .returningAll()
+    .executeTakeFirst();
+  if (row) await recordUpload(tx, row, 'upload.progress', now, undefined);
+  return row !== undefined;
+}
+
+async function recordUpload(tx: WorkspaceTx, row: UploadRow, type: string, now: Date, actor: AuditEntry | undefined) {
+  await record(tx, { resourceId: row.id, revision: row.revision, type, data: shapeUpload(row), now, actor });
+}
+
+/** Where an upload belongs, by the key of its file. */
+export async function uploadOfKey(
+  tx: EngineTx,
+  storageKey: string,
+): Promise<Pick<UploadRow, 'workspace_id' | 'id' | 'status'> | undefined> {
+  return tx.db
+    .selectFrom('contact_list_uploads')
+    .select(['workspace_id', 'id', 'status'])
+    .where('storage_key', '=', storageKey)
+    .executeTakeFirst();
+}
+
+/**
+ * Uploads that still wait for their file, in any order.
+ * @param endedAt only those whose URL had ended by then
+ */
+export async function waitingUploads(tx: EngineTx, endedAt: Date | undefined, limit: number) {
+  return tx.db
+    .selectFrom('contact_list_uploads')
+    .select(['workspace_id', 'id', 'storage_key', 'url_expires_at'])
+    .where(sql<boolean>`status = 'pending'`)
+    .$if(endedAt !== undefined, (query) => query.where('url_expires_at', '<=', endedAt!))
+    .orderBy(sql`random()`)
+    .limit(limit)
+    .execute();
+}
+
+/** Uploads that were validated by then and never confirmed. */
+export async function unconfirmedUploads(tx: EngineTx, validatedBy: Date, limit: number) {
+  return tx.db
+    .selectFrom('contact_list_uploads')
+    .select(['workspace_id', 'id'])
+    .where(sql<boolean>`status = 'validated'`)
+    .where('validated_at', '<=', validatedBy)
+    .limit(limit)
+    .execute();
+}
+
+/** Whether the client must do something before an upload changes again, or nothing can change it. */
+export const isAtRest = (status: UploadStatus): boolean => status === 'validated' || isFinal(status);

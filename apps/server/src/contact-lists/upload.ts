@@ -1,0 +1,64 @@
+import type { components } from '@trunkline/client/schema';
+import type { Selectable } from 'kysely';
+import type { Schema, UploadStatus } from '../database/schema.ts';
+import { toId } from '../ids.ts';
+
+export type UploadRow = Selectable<Schema['contact_list_uploads']>;
+export type ContactListUpload = components['schemas']['ContactListUpload'];
+export type UploadEvent = components['schemas']['ContactListUploadEvent'];
+export type FailureCode = components['schemas']['ContactListUploadFailureCode'];
+
+/** Every move of an upload; the contract shows the same. */
+export const uploadTransitions = {
+  pending: ['uploaded', 'expired'],
+  uploaded: ['validating'],
+  validating: ['validated', 'failed'],
+  validated: ['processing', 'expired'],
+  processing: ['processed', 'failed'],
+  processed: [],
+  failed: [],
+  expired: [],
+} as const satisfies Record<UploadStatus, readonly UploadStatus[]>;
+
+const statuses = Object.keys(uploadTransitions) as UploadStatus[];
+
+/** The states that lead to this one. */
+export const statesBefore = (to: UploadStatus): UploadStatus[] =>
+  statuses.filter((from) => (uploadTransitions[from] as readonly UploadStatus[]).includes(to));
+
+/** Whether nothing can happen to an upload any more. */
+export const isFinal = (status: UploadStatus): boolean => uploadTransitions[status].length === 0;
+
+const time = (at: Date | null) => at?.toISOString();
+
+/** An upload as clients see it, but for the signed URL of its error report. */
+export function shapeUpload(row: UploadRow): ContactListUpload {
+  const isChecked = row.validated_at !== null || row.failure_code === 'no_valid_rows';
+  return {
+    id: toId('upl', row.id),
+    status: row.status,
+    fileName: row.file_name,
+    storageKey: row.storage_key,
+    createdAt: row.created_at.toISOString(),
+    ...(row.uploaded_at && { uploadedAt: time(row.uploaded_at)! }),
+    ...(row.validated_at && { validatedAt: time(row.validated_at)! }),
+    ...(row.processed_at && { processedAt: time(row.processed_at)! }),
+    ...(row.status === 'validating' && {
+      progress: { rowsRead: row.rows_read, bytesRead: row.bytes_read, bytesTotal: row.bytes_total },
+    }),
+    ...(isChecked && {
+      metadata: {
+        totalRows: row.total_rows,
+        validRows: row.valid_rows,
+        invalidRows: row.invalid_rows,
+        duplicateRows: row.duplicate_rows,
+        ...(row.status === 'processed' && { importedRows: row.imported_rows }),
+      },
+      errors: row.error_rows,
+    }),
+    ...(row.error_report_key && { errorReportStorageKey: row.error_report_key }),
+    ...(row.failure_code && {
+      failure: { code: row.failure_code as FailureCode, message: row.failure_message ?? '' },
+    }),
+  };
+}

@@ -1,0 +1,155 @@
+import { Worker } from 'node:worker_threads';
+import { sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import { toId } from '../ids.ts';
+import type { ContactListDeps, ValidationDeps } from './deps.ts';
+import { type ErrorReportFile, openErrorReport } from './error-report-file.ts';
+import { eraseQueue, type UploadJob } from './queues.ts';
+import { appendColumns } from './store.ts';
+import type { UploadRow } from './upload.ts';
+import { moveUpload, noteProgress } from './upload-store.ts';
+import { answer, type ValidationResult, type ValidationWork } from './validation-channel.ts';
+
+/** As many variables as the contract lets an entry have. */
+const MOST_LIST_COLUMNS = 1024;
+const THREAD_MEMORY = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 32 };
+
+const program = new URL(`./validate-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+
+/**
+ * Reads an uploaded file in a thread of its own: stages its rows, writes its error report, tells how far it is. Safe to
+ * run again after a crash: it begins anew.
+ */
+export async function validateUpload(
+  deps: ValidationDeps,
+  { workspaceId, uploadId }: UploadJob,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, objects, notifications, clock } = deps;
+  const found = await database.inWorkspace(workspaceId, (tx) => uploadToValidate(tx, uploadId));
+  if (!found) return;
+  const { upload, defaultCountry } = found;
+  const report = openErrorReport(objects, `reports/${toId('upl', uploadId)}.csv`);
+  const work: ValidationWork = {
+    connection: deps.connection,
+    workspaceId,
+    uploadId,
+    options: { defaultCountry: defaultCountry ?? undefined, limits: deps.limits },
+  };
+  const worker = new Worker(program, { workerData: work, resourceLimits: THREAD_MEMORY });
+  let content: AsyncIterator<Uint8Array> | undefined;
+  const gone = () => new Error('The upload is gone.');
+  try {
+    await answer(
+      worker,
+      {
+        begin: async () => {
+          if (!(await begin(deps, { workspaceId, uploadId }))) return false;
+          content = (await objects.get(upload.storage_key))[Symbol.asyncIterator]();
+          return true;
+        },
+        chunk: async () => {
+          const { value, done } = await content!.next();
+          return done ? undefined : value;
+        },
+        columns: async ({ names }) => {
+          const append = (tx: WorkspaceTx) => appendColumns(tx, upload.list_id, names, MOST_LIST_COLUMNS);
+          const positions = await database.inWorkspace(workspaceId, append);
+          if (!positions) throw gone();
+          return positions;
+        },
+        report: async ({ text }) => void (await report.write(text)),
+        progress: async (progress) => {
+          const note = (tx: WorkspaceTx) => noteProgress(tx, uploadId, progress, clock.now());
+          if (!(await database.inWorkspace(workspaceId, note))) throw gone();
+          notifications.notify(uploadId);
+        },
+        done: async ({ result }) => void (await end(deps, { workspaceId, uploadId }, result, report)),
+      },
+      signal,
+    );
+  } catch (error) {
+    await report.discard();
+    throw error;
+  } finally {
+    await content?.return?.();
+  }
+}
+
+async function uploadToValidate(
+  tx: WorkspaceTx,
+  uploadId: string,
+): Promise<{ upload: UploadRow; defaultCountry: string | null } | undefined> {
+  const upload = await tx.db
+    .selectFrom('contact_list_uploads')
+    .selectAll()
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', uploadId)
+    .where(sql<boolean>`status in ('uploaded', 'validating')`)
+    .executeTakeFirst();
+  if (!upload) return undefined;
+  const list = await tx.db
+    .selectFrom('contact_lists')
+    .select('default_country')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', upload.list_id)
+    .executeTakeFirstOrThrow();
+  return { upload, defaultCountry: list.default_country };
+}
+
+/** `uploaded → validating`, or from the start again where another process died at it. @returns whether to go on */
+async function begin({ database, clock, notifications }: ContactListDeps, { workspaceId, uploadId }: UploadJob) {
+  const begun = await database.inWorkspace(workspaceId, async (tx) => {
+    const now = clock.now();
+    const moved = await moveUpload(tx, uploadId, 'validating', { rows_read: 0, bytes_read: 0 }, now);
+    return moved !== undefined || (await noteProgress(tx, uploadId, { rows: 0, bytes: 0 }, now));
+  });
+  if (begun) notifications.notify(uploadId);
+  return begun;
+}
+
+async function end(
+  { database, clock, jobs, notifications }: ContactListDeps,
+  { workspaceId, uploadId }: UploadJob,
+  result: ValidationResult,
+  report: ErrorReportFile,
+): Promise<void> {
+  const { failure } = result;
+  const isChecked = !failure || failure.code === 'no_valid_rows';
+  const reportKey = isChecked ? await report.end() : await report.discard();
+  await database.inWorkspace(workspaceId, async (tx) => {
+    const now = clock.now();
+    const counts = isChecked && {
+      rows_read: result.totalRows,
+      total_rows: result.totalRows,
+      valid_rows: result.validRows,
+      invalid_rows: result.invalidRows,
+      duplicate_rows: result.duplicateRows,
+      error_rows: result.errorRows,
+      error_report_key: reportKey ?? null,
+    };
+    if (!failure) {
+      await moveUpload(tx, uploadId, 'validated', { ...counts, validated_at: now }, now);
+    } else {
+      const change = { ...counts, failure_code: failure.code, failure_message: failure.message.slice(0, 1024) };
+      const failed = await moveUpload(tx, uploadId, 'failed', change, now);
+      if (failed) await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
+    }
+  });
+  notifications.notify(uploadId);
+}
+
+/** Ends a validation that failed every time for a reason that isn't the file's. */
+export async function giveUpValidation(deps: ContactListDeps, job: UploadJob): Promise<void> {
+  const { database, clock, jobs, notifications } = deps;
+  const { workspaceId, uploadId } = job;
+  await database.inWorkspace(workspaceId, async (tx) => {
+    const message = 'The file could not be checked. Upload it again.';
+    const change = { failure_code: 'unreadable_file', failure_message: message };
+    const now = clock.now();
+    await moveUpload(tx, uploadId, 'validating', {}, now);
+    const failed = await moveUpload(tx, uploadId, 'failed', change, now, { from: 'validating' });
+    if (failed) await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
+  });
+  notifications.notify(uploadId);
+}

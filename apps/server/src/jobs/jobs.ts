@@ -1,0 +1,85 @@
+import { fromKysely, PgBoss } from 'pg-boss';
+import type { Logger } from 'pino';
+import type { Connection } from '../database/connection.ts';
+import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+
+/** One kind of background work. `run` gets IDs, reads the rest from their rows, and is safe to run twice. */
+export interface Task<Data extends object> {
+  queue: string;
+  /** How many of them this process carries out at once. */
+  concurrency: number;
+  /** Throws to have it run again, later and later, up to 20 times. The signal says that this process must let go. */
+  run(data: Data, signal: AbortSignal): Promise<void>;
+  /** Called in place of the last of these times, so that nobody waits for ever. */
+  giveUp?(data: Data): Promise<void>;
+}
+
+/** Background work in the database: what one server took and didn't end, because it died, another takes up. */
+export interface Jobs {
+  /** Makes a job part of the transaction: it is there once that commits. Some server with this task picks it up at once. */
+  enqueue<Data extends object>(tx: WorkspaceTx | EngineTx, queue: string, data: Data): Promise<void>;
+  /** Begins to carry out a task's jobs in this process. */
+  work<Data extends object>(task: Task<Data>): Promise<void>;
+  /** Lets go of everything; jobs under way are taken up by others. */
+  close(): Promise<void>;
+}
+
+const LONGEST_SECONDS = 24 * 3600 - 1;
+const CLOSING_MS = 8000;
+
+const queueOptions = {
+  heartbeatSeconds: 10,
+  expireInSeconds: LONGEST_SECONDS,
+  retryLimit: 20,
+  retryDelay: 1,
+  retryBackoff: true,
+  retryDelayMax: 60,
+  deleteAfterSeconds: 3600,
+  notify: true,
+};
+
+/** Opens the queue in the schema `pgboss` of the database, and makes that schema where it is missing. */
+export async function openJobs({ connection, log }: { connection: Connection; log: Logger }): Promise<Jobs> {
+  const boss = new PgBoss({
+    ...connection,
+    max: 4,
+    application_name: 'trunkline jobs',
+    useListenNotify: true,
+    schedule: false,
+    superviseIntervalSeconds: 2,
+    monitorIntervalSeconds: 2,
+  });
+  boss.on('error', (error) => log.warn({ reason: error.message }, 'the job queue has a problem'));
+  await boss.start();
+  const closing = new AbortController();
+
+  async function make(queue: string, options: object): Promise<void> {
+    await boss.createQueue(queue, options);
+    await boss.updateQueue(queue, options);
+  }
+
+  return {
+    async enqueue(tx, queue, data) {
+      await boss.send(queue, data, { db: fromKysely(tx.db) });
+    },
+    async work<Data extends object>({ queue, concurrency, run, giveUp }: Task<Data>) {
+      if (giveUp) {
+        await make(`${queue}.given-up`, queueOptions);
+        await boss.work<Data>(`${queue}.given-up`, async ([job]) => giveUp(job!.data));
+      }
+      await make(queue, { ...queueOptions, ...(giveUp && { deadLetter: `${queue}.given-up` }) });
+      const options = { localConcurrency: concurrency, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 5 };
+      await boss.work<Data>(queue, options, async ([job]) => {
+        const signal = AbortSignal.any([job!.signal, closing.signal]);
+        await run(job!.data, signal).catch((error) => {
+          if (!signal.aborted) log.error({ err: error, queue, job: job!.id }, 'a background job failed');
+          throw error;
+        });
+      });
+    },
+    async close() {
+      closing.abort();
+      await boss.stop({ graceful: true, timeout: CLOSING_MS });
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { WorkspaceTx } from '../database/database.ts';
+
+/** What a stream sends again: an event as it was recorded. */
+export interface RecordedEvent {
+  revision: number;
+  type: string;
+  data: object;
+}
+
+/** Whether the event is still kept, so that what came after it is complete. */
+export async function isKept(tx: WorkspaceTx, resourceId: string, revision: number): Promise<boolean> {
+  const found = await tx.db
+    .selectFrom('events')
+    .select('revision')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('resource_id', '=', resourceId)
+    .where('revision', '=', revision)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** The events of a resource after a revision, in their order, at most `limit`. */
+export async function eventsAfter(
+  tx: WorkspaceTx,
+  resourceId: string,
+  revision: number,
+  limit = 500,
+): Promise<RecordedEvent[]> {
+  return tx.db
+    .selectFrom('events')
+    .select(['revision', 'type', 'data'])
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('resource_id', '=', resourceId)
+    .where('revision', '>', revision)
+    .orderBy('revision')
+    .limit(limit)
+    .execute();
+}

@@ -1,0 +1,25 @@
+import { sql } from 'kysely';
+import type { Database } from '../database/database.ts';
+
+const KEPT_MS = 7 * 24 * 3600 * 1000;
+const CHUNK = 5000;
+
+/**
+ * Deletes the events that are older than seven days, in small transactions. Servers may do it at once.
+ * @returns how many were deleted
+ */
+export async function deleteOldEvents(database: Database, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - KEPT_MS);
+  let deleted = 0;
+  for (;;) {
+    const chunk = await database.inEngine(async (tx) => {
+      const { numAffectedRows } = await sql`
+        delete from events where ctid = any(array(
+          select ctid from events where created_at < ${before} limit ${sql.lit(CHUNK)} for update skip locked
+        ))`.execute(tx.db);
+      return Number(numAffectedRows);
+    });
+    deleted += chunk;
+    if (chunk < CHUNK) return deleted;
+  }
+}
