@@ -1,0 +1,33 @@
+// What `npm run demo`, `npm start`, `npm test`, `npm run bench` and `npm run generate` call. It runs on the Node that
+// the machine has (20 or newer) and installs what is missing, the pinned Node among it; all else runs on that one.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { prepareContract, prepareInstall } from './prepare.mjs';
+import { node, root, runToTheEnd } from './process.mjs';
+
+const source = (file, ...args) => [node, ['--conditions=source', path.join(root, file), ...args]];
+
+const tasks = {
+  // A path in the arguments is meant from where the person stands; npm goes to the repository's folder.
+  demo: (args) => runToTheEnd(...source('apps/demo/src/main.ts', ...args), { cwd: whereThePersonStands() }),
+  start: (args) => runToTheEnd(...source('apps/server/src/main.ts', ...(args.length ? args : ['serve']))),
+  bench: (args) => runToTheEnd(...source('bench/run.ts', ...args)),
+  test: async (args) => (await import('./check.mjs')).check(args),
+  generate: async () => (await import('./generate.mjs')).generate(),
+};
+
+const whereThePersonStands = () =>
+  (process.env.npm_lifecycle_event === 'demo' && process.env.INIT_CWD) || process.cwd();
+
+const [name, ...args] = process.argv.slice(2);
+const task = tasks[name];
+try {
+  if (!task) throw new Error(`Usage: node scripts/run.mjs ${Object.keys(tasks).join('|')} [arguments]`);
+  if (!existsSync(path.join(root, 'pnpm-lock.yaml'))) throw new Error(`No pnpm-lock.yaml in ${root}: clone it whole.`);
+  await prepareInstall();
+  await prepareContract();
+  process.exitCode = await task(args);
+} catch (error) {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}
