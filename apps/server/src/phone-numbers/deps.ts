@@ -1,0 +1,21 @@
+import type { Logger } from 'pino';
+import type { AgentDirectory } from '../agents/directory.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Secrets } from '../database/secrets.ts';
+import type { TelephonyGateway } from '../telephony/gateway.ts';
+
+/** What phone numbers need. */
+export interface PhoneNumberDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  secrets: Secrets;
+  agents: AgentDirectory;
+  /** The providers that are configured. Trunks are checked by `sip`, or else by the first that can. */
+  gateways: readonly TelephonyGateway[];
+  /** How long a purchase may keep a request waiting, in milliseconds; 10 s by default. */
+  purchaseWaitMs?: number;
+  /** How long a trunk may take to answer a check, in milliseconds; 5 s by default. */
+  trunkCheckMs?: number;
+}

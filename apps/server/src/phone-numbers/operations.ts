@@ -1,0 +1,74 @@
+import type { Handlers } from '../http/handler.ts';
+import { fromId, toId } from '../ids.ts';
+import { actorOf } from '../journal/actor.ts';
+import { notFound } from '../service-error.ts';
+import { buyNumber } from './buy-number.ts';
+import type { PhoneNumberDeps } from './deps.ts';
+import { importNumbers } from './import-numbers.ts';
+import { presentNumber } from './present-number.ts';
+import { releaseNumber } from './release-number.ts';
+import { searchNumbers } from './search-numbers.ts';
+import { findNumber, listNumbers } from './store.ts';
+import { updateNumber } from './update-number.ts';
+
+/** The operations of the tag "Phone numbers". */
+export function phoneNumberOperations(deps: PhoneNumberDeps) {
+  const { database } = deps;
+  return {
+    listPhoneNumbers: async ({ query }, { workspaceId }) => {
+      const { page = 1, perPage = 20, column = 'created_at', order = 'desc', searchText } = query;
+      const asked = { page, perPage, column, order, searchText };
+      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => listNumbers(tx, asked));
+      const items = rows.map(presentNumber);
+      const search = searchText === undefined ? {} : { searchText };
+      return { status: 200, body: { items, page, perPage, totalCount, column, order, ...search } };
+    },
+
+    searchAvailablePhoneNumbers: async ({ query }) => ({
+      status: 200,
+      body: { items: await searchNumbers(deps.gateways, query) },
+    }),
+
+    buyPhoneNumber: async ({ body, headers }, context) => {
+      const { row, replayed } = await buyNumber(deps, {
+        workspaceId: context.workspaceId,
+        phoneNumber: body.phoneNumber,
+        provider: body.provider,
+        idempotencyKey: headers['Idempotency-Key'],
+        actorOf: actorOf(context),
+      });
+      const answer = { status: 201 as const, body: presentNumber(row) };
+      return replayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
+    },
+
+    importPhoneNumbers: async ({ body }, context) => {
+      const { imported, rejected } = await importNumbers(deps, context.workspaceId, body, actorOf(context));
+      return { status: 201, body: { imported: imported.map(presentNumber), rejected } };
+    },
+
+    getPhoneNumber: async ({ path }, { workspaceId }) => {
+      const row = await database.inWorkspace(workspaceId, (tx) => findNumber(tx, fromId(path.id)));
+      if (!row) throw notFound();
+      return { status: 200, body: presentNumber(row) };
+    },
+
+    updatePhoneNumber: async ({ path, body }, context) => {
+      const row = await updateNumber(deps, context.workspaceId, fromId(path.id), body, actorOf(context));
+      return { status: 200, body: presentNumber(row) };
+    },
+
+    releasePhoneNumber: async ({ path }, context) => {
+      const id = fromId(path.id);
+      await releaseNumber(deps, context.workspaceId, id, actorOf(context));
+      return { status: 200, body: { id: toId('pn', id), deleted: true } };
+    },
+  } satisfies Handlers<
+    | 'listPhoneNumbers'
+    | 'searchAvailablePhoneNumbers'
+    | 'buyPhoneNumber'
+    | 'importPhoneNumbers'
+    | 'getPhoneNumber'
+    | 'updatePhoneNumber'
+    | 'releasePhoneNumber'
+  >;
+}

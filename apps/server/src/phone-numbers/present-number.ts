@@ -1,0 +1,54 @@
+import type { components } from '@trunkline/client/schema';
+import { toId } from '../ids.ts';
+import { isInboundReady, isOutboundReady, type PhoneNumberRow } from './phone-number.ts';
+
+type PhoneNumber = components['schemas']['PhoneNumber'];
+
+/** A number as clients and webhooks see it. The SIP password stays behind. */
+export function presentNumber(row: PhoneNumberRow): PhoneNumber {
+  return {
+    id: toId('pn', row.id),
+    phoneNumber: row.phone_number,
+    ...given({ friendlyName: row.friendly_name, label: row.label, country: row.country }),
+    status: row.status,
+    provider: row.provider,
+    ...given({
+      providerMonthlyCost: row.provider_monthly_cost === null ? null : Number(row.provider_monthly_cost),
+      providerCurrency: row.provider_currency,
+    }),
+    isCustomerManaged: row.provider === 'sip',
+    isInboundReady: isInboundReady(row),
+    isOutboundReady: isOutboundReady(row),
+    ...given({
+      inboundAgentPublicId: row.inbound_agent_id,
+      inboundAgentName: row.inbound_agent_name,
+      inboundWebhookUrl: row.inbound_webhook_url,
+      outboundAgentPublicId: row.outbound_agent_id,
+      outboundAgentName: row.outbound_agent_name,
+      allowedInboundCountries: orNull(row.allowed_inbound_countries),
+      allowedOutboundCountries: orNull(row.allowed_outbound_countries),
+    }),
+    ...(row.provider === 'sip' && {
+      sipConfig: {
+        transport: row.sip_transport ?? 'auto',
+        ...given({
+          terminationUrl: row.sip_termination_url,
+          username: row.sip_username,
+          ipAllowlist: orNull(row.sip_ip_allowlist),
+        }),
+      },
+    }),
+    spaceId: toId('ws', row.workspace_id),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}
+
+const orNull = (list: string[] | null): string[] | null => (list?.length ? list : null);
+
+/** The fields that have a value: an answer holds no null. */
+function given<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}

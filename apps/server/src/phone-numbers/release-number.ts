@@ -1,0 +1,132 @@
+import { type SqlBool, sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import { toId } from '../ids.ts';
+import type { ActorOf } from '../journal/actor.ts';
+import { notFound, ServiceError } from '../service-error.ts';
+import type { PhoneNumberDeps } from './deps.ts';
+import type { PhoneNumberRow } from './phone-number.ts';
+import { providerError, providerOf } from './providers.ts';
+import { recordNumber } from './record-number.ts';
+import { changeNumber, lockNumber } from './store.ts';
+
+/** When another server takes up a release, if this one has died over it. */
+const TAKE_UP_MS = 60_000;
+
+/**
+ * Releases a number. One that a provider holds is `suspended` while that is asked, so that nobody starts to use it, and
+ * is what it was again if the provider fails. Throws `not_found`, `number_in_use` and `provider_error`.
+ */
+export async function releaseNumber(
+  deps: PhoneNumberDeps,
+  workspaceId: string,
+  id: string,
+  actorOf: ActorOf,
+): Promise<void> {
+  const row = await deps.database.inWorkspace(workspaceId, (tx) => beginRelease(deps, tx, id, actorOf));
+  if (row.status === 'released') return;
+  try {
+    await giveBack(deps, row);
+  } catch (error) {
+    await deps.database.inWorkspace(workspaceId, (tx) => callOffRelease(tx, id));
+    throw error instanceof ServiceError ? error : providerError(error, row.provider);
+  }
+  await deps.database.inWorkspace(workspaceId, (tx) => endRelease(deps, tx, id, actorOf));
+}
+
+/** Goes on with a release whose server has died over it. Throws what the provider throws; it stays due then. */
+export async function releaseDue(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<void> {
+  await giveBack(deps, row);
+  await deps.database.inWorkspace(row.workspace_id, async (tx) => {
+    const current = await lockNumber(tx, row.id);
+    if (current?.releasing_from) await release(deps, tx, current);
+  });
+}
+
+async function giveBack(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<void> {
+  const { phone_number: phoneNumber, provider_number_id: providerNumberId } = row;
+  const number = { phoneNumber, ...(providerNumberId !== null && { providerNumberId }) };
+  await providerOf(deps.gateways, row).releaseNumber(number);
+}
+
+/** Locks the number, and decides in one statement after that: an active campaign has either committed or waits for us. */
+async function beginRelease(
+  deps: PhoneNumberDeps,
+  tx: WorkspaceTx,
+  id: string,
+  actorOf: ActorOf,
+): Promise<PhoneNumberRow> {
+  const now = deps.clock.now();
+  const before = await lockNumber(tx, id);
+  if (!before || before.status === 'released') throw notFound();
+  const held = before.provider !== 'sip' && (before.status === 'active' || before.status === 'suspended');
+  const marked = await tx.db
+    .updateTable('phone_numbers')
+    .set(
+      held
+        ? {
+            status: 'suspended',
+            releasing_from: before.releasing_from ?? (before.status === 'active' ? 'active' : 'suspended'),
+            due_at: new Date(now.getTime() + TAKE_UP_MS),
+          }
+        : { due_at: before.status === 'provisioning' ? now : null },
+    )
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .where(sql<SqlBool>`
+      not exists (select from campaigns c where c.workspace_id = ${tx.workspaceId} and c.phone_number_id = ${id}
+        and c.status in ('scheduled', 'running', 'paused'))
+      and not exists (select from calls c where c.workspace_id = ${tx.workspaceId} and c.phone_number_id = ${id}
+        and c.ended_at is null)`)
+    .returningAll()
+    .executeTakeFirst();
+  if (!marked) throw new ServiceError('number_in_use', await reasonOf(tx, id));
+  return held ? marked : release(deps, tx, marked, actorOf);
+}
+
+async function reasonOf(tx: WorkspaceTx, id: string): Promise<string> {
+  const campaign = await tx.db
+    .selectFrom('campaigns')
+    .select('name')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('phone_number_id', '=', id)
+    .where(sql<SqlBool>`status in ('scheduled', 'running', 'paused')`)
+    .limit(1)
+    .executeTakeFirst();
+  if (campaign) return `The campaign "${campaign.name}" uses this number. Stop it first, or change its number.`;
+  return 'A call with this number is up. Wait until it has ended, or end it.';
+}
+
+async function callOffRelease(tx: WorkspaceTx, id: string): Promise<void> {
+  const current = await lockNumber(tx, id);
+  if (!current?.releasing_from) return;
+  await changeNumber(tx, id, { status: current.releasing_from, releasing_from: null, due_at: null });
+}
+
+async function endRelease(deps: PhoneNumberDeps, tx: WorkspaceTx, id: string, actorOf: ActorOf): Promise<void> {
+  const current = await lockNumber(tx, id);
+  // Of two releases at once one wins; for the other the number is gone.
+  if (!current || current.status === 'released') throw notFound();
+  await release(deps, tx, current, actorOf);
+}
+
+/** The number's last event. It is out of reach from now on, and the workspace may get it anew. */
+async function release(
+  deps: PhoneNumberDeps,
+  tx: WorkspaceTx,
+  row: PhoneNumberRow,
+  actorOf?: ActorOf,
+): Promise<PhoneNumberRow> {
+  const now = deps.clock.now();
+  const released = await changeNumber(tx, row.id, {
+    status: 'released',
+    releasing_from: null,
+    // A purchase that is under way stays due: what comes of it must be given back.
+    due_at: row.status === 'provisioning' ? row.due_at : null,
+    sip_password: null,
+    revision: row.revision + 1,
+    updated_at: now,
+  });
+  const actor = actorOf?.('phone_number.released', 'phone_number', toId('pn', row.id));
+  await recordNumber(tx, released, now, actor);
+  return released;
+}

@@ -1,0 +1,27 @@
+import type { components } from '@trunkline/client/schema';
+import type { TelephonyGateway } from '../telephony/gateway.ts';
+import { providerError, sellerNamed } from './providers.ts';
+
+type AvailablePhoneNumber = components['schemas']['AvailablePhoneNumber'];
+
+const MOST = 100;
+
+/** The numbers that a provider has for sale. Throws `invalid_request` and `provider_error`. */
+export async function searchNumbers(
+  gateways: readonly TelephonyGateway[],
+  query: { provider: AvailablePhoneNumber['provider']; country?: string; areaCode?: string; contains?: string },
+): Promise<AvailablePhoneNumber[]> {
+  const { provider, country = 'US', areaCode, contains } = query;
+  const gateway = sellerNamed(gateways, provider, '/query/provider');
+  const area = { ...(areaCode !== undefined && { areaCode }), ...(contains !== undefined && { contains }) };
+  const found = await gateway.searchNumbers({ country, ...area, limit: MOST }).catch((error) => {
+    throw providerError(error, provider);
+  });
+  return found.slice(0, MOST).map(({ phoneNumber, monthlyCost, currency }) => ({
+    phoneNumber,
+    country,
+    provider,
+    ...(monthlyCost !== undefined && { monthlyCost }),
+    ...(currency !== undefined && { currency }),
+  }));
+}

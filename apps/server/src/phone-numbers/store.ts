@@ -1,0 +1,123 @@
+import { type SqlBool, sql, type Updateable } from 'kysely';
+import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import { containing, pageRows } from '../database/page.ts';
+import type { Schema } from '../database/schema.ts';
+import type { ProviderNumber } from '../telephony/gateway.ts';
+import type { PhoneNumberRow } from './phone-number.ts';
+
+export { isCallable } from './phone-number.ts';
+
+/** A number that was not released, by its UUID. */
+export function findNumber(tx: WorkspaceTx, id: string): Promise<PhoneNumberRow | undefined> {
+  return numbersOf(tx).where('id', '=', id).where('status', '<>', 'released').executeTakeFirst();
+}
+
+/** A number that was not released, by its E.164 form with the plus. */
+export function numberByE164(tx: WorkspaceTx, e164: string): Promise<PhoneNumberRow | undefined> {
+  return numbersOf(tx).where('phone_number', '=', e164).where('status', '<>', 'released').executeTakeFirst();
+}
+
+/**
+ * The same as `findNumber`, kept as it is until the transaction ends. Whoever makes a campaign active takes the number
+ * like this first, so that a release at the same moment either sees the campaign or is seen by it.
+ */
+export function holdNumber(tx: WorkspaceTx, id: string): Promise<PhoneNumberRow | undefined> {
+  return numbersOf(tx).where('id', '=', id).where('status', '<>', 'released').forShare().executeTakeFirst();
+}
+
+/** A number in whichever status, locked for a change. */
+export function lockNumber(tx: WorkspaceTx, id: string): Promise<PhoneNumberRow | undefined> {
+  return numbersOf(tx).where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+/** Numbers in whichever status, locked for a change, by ascending ID. */
+export function lockNumbers(tx: WorkspaceTx, ids: string[]): Promise<PhoneNumberRow[]> {
+  return numbersOf(tx).where('id', 'in', ids).orderBy('id').forUpdate().execute();
+}
+
+/** A number in whichever status. */
+export function readNumber(tx: WorkspaceTx, id: string): Promise<PhoneNumberRow | undefined> {
+  return numbersOf(tx).where('id', '=', id).executeTakeFirst();
+}
+
+/** Numbers in whichever status. */
+export async function readNumbers(tx: WorkspaceTx, ids: string[]): Promise<PhoneNumberRow[]> {
+  return ids.length === 0 ? [] : numbersOf(tx).where('id', 'in', ids).execute();
+}
+
+/** Changes a number that the transaction holds, and answers the whole of it. */
+export function changeNumber(
+  tx: WorkspaceTx,
+  id: string,
+  changes: Updateable<Schema['phone_numbers']>,
+): Promise<PhoneNumberRow> {
+  return tx.db
+    .updateTable('phone_numbers')
+    .set(changes)
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** One page of numbers that are not released, and how many there are on all pages. */
+export async function listNumbers(
+  tx: WorkspaceTx,
+  page: {
+    page: number;
+    perPage: number;
+    column: 'phone_number' | 'created_at';
+    order: 'asc' | 'desc';
+    searchText?: string | undefined;
+  },
+): Promise<{ rows: PhoneNumberRow[]; totalCount: number }> {
+  const pattern = page.searchText === undefined ? undefined : containing(page.searchText);
+  const found = numbersOf(tx)
+    .where('status', '<>', 'released')
+    .$if(pattern !== undefined, (query) =>
+      query.where(
+        sql<SqlBool>`(phone_number ilike ${pattern} or friendly_name ilike ${pattern} or label ilike ${pattern})`,
+      ),
+    );
+  const { limit, offset } = pageRows(page);
+  const rows = await found.orderBy(page.column, page.order).orderBy('id', page.order).limit(limit).offset(offset).execute();
+  const { count } = await found
+    .clearSelect()
+    .select((each) => each.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return { rows, totalCount: Number(count) };
+}
+
+/** Frees numbers whose purchase came to nothing, so that they can be bought or imported. */
+export async function forgetFailed(tx: WorkspaceTx, phoneNumbers: string[], now: Date): Promise<void> {
+  await sql`
+    update phone_numbers set status = 'released', revision = revision + 1, updated_at = ${now}
+    where workspace_id = ${tx.workspaceId} and phone_number = any(${phoneNumbers}) and status = 'failed'`.execute(tx.db);
+}
+
+/**
+ * Takes the numbers that a server has to look at, and puts them off until `next`: whoever dies over them leaves them to
+ * another server then.
+ */
+export async function takeDueNumbers(tx: EngineTx, now: Date, next: Date, limit: number): Promise<PhoneNumberRow[]> {
+  const due = await sql<{ workspace_id: string; id: string }>`
+    select workspace_id, id from phone_numbers where due_at <= ${now}
+    order by due_at limit ${limit} for update skip locked`.execute(tx.db);
+  if (due.rows.length === 0) return [];
+  const { rows } = await sql<PhoneNumberRow>`
+    update phone_numbers set due_at = ${next}
+    where (workspace_id, id) in (
+      select * from unnest(${due.rows.map((row) => row.workspace_id)}::uuid[], ${due.rows.map((row) => row.id)}::uuid[])
+    ) returning *`.execute(tx.db);
+  return rows;
+}
+
+/** What a bought number gets from its provider. */
+export const boughtColumns = (number: ProviderNumber) => ({
+  provider_number_id: number.providerNumberId ?? null,
+  provider_monthly_cost: number.monthlyCost ?? null,
+  provider_currency: number.currency ?? null,
+});
+
+const numbersOf = (tx: WorkspaceTx) =>
+  tx.db.selectFrom('phone_numbers').selectAll().where('workspace_id', '=', tx.workspaceId);

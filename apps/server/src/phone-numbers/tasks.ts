@@ -1,0 +1,48 @@
+import { startLoop } from '../jobs/loop.ts';
+import { checkTrunks } from './check-trunks.ts';
+import type { PhoneNumberDeps } from './deps.ts';
+import type { PhoneNumberRow } from './phone-number.ts';
+import { releaseDue } from './release-number.ts';
+import { settleDue } from './settle-purchase.ts';
+import { takeDueNumbers } from './store.ts';
+
+const REST_MS = 2_000;
+const AT_ONCE = 50;
+/** When a number is due again if nothing comes of this look: its server died, or its provider can't be asked. */
+const AGAIN_MS = 60_000;
+
+/**
+ * The background side of phone numbers: settles purchases and releases that a server has left, and checks trunks every
+ * hour. Any server takes up what is due, each number once.
+ * @returns what ends it, after the round that is under way
+ */
+export function startPhoneNumberTasks(deps: PhoneNumberDeps, restMs = REST_MS): { stop(): Promise<void> } {
+  const act = async () => (await takeUpDueNumbers(deps)) === AT_ONCE;
+  return startLoop({ name: 'the look at phone numbers', restMs, log: deps.log, act });
+}
+
+/** One round: looks at the numbers that are due, at most 50. Returns how many they were. */
+export async function takeUpDueNumbers(deps: PhoneNumberDeps): Promise<number> {
+  const now = deps.clock.now();
+  const next = new Date(now.getTime() + AGAIN_MS);
+  const due = await deps.database.inEngine((tx) => takeDueNumbers(tx, now, next, AT_ONCE));
+  const imported = due.filter((row) => row.provider === 'sip');
+  const bought = due.filter((row) => row.provider !== 'sip');
+  await Promise.all([
+    ...[...byWorkspace(imported).values()].map((rows) => attempt(deps, rows[0]!, () => checkTrunks(deps, rows))),
+    ...bought.map((row) => attempt(deps, row, () => (row.releasing_from ? releaseDue : settleDue)(deps, row))),
+  ]);
+  return due.length;
+}
+
+async function attempt(deps: PhoneNumberDeps, row: PhoneNumberRow, act: () => Promise<void>): Promise<void> {
+  await act().catch((error) => {
+    deps.log.warn({ err: error, phoneNumberId: row.id }, 'a phone number could not be looked after; it is tried again');
+  });
+}
+
+function byWorkspace(rows: PhoneNumberRow[]): Map<string, PhoneNumberRow[]> {
+  const groups = new Map<string, PhoneNumberRow[]>();
+  for (const row of rows) groups.set(row.workspace_id, [...(groups.get(row.workspace_id) ?? []), row]);
+  return groups;
+}
