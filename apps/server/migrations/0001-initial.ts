@@ -325,8 +325,11 @@ create table campaign_contacts (
   last_outcome text,
   reason text,
   primary key (workspace_id, campaign_id, id)
-) with (fillfactor = 70);
-create unique index campaign_contacts_number on campaign_contacts (workspace_id, campaign_id, phone_number);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+-- The number leads, so that this index is no match for the primary key where a contact is named by its ID.
+create unique index campaign_contacts_number on campaign_contacts (workspace_id, phone_number, campaign_id);
+-- A campaign has one workspace: without this the planner takes the two for independent and expects next to no rows.
+create statistics campaign_contacts_keys (dependencies, ndistinct) on workspace_id, campaign_id from campaign_contacts;
 create index campaign_contacts_claim on campaign_contacts (workspace_id, campaign_id, lane, state, next_attempt_at, id)
   where state in ('pending', 'waiting');
 
@@ -362,7 +365,7 @@ create table calls (
   sip_status smallint,
   result jsonb,
   primary key (workspace_id, id)
-) with (fillfactor = 60);
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 -- Nobody is dialled twice: one live call a person, one call per attempt of a contact.
 create unique index calls_live_number on calls (workspace_id, to_number) where ended_at is null;
 create unique index calls_contact_attempt on calls (workspace_id, contact_id, attempt);

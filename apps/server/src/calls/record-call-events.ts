@@ -107,8 +107,7 @@ export function createCallRecorder(options: {
           ${known.map(([, p]) => p.ended?.endedBy ?? null)}::text[],
           ${known.map(([, p]) => p.ended?.sipStatus ?? null)}::smallint[])
           as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status)
-        where c.workspace_id = x.workspace_id and c.id = x.id and c.ended_at is null
-          and c.status in ('dialing', 'ringing', 'in_progress')
+        where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ('dialing', 'ringing', 'in_progress')
         returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.attempt, c.outcome, c.ended_at`.execute(tx.db);
       await owner.onCallsEnded(tx, rows.filter(hasEnded).map(toEndedCall), now);
     });

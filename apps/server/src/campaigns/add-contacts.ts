@@ -11,6 +11,7 @@ interface AddingRow {
   timezone: string;
   adding_uploads: string[];
   adding_after_row: number;
+  total_contacts: number;
 }
 
 /**
@@ -18,17 +19,36 @@ interface AddingRow {
  * once. An advisory lock keeps other servers out, so that the campaign's row is locked only for the moment in which
  * the chunk is counted, and dialing goes on. Answers whether there may be more to add.
  */
-export async function addContacts(database: Database, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<boolean> {
+export async function addContacts(database: Database, campaign: CampaignKey, now: Date): Promise<boolean> {
+  const added = await addChunk(database, campaign, now);
+  if (added.first || added.done) await refreshStatistics(database);
+  return added.more;
+}
+
+/** The claim's plan rests on statistics; autovacuum may come a minute after a million contacts have. */
+async function refreshStatistics(database: Database): Promise<void> {
+  await database.inEngine(({ db }) => sql`analyze campaign_contacts`.execute(db));
+}
+
+interface AddedChunk {
+  more: boolean;
+  first: boolean;
+  done: boolean;
+}
+
+const nothing: AddedChunk = { more: false, first: false, done: false };
+
+async function addChunk(database: Database, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<AddedChunk> {
   return database.inEngine(async (tx) => {
     const lock = await sql<{ locked: boolean }>`
       select pg_try_advisory_xact_lock(hashtextextended(${campaignId}, 0)) as locked`.execute(tx.db);
-    if (!lock.rows[0]!.locked) return false;
+    if (!lock.rows[0]!.locked) return nothing;
     const campaign = await sql<AddingRow>`
-      select timezone, adding_uploads, adding_after_row from campaigns
+      select timezone, adding_uploads, adding_after_row, total_contacts from campaigns
       where workspace_id = ${workspaceId} and id = ${campaignId} and status in ('running', 'paused')
         and not contacts_added`.execute(tx.db);
     const row = campaign.rows[0];
-    if (!row) return false;
+    if (!row) return nothing;
 
     const upload = row.adding_uploads[0];
     const entries =
@@ -42,18 +62,20 @@ export async function addContacts(database: Database, { workspaceId, campaignId 
           ).rows;
     let added = 0;
     if (entries.length > 0) {
-      const zones = entries.map((entry) => entry.timezone ?? row.timezone);
-      const lanes = await lanesOf(tx, { workspaceId, campaignId }, [...new Set(zones)]);
+      const zones = new Set(entries.map((entry) => entry.timezone ?? row.timezone));
+      const lanes = await lanesOf(tx, { workspaceId, campaignId }, [...zones]);
       const inserted = await sql`
         insert into campaign_contacts
           (workspace_id, campaign_id, id, list_id, phone_number, name, "values", lane, state, next_attempt_at)
-        select e.workspace_id, ${campaignId}, x.id, u.list_id, e.phone_number, e.name, e.values, x.lane, 'pending', ${now}
-        from unnest(${entries.map((entry) => entry.row_number)}::integer[], ${entries.map(() => newUuid())}::uuid[],
-            ${zones.map((zone) => lanes.get(zone)!)}::smallint[]) as x (row_number, id, lane)
-          join contact_list_entries e on e.workspace_id = ${workspaceId} and e.upload_id = ${upload!}
-            and e.row_number = x.row_number
+        select e.workspace_id, ${campaignId}, (${entries.map(() => newUuid())}::uuid[])[row_number() over (order by e.row_number)],
+          u.list_id, e.phone_number, e.name, e.values,
+          (${JSON.stringify(Object.fromEntries(lanes))}::jsonb ->> coalesce(e.timezone, ${row.timezone}))::smallint,
+          'pending', ${now}
+        from contact_list_entries e
           join contact_list_uploads u on u.workspace_id = e.workspace_id and u.id = e.upload_id
-        on conflict (workspace_id, campaign_id, phone_number) do nothing`.execute(tx.db);
+        where e.workspace_id = ${workspaceId} and e.upload_id = ${upload!}
+          and e.row_number > ${row.adding_after_row} and e.row_number <= ${entries.at(-1)!.row_number}
+        on conflict (workspace_id, phone_number, campaign_id) do nothing`.execute(tx.db);
       added = Number(inserted.numAffectedRows ?? 0n);
     }
 
@@ -66,6 +88,6 @@ export async function addContacts(database: Database, { workspaceId, campaignId 
         adding_uploads = ${uploads}, adding_after_row = ${uploadIsRead ? 0 : entries.at(-1)!.row_number},
         next_claim_at = 'epoch', revision = revision + 1
       where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
-    return !done;
+    return { more: !done, first: row.total_contacts === 0, done };
   });
 }

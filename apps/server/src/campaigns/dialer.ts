@@ -107,19 +107,25 @@ export function startDialer(options: DialerOptions): Dialer {
 
   const unsubscribe = [...new Set(gateways.values())].map((gateway) => gateway.onEvents(recorder.record));
 
+  /** Claims one batch of every campaign that is due, then another of those that have more, until it is time to look again. */
   const claimTurn = async (): Promise<boolean> => {
-    if (!lease.isHeld()) return false;
-    let more = false;
-    for (const campaign of await database.inEngine((tx) => claimableCampaigns(tx, clock.now()))) {
-      const free = options.maxCalls - held.size;
-      if (free <= 0) return false;
-      const serverId = lease.serverId();
-      const claim = await claimContacts(database, campaign, { serverId, free, now: clock.now() }, onFinished);
-      for (const call of claim.calls) held.set(call.roomId, call);
-      placer.add(claim.calls);
-      more ||= claim.more;
+    const lookAgainAt = performance.now() + CLAIM_REST_MS;
+    let campaigns = await database.inEngine((tx) => claimableCampaigns(tx, clock.now()));
+    while (campaigns.length > 0) {
+      const withMore: CampaignKey[] = [];
+      for (const campaign of campaigns) {
+        const free = options.maxCalls - held.size;
+        if (free <= 0 || !lease.isHeld()) return false;
+        const serverId = lease.serverId();
+        const claim = await claimContacts(database, campaign, { serverId, free, now: clock.now() }, onFinished);
+        for (const call of claim.calls) held.set(call.roomId, call);
+        placer.add(claim.calls);
+        if (claim.more) withMore.push(campaign);
+      }
+      if (performance.now() > lookAgainAt) return withMore.length > 0;
+      campaigns = withMore;
     }
-    return more;
+    return false;
   };
 
   const fillTurn = async (): Promise<boolean> => {

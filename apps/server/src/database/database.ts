@@ -38,8 +38,19 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** The engine's transaction for what is written about one workspace. Row-level security does not bind it. */
+export const forWorkspace = (tx: EngineTx, workspaceId: string): WorkspaceTx =>
+  ({ db: tx.db, workspaceId }) as WorkspaceTx;
+
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const retries = 3;
+
+/**
+ * The engine's statements name rows by their keys. A plan made while a table was small would scan it, and stay in use
+ * as it grows, until the next ANALYZE: so scans and the joins that rest on them are off.
+ */
+const beginEngine = `begin; select set_config('trunkline.engine', 'on', true), set_config('enable_seqscan', 'off', true),
+  set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
 
 /** Opens a pool of at most `poolSize` connections. It connects when first used. */
 export function openDatabase(options: { connection: Connection; poolSize: number; log: Logger }): Database {
@@ -62,7 +73,7 @@ export function openDatabase(options: { connection: Connection; poolSize: number
       return inTransaction(pool, begin, (db) => fn({ db, workspaceId } as WorkspaceTx));
     },
     inEngine: (fn) =>
-      inTransaction(pool, `begin; select set_config('trunkline.engine', 'on', true)`, (db) => fn({ db } as EngineTx)),
+      inTransaction(pool, beginEngine, (db) => fn({ db } as EngineTx)),
     connection: options.connection,
     pool,
     close: () => pool.end(),
