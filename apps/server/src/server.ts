@@ -77,7 +77,7 @@ export async function startServer({
 
     const stop = async () => {
       draining.abort();
-      await Promise.all([Promise.race([listening.close(), sleep(REQUESTS_MS)]), composition.stop()]);
+      await composition.stop(Promise.race([listening.close(), sleep(REQUESTS_MS)]));
       await opened.close();
     };
     return { url: publicUrl, firstKey, database: opened, stop };

@@ -1,4 +1,5 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { paths } from '@trunkline/client/schema';
@@ -48,10 +49,12 @@ export async function startTestServer(overrides: TestOverrides = {}) {
   const connectionString = overrides.connectionString ?? fresh!.connection.connectionString;
   const apiKey = overrides.apiKey ?? newKey('test');
   const clock = testClock();
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-test-data-'));
   const config: Config = {
     ...loadConfig({}),
     port: 0,
     host: '127.0.0.1',
+    dataDir,
     databaseUrl: connectionString,
     bootstrapApiKey: apiKey,
     rateLimitPerMinute: 0,
@@ -81,6 +84,7 @@ export async function startTestServer(overrides: TestOverrides = {}) {
     stop: async () => {
       await server.stop();
       await fresh?.drop();
+      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }

@@ -3,16 +3,16 @@ import type { ReadContact } from './reading/read-contacts.ts';
 const SPECIAL = /[\\\t\n\r]/;
 const ARRAY_SPECIAL = /["\\\t\n\r]/;
 
-const escape = (text: string): string =>
+const escaped = (text: string): string =>
   text.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
 
 /** A cell of COPY's text format. */
 const cell = (text: string | undefined): string =>
-  text === undefined ? '\\N' : SPECIAL.test(text) ? escape(text) : text;
+  text === undefined ? '\\N' : SPECIAL.test(text) ? escaped(text) : text;
 
 /** An element of an array literal inside such a cell: quoted for the array, then escaped for COPY. */
 const element = (text: string): string =>
-  ARRAY_SPECIAL.test(text) ? `"${escape(text.replaceAll('\\', '\\\\').replaceAll('"', '\\"'))}"` : `"${text}"`;
+  ARRAY_SPECIAL.test(text) ? `"${escaped(text.replaceAll('\\', '\\\\').replaceAll('"', '\\"'))}"` : `"${text}"`;
 
 /** Lines for `copy contact_list_entries_all (…) from stdin`, one a contact. */
 export type CopyLines = (contacts: readonly ReadContact[]) => string;

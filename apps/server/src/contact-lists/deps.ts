@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
-import type { Connection } from '../database/connection.ts';
 import type { Database } from '../database/database.ts';
 import type { Notifications } from '../database/notifications.ts';
 import type { Jobs } from '../jobs/jobs.ts';
@@ -17,9 +16,4 @@ export interface ContactListDeps {
   log: Logger;
   /** Caps of one file. */
   limits: ReadLimits;
-}
-
-/** What the background work needs on top: the database that its thread connects to by itself. */
-export interface ValidationDeps extends ContactListDeps {
-  connection: Connection;
 }

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
-import type { ContactListDeps, ValidationDeps } from './deps.ts';
+import type { ContactListDeps } from './deps.ts';
 import { type ErrorReportFile, openErrorReport } from './error-report-file.ts';
 import { eraseQueue, type UploadJob } from './queues.ts';
 import { appendColumns } from './store.ts';
@@ -21,7 +21,7 @@ const program = new URL(`./validate-worker${import.meta.url.endsWith('.ts') ? '.
  * run again after a crash: it begins anew.
  */
 export async function validateUpload(
-  deps: ValidationDeps,
+  deps: ContactListDeps,
   { workspaceId, uploadId }: UploadJob,
   signal: AbortSignal,
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function validateUpload(
   const { upload, defaultCountry } = found;
   const report = openErrorReport(objects, `reports/${toId('upl', uploadId)}.csv`);
   const work: ValidationWork = {
-    connection: deps.connection,
+    connection: database.connection,
     workspaceId,
     uploadId,
     options: { defaultCountry: defaultCountry ?? undefined, limits: deps.limits },

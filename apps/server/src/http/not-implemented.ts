@@ -63,17 +63,6 @@ export const notImplemented = [
   'listDoNotCall',
   'addDoNotCall',
   'removeDoNotCall',
-  // Contact lists
-  'listContactLists',
-  'createContactList',
-  'getContactList',
-  'deleteContactList',
-  'listContactListEntries',
-  'listContactListUploads',
-  'createContactListUpload',
-  'getContactListUpload',
-  'streamContactListUploadEvents',
-  'confirmContactListUpload',
   // Phone numbers
   'listPhoneNumbers',
   'searchAvailablePhoneNumbers',

@@ -20,7 +20,8 @@ export interface Jobs {
   enqueue<Data extends object>(tx: WorkspaceTx | EngineTx, queue: string, data: Data): Promise<void>;
   /** Begins to carry out a task's jobs in this process. */
   work<Data extends object>(task: Task<Data>): Promise<void>;
-  /** Lets go of everything; jobs under way are taken up by others. */
+  /** Lets go of the work of this process, which others take up. It can still enqueue. */
+  quit(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -51,11 +52,13 @@ export async function openJobs({ connection, log }: { connection: Connection; lo
   });
   boss.on('error', (error) => log.warn({ reason: error.message }, 'the job queue has a problem'));
   await boss.start();
-  const closing = new AbortController();
+  const quitting = new AbortController();
+  const queues = new Set<string>();
 
   async function make(queue: string, options: object): Promise<void> {
     await boss.createQueue(queue, options);
     await boss.updateQueue(queue, options);
+    queues.add(queue);
   }
 
   return {
@@ -70,15 +73,19 @@ export async function openJobs({ connection, log }: { connection: Connection; lo
       await make(queue, { ...queueOptions, ...(giveUp && { deadLetter: `${queue}.given-up` }) });
       const options = { localConcurrency: concurrency, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 5 };
       await boss.work<Data>(queue, options, async ([job]) => {
-        const signal = AbortSignal.any([job!.signal, closing.signal]);
+        const signal = AbortSignal.any([job!.signal, quitting.signal]);
         await run(job!.data, signal).catch((error) => {
           if (!signal.aborted) log.error({ err: error, queue, job: job!.id }, 'a background job failed');
           throw error;
         });
       });
     },
+    async quit() {
+      quitting.abort();
+      await Promise.all([...queues].map((queue) => boss.offWork(queue, { wait: true })));
+    },
     async close() {
-      closing.abort();
+      quitting.abort();
       await boss.stop({ graceful: true, timeout: CLOSING_MS });
     },
   };
