@@ -2,6 +2,15 @@ import createFetchClient, { type Client } from 'openapi-fetch';
 import type { paths } from './generated/schema.ts';
 import { type ItemOf, items, type ListingInit, type ListingPath, type PageOf, pages } from './pages.ts';
 import { retryingFetch } from './retry.ts';
+import { type EventStreams, eventStreams } from './streams.ts';
+import {
+  type CheckedUpload,
+  type ContactFile,
+  type ContactList,
+  confirmContactList,
+  type ProgressOptions,
+  uploadContactList,
+} from './upload-contact-list.ts';
 
 export interface ClientOptions {
   /** Where the server is, such as `http://localhost:8080`. */
@@ -15,7 +24,7 @@ export interface ClientOptions {
 }
 
 /** The client: `GET`, `POST`, `PUT`, `PATCH` and `DELETE` for every operation, and what takes more than one of them. */
-export interface TrunklineClient extends Client<paths> {
+export interface TrunklineClient extends Client<paths>, EventStreams {
   /** The pages of a listing. `for await (const page of client.pages('/v1/calls')) …` Throws `TrunklineError`. */
   pages<Path extends ListingPath>(
     path: Path,
@@ -26,6 +35,13 @@ export interface TrunklineClient extends Client<paths> {
     path: Path,
     ...init: ListingInit<Path>
   ): AsyncGenerator<ItemOf<Path>, void, undefined>;
+  /**
+   * Creates a contact list, sends its file and waits until every row has been checked; `confirmContactList` then
+   * imports the valid ones. Throws `ContactFileError` for a file that can't be imported, else `TrunklineError`.
+   */
+  uploadContactList(file: ContactFile & ProgressOptions): Promise<{ list: ContactList; upload: CheckedUpload }>;
+  /** Imports the list's latest upload, or the one that is named, and waits for the end. Twice does nothing twice. */
+  confirmContactList(contactListId: string, options?: ProgressOptions & { uploadId?: string }): Promise<ContactList>;
 }
 
 /** A base URL as people paste it: with a slash or the `/v1` of the API behind it. */
@@ -39,9 +55,14 @@ export function createClient({ baseUrl, apiKey, fetch, maxRetries = 3 }: ClientO
     headers: { 'X-API-Key': apiKey },
     fetch: retryingFetch(send, maxRetries),
   });
+  const streams = eventStreams(raw, send);
+  const deps = { raw, streams, fetch: send, maxRetries };
   return {
     ...raw,
+    ...streams,
     pages: (path, ...init) => pages(raw, path, ...init),
     items: (path, ...init) => items(raw, path, ...init),
+    uploadContactList: (file) => uploadContactList(deps, file),
+    confirmContactList: (id, confirmOptions) => confirmContactList(deps, id, confirmOptions),
   };
 }

@@ -2094,7 +2094,7 @@ export interface components {
          */
         ContactListStorageKey: string;
         /**
-         * @description `draft` until the first import is done, then `ready`. `archived`: deleted, and kept only because an ended campaign refers to it; the API answers 404 for it.
+         * @description `draft` until the first import is done, then `ready`. `archived`: deleted, and kept only because a campaign refers to it; the API answers 404 for it.
          * @example ready
          * @enum {string}
          */

@@ -1,0 +1,129 @@
+import { createParser } from 'eventsource-parser';
+import { backoff, sleep } from './retry.ts';
+import { errorOf } from './trunkline-error.ts';
+
+export interface EventOptions {
+  /** Ends the stream; the loop then throws the signal's reason. */
+  signal?: AbortSignal;
+  /** `eventId` of the last event that was seen: only what came after it is sent. */
+  lastEventId?: string;
+}
+
+interface Opened {
+  data?: ReadableStream<Uint8Array> | null;
+  error?: unknown;
+  response: Response;
+}
+
+interface Source<Event> {
+  /** Asks for the stream. */
+  open(lastEventId: string | undefined, signal: AbortSignal): Promise<Opened>;
+  /** Whether the server closes the stream for good after this event. */
+  isLast(event: Event): boolean;
+}
+
+/** The server sends a comment every 15 s; a stream that is silent for so long has been lost on the way. */
+const LONGEST_SILENCE_MS = 45_000;
+/** Connections that broke one after the other before anything came over them. */
+const MOST_FAILURES = 12;
+
+/** Statuses that say nothing about the stream itself. */
+const MAY_PASS: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** A connection that may be better the next time. */
+class Disconnected extends Error {}
+
+/** Aborts once the outer signal does, or when it was not held off for the longest silence. */
+function watchdog(outer: AbortSignal | undefined) {
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const abort = () => controller.abort(outer?.reason);
+  outer?.addEventListener('abort', abort, { once: true });
+  if (outer?.aborted) abort();
+  return {
+    signal: controller.signal,
+    holdOff() {
+      clearTimeout(timer);
+      timer = setTimeout(() => controller.abort(new Disconnected('The event stream fell silent.')), LONGEST_SILENCE_MS);
+    },
+    end() {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', abort);
+      controller.abort();
+    },
+  };
+}
+
+/**
+ * The events of a stream. Comes back after a lost connection, with the last event it has seen, and honours `retry:`.
+ * Ends where the server ends it for good. Throws `TrunklineError` where the server refuses, the signal's reason on
+ * abort, and what the network said when the server stays away.
+ */
+export async function* followEvents<Event extends { eventId: string }>(
+  { open, isLast }: Source<Event>,
+  { signal, lastEventId: firstId }: EventOptions = {},
+): AsyncGenerator<Event, void, undefined> {
+  let lastEventId = firstId;
+  let ended = false;
+  let retryMs: number | undefined;
+  for (let failures = 0; ; failures += 1) {
+    const watch = watchdog(signal);
+    try {
+      watch.holdOff();
+      const { data, error, response } = await open(lastEventId, watch.signal);
+      if (response.status === 204) return;
+      if (!response.ok) {
+        const refused = errorOf(response, error);
+        retryMs = refused.retryAfterSeconds === undefined ? retryMs : refused.retryAfterSeconds * 1000;
+        throw MAY_PASS.has(response.status) ? new Disconnected(refused.message, { cause: refused }) : refused;
+      }
+      for await (const { event, retry } of read<Event>(data)) {
+        failures = 0;
+        watch.holdOff();
+        retryMs = retry ?? retryMs;
+        if (!event) continue;
+        lastEventId = event.eventId;
+        ended = isLast(event);
+        yield event;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      const lost = error instanceof TypeError || error instanceof Disconnected || watch.signal.aborted;
+      if (!lost || failures >= MOST_FAILURES) throw error instanceof Disconnected ? (error.cause ?? error) : error;
+    } finally {
+      watch.end();
+    }
+    if (ended) return;
+    await sleep(failures === 0 && retryMs !== undefined ? retryMs : (retryMs ?? 0) + backoff(failures), signal);
+  }
+}
+
+interface Received<Event> {
+  event?: Event;
+  retry?: number;
+}
+
+/** What comes over the body. Comments give an empty item, so that they count as a sign of life. */
+async function* read<Event>(body: ReadableStream<Uint8Array> | null | undefined): AsyncGenerator<Received<Event>> {
+  if (!body) return;
+  let received: Received<Event>[] = [];
+  const parser = createParser({
+    onEvent: ({ data }) => received.push({ event: JSON.parse(data) as Event }),
+    onRetry: (retry) => received.push({ retry }),
+  });
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      parser.feed(decoder.decode(value, { stream: true }));
+      yield {};
+      const ready = received;
+      received = [];
+      yield* ready;
+    }
+  } finally {
+    reader.cancel().catch(() => undefined);
+  }
+}
