@@ -1,0 +1,156 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { describeSchema } from '../migrations/dump-schema.ts';
+import { callTransitions } from '../src/calls/call.ts';
+import { campaignTransitions } from '../src/campaigns/campaign.ts';
+import { listTransitions } from '../src/contact-lists/list.ts';
+import { uploadTransitions } from '../src/contact-lists/upload.ts';
+import { freshDatabase } from './database.ts';
+import * as rules from './repository/source-rules.ts';
+import { allowedValues, movesOf, type Transitions, unknownStates, wrongMoves } from './repository/state-rules.ts';
+
+const home = path.join(import.meta.dirname, '..');
+const dump = readFileSync(path.join(home, 'migrations/schema.txt'), 'utf8');
+const contract = createRequire(import.meta.url)('@trunkline/openapi/openapi.json') as {
+  components: { schemas: Record<string, { enum?: string[]; 'x-transitions'?: Transitions }> };
+};
+
+const filesBelow = (folder: string): rules.SourceFile[] =>
+  readdirSync(path.join(home, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => ({
+      path: name.replaceAll(path.sep, '/'),
+      text: readFileSync(path.join(home, folder, name), 'utf8'),
+    }));
+
+const sources = filesBelow('src');
+const statements = [...sources.filter((file) => !file.path.endsWith('.test.ts')), ...filesBelow('migrations')];
+
+/** Each rule, the files that it holds for, and a file that breaks it. */
+const held: [string, rules.Rule, rules.SourceFile[], rules.SourceFile][] = [
+  [
+    'imports run downwards',
+    rules.importsRunDownwards,
+    sources,
+    { path: 'calls/call.ts', text: "import { pace } from '../campaigns/pace.ts';" },
+  ],
+  [
+    'an import of values from http/handler.ts runs upwards',
+    rules.importsRunDownwards,
+    sources,
+    { path: 'calls/operations.ts', text: "import {\n  page,\n} from '../http/handler.ts';" },
+  ],
+  [
+    'everything stands in a layer',
+    rules.importsRunDownwards,
+    sources,
+    { path: 'elsewhere/call.ts', text: 'export const a = 1;' },
+  ],
+  [
+    'only config.ts reads the environment',
+    rules.onlyConfigReadsTheEnvironment,
+    sources,
+    { path: 'calls/call.ts', text: "const port = process.env['PORT'];" },
+  ],
+  [
+    'only compose.ts imports adapters',
+    rules.onlyComposeImportsAdapters,
+    sources,
+    { path: 'calls/place-calls.ts', text: "import { createSimulator } from '../telephony/simulator/simulator.ts';" },
+  ],
+  [
+    'SQL asks the database for no business time',
+    rules.noDatabaseTime,
+    statements,
+    { path: 'calls/store.ts', text: 'sql`update calls set ended_at = now()`' },
+  ],
+  [
+    'no file is over 400 lines',
+    rules.noLongFile,
+    sources,
+    { path: 'calls/store.ts', text: 'export {};\n'.repeat(401) },
+  ],
+  ['no name says nothing', rules.noVagueName, sources, { path: 'calls/utils/format.ts', text: '' }],
+  [
+    'only the import names the table without row-level security',
+    rules.onlyTheImportWritesEntries,
+    sources,
+    { path: 'contact-lists/store.ts', text: 'sql`select from contact_list_entries_all`' },
+  ],
+];
+
+test.each(held)('%s', (_name, rule, files, breach) => {
+  expect(rule(files)).toEqual([]);
+  expect(rule([breach])).toHaveLength(1);
+});
+
+test('parts of one layer import each other in no circle', () => {
+  const circle = [
+    { path: 'jobs/jobs.ts', text: "import type { Row } from '../journal/record.ts';" },
+    { path: 'journal/record.ts', text: "export { a } from '../jobs/jobs.ts';" },
+  ];
+  expect(rules.importsRunDownwards(circle)).toEqual([
+    'jobs imports journal imports jobs: a circle',
+    'journal imports jobs imports journal: a circle',
+  ]);
+});
+
+const schemaOf = (name: string) => contract.components.schemas[name]!;
+
+/** Every column that holds a state, its name in the contract, and its state table where code has one. */
+const machines: [table: string, column: string, schema: string, transitions: Transitions | undefined][] = [
+  ['campaigns', 'status', 'CampaignStatus', campaignTransitions],
+  ['campaign_contacts', 'state', 'CampaignContactState', undefined],
+  ['calls', 'status', 'CallStatus', callTransitions],
+  ['contact_lists', 'status', 'ContactListStatus', listTransitions],
+  ['contact_list_uploads', 'status', 'ContactListUploadStatus', uploadTransitions],
+  ['phone_numbers', 'status', 'PhoneNumberStatus', undefined],
+];
+
+test.each(machines)('%s.%s takes the states that the contract shows', (table, column, schema, transitions) => {
+  const { enum: states, 'x-transitions': shown } = schemaOf(schema);
+  expect(allowedValues(dump, table, column)).toEqual(states);
+  expect(Object.keys(shown!)).toEqual(states);
+  if (transitions) expect(sorted(transitions)).toEqual(sorted(shown!));
+});
+
+const sorted = (transitions: Transitions) =>
+  Object.fromEntries(Object.entries(transitions).map(([from, to]) => [from, [...to].sort()]));
+
+test('SQL moves a row only as its state table allows, and names where from', () => {
+  const columns = Object.fromEntries(machines.map(([table, column]) => [table, column]));
+  const tables = Object.fromEntries(
+    machines.map(([table, , schema, transitions]) => [table, transitions ?? schemaOf(schema)['x-transitions']!]),
+  );
+  const faults = (files: rules.SourceFile[]) =>
+    wrongMoves(
+      files.flatMap((file) => movesOf(file, columns)),
+      tables,
+    );
+  expect(statements.flatMap((file) => movesOf(file, columns)).length).toBeGreaterThan(5);
+  expect(faults(statements)).toEqual([]);
+  const wrong = "sql`update calls c set status = 'dialing', a = 1 where c.status in ('queued', 'ringing')`";
+  const blind = "sql`update campaigns\n set status = 'paused' where id = 1`";
+  expect(faults([{ path: 'a.ts', text: wrong + blind }])).toEqual([
+    'a.ts moves calls from ringing to dialing',
+    'a.ts moves campaigns to paused from any state',
+  ]);
+});
+
+test('SQL compares with known states only', () => {
+  const known = new Set(machines.flatMap(([table, column]) => allowedValues(dump, table, column)));
+  expect(statements.flatMap((file) => unknownStates(file, known))).toEqual([]);
+  const wrong = { path: 'a.ts', text: "sql`select from calls where status in ('queued', 'dialling')`" };
+  expect(unknownStates(wrong, known)).toEqual(['a.ts compares with the state dialling']);
+});
+
+test('the dump of the schema is that of the migrations; `npm run generate` writes it', async () => {
+  const { connection, drop } = await freshDatabase();
+  try {
+    expect(await describeSchema(connection)).toBe(dump);
+  } finally {
+    await drop();
+  }
+});

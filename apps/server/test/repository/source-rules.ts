@@ -1,0 +1,127 @@
+import path from 'node:path';
+
+/** A file of the server's sources: its path from `src`, with `/`, and its text. */
+export interface SourceFile {
+  path: string;
+  text: string;
+}
+
+/** Looks for breaches of one rule of the house; returns a line for each. */
+export type Rule = (files: readonly SourceFile[]) => string[];
+
+/** Imports run downwards through these; what shares a line may import each other, but not in a circle. */
+const layers = [
+  ['service-error', 'clock', 'ids', 'config-values', 'config'],
+  ['database', 'objects', 'telephony', 'agents', 'journal', 'jobs'],
+  ['api-keys', 'workspace', 'do-not-call', 'phone-numbers', 'contact-lists', 'knowledge-bases', 'webhooks'],
+  ['number-pools'],
+  ['calls'],
+  ['campaigns', 'workflows'],
+  ['batches'],
+  ['http'],
+  ['compose'],
+  ['server'],
+  ['main'],
+];
+
+const isTest = (file: SourceFile) => file.path.endsWith('.test.ts');
+
+/** The first part of a path: a folder, or a file of `src` itself without its ending. */
+const partOf = (file: string) => file.split('/')[0]!.replace(/\.ts$/, '');
+
+const layerOf = (file: string) => layers.findIndex((parts) => parts.includes(partOf(file)));
+
+interface Import {
+  from: string;
+  to: string;
+  isType: boolean;
+}
+
+/** The imports, re-exports and dynamic imports of files within `src`. */
+function importsOf(files: readonly SourceFile[]): Import[] {
+  const statement =
+    /^(?:import|export)\s+(type\s)?[^'`;]*?from\s+'(\.[^']+)'|^import\s+'(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm;
+  return files.flatMap(({ path: from, text }) =>
+    [...text.matchAll(statement)].map(([, type, ...targets]) => ({
+      from,
+      to: path.posix.join(path.posix.dirname(from), targets.find((target) => target !== undefined)!),
+      isType: type !== undefined,
+    })),
+  );
+}
+
+export const importsRunDownwards: Rule = (files) => {
+  const sources = files.filter((file) => !isTest(file));
+  const unknown = sources.filter((file) => layerOf(file.path) === -1);
+  const inside = importsOf(sources).filter(({ to }) => !to.startsWith('..'));
+  const upward = inside.filter(({ from, to, isType }) => {
+    const isOpenToAll = to === 'http/handler.ts' && isType;
+    return layerOf(to) > layerOf(from) && !isOpenToAll;
+  });
+  const level = inside.filter(({ from, to }) => layerOf(from) === layerOf(to) && partOf(from) !== partOf(to));
+  return [
+    ...unknown.map((file) => `${file.path} stands in no layer`),
+    ...upward.map(({ from, to }) => `${from} imports ${to}, which lies above it`),
+    ...circles(level).map((circle) => `${circle.join(' imports ')}: a circle`),
+  ];
+};
+
+function circles(imports: readonly Import[]): string[][] {
+  const next = new Map<string, Set<string>>();
+  for (const { from, to } of imports) next.set(partOf(from), (next.get(partOf(from)) ?? new Set()).add(partOf(to)));
+  const walk = (at: string, way: string[]): string[][] => {
+    if (way.includes(at)) return way[0] === at ? [[...way, at]] : [];
+    return [...(next.get(at) ?? [])].flatMap((to) => walk(to, [...way, at]));
+  };
+  return [...next.keys()].flatMap((start) => walk(start, []));
+}
+
+export const onlyConfigReadsTheEnvironment: Rule = (files) =>
+  files
+    .filter((file) => file.path !== 'config.ts' && !isTest(file))
+    .filter((file) => /\bprocess(\.env\b|\[['"]env)|\benv\b[^;]*from 'node:process'/.test(file.text))
+    .map((file) => `${file.path} reads the environment`);
+
+/** What implements a port: beside the port, or in a folder of its own. */
+const adapters = /^(agents\/(file|http)|objects\/(disk|s3)|telephony\/[^/]+\/.+)\.ts$/;
+
+export const onlyComposeImportsAdapters: Rule = (files) =>
+  importsOf(files.filter((file) => !isTest(file) && file.path !== 'compose.ts'))
+    .filter(({ to, isType }) => adapters.test(to) && !isType)
+    .filter(({ from, to }) => !adapters.test(from) || path.posix.dirname(from) !== path.posix.dirname(to))
+    .map(({ from, to }) => `${from} imports the adapter ${to}`);
+
+/** Business time is the clock's, leases are `clock_timestamp()`, and time zones but UTC are reckoned in code, not in SQL. */
+export const noDatabaseTime: Rule = (files) => {
+  const banned =
+    /(?<![.\w])now\(\)(?!\s*:)|\b(current_timestamp|current_date|localtimestamp|transaction_timestamp|statement_timestamp)\b|\bat time zone\b(?! 'UTC')/gi;
+  return files.flatMap(({ path: at, text }) => {
+    const takesNow = /\bnow: \(\) => number\b/.test(text);
+    return [...withoutComments(text).matchAll(banned)]
+      .map(([found]) => found)
+      .filter((found) => !(takesNow && found === 'now()'))
+      .map((found) => `${at} has ${found}`);
+  });
+};
+
+const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|^\s*(\/\/|--).*$/gm, '');
+
+const longestFile = 400;
+
+export const noLongFile: Rule = (files) =>
+  files
+    .map((file) => ({ at: file.path, lines: file.text.trimEnd().split('\n').length }))
+    .filter(({ lines }) => lines > longestFile)
+    .map(({ at, lines }) => `${at} has ${lines} lines`);
+
+export const noVagueName: Rule = (files) =>
+  files
+    .filter((file) => /(^|\/)(utils?|helpers?|common|lib|misc|index)(\/|\.)/.test(file.path))
+    .map((file) => `${file.path} bears a name that says nothing`);
+
+/** Row-level security doesn't hold for that table (COPY refuses the others), so whoever writes there must be known. */
+export const onlyTheImportWritesEntries: Rule = (files) =>
+  files
+    .filter((file) => !isTest(file) && file.path !== 'contact-lists/validate-worker.ts')
+    .filter((file) => withoutComments(file.text).includes('contact_list_entries_all'))
+    .map((file) => `${file.path} names contact_list_entries_all`);
