@@ -88,7 +88,7 @@ export const variables = {
   ),
   agentsUrl: optional('AGENTS_URL', url, 'HTTP directory of agents, asked as `GET <url>/<agentId>`.'),
   s3Bucket: optional('S3_BUCKET', text, 'Keeps uploaded files in this S3 bucket instead of `DATA_DIR`.'),
-  s3Endpoint: optional('S3_ENDPOINT', url, 'URL of an S3-compatible store; Amazon S3 by default.'),
+  s3Endpoint: optional('S3_ENDPOINT', url, 'URL of an S3-compatible store, addressed by path; Amazon S3 by default.'),
   s3Region: withDefault('S3_REGION', 'us-east-1', text, 'Region of the bucket.'),
   s3AccessKeyId: optional(
     'S3_ACCESS_KEY_ID',
@@ -96,12 +96,6 @@ export const variables = {
     'Access key of the bucket. Without it the AWS credential chain is used.',
   ),
   s3SecretAccessKey: optional('S3_SECRET_ACCESS_KEY', text, 'Secret of the access key.'),
-  s3ForcePathStyle: withDefault(
-    'S3_FORCE_PATH_STYLE',
-    'false',
-    flag,
-    'Whether the bucket stands in the path, as most compatible stores need.',
-  ),
   uploadMaxRows: withDefault('UPLOAD_MAX_ROWS', '1000000', integer(1, 100_000_000), 'Most rows of a contact file.'),
   uploadMaxBytes: withDefault(
     'UPLOAD_MAX_BYTES',
@@ -155,6 +149,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   };
   const config = Object.fromEntries(Object.entries(variables).map(read)) as Config;
   if (config.agentsFile && config.agentsUrl) faults.push('AGENTS_FILE and AGENTS_URL can not both be set.');
+  if (!config.s3AccessKeyId !== !config.s3SecretAccessKey)
+    faults.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, or neither.');
   if (faults.length > 0) throw new ConfigError(faults.join('\n'));
   return config;
 }

@@ -10,7 +10,7 @@ const FIRST_KEY_LOCK = 7_210_001;
 
 /**
  * Makes the first workspace and its key, with every permission, where there is no key yet: `bootstrapKey` if given,
- * else a new one. Returns the key that was made, or nothing where there was one.
+ * else a new one. Returns a new one, to be shown once; nothing where there was a key or one was given.
  */
 export function ensureFirstKey(
   database: Database,
@@ -24,7 +24,7 @@ export function ensureFirstKey(
     const now = clock.now();
     const workspaceId = await workspaceOf(tx, 'Default', now);
     await insertKey(tx, { workspaceId, key, name: 'First key', permissions: ['*'], now });
-    return key;
+    return bootstrapKey ? undefined : key;
   });
 }
 

@@ -1,20 +1,20 @@
-import type { operations } from '@trunkline/client/schema';
+import type { operations, Readable, Writable } from '@trunkline/client/schema';
 
 /** The name of every operation that the server carries out. Those of outbound webhooks, such as `onCallEnded`, are sent by it. */
 export type OperationId = Exclude<keyof operations, `on${Capitalize<string>}`>;
 
 type Parameters<Id extends OperationId, Place extends 'query' | 'header' | 'path'> = operations[Id] extends {
-  parameters: { [P in Place]: infer Value };
+  parameters: { [P in Place]?: infer Value };
 }
-  ? Value
-  : operations[Id] extends { parameters: { [P in Place]?: infer Value } }
-    ? NonNullable<Value>
-    : Record<never, never>;
+  ? [NonNullable<Value>] extends [never]
+    ? Record<never, never>
+    : NonNullable<Value>
+  : Record<never, never>;
 
 type Body<Id extends OperationId> = operations[Id] extends { requestBody: { content: { 'application/json': infer B } } }
-  ? B
+  ? Writable<B>
   : operations[Id] extends { requestBody?: { content: { 'application/json': infer B } } }
-    ? B | undefined
+    ? Writable<B> | undefined
     : undefined;
 
 /** What a handler reads: the parts of the request, checked against the contract before it runs. */
@@ -41,7 +41,7 @@ export type Answer<Id extends OperationId> = {
   [Status in keyof Responses<Id> & Success]: Responses<Id>[Status] extends {
     content: { 'application/json': infer B };
   }
-    ? { status: Status; body: B; headers?: Record<string, string> }
+    ? { status: Status; body: Readable<B>; headers?: Record<string, string> }
     : Responses<Id>[Status] extends { content: { 'text/event-stream': unknown } }
       ? { status: Status; stream: AsyncIterable<StreamFrame> }
       : { status: Status };
@@ -51,6 +51,7 @@ export type Answer<Id extends OperationId> = {
 export interface RequestContext {
   /** The workspace's UUID, from the key. */
   workspaceId: string;
+  /** The key's UUID, and what it may do. */
   key: { id: string; permissions: readonly string[] };
   requestId: string;
   /** The client's network address, for the audit log. */

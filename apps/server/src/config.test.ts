@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { ConfigError, loadConfig, variables } from './config.ts';
+
+const fault = (environment: Record<string, string>): string => {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+  }
+  return 'no fault';
+};
+
+test('defaults are taken for what is unset or empty', () => {
+  expect(loadConfig({ PORT: '' })).toMatchObject({ port: 8080, rateLimitPerMinute: 600, databaseUrl: undefined });
+  expect(
+    loadConfig({ PORT: ' 0 ', SIMULATOR_SPEED: '0.5', TRUST_PROXY: 'true', PUBLIC_URL: 'https://a.example/' }),
+  ).toMatchObject({
+    port: 0,
+    simulatorSpeed: 0.5,
+    trustProxy: true,
+    publicUrl: 'https://a.example',
+  });
+});
+
+test('32 bytes of a key are read from hex and from base64', () => {
+  const bytes = Buffer.alloc(32, 7);
+  for (const encoding of ['hex', 'base64'] as const)
+    expect(loadConfig({ ENCRYPTION_KEY: bytes.toString(encoding) }).encryptionKey).toEqual(bytes);
+});
+
+test.each([
+  [{ PORT: '70000' }, 'PORT must be a whole number from 0 to 65535.'],
+  [{ PORT: '1e3' }, 'PORT must be a whole number from 0 to 65535.'],
+  [{ SIMULATOR_SPEED: '0' }, 'SIMULATOR_SPEED must be a number from 0.01 to 100000.'],
+  [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent.'],
+  [{ TRUST_PROXY: 'yes' }, 'TRUST_PROXY must be one of true, false.'],
+  [{ DATABASE_URL: 'nowhere' }, 'DATABASE_URL must be a URL.'],
+  [{ ENCRYPTION_KEY: 'short' }, 'ENCRYPTION_KEY must be 32 bytes in base64 or hex.'],
+  [{ AGENTS_FILE: 'a', AGENTS_URL: 'http://a.example' }, 'AGENTS_FILE and AGENTS_URL can not both be set.'],
+  [{ S3_ACCESS_KEY_ID: 'a' }, 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, or neither.'],
+  [
+    { PORT: 'x', POOL_SIZE: '1' },
+    'PORT must be a whole number from 0 to 65535.\nPOOL_SIZE must be a whole number from 2 to 1000.',
+  ],
+])('%j: %s', (environment, message) => expect(fault(environment)).toBe(message));
+
+test('docs/operations.md lists the variables as they are here', () => {
+  const rows = Object.values(variables).map(
+    ({ name, default: fallback, description }) =>
+      `| \`${name}\` | ${fallback === undefined ? '' : `\`${fallback}\``} | ${description} |`,
+  );
+  const table = ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
+  const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  const [, listed] = page.split(/<!-- \/?variables -->/);
+  expect(listed?.trim()).toBe(table);
+});
