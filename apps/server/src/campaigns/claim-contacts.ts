@@ -45,7 +45,7 @@ export async function claimContacts(
     return nothing;
   };
   return database.inEngine(async (tx) => {
-    const campaign = await lockForClaim(tx, key, now);
+    const campaign = await lockForClaim(tx, key, serverId, now);
     if (!campaign) return nothing;
     if (campaign.from_number === null) {
       await rest(tx, key, new Date(now.getTime() + NO_CALLER_ID_MS));
@@ -134,7 +134,7 @@ async function queuePicked(
   await sql`
     update campaigns set in_flight = in_flight + ${dialing.length}, attempts = attempts + ${dialing.length},
       pending = pending - ${wasPending}, waiting = waiting - ${wasWaiting} + ${busy.length},
-      skipped = skipped + ${skipped.length}, next_start_at = ${nextStartAt}, revision = revision + 1
+      skipped = skipped + ${skipped.length}, next_start_at = ${nextStartAt}, next_claim_at = ${now}, revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
   await sql`
     insert into workspace_usage (workspace_id, day, calls) values (${workspaceId}, ${utcDay(now)}, ${dialing.length})

@@ -31,9 +31,15 @@ export interface ClaimedCampaign extends HoursRow {
 
 /**
  * Locks a running campaign that is due, unless another server holds it or the workspace has stopped dialing. Its
- * limits are columns of the locked row; counts are read by later statements (engine.md, "Claims").
+ * limits are columns of the locked row; counts are read by later statements (engine.md, "Claims"). The server's own row
+ * is locked too: calls under the name of a server that was given up meanwhile would be looked for by nobody.
  */
-export async function lockForClaim(tx: EngineTx, key: CampaignKey, now: Date): Promise<ClaimedCampaign | undefined> {
+export async function lockForClaim(
+  tx: EngineTx,
+  key: CampaignKey,
+  serverId: string,
+  now: Date,
+): Promise<ClaimedCampaign | undefined> {
   const { rows } = await sql<ClaimedCampaign>`
     select c.workspace_id, c.id, c.agent_id, c.phone_number_id, c.max_concurrency, c.in_flight, c.calls_per_second,
       c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
@@ -47,11 +53,12 @@ export async function lockForClaim(tx: EngineTx, key: CampaignKey, now: Date): P
             and cl.campaign_id = c.id and cl.list_id = l.id and cl.role = 'dnd'))) as do_not_call_uploads
     from campaigns c
     join workspaces w on w.id = c.workspace_id
+    join servers s on s.id = ${serverId}
     left join phone_numbers n on n.workspace_id = c.workspace_id and n.id = c.phone_number_id
       and n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid)
     where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running'
       and c.next_claim_at <= ${now} and w.dialing_paused_at is null
-    for update of c skip locked`.execute(tx.db);
+    for no key update of c skip locked for key share of s`.execute(tx.db);
   return rows[0];
 }
 
@@ -61,9 +68,10 @@ export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most
   const rooms = [most, campaign.max_concurrency - in_flight];
   if (target_call_count !== null) rooms.push(target_call_count - answered - in_flight);
   const { max_concurrent_calls, max_calls_per_day } = campaign;
-  if (max_concurrent_calls !== null || max_calls_per_day !== null) {
+  const limits = [max_concurrent_calls, max_calls_per_day, campaign.max_attempts_per_person_per_day];
+  if (limits.some((limit) => limit !== null)) {
     // Claims of the workspace's other campaigns wait here, so that what is counted next can't change.
-    await sql`select from workspaces where id = ${workspaceId} for update`.execute(tx.db);
+    await sql`select from workspaces where id = ${workspaceId} for no key update`.execute(tx.db);
     const { rows } = await sql<{ live: number; today: number }>`
       select (select count(*) from calls where workspace_id = ${workspaceId} and ended_at is null) as live,
         (select coalesce(sum(calls), 0)::bigint from workspace_usage

@@ -9,12 +9,15 @@ interface KeyRow {
 
 const toKey = (row: KeyRow): CampaignKey => ({ workspaceId: row.workspace_id, campaignId: row.id });
 
-/** Campaigns that may have something to claim, workspaces by turns, so that a large one does not hold up the others. */
+/**
+ * Campaigns that may have something to claim: workspaces by turns, so that a large one does not hold up the others, and
+ * who has waited longest first, so that none takes every place that comes free.
+ */
 export async function claimableCampaigns(tx: EngineTx, now: Date): Promise<CampaignKey[]> {
   const { rows } = await sql<KeyRow>`
     select c.workspace_id, c.id from campaigns c join workspaces w on w.id = c.workspace_id
     where c.status = 'running' and c.next_claim_at <= ${now} and w.dialing_paused_at is null
-    order by row_number() over (partition by c.workspace_id order by c.next_claim_at, c.id), c.workspace_id
+    order by row_number() over (partition by c.workspace_id order by c.next_claim_at, c.id), c.next_claim_at, c.id
     limit 100`.execute(tx.db);
   return rows.map(toKey);
 }
@@ -51,7 +54,7 @@ export async function endDueCampaigns(tx: EngineTx, now: Date): Promise<Campaign
  */
 export async function recountInFlight(tx: EngineTx, { workspaceId, campaignId }: CampaignKey): Promise<number> {
   const locked = await sql<{ in_flight: number }>`
-    select in_flight from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for update skip locked`.execute(tx.db);
+    select in_flight from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for no key update skip locked`.execute(tx.db);
   const inFlight = locked.rows[0]?.in_flight;
   if (inFlight === undefined) return 0;
   const counted = await sql<{ live: number }>`

@@ -17,7 +17,7 @@ export function campaignCallOwner(onFinished: (tx: EngineTx, campaign: CampaignK
     lock: lockCampaigns,
     onCallsEnded: async (tx, calls, now) => {
       for (const [key, ended] of byCampaign(calls)) {
-        await endContacts(tx, key, ended);
+        await endContacts(tx, key, ended, now);
         if (await finishIfDone(tx, key, now)) await onFinished(tx, key);
       }
     },
@@ -29,7 +29,7 @@ export function campaignCallOwner(onFinished: (tx: EngineTx, campaign: CampaignK
 
 async function lockCampaigns(tx: EngineTx, campaigns: CampaignKey[]): Promise<void> {
   for (const { workspaceId, campaignId } of campaigns) {
-    await sql`select from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for update`.execute(tx.db);
+    await sql`select from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for no key update`.execute(tx.db);
   }
 }
 
@@ -46,7 +46,7 @@ function byCampaign<T extends { workspaceId: string; campaignId: string | null; 
 }
 
 /** Moves the contacts of ended calls on, and counts them on the campaign's row, which the caller holds. */
-async function endContacts(tx: EngineTx, key: CampaignKey, calls: Owned<EndedCall>[]): Promise<void> {
+async function endContacts(tx: EngineTx, key: CampaignKey, calls: Owned<EndedCall>[], now: Date): Promise<void> {
   const { workspaceId, campaignId } = key;
   const contacts = await sql<{ id: string; tries: number; faults: number; agent_faults: number; retry_policy: number[] }>`
     select c.id, c.tries, c.faults, c.agent_faults, p.retry_policy
@@ -74,7 +74,7 @@ async function endContacts(tx: EngineTx, key: CampaignKey, calls: Owned<EndedCal
   await sql`
     update campaigns set in_flight = in_flight - ${calls.length}, waiting = waiting + ${inState('waiting')},
       done = done + ${inState('done')}, skipped = skipped + ${inState('skipped')}, ${countOutcomes(calls)},
-      next_claim_at = 'epoch', revision = revision + 1
+      next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
 }
 
@@ -101,7 +101,7 @@ async function returnContacts(tx: EngineTx, key: CampaignKey, calls: Owned<Retur
   const pending = rows.filter((row) => row.state === 'pending').length;
   await sql`
     update campaigns set in_flight = in_flight - ${calls.length}, attempts = attempts - ${takenBack},
-      pending = pending + ${pending}, waiting = waiting + ${rows.length - pending}, next_claim_at = 'epoch',
-      revision = revision + 1
+      pending = pending + ${pending}, waiting = waiting + ${rows.length - pending},
+      next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
 }
