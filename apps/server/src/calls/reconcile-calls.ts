@@ -10,12 +10,11 @@ import { type HeldCall, toE164 } from './call.ts';
 const LOOK_UP_MS = 1000;
 const LOOK_UP_SIZE = 200;
 /** How long after its latest start a call that the provider doesn't know may still be on its way there. */
-const ON_ITS_WAY_MS = 3000;
+const ON_ITS_WAY_MS = 5000;
 /** How long a provider may be out of reach before a call is closed as `unknown`, never to be redialled by itself. */
 const GIVE_UP_MS = 10 * 60_000;
-/** How far over its longest ring and talk a call is before its end is taken for lost, and how often that is checked. */
+/** How far over its longest ring and talk a call is before its end is taken for lost. */
 const OVERDUE_SECONDS = 30;
-const OVERDUE_CHECK_MS = 10_000;
 /** The most calls that are taken over from a lost server at once. */
 const TAKE_OVER_SIZE = 500;
 
@@ -67,13 +66,16 @@ export function createCallReconciler(options: {
   log: Logger;
   gatewayFor: (provider: string) => TelephonyGateway;
   record: (events: CallEvent[]) => void;
+  /** Takes back calls that the provider surely doesn't know. */
   giveBack: (calls: HeldCall[]) => Promise<void>;
+  /** Takes back those of some calls that are still queued. */
+  giveBackQueued: (calls: HeldCall[]) => Promise<void>;
 }): CallReconciler {
   const { database, lease, held, clock, log } = options;
   /** Calls in doubt, with the time since when they are. */
   const doubtful = new Map<string, Date>();
   const timers: NodeJS.Timeout[] = [];
-  let running: Promise<unknown> = Promise.resolve();
+  const running = new Set<Promise<void>>();
 
   const watch = (calls: HeldCall[]) => {
     for (const call of calls) {
@@ -84,8 +86,14 @@ export function createCallReconciler(options: {
 
   async function lookUpAll(): Promise<void> {
     const absent: HeldCall[] = [];
-    const calls = [...doubtful.keys()].slice(0, LOOK_UP_SIZE).flatMap((roomId) => held.get(roomId) ?? []);
     for (const roomId of doubtful.keys()) if (!held.has(roomId)) doubtful.delete(roomId);
+    const next = [...doubtful].slice(0, LOOK_UP_SIZE);
+    // To the end of the line, so that calls of a provider that is out of reach don't hold up the others.
+    for (const [roomId, since] of next) {
+      doubtful.delete(roomId);
+      doubtful.set(roomId, since);
+    }
+    const calls = next.map(([roomId]) => held.get(roomId)!);
     await Promise.all(
       calls.map(async (call) => {
         const state = await lookUp(call);
@@ -177,25 +185,28 @@ export function createCallReconciler(options: {
     await settleQueuedAndWatch(rows);
   }
 
-  /** No provider has heard of a call that is still queued; any other is in doubt. */
+  /**
+   * No provider has heard of a call that is still queued; any other is in doubt. One that this process holds, taken over
+   * from itself after its lease was lost, is left to it: it may be about to place it.
+   */
   async function settleQueuedAndWatch(rows: LiveRow[]): Promise<void> {
-    await options.giveBack(rows.filter((row) => row.status === 'queued').map(toHeld));
+    const queued = rows.filter((row) => row.status === 'queued' && !held.has(row.id));
+    await options.giveBackQueued(queued.map(toHeld));
     watch(rows.filter((row) => row.status !== 'queued').map(toHeld));
   }
 
-  const every = (ms: number, name: string, act: () => Promise<unknown>) => {
+  const every = (ms: number, name: string, act: () => Promise<void>) => {
     let busy = false;
     const timer = setInterval(() => {
       if (busy) return;
       busy = true;
-      running = Promise.all([
-        running,
-        act()
-          .catch((error) => log.error({ err: error }, `${name} failed; it is tried again`))
-          .finally(() => {
-            busy = false;
-          }),
-      ]);
+      const run: Promise<void> = act()
+        .catch((error) => log.error({ err: error }, `${name} failed; it is tried again`))
+        .then(() => {
+          busy = false;
+          running.delete(run);
+        });
+      running.add(run);
     }, ms);
     timer.unref();
     timers.push(timer);
@@ -208,11 +219,11 @@ export function createCallReconciler(options: {
       every((options.leaseSeconds * 1000) / 3, 'taking over calls', async () => {
         while (await takeOver());
       });
-      every(OVERDUE_CHECK_MS, 'finding overdue calls', findOverdue);
+      every(options.leaseSeconds * 1000, 'finding overdue calls', findOverdue);
     },
     stop: async () => {
       for (const timer of timers.splice(0)) clearInterval(timer);
-      await running;
+      await Promise.all(running);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Database } from '../database/database.ts';
-import type { HeldCall } from './call.ts';
+import type { Database, EngineTx } from '../database/database.ts';
+import type { EndedCall, HeldCall } from './call.ts';
 import { type CallOwner, campaignsOf, type ReturnedCall } from './call-owner.ts';
 
 interface Row {
@@ -18,36 +18,71 @@ const returned =
     attemptTakenBack,
   });
 
+const asUnknown =
+  (endedAt: Date) =>
+  (row: Row & { id: string; attempt: number }): EndedCall => ({
+    workspaceId: row.workspace_id,
+    roomId: row.id,
+    campaignId: row.campaign_id,
+    contactId: row.contact_id,
+    attempt: row.attempt,
+    outcome: 'unknown',
+    endedAt,
+  });
+
+interface ReturningServer {
+  serverId: string;
+  owner: CallOwner;
+  now: Date;
+}
+
+const keysOf = (calls: HeldCall[]) =>
+  sql`unnest(${calls.map((call) => call.workspaceId)}::uuid[], ${calls.map((call) => call.roomId)}::uuid[])
+    as x (workspace_id, id)`;
+
 /**
- * Takes back calls that were never placed, so that their contacts can be called. A call still `queued` disappears
- * with its attempt; one that was `dialing`, but that the provider has surely not heard of, stays as `cancelled`.
- * A call that another server has taken over is left alone.
+ * Takes back those of some calls that are still `queued`: they disappear with their attempts, and their contacts can be
+ * called. A call that another server has taken over is left alone.
  */
-export async function returnCalls(
-  database: Database,
-  owner: CallOwner,
-  serverId: string,
-  calls: HeldCall[],
-  now: Date,
-): Promise<void> {
+export async function returnQueuedCalls(database: Database, calls: HeldCall[], server: ReturningServer): Promise<void> {
   if (calls.length === 0) return;
-  const workspaces = calls.map((call) => call.workspaceId);
-  const ids = calls.map((call) => call.roomId);
+  await database.inEngine(async (tx) => {
+    await server.owner.lock(tx, campaignsOf(calls));
+    await server.owner.onCallsReturned(tx, await deleteQueued(tx, calls, server.serverId), server.now);
+  });
+}
+
+async function deleteQueued(tx: EngineTx, calls: HeldCall[], serverId: string): Promise<ReturnedCall[]> {
+  const { rows } = await sql<Row>`
+    delete from calls c using ${keysOf(calls)}
+    where c.workspace_id = x.workspace_id and c.id = x.id and c.status = 'queued' and c.server_id = ${serverId}
+    returning c.workspace_id, c.campaign_id, c.contact_id`.execute(tx.db);
+  return rows.map(returned(true));
+}
+
+/**
+ * Takes back calls that the provider surely doesn't know, so that their contacts can be called: beside those still
+ * `queued` the ones that were `dialing`, which stay as `cancelled`. One that has rung, and that the provider has
+ * forgotten, ends as `unknown`. A call that another server has taken over is left alone.
+ */
+export async function returnCalls(database: Database, calls: HeldCall[], server: ReturningServer): Promise<void> {
+  if (calls.length === 0) return;
+  const { owner, serverId, now } = server;
   await database.inEngine(async (tx) => {
     await owner.lock(tx, campaignsOf(calls));
-    const queued = await sql<Row>`
-      delete from calls c using unnest(${workspaces}::uuid[], ${ids}::uuid[]) as x (workspace_id, id)
-      where c.workspace_id = x.workspace_id and c.id = x.id and c.status = 'queued' and c.server_id = ${serverId}
-      returning c.workspace_id, c.campaign_id, c.contact_id`.execute(tx.db);
+    const queued = await deleteQueued(tx, calls, serverId);
     const dialing = await sql<Row>`
       update calls c set status = 'cancelled', outcome = 'cancelled', ended_by = 'error', ended_at = ${now}
-      from unnest(${workspaces}::uuid[], ${ids}::uuid[]) as x (workspace_id, id)
+      from ${keysOf(calls)}
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status = 'dialing' and c.server_id = ${serverId}
       returning c.workspace_id, c.campaign_id, c.contact_id`.execute(tx.db);
-    await owner.onCallsReturned(
-      tx,
-      [...queued.rows.map(returned(true)), ...dialing.rows.map(returned(false))],
-      now,
-    );
+    const forgotten = await sql<Row & { id: string; attempt: number }>`
+      update calls c set status = 'failed', outcome = 'unknown', ended_by = 'error', ended_at = ${now}
+      from ${keysOf(calls)}
+      where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ('ringing', 'in_progress')
+        and c.server_id = ${serverId}
+      returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.attempt`.execute(tx.db);
+    await owner.onCallsReturned(tx, [...queued, ...dialing.rows.map(returned(false))], now);
+    await owner.onCallsEnded(tx, forgotten.rows.map(asUnknown(now)), now);
   });
 }

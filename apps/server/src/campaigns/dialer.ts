@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import type { HeldCall } from '../calls/call.ts';
 import type { CampaignKey } from '../calls/call-owner.ts';
 import { type CallPlacer, createCallPlacer } from '../calls/place-calls.ts';
-import { createCallReconciler } from '../calls/reconcile-calls.ts';
+import { type CallReconciler, createCallReconciler } from '../calls/reconcile-calls.ts';
 import { createCallRecorder } from '../calls/record-call-events.ts';
-import { returnCalls } from '../calls/return-calls.ts';
+import { returnCalls, returnQueuedCalls } from '../calls/return-calls.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, EngineTx } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
@@ -69,17 +69,18 @@ export function startDialer(options: DialerOptions): Dialer {
 
   const recorder = createCallRecorder({ database, owner, held, clock, log, onEnded: () => claiming.nudge() });
 
-  /** What can't be given back now stays `queued` in the database, and is found there by the reconciler. */
-  const giveBack = async (calls: HeldCall[]) => {
+  /** What can't be given back now is looked up, and given back then. */
+  const giveBack = async (calls: HeldCall[], giveBackCalls = returnCalls) => {
     for (const call of calls) held.delete(call.roomId);
     try {
-      await returnCalls(database, owner, lease.serverId(), calls, clock.now());
+      await giveBackCalls(database, calls, { owner, serverId: lease.serverId(), now: clock.now() });
     } catch (error) {
-      log.error({ err: error, calls: calls.length }, 'calls could not be given back; they are found again later');
+      log.error({ err: error, calls: calls.length }, 'calls could not be given back; it is tried again');
+      reconciler.watch(calls);
     }
   };
 
-  const reconciler = createCallReconciler({
+  const reconciler: CallReconciler = createCallReconciler({
     database,
     lease,
     leaseSeconds: options.leaseSeconds,
@@ -89,6 +90,7 @@ export function startDialer(options: DialerOptions): Dialer {
     gatewayFor,
     record: recorder.record,
     giveBack,
+    giveBackQueued: (calls) => giveBack(calls, returnQueuedCalls),
   });
 
   const placer: CallPlacer = createCallPlacer({
