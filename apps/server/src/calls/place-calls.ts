@@ -45,6 +45,7 @@ export function createCallPlacer(options: {
   let queue: CallToPlace[] = [];
   let timer: NodeJS.Timeout | undefined;
   let placing: Promise<void> = Promise.resolve();
+  const handingOver = new Set<Promise<void>>();
   let stopped = false;
 
   const schedule = () => {
@@ -77,8 +78,12 @@ export function createCallPlacer(options: {
     const late: HeldCall[] = [];
     for (const call of due) {
       const tooLate = clock.now().getTime() > call.placeBefore.getTime() + HAND_OVER_MS || !lease.isHeld();
-      if (moved.has(call.roomId) && !tooLate) void handOver(call);
-      else late.push(call);
+      if (!moved.has(call.roomId) || tooLate) {
+        late.push(call);
+        continue;
+      }
+      const handing: Promise<void> = handOver(call).then(() => void handingOver.delete(handing));
+      handingOver.add(handing);
     }
     await options.giveBack(late);
   }
@@ -122,6 +127,7 @@ export function createCallPlacer(options: {
       stopped = true;
       clearTimeout(timer);
       await placing;
+      await Promise.all(handingOver);
       await options.giveBack(queue.splice(0));
     },
   };
