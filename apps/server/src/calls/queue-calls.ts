@@ -27,7 +27,8 @@ export interface QueuedBatch {
 
 /**
  * Commits outbound calls as `queued`, held by a server. Answers with the contacts whose call was made; the others are
- * on a live call already, of whichever campaign (one live call a person).
+ * on a live call already, of whichever campaign (one live call a person). They go in by number, so that two campaigns
+ * that call the same people at once don't deadlock.
  */
 export async function queueCalls(tx: EngineTx, batch: QueuedBatch, calls: QueuedCall[]): Promise<Set<string>> {
   const { rows } = await sql<{ contact_id: string }>`
@@ -41,6 +42,7 @@ export async function queueCalls(tx: EngineTx, batch: QueuedBatch, calls: Queued
       ${calls.map((call) => call.to)}::bigint[], ${calls.map((call) => call.attempt)}::smallint[],
       ${calls.map((call) => call.startAt)}::timestamptz[], ${calls.map((call) => call.placeBefore)}::timestamptz[])
       as x (id, contact_id, to_number, attempt, start_at, place_before)
+    order by x.to_number
     on conflict (workspace_id, to_number) where ended_at is null do nothing
     returning contact_id`.execute(tx.db);
   return new Set(rows.map((row) => row.contact_id));
