@@ -55,7 +55,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   let running = false;
 
   const planOf = (call: PlannedCall) => planCall(seed, call, profile);
-  const progressOf = (call: StoredCall) => stateOf(call, planOf(call), speed, time.now());
+  const progressOf = (call: StoredCall, now: Date) => stateOf(call, planOf(call), speed, now);
 
   const insert = coalesce(atMost, async (calls: StoredCall[]) => {
     const rooms = new Map<string, StoredCall>();
@@ -136,10 +136,10 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     const own = followed.get(roomId);
     const call = own?.call ?? (await find(roomId));
     if (!call) return 'absent';
-    const state = progressOf(call);
+    const at = time.now();
+    const state = progressOf(call, at);
     if (state.state === 'ended') return 'already_ended';
     const outcome = state.phase === 'answered' ? planOf(call).outcome : 'cancelled';
-    const at = time.now();
     // Not followed while its end is written, so that no planned event overtakes it.
     followed.delete(roomId);
     try {
@@ -158,8 +158,10 @@ export function createSimulator(options: SimulatorOptions): Simulator {
       // From the store, also if the call is followed: another process may have ended it.
       const call = await find(roomId);
       if (!call) return { state: 'absent' };
-      const state = progressOf(call);
-      if (state.state === 'live') follow(call, time.now());
+      // One instant for both: what happens after the state that is answered comes as an event.
+      const now = time.now();
+      const state = progressOf(call, now);
+      if (state.state === 'live') follow(call, now);
       else if (call.ended) followed.delete(roomId);
       return state;
     } catch (error) {
