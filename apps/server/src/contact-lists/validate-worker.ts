@@ -16,7 +16,7 @@ const { connection, workspaceId, uploadId, options } = workerData as ValidationW
 const MOST_ERROR_ROWS = 1000;
 const PROGRESS_MS = 500;
 /** Rows of one COPY, and so of one transaction: long ones would keep the database from tidying up. */
-const ROWS_PER_COPY = 100_000;
+const ROWS_PER_COPY = 50_000;
 
 const client = new pg.Client({ ...connection, application_name: 'trunkline import', keepAlive: true });
 
