@@ -44,20 +44,18 @@ export async function record(tx: WorkspaceTx, event: JournalEvent): Promise<void
   if (event.actor) await audit(tx, event.actor, event.now);
 }
 
-/** Writes the audit entry of a change that has no event of its own. */
-export async function audit(tx: WorkspaceTx, entry: AuditEntry, now: Date): Promise<void> {
-  await tx.db
-    .insertInto('audit_log')
-    .values({
-      workspace_id: tx.workspaceId,
-      id: newUuid(),
-      key_id: entry.keyId,
-      action: entry.action,
-      resource_type: entry.resourceType,
-      resource_id: entry.resourceId,
-      address: entry.address,
-      request_id: entry.requestId,
-      created_at: now,
-    })
-    .execute();
+/** Writes the audit entries of changes that have no event of their own. */
+export async function audit(tx: WorkspaceTx, entries: AuditEntry | readonly AuditEntry[], now: Date): Promise<void> {
+  const rows = [entries].flat().map((entry) => ({
+    workspace_id: tx.workspaceId,
+    id: newUuid(),
+    key_id: entry.keyId,
+    action: entry.action,
+    resource_type: entry.resourceType,
+    resource_id: entry.resourceId,
+    address: entry.address,
+    request_id: entry.requestId,
+    created_at: now,
+  }));
+  if (rows.length > 0) await tx.db.insertInto('audit_log').values(rows).execute();
 }

@@ -15,7 +15,11 @@ export function terminationFaults(url: string, path: string): ErrorDetail[] {
 }
 
 const isHostName = (host: string) =>
-  host.length <= 253 && host.replace(/\.$/, '').split('.').every((label) => /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/.test(label));
+  host.length <= 253 &&
+  host
+    .replace(/\.$/, '')
+    .split('.')
+    .every((label) => /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/.test(label));
 
 /** The faults of an address list: entries that are neither an IP address nor a range in CIDR form. */
 export function allowlistFaults(list: readonly string[], path: string): ErrorDetail[] {

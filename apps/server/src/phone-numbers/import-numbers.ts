@@ -62,7 +62,11 @@ const faults: Record<Rejected['code'], string> = {
   number_already_exists: 'The workspace has this number already.',
 };
 
-const rejection = (phoneNumber: string, code: Rejected['code']): Rejected => ({ phoneNumber, code, error: faults[code] });
+const rejection = (phoneNumber: string, code: Rejected['code']): Rejected => ({
+  phoneNumber,
+  code,
+  error: faults[code],
+});
 
 /** The numbers that may be imported, and what is wrong with the others, in the order that they were sent. */
 function sort(phoneNumbers: readonly string[]) {

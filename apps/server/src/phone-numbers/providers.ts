@@ -40,7 +40,16 @@ export function purchaseFailure(cause: unknown, provider: string, phoneNumber: s
 type Refusal = (provider: string, phoneNumber: string) => [ErrorCode, string];
 
 const refusals: Record<Exclude<NumberErrorReason, 'temporary'>, Refusal> = {
-  billing: () => ['payment_required', 'The provider account cannot pay for this number. Check its balance and billing.'],
-  unavailable: (provider, phoneNumber) => ['number_unavailable', `The number ${phoneNumber} is not for sale at ${provider}.`],
-  invalid: (provider, phoneNumber) => ['invalid_request', `The provider ${provider} does not take ${phoneNumber} for a number.`],
+  billing: () => [
+    'payment_required',
+    'The provider account cannot pay for this number. Check its balance and billing.',
+  ],
+  unavailable: (provider, phoneNumber) => [
+    'number_unavailable',
+    `The number ${phoneNumber} is not for sale at ${provider}.`,
+  ],
+  invalid: (provider, phoneNumber) => [
+    'invalid_request',
+    `The provider ${provider} does not take ${phoneNumber} for a number.`,
+  ],
 };

@@ -61,7 +61,10 @@ export async function settle(deps: PhoneNumberDeps, row: PhoneNumberRow, result:
     return;
   }
   const { log, clock } = deps;
-  log.warn({ err: result.error, state: result.state, phoneNumberId: row.id }, 'a purchase was not settled by its provider');
+  log.warn(
+    { err: result.error, state: result.state, phoneNumberId: row.id },
+    'a purchase was not settled by its provider',
+  );
   const givenUp = clock.now().getTime() - row.created_at.getTime() > GIVE_UP_MS;
   if (result.state === 'refused' || (result.state === 'not_bought' && givenUp)) await settleFailed(deps, row);
 }

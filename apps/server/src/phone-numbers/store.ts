@@ -80,7 +80,12 @@ export async function listNumbers(
       ),
     );
   const { limit, offset } = pageRows(page);
-  const rows = await found.orderBy(page.column, page.order).orderBy('id', page.order).limit(limit).offset(offset).execute();
+  const rows = await found
+    .orderBy(page.column, page.order)
+    .orderBy('id', page.order)
+    .limit(limit)
+    .offset(offset)
+    .execute();
   const { count } = await found
     .clearSelect()
     .select((each) => each.fn.countAll<number>().as('count'))
@@ -92,7 +97,9 @@ export async function listNumbers(
 export async function forgetFailed(tx: WorkspaceTx, phoneNumbers: string[], now: Date): Promise<void> {
   await sql`
     update phone_numbers set status = 'released', revision = revision + 1, updated_at = ${now}
-    where workspace_id = ${tx.workspaceId} and phone_number = any(${phoneNumbers}) and status = 'failed'`.execute(tx.db);
+    where workspace_id = ${tx.workspaceId} and phone_number = any(${phoneNumbers}) and status = 'failed'`.execute(
+    tx.db,
+  );
 }
 
 /**

@@ -1,0 +1,55 @@
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Handlers } from '../http/handler.ts';
+import { toId } from '../ids.ts';
+import { actorOf } from '../journal/actor.ts';
+import { audit } from '../journal/record.ts';
+import { notFound } from '../service-error.ts';
+import { addOptOuts, type DoNotCallRow, listDoNotCall, removeOptOut } from './store.ts';
+
+/** The operations of the tag "Do not call". */
+export function doNotCallOperations({ database, clock }: { database: Database; clock: Clock }) {
+  return {
+    listDoNotCall: async ({ query }, { workspaceId }) => {
+      const { page = 1, perPage = 20, column = 'created_at', order = 'desc', searchText } = query;
+      const asked = { page, perPage, order, searchText };
+      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => listDoNotCall(tx, asked));
+      const search = searchText === undefined ? {} : { searchText };
+      return { status: 200, body: { items: rows.map(present), page, perPage, totalCount, column, order, ...search } };
+    },
+
+    addDoNotCall: async ({ body }, context) => {
+      const numbers = [...new Set(body.phoneNumbers.map(digitsOf))];
+      const actor = actorOf(context);
+      const added = await database.inWorkspace(context.workspaceId, async (tx) => {
+        const now = clock.now();
+        const fresh = await addOptOuts(tx, numbers, body.reason, now);
+        await audit(
+          tx,
+          fresh.map((number) => actor('do_not_call.added', 'do_not_call', `+${number}`)),
+          now,
+        );
+        return fresh.length;
+      });
+      return { status: 200, body: { added, alreadyListed: numbers.length - added } };
+    },
+
+    removeDoNotCall: async ({ path: { phoneNumber } }, context) => {
+      await database.inWorkspace(context.workspaceId, async (tx) => {
+        if (!(await removeOptOut(tx, digitsOf(phoneNumber)))) throw notFound();
+        await audit(tx, actorOf(context)('do_not_call.removed', 'do_not_call', phoneNumber), clock.now());
+      });
+      return { status: 200, body: { id: phoneNumber, deleted: true } };
+    },
+  } satisfies Handlers<'listDoNotCall' | 'addDoNotCall' | 'removeDoNotCall'>;
+}
+
+const digitsOf = (e164: string) => Number(e164.slice(1));
+
+const present = (row: DoNotCallRow) => ({
+  phoneNumber: `+${row.phone_number}`,
+  source: row.list_id === null ? ('opt_out' as const) : ('list' as const),
+  ...(row.reason !== null && { reason: row.reason }),
+  ...(row.list_id !== null && { contactListId: toId('list', row.list_id) }),
+  createdAt: row.created_at.toISOString(),
+});

@@ -1,0 +1,84 @@
+import { sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import { containing, pageRows } from '../database/page.ts';
+
+/** A number that is not called, and where that stands: an opt-out, or an entry of a list. Numbers are E.164 without plus. */
+export interface DoNotCallRow {
+  phone_number: number;
+  reason: string | null;
+  list_id: string | null;
+  created_at: Date;
+}
+
+/** Adds an opt-out. One that is there keeps its reason and time. `phoneNumber` is E.164 without the plus. */
+export async function addOptOut(
+  tx: WorkspaceTx,
+  phoneNumber: number,
+  reason: string | undefined,
+  now: Date,
+): Promise<void> {
+  await addOptOuts(tx, [phoneNumber], reason, now);
+}
+
+/** Adds opt-outs, each number once. Returns those that are new. */
+export async function addOptOuts(
+  tx: WorkspaceTx,
+  phoneNumbers: readonly number[],
+  reason: string | undefined,
+  now: Date,
+): Promise<number[]> {
+  // Sorted, so that requests with the same numbers wait for each other in one order.
+  const sorted = [...new Set(phoneNumbers)].sort((a, b) => a - b);
+  const { rows } = await sql<{ phone_number: number }>`
+    insert into do_not_call (workspace_id, phone_number, reason, created_at)
+    select ${tx.workspaceId}, number, ${reason ?? null}, ${now} from unnest(${sorted}::bigint[]) as number
+    on conflict do nothing returning phone_number`.execute(tx.db);
+  return rows.map((row) => row.phone_number);
+}
+
+/** Takes an opt-out back. Answers whether there was one. */
+export async function removeOptOut(tx: WorkspaceTx, phoneNumber: number): Promise<boolean> {
+  const { numDeletedRows } = await tx.db
+    .deleteFrom('do_not_call')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('phone_number', '=', phoneNumber)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/**
+ * The UUIDs of the uploads whose entries the whole workspace doesn't call: the processed ones of ready lists of type
+ * `dnd`. Together with `do_not_call` they are all that holds for every call.
+ */
+export async function workspaceDoNotCallUploads(tx: WorkspaceTx): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select u.id from contact_list_uploads u
+    join contact_lists l on l.workspace_id = u.workspace_id and l.id = u.list_id
+    where u.workspace_id = ${tx.workspaceId} and u.status = 'processed' and l.type = 'dnd' and l.status = 'ready'
+    order by u.id`.execute(tx.db);
+  return rows.map((row) => row.id);
+}
+
+/** One page of opt-outs and list entries together, by time, and how many there are on all pages. */
+export async function listDoNotCall(
+  tx: WorkspaceTx,
+  page: { page: number; perPage: number; order: 'asc' | 'desc'; searchText?: string | undefined },
+): Promise<{ rows: DoNotCallRow[]; totalCount: number }> {
+  const pattern = containing(page.searchText ?? '');
+  const entries = sql`
+    select phone_number, reason, null::uuid as list_id, created_at from do_not_call
+    where workspace_id = ${tx.workspaceId} and ('+' || phone_number) like ${pattern}
+    union all
+    select e.phone_number, null, u.list_id, u.processed_at from contact_list_entries e
+    join contact_list_uploads u on u.workspace_id = e.workspace_id and u.id = e.upload_id
+    where e.workspace_id = ${tx.workspaceId} and e.upload_id = any(${await workspaceDoNotCallUploads(tx)}::uuid[])
+      and ('+' || e.phone_number) like ${pattern}`;
+  const { limit, offset } = pageRows(page);
+  const direction = sql.raw(page.order === 'asc' ? 'asc' : 'desc');
+  const { rows } = await sql<DoNotCallRow>`
+    select * from (${entries}) entry
+    order by created_at ${direction}, phone_number ${direction}, list_id ${direction}
+    limit ${limit} offset ${offset}`.execute(tx.db);
+  const counted = await sql<{ count: number }>`select count(*) from (${entries}) entry`.execute(tx.db);
+  return { rows, totalCount: counted.rows[0]!.count };
+}

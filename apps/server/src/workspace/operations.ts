@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import type { components } from '@trunkline/client/schema';
+import type { Clock } from '../clock.ts';
+import type { Database, WorkspaceTx } from '../database/database.ts';
+import type { Secrets } from '../database/secrets.ts';
+import type { Handlers, RequestContext } from '../http/handler.ts';
+import { toId } from '../ids.ts';
+import { actorOf } from '../journal/actor.ts';
+import { audit } from '../journal/record.ts';
+import { changeWorkspace, lockWorkspace, readUsage, readWorkspace, type Usage, type WorkspaceRow } from './store.ts';
+import { updateWorkspace } from './update-workspace.ts';
+
+export interface WorkspaceDeps {
+  database: Database;
+  clock: Clock;
+  secrets: Secrets;
+  /** Runs in the transaction that changes the quiet hours: what was computed from them is computed anew. */
+  onHoursChanged(tx: WorkspaceTx): Promise<void>;
+}
+
+/** What a workspace's inbound secret is encrypted for. */
+export const inboundSecretPlace = (workspaceId: string): string => `workspaces.inbound_secret ${workspaceId}`;
+
+/** The operations of the tag "Workspace". */
+export function workspaceOperations(deps: WorkspaceDeps) {
+  const { database, clock } = deps;
+
+  /** Changes the workspace and answers it. `act` answers the workspace, and what it has done, if anything. */
+  const change = (
+    context: RequestContext,
+    act: (tx: WorkspaceTx, now: Date) => Promise<{ row: WorkspaceRow; action?: string | undefined }>,
+  ) =>
+    database.inWorkspace(context.workspaceId, async (tx) => {
+      const now = clock.now();
+      const { row, action } = await act(tx, now);
+      const id = toId('ws', context.workspaceId);
+      if (action) await audit(tx, actorOf(context)(action, 'workspace', id), now);
+      return { status: 200 as const, body: { success: true as const, data: present(row, await readUsage(tx, now)) } };
+    });
+
+  return {
+    getWorkspace: async (_input, context) => change(context, async (tx) => ({ row: await readWorkspace(tx) })),
+
+    updateWorkspace: async ({ body }, context) =>
+      change(context, async (tx, now) => {
+        const { row, changed } = await updateWorkspace(tx, body, { now, onHoursChanged: deps.onHoursChanged });
+        return { row, action: changed ? 'workspace.updated' : undefined };
+      }),
+
+    pauseDialing: async (_input, context) =>
+      change(context, async (tx, now) => {
+        const row = await lockWorkspace(tx);
+        if (row.dialing_paused_at) return { row };
+        return { row: await changeWorkspace(tx, { dialing_paused_at: now }, now), action: 'workspace.dialing_paused' };
+      }),
+
+    resumeDialing: async (_input, context) =>
+      change(context, async (tx, now) => {
+        const row = await lockWorkspace(tx);
+        if (!row.dialing_paused_at) return { row };
+        return {
+          row: await changeWorkspace(tx, { dialing_paused_at: null }, now),
+          action: 'workspace.dialing_resumed',
+        };
+      }),
+
+    rotateInboundSecret: async (_input, context) => {
+      const { workspaceId } = context;
+      const secret = `whsec_${randomBytes(32).toString('base64')}`;
+      const inbound_secret = deps.secrets.encrypt(secret, inboundSecretPlace(workspaceId));
+      const rotatedAt = clock.now();
+      await database.inWorkspace(workspaceId, async (tx) => {
+        await changeWorkspace(tx, { inbound_secret }, rotatedAt);
+        const entry = actorOf(context)('workspace.inbound_secret_rotated', 'workspace', toId('ws', workspaceId));
+        await audit(tx, entry, rotatedAt);
+      });
+      return { status: 200, body: { success: true, data: { secret, rotatedAt: rotatedAt.toISOString() } } };
+    },
+  } satisfies Handlers<'getWorkspace' | 'updateWorkspace' | 'pauseDialing' | 'resumeDialing' | 'rotateInboundSecret'>;
+}
+
+function present(row: WorkspaceRow, usage: Usage): components['schemas']['Workspace'] {
+  return {
+    id: toId('ws', row.id),
+    name: row.name,
+    limits: {
+      ...(row.max_concurrent_calls !== null && { maxConcurrentCalls: row.max_concurrent_calls }),
+      ...(row.max_attempts_per_person_per_day !== null && {
+        maxAttemptsPerPersonPerDay: row.max_attempts_per_person_per_day,
+      }),
+      ...(row.max_calls_per_day !== null && { maxCallsPerDay: row.max_calls_per_day }),
+      ...(row.max_numbers_per_day !== null && { maxNumbersPerDay: row.max_numbers_per_day }),
+      ...(row.allowed_countries !== null && { allowedCountries: row.allowed_countries }),
+    },
+    ...(row.quiet_hours_start !== null &&
+      row.quiet_hours_end !== null && { quietHours: { start: row.quiet_hours_start, end: row.quiet_hours_end } }),
+    ...(row.dialing_paused_at && { dialingPausedAt: row.dialing_paused_at.toISOString() }),
+    usage: { callsToday: usage.calls, numbersBoughtToday: usage.numbersBought, liveCalls: usage.liveCalls },
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,45 @@
+import { type Selectable, sql, type Updateable } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import type { Schema } from '../database/schema.ts';
+
+export type WorkspaceRow = Selectable<Schema['workspaces']>;
+
+/** What the workspace has used on a UTC day, and the calls that are being placed or are up now. */
+export interface Usage {
+  calls: number;
+  numbersBought: number;
+  liveCalls: number;
+}
+
+export function readWorkspace(tx: WorkspaceTx): Promise<WorkspaceRow> {
+  return tx.db.selectFrom('workspaces').selectAll().where('id', '=', tx.workspaceId).executeTakeFirstOrThrow();
+}
+
+/** The workspace, locked for a change. */
+export function lockWorkspace(tx: WorkspaceTx): Promise<WorkspaceRow> {
+  const workspaces = tx.db.selectFrom('workspaces').selectAll();
+  return workspaces.where('id', '=', tx.workspaceId).forNoKeyUpdate().executeTakeFirstOrThrow();
+}
+
+/** Changes the workspace that the transaction holds, and answers the whole of it. */
+export function changeWorkspace(
+  tx: WorkspaceTx,
+  changes: Updateable<Schema['workspaces']>,
+  now: Date,
+): Promise<WorkspaceRow> {
+  return tx.db
+    .updateTable('workspaces')
+    .set((row) => ({ ...changes, revision: row('revision', '+', 1), updated_at: now }))
+    .where('id', '=', tx.workspaceId)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function readUsage(tx: WorkspaceTx, now: Date): Promise<Usage> {
+  const day = now.toISOString().slice(0, 10);
+  const { rows } = await sql<Usage>`
+    select coalesce(max(u.calls), 0) as calls, coalesce(max(u.numbers_bought), 0) as "numbersBought",
+      (select count(*) from calls c where c.workspace_id = ${tx.workspaceId} and c.ended_at is null) as "liveCalls"
+    from workspace_usage u where u.workspace_id = ${tx.workspaceId} and u.day = ${day}`.execute(tx.db);
+  return rows[0]!;
+}
