@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { destination, pino } from 'pino';
+import { destination, type Logger, pino } from 'pino';
 import { createKey } from './api-keys/first-key.ts';
 import { systemClock } from './clock.ts';
-import { ConfigError, loadConfig } from './config.ts';
+import { type Config, ConfigError, loadConfig } from './config.ts';
 import { stopEmbeddedPostgres } from './database/embedded.ts';
 import { openMigrated, type RunningServer, startServer } from './server.ts';
 
@@ -23,6 +23,9 @@ Settings come from the environment; docs/operations.md lists them.
 /** A process that has not ended by then is ended. */
 const HARD_DEADLINE_MS = 10_000;
 
+/** Where PostgreSQL's errors quote rows, and so people's numbers. */
+const ROW_VALUES = ['err.detail', 'err.where', 'err.cause.detail', 'err.cause.where'];
+
 const options = {
   workspace: { type: 'string', default: 'Default' },
   name: { type: 'string', default: 'Made by keys create' },
@@ -35,8 +38,8 @@ async function main(): Promise<void> {
   const command = positionals.join(' ') || 'serve';
   if (values.help) return print(USAGE);
   const config = loadConfig();
-  const log = pino({ level: config.logLevel, base: null }, destination(2));
-  if (command === 'serve') return endOnSignal(announce(await startServer({ config, log })));
+  const log = pino({ level: config.logLevel, base: null, redact: ROW_VALUES }, destination(2));
+  if (command === 'serve') return serve(config, log);
   if (command === 'stop') return stopEmbeddedPostgres(config.dataDir);
   if (command !== 'migrate' && command !== 'keys create')
     throw new ConfigError(`Unknown command: ${command}\n\n${USAGE}`);
@@ -48,6 +51,15 @@ async function main(): Promise<void> {
   } finally {
     await database.close();
   }
+}
+
+/** Serves until a signal. What nobody has caught ends the process: its state can't be trusted any more. */
+async function serve(config: Config, log: Logger): Promise<void> {
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'the server ends');
+    process.exit(1);
+  });
+  endOnSignal(announce(await startServer({ config, log })));
 }
 
 const print = (text: string) => void process.stdout.write(text);

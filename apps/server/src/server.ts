@@ -77,12 +77,12 @@ export async function startServer({
 
     const stop = async () => {
       draining.abort();
-      await composition.stop(Promise.race([listening.close(), sleep(REQUESTS_MS)]));
+      await composition.stop(listening.close(REQUESTS_MS));
       await opened.close();
     };
     return { url: publicUrl, firstKey, database: opened, stop };
   } catch (error) {
-    await Promise.race([listening.close(), sleep(REQUESTS_MS)]);
+    await listening.close(0);
     await database?.close();
     throw error;
   }

@@ -1,9 +1,7 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { paths } from '@trunkline/client/schema';
-import createClient from 'openapi-fetch';
+import { createClient } from '@trunkline/client';
 import { pino } from 'pino';
 import { newKey } from '../src/api-keys/key.ts';
 import type { Clock } from '../src/clock.ts';
@@ -11,9 +9,7 @@ import type { Overrides } from '../src/compose.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
 import { freshDatabase } from './database.ts';
-
-/** Where every (operation, status) that a test saw is written down, a file a process. */
-export const SEEN_DIR = path.join(tmpdir(), `trunkline-seen-${process.env['VITEST_SEEN'] ?? process.ppid}`);
+import { noteStatus } from './statuses.ts';
 
 /** A clock that a test moves. */
 export interface TestClock extends Clock {
@@ -61,19 +57,17 @@ export async function startTestServer(overrides: TestOverrides = {}) {
     ...overrides.config,
   };
   const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
-  mkdirSync(SEEN_DIR, { recursive: true });
-  const seenFile = path.join(SEEN_DIR, `${process.pid}.txt`);
   const server = await startServer({
     config,
     log,
     clock,
     overrides: {
       validateResponses: 'throw',
-      onAnswer: (operationId, status) => appendFileSync(seenFile, `${operationId} ${status}\n`),
+      onAnswer: noteStatus,
       ...overrides,
     },
   });
-  const client = createClient<paths>({ baseUrl: server.url, headers: { 'X-API-Key': apiKey } });
+  const client = createClient({ baseUrl: server.url, apiKey, maxRetries: 0 });
   return {
     url: server.url,
     apiKey,

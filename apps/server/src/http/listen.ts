@@ -8,8 +8,8 @@ import { Exchange, write } from './exchange.ts';
 export interface Listening {
   port: number;
   serve(listener: RequestListener): void;
-  /** Takes no new connection, and resolves when every request has its answer. */
-  close(): Promise<void>;
+  /** Takes no new connection, and resolves when every request has its answer, or was cut off after `withinMs`. */
+  close(withinMs: number): Promise<void>;
 }
 
 /**
@@ -30,7 +30,7 @@ export async function listen(port: number, host: string): Promise<Listening> {
     serve: (next) => {
       listener = next;
     },
-    close: () => close(server),
+    close: (withinMs) => close(server, withinMs),
   };
 }
 
@@ -52,8 +52,10 @@ const answerStarting: RequestListener = (request, response) => {
   write(response, status, { ...new Exchange(request, response).headers, ...headers }, body);
 };
 
-function close(server: Server): Promise<void> {
+async function close(server: Server, withinMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  return closed;
+  const late = setTimeout(() => server.closeAllConnections(), withinMs);
+  await closed;
+  clearTimeout(late);
 }
