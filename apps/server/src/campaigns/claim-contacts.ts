@@ -7,6 +7,7 @@ import type { Database, EngineTx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
 import { CLAIM_SIZE } from './campaign.ts';
 import { type ClaimedCampaign, lockForClaim, roomForCalls } from './claim-limits.ts';
+import { nextUtcDay, numbersAtDailyLimit } from './daily-attempts.ts';
 import { finishIfDone } from './finish-campaign.ts';
 import { callingHours, currentLanes, type Lane } from './lanes.ts';
 import { takeSlots } from './pace.ts';
@@ -61,7 +62,9 @@ export async function claimContacts(
     const open = lanes.filter((lane) => lane.opensAt <= now && lane.closesAt > now);
     const picked = await pickContacts(tx, campaign, open, pace.slots.length, now);
     if (picked.length === 0) return finishOrRest(tx, () => nextDue(tx, key, lanes, now));
-    const calls = await queuePicked(tx, campaign, picked, lanes, { serverId, now });
+    const numbers = picked.map((contact) => contact.phone_number);
+    const atLimit = await numbersAtDailyLimit(tx, campaign, numbers, now);
+    const calls = await queuePicked(tx, campaign, picked, atLimit, lanes, { serverId, now });
     return { calls, more: picked.length === pace.slots.length };
   });
 }
@@ -71,12 +74,14 @@ async function queuePicked(
   tx: EngineTx,
   campaign: ClaimedCampaign,
   picked: PickedContact[],
+  atLimit: Set<number>,
   lanes: Lane[],
   { serverId, now }: { serverId: string; now: Date },
 ): Promise<CallToPlace[]> {
   const { workspace_id: workspaceId, id: campaignId } = campaign;
   const closesAt = new Map(lanes.map((lane) => [lane.lane, lane.closesAt]));
-  const callable = picked.filter((contact) => contact.skip === null);
+  const allowed = picked.filter((contact) => contact.skip === null);
+  const callable = allowed.filter((contact) => !atLimit.has(contact.phone_number));
   const { slots, nextStartAt } = takeSlots(campaign.calls_per_second, campaign.next_start_at, now, callable.length);
   const wanted = callable.slice(0, slots.length).map((contact, at): QueuedCall => {
     const { startAt, placeBefore } = slots[at]!;
@@ -109,18 +114,27 @@ async function queuePicked(
   );
 
   const dialing = picked.filter((contact) => queued.has(contact.id));
-  const busy = wanted.filter((call) => !queued.has(call.contactId)).map((call) => call.contactId);
+  const busyUntil = new Date(now.getTime() + BUSY_ELSEWHERE_MS);
+  const later = [
+    ...wanted
+      .filter((call) => !queued.has(call.contactId))
+      .map((call) => ({ id: call.contactId, reason: 'already_on_a_call', until: busyUntil })),
+    ...allowed
+      .filter((contact) => atLimit.has(contact.phone_number))
+      .map((contact) => ({ id: contact.id, reason: 'limit_reached', until: nextUtcDay(now) })),
+  ];
   const skipped = picked.filter((contact) => contact.skip !== null);
   const idsOf = (contacts: { id: string }[]) => contacts.map((contact) => contact.id);
   const inCampaign = sql`workspace_id = ${workspaceId} and campaign_id = ${campaignId}`;
   await sql`
     update campaign_contacts set state = 'dialing', attempt = attempt + 1, reason = null
     where ${inCampaign} and id = any(${idsOf(dialing)}::uuid[])`.execute(tx.db);
-  if (busy.length > 0) {
+  if (later.length > 0) {
     await sql`
-      update campaign_contacts set state = 'waiting', reason = 'already_on_a_call',
-        next_attempt_at = ${new Date(now.getTime() + BUSY_ELSEWHERE_MS)}
-      where ${inCampaign} and id = any(${busy}::uuid[])`.execute(tx.db);
+      update campaign_contacts c set state = 'waiting', reason = x.reason, next_attempt_at = x.until
+      from unnest(${idsOf(later)}::uuid[], ${later.map((contact) => contact.reason)}::text[],
+        ${later.map((contact) => contact.until)}::timestamptz[]) as x (id, reason, until)
+      where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id`.execute(tx.db);
   }
   if (skipped.length > 0) {
     await sql`
@@ -128,12 +142,12 @@ async function queuePicked(
       from unnest(${idsOf(skipped)}::uuid[], ${skipped.map((contact) => contact.skip)}::text[]) as x (id, reason)
       where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id`.execute(tx.db);
   }
-  const handled = new Set([...queued, ...busy, ...idsOf(skipped)]);
+  const handled = new Set([...queued, ...idsOf(later), ...idsOf(skipped)]);
   const wasPending = picked.filter((contact) => handled.has(contact.id) && contact.state === 'pending').length;
   const wasWaiting = handled.size - wasPending;
   await sql`
     update campaigns set in_flight = in_flight + ${dialing.length}, attempts = attempts + ${dialing.length},
-      pending = pending - ${wasPending}, waiting = waiting - ${wasWaiting} + ${busy.length},
+      pending = pending - ${wasPending}, waiting = waiting - ${wasWaiting} + ${later.length},
       skipped = skipped + ${skipped.length}, next_start_at = ${nextStartAt}, next_claim_at = ${now}, revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
   await sql`

@@ -1,8 +1,11 @@
 import { sql } from 'kysely';
+import { isShortNumber } from '../calls/short-number.ts';
 import type { EngineTx } from '../database/database.ts';
 import { countryOfNumber } from '../phone-numbers/country.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
 import type { Lane } from './lanes.ts';
+
+type SkipReason = 'do_not_call' | 'country_not_allowed' | 'invalid_number';
 
 /** A contact that the claim has locked. */
 export interface PickedContact {
@@ -13,7 +16,7 @@ export interface PickedContact {
   attempt: number;
   variables: Record<string, string>;
   /** Why it must not be called, if so. */
-  skip: 'do_not_call' | 'country_not_allowed' | null;
+  skip: SkipReason | null;
 }
 
 interface Row {
@@ -66,8 +69,14 @@ export async function pickContacts(
     state: row.state,
     attempt: row.attempt,
     variables: contactVariables(row.columns, row.values, row.name),
-    skip: row.do_not_call ? 'do_not_call' : countryIsAllowed(campaign, row.phone_number) ? null : 'country_not_allowed',
+    skip: skipReason(campaign, row),
   }));
+}
+
+function skipReason(campaign: ClaimedCampaign, row: Row): SkipReason | null {
+  if (row.do_not_call) return 'do_not_call';
+  if (isShortNumber(row.phone_number)) return 'invalid_number';
+  return countryIsAllowed(campaign, row.phone_number) ? null : 'country_not_allowed';
 }
 
 /** A contact's columns by name; those without a value are left out. */
