@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** A server in a process of its own, which a test may kill. */
+export interface ServerProcess {
+  url: string;
+  /** Ends it as a power cut would. Resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
+/** Starts `trunkline-server serve` with these variables, and waits until it is ready. */
+export async function startServerProcess(environment: Record<string, string>): Promise<ServerProcess> {
+  const child = spawn(process.execPath, ['--conditions=source', main, 'serve'], {
+    env: { PATH: process.env['PATH'], PORT: '0', HOST: '127.0.0.1', RATE_LIMIT_PER_MINUTE: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const url = await new Promise<string>((resolve, reject) => {
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+      if (output.includes('\n')) resolve(JSON.parse(output.split('\n')[0]!).url);
+    });
+    void ended.then(() => reject(new Error(errors)));
+  });
+  return {
+    url,
+    kill: () => {
+      child.kill('SIGKILL');
+      return ended;
+    },
+  };
+}
