@@ -9,8 +9,11 @@ import { type HeldCall, toE164 } from './call.ts';
 /** How often calls in doubt are looked up, and how many at once. */
 const LOOK_UP_MS = 1000;
 const LOOK_UP_SIZE = 200;
-/** How long after its latest start a call that the provider doesn't know may still be on its way there. */
-const ON_ITS_WAY_MS = 5000;
+/**
+ * How long after its latest start a call that the provider doesn't know may still be on its way there: its hand-over (1 s),
+ * the simulator's patience (2 s) and a transaction of a process that was frozen (3 s).
+ */
+const ON_ITS_WAY_MS = 6000;
 /** How long a provider may be out of reach before a call is closed as `unknown`, never to be redialled by itself. */
 const GIVE_UP_MS = 10 * 60_000;
 /** How far over its longest ring and talk a call is before its end is taken for lost. */
@@ -76,6 +79,7 @@ export function createCallReconciler(options: {
   const doubtful = new Map<string, Date>();
   const timers: NodeJS.Timeout[] = [];
   const running = new Set<Promise<void>>();
+  let knownAs = lease.serverId();
 
   const watch = (calls: HeldCall[]) => {
     for (const call of calls) {
@@ -132,12 +136,36 @@ export function createCallReconciler(options: {
       if (state.answeredAt) events.push({ roomId, at: state.answeredAt, type: 'answered' });
       if (state.state === 'ended') {
         const { outcome, endedBy, endedAt, sipStatus } = state;
-        events.push({ roomId, at: endedAt, type: 'ended', outcome, endedBy, ...(sipStatus !== undefined && { sipStatus }) });
+        events.push({
+          roomId,
+          at: endedAt,
+          type: 'ended',
+          outcome,
+          endedBy,
+          ...(sipStatus !== undefined && { sipStatus }),
+        });
       }
       options.record(events);
     }
     doubtful.delete(roomId);
     return 'settled';
+  }
+
+  /** After the lease was lost: what another server has taken over or ended is not ours to count any more. */
+  async function forgetLost(): Promise<void> {
+    const me = lease.serverId();
+    if (me === knownAs) return;
+    const calls = [...held.values()];
+    const { rows } = await database.inEngine(({ db }) =>
+      sql<{ id: string }>`
+        select c.id from unnest(${calls.map((call) => call.workspaceId)}::uuid[],
+          ${calls.map((call) => call.roomId)}::uuid[]) as x (workspace_id, id)
+        join calls c on c.workspace_id = x.workspace_id and c.id = x.id
+        where c.ended_at is null and c.server_id = ${me}`.execute(db),
+    );
+    const ours = new Set(rows.map((row) => row.id));
+    for (const { roomId } of calls) if (!ours.has(roomId)) held.delete(roomId);
+    knownAs = me;
   }
 
   /** Takes over the calls of servers whose lease has ended. Answers whether there may be more. */
@@ -218,6 +246,7 @@ export function createCallReconciler(options: {
       every(LOOK_UP_MS, 'looking up calls', lookUpAll);
       every((options.leaseSeconds * 1000) / 3, 'taking over calls', async () => {
         while (await takeOver());
+        await forgetLost();
       });
       every(options.leaseSeconds * 1000, 'finding overdue calls', findOverdue);
     },

@@ -178,7 +178,12 @@ async function rest(tx: EngineTx, { workspaceId, campaignId }: CampaignKey, unti
 }
 
 /** When a campaign with nothing to call now may have something: the next retry that is due, or the next window. */
-async function nextDue(tx: EngineTx, { workspaceId, campaignId }: CampaignKey, lanes: Lane[], now: Date): Promise<Date> {
+async function nextDue(
+  tx: EngineTx,
+  { workspaceId, campaignId }: CampaignKey,
+  lanes: Lane[],
+  now: Date,
+): Promise<Date> {
   const { rows } = await sql<{ lane: number; next_attempt_at: Date }>`
     select l.lane, c.next_attempt_at
     from unnest(${lanes.map((lane) => lane.lane)}::smallint[]) as l (lane)

@@ -75,7 +75,9 @@ export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most
     const { rows } = await sql<{ live: number; today: number }>`
       select (select count(*) from calls where workspace_id = ${workspaceId} and ended_at is null) as live,
         (select coalesce(sum(calls), 0)::bigint from workspace_usage
-          where workspace_id = ${workspaceId} and day = (${now}::timestamptz at time zone 'UTC')::date) as today`.execute(tx.db);
+          where workspace_id = ${workspaceId} and day = (${now}::timestamptz at time zone 'UTC')::date) as today`.execute(
+      tx.db,
+    );
     if (max_concurrent_calls !== null) rooms.push(max_concurrent_calls - rows[0]!.live);
     if (max_calls_per_day !== null) rooms.push(max_calls_per_day - rows[0]!.today);
   }

@@ -102,7 +102,14 @@ export function startDialer(options: DialerOptions): Dialer {
     giveBack,
     onRejected: ({ roomId }, { outcome, sipStatus }) =>
       recorder.record([
-        { roomId, at: clock.now(), type: 'ended', outcome, endedBy: 'error', ...(sipStatus !== undefined && { sipStatus }) },
+        {
+          roomId,
+          at: clock.now(),
+          type: 'ended',
+          outcome,
+          endedBy: 'error',
+          ...(sipStatus !== undefined && { sipStatus }),
+        },
       ]),
     onUnknown: (call) => reconciler.watch([call]),
   });

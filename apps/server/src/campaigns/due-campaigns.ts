@@ -54,7 +54,9 @@ export async function endDueCampaigns(tx: EngineTx, now: Date): Promise<Campaign
  */
 export async function recountInFlight(tx: EngineTx, { workspaceId, campaignId }: CampaignKey): Promise<number> {
   const locked = await sql<{ in_flight: number }>`
-    select in_flight from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for no key update skip locked`.execute(tx.db);
+    select in_flight from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for no key update skip locked`.execute(
+    tx.db,
+  );
   const inFlight = locked.rows[0]?.in_flight;
   if (inFlight === undefined) return 0;
   const counted = await sql<{ live: number }>`

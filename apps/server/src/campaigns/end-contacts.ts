@@ -29,7 +29,9 @@ export function campaignCallOwner(onFinished: (tx: EngineTx, campaign: CampaignK
 
 async function lockCampaigns(tx: EngineTx, campaigns: CampaignKey[]): Promise<void> {
   for (const { workspaceId, campaignId } of campaigns) {
-    await sql`select from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for no key update`.execute(tx.db);
+    await sql`select from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for no key update`.execute(
+      tx.db,
+    );
   }
 }
 
@@ -48,7 +50,13 @@ function byCampaign<T extends { workspaceId: string; campaignId: string | null; 
 /** Moves the contacts of ended calls on, and counts them on the campaign's row, which the caller holds. */
 async function endContacts(tx: EngineTx, key: CampaignKey, calls: Owned<EndedCall>[], now: Date): Promise<void> {
   const { workspaceId, campaignId } = key;
-  const contacts = await sql<{ id: string; tries: number; faults: number; agent_faults: number; retry_policy: number[] }>`
+  const contacts = await sql<{
+    id: string;
+    tries: number;
+    faults: number;
+    agent_faults: number;
+    retry_policy: number[];
+  }>`
     select c.id, c.tries, c.faults, c.agent_faults, p.retry_policy
     from campaign_contacts c join campaigns p on p.workspace_id = c.workspace_id and p.id = c.campaign_id
     where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId}

@@ -48,8 +48,10 @@ const retries = 3;
 /**
  * The engine's statements name rows by their keys. A plan made while a table was small would scan it, and stay in use
  * as it grows, until the next ANALYZE: so scans and the joins that rest on them are off.
+ * A process that is frozen in one of these transactions lets go of its locks soon, not only when it is killed.
  */
-const beginEngine = `begin; select set_config('trunkline.engine', 'on', true), set_config('enable_seqscan', 'off', true),
+const beginEngine = `begin; select set_config('trunkline.engine', 'on', true),
+  set_config('idle_in_transaction_session_timeout', '3s', true), set_config('enable_seqscan', 'off', true),
   set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
 
 /** Opens a pool of at most `poolSize` connections. It connects when first used. */
@@ -72,8 +74,7 @@ export function openDatabase(options: { connection: Connection; poolSize: number
       const begin = `begin; select set_config('trunkline.workspace', '${workspaceId}', true)`;
       return inTransaction(pool, begin, (db) => fn({ db, workspaceId } as WorkspaceTx));
     },
-    inEngine: (fn) =>
-      inTransaction(pool, beginEngine, (db) => fn({ db } as EngineTx)),
+    inEngine: (fn) => inTransaction(pool, beginEngine, (db) => fn({ db } as EngineTx)),
     connection: options.connection,
     pool,
     close: () => pool.end(),

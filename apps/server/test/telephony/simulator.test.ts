@@ -107,9 +107,9 @@ describe('the simulator on PostgreSQL', () => {
     let inserts = 0;
     const counting: SimulatorStore = {
       ...store,
-      insert: (calls) => {
+      insert: (calls, isLate) => {
         inserts += 1;
-        return store.insert(calls);
+        return store.insert(calls, isLate);
       },
     };
     const simulator = createSimulator({ seed: 's', speed: Number.POSITIVE_INFINITY, store: counting });

@@ -43,6 +43,11 @@ interface FollowedCall {
   next: number;
 }
 
+/**
+ * How long a call may be on its way, in milliseconds. A process that was frozen meanwhile must not place it any more: it
+ * may have been looked up, found absent and placed by another.
+ */
+const LATEST_MS = 2_000;
 /** The most rows of one statement. */
 const atMost = 1_000;
 
@@ -63,7 +68,8 @@ export function createSimulator(options: SimulatorOptions): Simulator {
       const twin = rooms.get(call.roomId);
       rooms.set(call.roomId, twin ? { ...twin, placements: twin.placements + 1 } : call);
     }
-    const added = await store.insert([...rooms.values()]);
+    const oldest = Math.min(...calls.map(({ placedAt }) => placedAt.getTime()));
+    const added = await store.insert([...rooms.values()], () => time.now().getTime() > oldest + LATEST_MS);
     // The first of two equal rooms is the new one.
     return calls.map(({ roomId }) => added.delete(roomId));
   });

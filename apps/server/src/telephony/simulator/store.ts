@@ -6,8 +6,11 @@ import type { StoredCall, StoredEnd } from './progress.ts';
 
 /** What outlives the process: the memory of the provider that the simulator plays. */
 export interface SimulatorStore {
-  /** Keeps calls, each room once; a room already kept counts another placement. Answers with the rooms that are new. */
-  insert(calls: StoredCall[]): Promise<Set<string>>;
+  /**
+   * Keeps calls, each room once; a room already kept counts another placement. Answers with the rooms that are new.
+   * Throws, and keeps none, if `isLate` says so when the store is reached.
+   */
+  insert(calls: StoredCall[], isLate: () => boolean): Promise<Set<string>>;
   /** The calls of these rooms that are kept. */
   find(roomIds: string[]): Promise<Map<string, StoredCall>>;
   /** Ends calls that nobody ended yet; answers with the rooms that this has ended. */
@@ -44,9 +47,10 @@ const storedCall = (row: CallRow): StoredCall => ({
 /** The store in PostgreSQL: `simulator_calls` and `simulator_numbers`, which belong to no workspace. */
 export function postgresStore(database: Database): SimulatorStore {
   return {
-    async insert(calls) {
-      const { rows } = await database.inEngine((tx) =>
-        sql<{ room_id: string; placements: number }>`
+    async insert(calls, isLate) {
+      const { rows } = await database.inEngine((tx) => {
+        if (isLate()) throw new Error('the calls came too late');
+        return sql<{ room_id: string; placements: number }>`
           insert into simulator_calls
             (room_id, to_number, attempt, placed_at, ring_timeout_seconds, max_call_seconds, placements)
           select * from unnest(
@@ -55,8 +59,8 @@ export function postgresStore(database: Database): SimulatorStore {
             ${calls.map((call) => call.ringTimeoutSeconds)}::int[], ${calls.map((call) => call.maxCallSeconds)}::int[],
             ${calls.map(({ placements }) => placements)}::int[])
           on conflict (room_id) do update set placements = simulator_calls.placements + excluded.placements
-          returning room_id, placements`.execute(tx.db),
-      );
+          returning room_id, placements`.execute(tx.db);
+      });
       const asked = new Map(calls.map(({ roomId, placements }) => [roomId, placements]));
       // A room that was kept already has more placements than were asked for now.
       return new Set(rows.filter((row) => row.placements === asked.get(row.room_id)).map((row) => row.room_id));
