@@ -1,0 +1,118 @@
+import { sql } from 'kysely';
+import type { AgentDirectory } from '../agents/directory.ts';
+import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
+import type { WorkspaceTx } from '../database/database.ts';
+import { fromId } from '../ids.ts';
+import { type ErrorDetail, notFound, ServiceError } from '../service-error.ts';
+
+/** A contact list and its role, as a request gives them. */
+export interface ListInput {
+  id: string;
+  role: 'contacts' | 'dnd';
+}
+
+/** What is checked as a whole, after a change as much as at the creation. */
+export interface Settings {
+  timezone: string;
+  schedule_start: number | null;
+  schedule_end: number | null;
+  max_concurrency: number;
+}
+
+/** Throws `invalid_request` with every fault. */
+export function refuseFaults(faults: ErrorDetail[]): void {
+  if (faults.length === 0) return;
+  throw new ServiceError('invalid_request', faults[0]!.message, { details: faults });
+}
+
+/** What the contract's schema can't say of a campaign's settings. */
+export function settingsFaults(settings: Settings, mostConcurrency: number): ErrorDetail[] {
+  const faults: ErrorDetail[] = [];
+  const { schedule_start: start, schedule_end: end } = settings;
+  if ((start === null) !== (end === null)) {
+    const missing = start === null ? 'scheduleStart' : 'scheduleEnd';
+    faults.push({ path: `/body/${missing}`, message: 'Set both scheduleStart and scheduleEnd, or neither.' });
+  } else if (start !== null && end !== null && start >= end) {
+    faults.push({ path: '/body/scheduleEnd', message: 'scheduleEnd must be later than scheduleStart.' });
+  }
+  if (readTimeZone(settings.timezone) === undefined) {
+    faults.push({ path: '/body/timezone', message: 'There is no such time zone. Give an IANA name such as Europe/Berlin.' });
+  }
+  if (settings.max_concurrency > mostConcurrency) {
+    faults.push({ path: '/body/maxConcurrency', message: `maxConcurrency can be ${mostConcurrency} at most on this server.` });
+  }
+  return faults;
+}
+
+/** The faults of lists that no database is needed for. */
+export function listFaults(lists: readonly ListInput[]): ErrorDetail[] {
+  const seen = new Set<string>();
+  return lists.flatMap(({ id }, at) => {
+    if (!seen.has(id)) {
+      seen.add(id);
+      return [];
+    }
+    return [{ path: `/body/lists/${at}/id`, message: 'This list stands in the request twice.' }];
+  });
+}
+
+/** The agent's name. Throws `invalid_request` for an agent that the directory doesn't know. */
+export async function agentName(agents: AgentDirectory, agentId: string): Promise<string> {
+  const agent = await agents.resolve(agentId);
+  if (agent) return agent.name;
+  const message = 'There is no such agent.';
+  throw new ServiceError('invalid_request', message, { details: [{ path: '/body/agentId', message }] });
+}
+
+/** The UUID of one of the workspace's numbers. Throws `not_found`. */
+export async function phoneNumberId(tx: WorkspaceTx, phoneNumber: string): Promise<string> {
+  const found = await tx.db
+    .selectFrom('phone_numbers')
+    .select('id')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('phone_number', '=', phoneNumber)
+    .where(sql<boolean>`status <> 'released'`)
+    .forShare()
+    .executeTakeFirst();
+  if (!found) throw notFound();
+  return found.id;
+}
+
+/** Gives a campaign these lists. Throws `not_found` for an unknown list, `invalid_request` for a `dnd` list to be called. */
+export async function setLists(tx: WorkspaceTx, campaignId: string, lists: readonly ListInput[]): Promise<void> {
+  const rows = await tx.db
+    .selectFrom('contact_lists')
+    .select(['id', 'type'])
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', 'in', lists.map(({ id }) => fromId(id)))
+    .where(sql<boolean>`status <> 'archived'`)
+    .orderBy('id')
+    .forShare()
+    .execute();
+  const typeOf = new Map(rows.map((row) => [row.id, row.type]));
+  if (lists.some(({ id }) => !typeOf.has(fromId(id)))) throw notFound();
+  refuseFaults(
+    lists.flatMap(({ id, role }, at) =>
+      role === 'contacts' && typeOf.get(fromId(id)) === 'dnd'
+        ? [{ path: `/body/lists/${at}/role`, message: 'A list of type dnd can not have the role contacts.' }]
+        : [],
+    ),
+  );
+  await tx.db
+    .deleteFrom('campaign_lists')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('campaign_id', '=', campaignId)
+    .execute();
+  await tx.db
+    .insertInto('campaign_lists')
+    .values(
+      lists.map(({ id, role }, position) => ({
+        workspace_id: tx.workspaceId,
+        campaign_id: campaignId,
+        list_id: fromId(id),
+        role,
+        position,
+      })),
+    )
+    .execute();
+}

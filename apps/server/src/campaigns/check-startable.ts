@@ -1,0 +1,84 @@
+import { sql } from 'kysely';
+import type { Agent } from '../agents/directory.ts';
+import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
+import type { WorkspaceTx } from '../database/database.ts';
+import type { FailureReason } from '../database/schema.ts';
+import { toId } from '../ids.ts';
+import type { CampaignRow } from './shape-campaign.ts';
+import { contactUploads, doNotCallUploads, mustNotBeCalled } from './store.ts';
+
+/** Why a campaign can't start: for the client who starts it, and for the record of a scheduled one. */
+export interface StartObstacle {
+  message: string;
+  reason: FailureReason;
+}
+
+/**
+ * Whether a campaign can start now (decisions.md, "Startable"), apart from its status. The caller holds its row; its
+ * lists are held until the transaction ends, so that none is deleted meanwhile.
+ * @param agent what the agent directory answered
+ * @returns what stands in the way, the first of it
+ */
+export async function checkStartable(
+  tx: WorkspaceTx,
+  campaign: CampaignRow,
+  agent: Agent | undefined,
+): Promise<StartObstacle | undefined> {
+  if (!agent) return { message: `There is no agent ${campaign.agent_id}.`, reason: 'agent_unavailable' };
+  if (readTimeZone(campaign.timezone) === undefined) {
+    return { message: `There is no time zone ${campaign.timezone}.`, reason: 'internal' };
+  }
+  const { schedule_start: start, schedule_end: end } = campaign;
+  if ((start === null) !== (end === null) || (start !== null && end !== null && start >= end)) {
+    return { message: 'The daily window must have a start and a later end.', reason: 'internal' };
+  }
+  return (await checkNumber(tx, campaign)) ?? (await checkLists(tx, campaign)) ?? checkContacts(tx, campaign);
+}
+
+async function checkNumber(tx: WorkspaceTx, campaign: CampaignRow): Promise<StartObstacle | undefined> {
+  const number = await tx.db
+    .selectFrom('phone_numbers')
+    .select(['status', 'provider', 'trunk_valid'])
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', campaign.phone_number_id)
+    .forShare()
+    .executeTakeFirst();
+  const reason = 'no_outbound_number';
+  if (!number) return { message: 'The campaign has no number to call from.', reason };
+  if (number.status !== 'active') {
+    return { message: `The number ${campaign.from_number} is ${number.status}, and can not place calls.`, reason };
+  }
+  if (number.provider === 'sip' && number.trunk_valid !== true) {
+    return { message: `The trunk of ${campaign.from_number} did not pass its last check.`, reason };
+  }
+  return undefined;
+}
+
+async function checkLists(tx: WorkspaceTx, campaign: CampaignRow): Promise<StartObstacle | undefined> {
+  const { rows } = await sql<{ id: string; status: string }>`
+    select l.id, l.status from campaign_lists cl
+    join contact_lists l on l.workspace_id = cl.workspace_id and l.id = cl.list_id
+    where cl.workspace_id = ${tx.workspaceId} and cl.campaign_id = ${campaign.id}
+    order by l.id for share of l`.execute(tx.db);
+  const unready = rows.find((row) => row.status !== 'ready');
+  if (!unready) return undefined;
+  const id = toId('list', unready.id);
+  const message =
+    unready.status === 'archived'
+      ? `The contact list ${id} was deleted. Give the campaign another one.`
+      : `The contact list ${id} is not ready. Confirm its upload first.`;
+  return { message, reason: 'no_callable_contacts' };
+}
+
+async function checkContacts(tx: WorkspaceTx, campaign: CampaignRow): Promise<StartObstacle | undefined> {
+  const uploads = await contactUploads(tx, campaign.id);
+  const blocked = mustNotBeCalled(tx, sql.ref('e.phone_number'), await doNotCallUploads(tx, campaign.id));
+  const entries = sql`from contact_list_entries e
+    where e.workspace_id = ${tx.workspaceId} and e.upload_id = any(${uploads}::uuid[])`;
+  const callable = await sql`select ${entries} and not ${blocked} limit 1`.execute(tx.db);
+  if (callable.rows.length > 0) return undefined;
+  const counted = await sql<{ count: number }>`select count(distinct e.phone_number) as count ${entries}`.execute(tx.db);
+  const { count } = counted.rows[0]!;
+  const why = count === 0 ? 'there is none' : `all ${count} are on the do-not-call list`;
+  return { message: `No contact of the lists can be called: ${why}.`, reason: 'no_callable_contacts' };
+}

@@ -1,0 +1,69 @@
+import type { components } from '@trunkline/client/schema';
+import { newUuid, toId } from '../ids.ts';
+import type { AuditEntry } from '../journal/record.ts';
+import { notFound } from '../service-error.ts';
+import { agentName, listFaults, phoneNumberId, refuseFaults, setLists, settingsFaults } from './campaign-settings.ts';
+import type { CampaignDeps } from './deps.ts';
+import { recordCampaignStatus } from './record-campaign.ts';
+import type { Campaign } from './shape-campaign.ts';
+
+type CreateCampaign = components['schemas']['CreateCampaign'];
+
+const everyDay = [1, 2, 3, 4, 5, 6, 7];
+const date = (text: string | undefined) => (text === undefined ? null : new Date(text));
+
+/**
+ * Makes a draft, which calls nobody until it is started. Throws `not_found` for a list, number or pool that the
+ * workspace doesn't have, and `invalid_request` for what decisions.md, "Campaigns", refuses.
+ * @param actor the audit entry of the key, given the campaign's ID
+ */
+export async function createCampaign(
+  { database, agents, clock, maxConcurrency }: CampaignDeps,
+  workspaceId: string,
+  input: CreateCampaign,
+  actor: (campaignId: string) => AuditEntry,
+): Promise<Campaign> {
+  const settings = {
+    timezone: input.timezone ?? 'UTC',
+    schedule_start: input.scheduleStart ?? null,
+    schedule_end: input.scheduleEnd ?? null,
+    max_concurrency: input.maxConcurrency ?? Math.min(10, maxConcurrency),
+  };
+  refuseFaults([...settingsFaults(settings, maxConcurrency), ...listFaults(input.lists)]);
+  // Number pools come with their own issue; until then a workspace has none.
+  if (!('fromNumber' in input)) throw notFound();
+  const agent = await agentName(agents, input.agentId);
+  const id = newUuid();
+  const now = clock.now();
+  return database.inWorkspace(workspaceId, async (tx) => {
+    await tx.db
+      .insertInto('campaigns')
+      .values({
+        ...settings,
+        workspace_id: workspaceId,
+        id,
+        name: input.name,
+        description: input.description ?? null,
+        agent_id: input.agentId,
+        agent_name: agent,
+        direction: 'outbound',
+        phone_number_id: await phoneNumberId(tx, input.fromNumber),
+        status: 'draft',
+        scheduled_at: date(input.scheduledAt),
+        start_date: date(input.startDate),
+        end_date: date(input.endDate),
+        schedule_days: input.scheduleDays?.toSorted() ?? everyDay,
+        calls_per_second: input.callsPerSecond ?? null,
+        retry_policy: input.retryPolicy ?? [],
+        target_call_count: input.targetCallCount ?? null,
+        target_conversion_rate: input.targetConversionRate ?? null,
+        ring_timeout_seconds: input.ringTimeoutSeconds ?? 30,
+        max_call_seconds: input.maxCallSeconds ?? 3600,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute();
+    await setLists(tx, id, input.lists);
+    return recordCampaignStatus(tx, id, now, actor(toId('cmp', id)));
+  });
+}

@@ -1,0 +1,38 @@
+import { type AuditEntry, audit } from '../journal/record.ts';
+import { notFound, ServiceError } from '../service-error.ts';
+import type { CampaignDeps } from './deps.ts';
+import { lockCampaign } from './store.ts';
+
+/**
+ * Deletes a draft or an ended campaign with its contacts; its calls stay. Throws `not_found`, and `invalid_state` for a
+ * campaign that is active or has calls that are up.
+ */
+export async function deleteCampaign(
+  { database, clock, notifications }: CampaignDeps,
+  workspaceId: string,
+  campaignId: string,
+  actor: AuditEntry,
+): Promise<void> {
+  await database.inWorkspace(workspaceId, async (tx) => {
+    const campaign = await lockCampaign(tx, campaignId);
+    if (!campaign) throw notFound();
+    const { status } = campaign;
+    if (status === 'scheduled' || status === 'running' || status === 'paused') {
+      const first = status === 'scheduled' ? 'Cancel' : 'Stop';
+      throw new ServiceError('invalid_state', `An active campaign can not be deleted. ${first} it first.`);
+    }
+    if (campaign.in_flight > 0) {
+      throw new ServiceError('invalid_state', 'Calls of this campaign are still up. Delete it when they have ended.');
+    }
+    for (const table of ['campaign_contacts', 'campaign_lanes', 'campaign_lists'] as const) {
+      await tx.db
+        .deleteFrom(table)
+        .where('workspace_id', '=', workspaceId)
+        .where('campaign_id', '=', campaignId)
+        .execute();
+    }
+    await tx.db.deleteFrom('campaigns').where('workspace_id', '=', workspaceId).where('id', '=', campaignId).execute();
+    await audit(tx, actor, clock.now());
+  });
+  notifications.notify(campaignId);
+}

@@ -1,0 +1,16 @@
+import type { AgentDirectory } from '../agents/directory.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Notifications } from '../database/notifications.ts';
+
+/** What the acts on campaigns work with. */
+export interface CampaignDeps {
+  database: Database;
+  agents: AgentDirectory;
+  clock: Clock;
+  notifications: Pick<Notifications, 'notify' | 'subscribe'>;
+  /** The highest `maxConcurrency` that a campaign may ask for. */
+  maxConcurrency: number;
+  /** Has the dialer of this process look for work at once. */
+  nudge: () => void;
+}

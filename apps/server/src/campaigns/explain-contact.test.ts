@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { type CampaignSituation, type ContactSituation, contactExplainer } from './explain-contact.ts';
+
+const now = new Date('2026-11-20T12:00:00Z');
+const running: CampaignSituation = {
+  status: 'running',
+  targetCallCount: null,
+  answered: 0,
+  endDate: null,
+  dialingPaused: false,
+  hours: { days: [1, 2, 3, 4, 5, 6, 7] },
+};
+const fresh: ContactSituation = { state: 'pending', timezone: 'UTC', nextAttemptAt: now, reason: null };
+const retry: ContactSituation = {
+  state: 'waiting',
+  timezone: 'UTC',
+  nextAttemptAt: new Date('2026-11-20T13:00:00Z'),
+  reason: 'retry_later',
+};
+const explain = (campaign: Partial<CampaignSituation>, contact: Partial<ContactSituation> = {}) =>
+  contactExplainer({ ...running, ...campaign }, now)({ ...fresh, ...contact });
+
+test('a contact that is about to be called has no reason not to be', () => {
+  expect(explain({})).toEqual({ nextAttemptAt: now });
+  expect(explain({}, { state: 'dialing' })).toEqual({});
+});
+
+test('a contact that is done or skipped keeps the reason it got, whatever becomes of the campaign', () => {
+  for (const status of ['running', 'paused', 'stopped', 'completed'] as const) {
+    expect(explain({ status }, { state: 'done', reason: 'retries_exhausted' })).toEqual({ reason: 'retries_exhausted' });
+    expect(explain({ status }, { state: 'done' })).toEqual({});
+    expect(explain({ status }, { state: 'skipped', reason: 'do_not_call' })).toEqual({ reason: 'do_not_call' });
+  }
+});
+
+test('a contact that is left has the reason of its campaign', () => {
+  for (const contact of [fresh, retry]) {
+    expect(explain({ status: 'stopped' }, contact)).toEqual({ reason: 'campaign_stopped' });
+    expect(explain({ status: 'failed' }, contact)).toEqual({ reason: 'campaign_ended' });
+    expect(explain({ status: 'cancelled' }, contact)).toEqual({ reason: 'campaign_ended' });
+    expect(explain({ status: 'completed' }, contact)).toEqual({ reason: 'campaign_ended' });
+    expect(explain({ status: 'completed', targetCallCount: 5, answered: 4 }, contact).reason).toBe('campaign_ended');
+    expect(explain({ status: 'completed', targetCallCount: 5, answered: 5 }, contact).reason).toBe('target_reached');
+    expect(explain({ status: 'paused' }, contact).reason).toBe('campaign_paused');
+    expect(explain({ dialingPaused: true }, contact).reason).toBe('dialing_paused');
+  }
+  expect(explain({ status: 'paused', dialingPaused: true }).reason).toBe('campaign_paused');
+});
+
+test('a retry that is not due is called at its time at the earliest', () => {
+  expect(explain({}, retry)).toEqual({ reason: 'retry_later', nextAttemptAt: retry.nextAttemptAt });
+  expect(explain({}, { ...retry, reason: 'already_on_a_call' }).reason).toBe('already_on_a_call');
+});
+
+test('outside the window the reason is the window, and the next attempt is when it opens', () => {
+  const hours = { ...running.hours, schedule: { start: 540, end: 660 } };
+  const opens = new Date('2026-11-21T09:00:00Z');
+  expect(explain({ hours })).toEqual({ reason: 'outside_window', nextAttemptAt: opens });
+  expect(explain({ hours }, { timezone: 'Atlantic/Azores' })).toEqual({ nextAttemptAt: new Date('2026-11-21T10:00:00Z'), reason: 'outside_window' });
+  expect(explain({ hours }, { timezone: 'America/Sao_Paulo' })).toEqual({ nextAttemptAt: now });
+  expect(explain({ hours }, { ...retry, nextAttemptAt: now })).toEqual({ reason: 'outside_window', nextAttemptAt: opens });
+  expect(explain({ hours }, retry)).toEqual({ reason: 'retry_later', nextAttemptAt: opens });
+});
+
+test('in the quiet hours of the workspace the reason is these', () => {
+  const hours = { ...running.hours, quiet: { start: 700, end: 780 } };
+  expect(explain({ hours })).toEqual({ reason: 'quiet_hours', nextAttemptAt: new Date('2026-11-20T13:00:00Z') });
+});
+
+test('there is no next attempt from the end date on', () => {
+  expect(explain({ endDate: new Date('2026-11-20T13:00:00Z') }, retry)).toEqual({ reason: 'retry_later' });
+  expect(explain({ endDate: new Date('2026-11-20T13:00:01Z') }, retry).nextAttemptAt).toEqual(retry.nextAttemptAt);
+});

@@ -1,0 +1,134 @@
+import type { components } from '@trunkline/client/schema';
+import { type RawBuilder, sql } from 'kysely';
+import { toE164 } from '../calls/call.ts';
+import { callVariables } from '../calls/call-variables.ts';
+import type { WorkspaceTx } from '../database/database.ts';
+import { containing, pageRows } from '../database/page.ts';
+import type { ContactState } from '../database/schema.ts';
+import { toId } from '../ids.ts';
+import type { CallOutcome } from '../telephony/gateway.ts';
+import { closedReason } from './calling-window.ts';
+import { type CampaignSituation, type ContactReason, campaignReason, contactExplainer } from './explain-contact.ts';
+import type { CampaignRow } from './shape-campaign.ts';
+import { situationOf } from './situation.ts';
+import type { PageQuery } from './store.ts';
+
+type CampaignContact = components['schemas']['CampaignContact'];
+
+/** Which contacts of a campaign are wanted. */
+export interface ContactQuery extends PageQuery {
+  state: ContactState | undefined;
+  reason: ContactReason | undefined;
+}
+
+interface ContactRow {
+  id: string;
+  phone_number: number;
+  name: string | null;
+  values: (string | null)[];
+  columns: string[];
+  state: ContactState;
+  attempt: number;
+  lane: number;
+  next_attempt_at: Date;
+  last_outcome: CallOutcome | null;
+  reason: string | null;
+  rooms: string[];
+}
+
+/** Where the campaign's row counts the contacts of a state. */
+const counters = {
+  pending: 'pending',
+  waiting: 'waiting',
+  dialing: 'in_flight',
+  done: 'done',
+  skipped: 'skipped',
+} as const satisfies Record<ContactState, keyof CampaignRow>;
+
+/** A page of a campaign's contacts, each with why it is not called where it is not. */
+export async function contactPage(
+  tx: WorkspaceTx,
+  campaign: CampaignRow,
+  query: ContactQuery,
+  now: Date,
+): Promise<{ items: CampaignContact[]; totalCount: number }> {
+  const situation = await situationOf(tx, campaign);
+  const zones = await laneZones(tx, campaign);
+  const { state, reason, searchText } = query;
+  const conditions = [sql`c.workspace_id = ${tx.workspaceId} and c.campaign_id = ${campaign.id}`];
+  if (state !== undefined) conditions.push(sql`c.state = ${sql.lit(state)}`);
+  if (reason !== undefined) conditions.push(hasReason(reason, situation, zones, now));
+  if (searchText !== undefined) {
+    const pattern = containing(searchText);
+    conditions.push(sql`(c.name ilike ${pattern} or '+' || c.phone_number::text like ${pattern})`);
+  }
+  const matching = sql.join(conditions, sql` and `);
+  const { limit, offset } = pageRows(query);
+  const { rows } = await sql<ContactRow>`
+    select c.id, c.phone_number, c.name, c."values", l.columns, c.state, c.attempt, c.lane, c.next_attempt_at,
+      c.last_outcome, c.reason,
+      array(select k.id::text from calls k
+        where k.workspace_id = ${tx.workspaceId} and k.contact_id = c.id order by k.attempt) as rooms
+    from (select * from campaign_contacts c where ${matching}
+      order by c.id ${sql.raw(query.order)} limit ${limit} offset ${offset}) as c
+    join contact_lists l on l.workspace_id = c.workspace_id and l.id = c.list_id
+    order by c.id ${sql.raw(query.order)}`.execute(tx.db);
+  const explain = contactExplainer(situation, now);
+  const items = rows.map((row): CampaignContact => {
+    const { reason: why, nextAttemptAt } = explain({
+      state: row.state,
+      timezone: zones.get(row.lane)!,
+      nextAttemptAt: row.next_attempt_at,
+      reason: row.reason,
+    });
+    return {
+      id: toId('cc', row.id),
+      phoneNumber: toE164(row.phone_number),
+      ...(row.name !== null && { name: row.name }),
+      variables: callVariables(row.columns, row.values, null),
+      state: row.state,
+      attempts: row.attempt,
+      ...(row.last_outcome && { lastOutcome: row.last_outcome }),
+      ...(nextAttemptAt && { nextAttemptAt: nextAttemptAt.toISOString() }),
+      ...(why && { reason: why }),
+      roomIds: row.rooms.map((id) => toId('room', id)),
+    };
+  });
+  if (reason === undefined && searchText === undefined) {
+    return { items, totalCount: state === undefined ? campaign.total_contacts : campaign[counters[state]] };
+  }
+  const counted = await sql<{ count: number }>`
+    select count(*) as count from campaign_contacts c where ${matching}`.execute(tx.db);
+  return { items, totalCount: counted.rows[0]!.count };
+}
+
+/** The time zone of each lane. */
+export async function laneZones(tx: WorkspaceTx, campaign: CampaignRow): Promise<Map<number, string>> {
+  const lanes = await tx.db
+    .selectFrom('campaign_lanes')
+    .select(['lane', 'timezone'])
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('campaign_id', '=', campaign.id)
+    .execute();
+  return new Map(lanes.map(({ lane, timezone }) => [lane, timezone || campaign.timezone]));
+}
+
+/** The contacts whom `contactExplainer` gives this reason. */
+function hasReason(
+  reason: ContactReason,
+  situation: CampaignSituation,
+  zones: Map<number, string>,
+  now: Date,
+): RawBuilder<boolean> {
+  const isLeft = sql`c.state in ('pending', 'waiting')`;
+  const kept = sql`(not ${isLeft} and c.reason = ${reason})`;
+  const ofCampaign = campaignReason(situation);
+  if (ofCampaign !== undefined) return ofCampaign === reason ? sql`(${kept} or ${isLeft})` : kept.$castTo<boolean>();
+  const closed = [...zones].map(([lane, zone]) => ({ lane, why: closedReason(situation.hours, zone, now) }));
+  const lanes = (why: string | undefined) => closed.filter((c) => c.why === why).map(({ lane }) => lane);
+  const isDue = sql`c.next_attempt_at <= ${now}`;
+  return sql`(${kept} or (${isLeft} and case
+    when not ${isDue} then coalesce(c.reason, 'retry_later') = ${reason}
+    when c.lane = any(${lanes(reason)}::smallint[]) then true
+    else c.lane = any(${lanes(undefined)}::smallint[]) and c.reason = ${reason} end))`;
+}

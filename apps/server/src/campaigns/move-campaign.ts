@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import type { CampaignStatus } from '../database/schema.ts';
+import type { AuditEntry } from '../journal/record.ts';
+import { notFound, ServiceError } from '../service-error.ts';
+import type { CampaignDeps } from './deps.ts';
+import { recordCampaignStatus } from './record-campaign.ts';
+import type { Campaign } from './shape-campaign.ts';
+import { findCampaign } from './store.ts';
+
+interface Move {
+  from: readonly CampaignStatus[];
+  to: CampaignStatus;
+  /** What the time of the move is kept in. */
+  stamps: readonly ('paused_at' | 'resumed_at' | 'stopped_at' | 'cancelled_at' | 'ended_at')[];
+  /** Who may do it, for the one who may not. */
+  rule: string;
+  /** What to do from a status instead. */
+  instead: Partial<Record<CampaignStatus, string>>;
+}
+
+/** What clients do to a campaign once it is there, but for its start. */
+export const campaignMoves = {
+  pause: {
+    from: ['running'],
+    to: 'paused',
+    stamps: ['paused_at'],
+    rule: 'Only a running campaign can be paused',
+    instead: {},
+  },
+  resume: {
+    from: ['paused'],
+    to: 'running',
+    stamps: ['resumed_at'],
+    rule: 'Only a paused campaign can be resumed',
+    instead: { draft: 'Start it instead.' },
+  },
+  stop: {
+    from: ['running', 'paused'],
+    to: 'stopped',
+    stamps: ['stopped_at', 'ended_at'],
+    rule: 'Only a running or paused campaign can be stopped',
+    instead: { draft: 'Cancel it instead.', scheduled: 'Cancel it instead.' },
+  },
+  cancel: {
+    from: ['draft', 'scheduled'],
+    to: 'cancelled',
+    stamps: ['cancelled_at', 'ended_at'],
+    rule: 'Only a draft or a scheduled campaign can be cancelled',
+    instead: { running: 'Stop it instead.', paused: 'Stop it instead.' },
+  },
+} as const satisfies Record<string, Move>;
+
+/**
+ * Pauses, resumes, stops or cancels a campaign. It changes only the campaign's row; what its contacts are told is
+ * derived from it (engine.md, "Locks"). Throws `not_found`, and `invalid_state` where the status doesn't allow it.
+ */
+export async function moveCampaign(
+  { database, clock, notifications, nudge }: CampaignDeps,
+  workspaceId: string,
+  campaignId: string,
+  name: keyof typeof campaignMoves,
+  actor: AuditEntry,
+): Promise<Campaign> {
+  const move: Move = campaignMoves[name];
+  const now = clock.now();
+  const from = sql.join(move.from.map((status) => sql.lit(status)));
+  const moved = await database.inWorkspace(workspaceId, async (tx) => {
+    const { rows } = await sql`
+      update campaigns set status = ${sql.lit(move.to)}, updated_at = ${now}, revision = revision + 1,
+        next_claim_at = 'epoch', ${sql.join(move.stamps.map((stamp) => sql`${sql.ref(stamp)} = ${now}`))}
+      where workspace_id = ${workspaceId} and id = ${campaignId} and status in (${from})
+      returning id`.execute(tx.db);
+    if (rows.length === 1) return recordCampaignStatus(tx, campaignId, now, actor);
+    const found = await findCampaign(tx, campaignId);
+    if (!found) throw notFound();
+    throw new ServiceError('invalid_state', refusal(move, found.status));
+  });
+  notifications.notify(campaignId);
+  nudge();
+  return moved;
+}
+
+function refusal({ rule, instead }: Move, status: CampaignStatus): string {
+  const is = `${rule}; this one is ${status === 'draft' ? 'a draft' : status}.`;
+  return instead[status] ? `${is} ${instead[status]}` : is;
+}

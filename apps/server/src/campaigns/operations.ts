@@ -1,0 +1,122 @@
+import type { WorkspaceTx } from '../database/database.ts';
+import type { Handlers, RequestContext } from '../http/handler.ts';
+import { fromId } from '../ids.ts';
+import { actorOf } from '../journal/actor.ts';
+import { notFound } from '../service-error.ts';
+import { callsPerSecond, statsOf } from './campaign-stats.ts';
+import { createCampaign } from './create-campaign.ts';
+import { deleteCampaign } from './delete-campaign.ts';
+import type { CampaignDeps } from './deps.ts';
+import { contactPage } from './list-contacts.ts';
+import { type campaignMoves, moveCampaign } from './move-campaign.ts';
+import { previewCampaign } from './preview-campaign.ts';
+import { type CampaignRow, shapeCampaign } from './shape-campaign.ts';
+import { startCampaign } from './start-campaign.ts';
+import { campaignPage, findCampaign } from './store.ts';
+import { streamCampaignEvents } from './stream-campaign-events.ts';
+import { updateCampaign } from './update-campaign.ts';
+
+const DEFAULT_SAMPLE = 20;
+
+/** What the key that asks does to a campaign, for the audit log. */
+const actor = (context: RequestContext, done: string, id: string) =>
+  actorOf(context)(`campaign.${done}`, 'campaign', id);
+
+const pageOf = (query: { page?: number; perPage?: number; order?: 'asc' | 'desc'; searchText?: string }) => ({
+  page: query.page ?? 1,
+  perPage: query.perPage ?? 20,
+  order: query.order ?? ('desc' as const),
+  searchText: query.searchText,
+});
+
+/** A page of a list as it is answered. */
+const shapePage = <T>(items: T[], totalCount: number, { searchText, ...page }: ReturnType<typeof pageOf>) => ({
+  items,
+  totalCount,
+  ...page,
+  column: 'created_at' as const,
+  ...(searchText !== undefined && { searchText }),
+});
+
+const ok = <T>(data: T) => ({ status: 200 as const, body: { success: true as const, data } });
+
+/** The operations of campaigns. */
+export function campaignOperations(deps: CampaignDeps) {
+  const { database, clock } = deps;
+  const existing = <T>(workspaceId: string, id: string, read: (campaign: CampaignRow, tx: WorkspaceTx) => Promise<T> | T) =>
+    database.inWorkspace(workspaceId, async (tx) => {
+      const campaign = await findCampaign(tx, fromId(id));
+      if (!campaign) throw notFound();
+      return read(campaign, tx);
+    });
+  const move = async (id: string, context: RequestContext, name: keyof typeof campaignMoves, done: string) =>
+    ok(await moveCampaign(deps, context.workspaceId, fromId(id), name, actor(context, done, id)));
+
+  return {
+    listCampaigns: async ({ query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const found = await database.inWorkspace(workspaceId, (tx) => campaignPage(tx, { ...page, status: query.status }));
+      return ok(shapePage(found.rows.map(shapeCampaign), found.totalCount, page));
+    },
+    createCampaign: async ({ body }, context) => {
+      const data = await createCampaign(deps, context.workspaceId, body, (id) => actor(context, 'created', id));
+      return { status: 201, body: { success: true, data } };
+    },
+    getCampaign: async ({ path }, { workspaceId }) => ok(await existing(workspaceId, path.id, shapeCampaign)),
+    updateCampaign: async ({ path, body }, context) => {
+      const by = actor(context, 'updated', path.id);
+      return ok(await updateCampaign(deps, context.workspaceId, fromId(path.id), body, by));
+    },
+    deleteCampaign: async ({ path }, context) => {
+      await deleteCampaign(deps, context.workspaceId, fromId(path.id), actor(context, 'deleted', path.id));
+      return ok({ id: path.id, deleted: true as const });
+    },
+    startCampaign: async ({ path }, context) =>
+      ok(await startCampaign(deps, context.workspaceId, fromId(path.id), actor(context, 'started', path.id))),
+    pauseCampaign: ({ path }, context) => move(path.id, context, 'pause', 'paused'),
+    resumeCampaign: ({ path }, context) => move(path.id, context, 'resume', 'resumed'),
+    stopCampaign: ({ path }, context) => move(path.id, context, 'stop', 'stopped'),
+    cancelCampaign: ({ path }, context) => move(path.id, context, 'cancel', 'cancelled'),
+    previewCampaign: async ({ path, body }, { workspaceId }) => {
+      const size = body?.sampleSize ?? DEFAULT_SAMPLE;
+      return ok(
+        await existing(workspaceId, path.id, (campaign, tx) => previewCampaign(tx, campaign, size, clock.now())),
+      );
+    },
+    listCampaignContacts: async ({ path, query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const wanted = { ...page, state: query.state, reason: query.reason };
+      const found = await existing(workspaceId, path.id, (campaign, tx) =>
+        contactPage(tx, campaign, wanted, clock.now()),
+      );
+      return ok(shapePage(found.items, found.totalCount, page));
+    },
+    getCampaignStats: async ({ path }, { workspaceId }) =>
+      ok(
+        await existing(workspaceId, path.id, async (campaign, tx) => {
+          const now = clock.now();
+          return statsOf(campaign, await callsPerSecond(tx, campaign, now), now);
+        }),
+      ),
+    streamCampaignEvents: async ({ path, headers }, { workspaceId, signal }) => {
+      const lastEventId = headers['Last-Event-ID'];
+      const stream = await streamCampaignEvents(deps, { workspaceId, campaignId: fromId(path.id), lastEventId, signal });
+      return stream ? { status: 200, stream } : { status: 204 };
+    },
+  } satisfies Handlers<
+    | 'listCampaigns'
+    | 'createCampaign'
+    | 'getCampaign'
+    | 'updateCampaign'
+    | 'deleteCampaign'
+    | 'startCampaign'
+    | 'pauseCampaign'
+    | 'resumeCampaign'
+    | 'stopCampaign'
+    | 'cancelCampaign'
+    | 'previewCampaign'
+    | 'listCampaignContacts'
+    | 'getCampaignStats'
+    | 'streamCampaignEvents'
+  >;
+}

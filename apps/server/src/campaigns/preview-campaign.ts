@@ -1,0 +1,82 @@
+import type { components } from '@trunkline/client/schema';
+import { sql } from 'kysely';
+import { fromE164 } from '../calls/call.ts';
+import type { WorkspaceTx } from '../database/database.ts';
+import { type ContactReason, campaignReason, hasEnded } from './explain-contact.ts';
+import { countWhoIsLeft } from './preview-counts.ts';
+import { previewSample } from './preview-sample.ts';
+import type { CampaignRow } from './shape-campaign.ts';
+import { type Situation, situationOf } from './situation.ts';
+import { contactUploads, doNotCallUploads } from './store.ts';
+
+type CampaignPreview = components['schemas']['CampaignPreview'];
+
+/** What a dry run looks at. */
+export interface PreviewScope {
+  campaign: CampaignRow;
+  situation: Situation;
+  /** The uploads that would be read; undefined once the campaign has contacts of its own. */
+  uploads: string[] | undefined;
+  doNotCallUploads: string[];
+  /** The number that would call, as the database keeps it; undefined where it can't. */
+  from: number | undefined;
+  /** ISO 3166-1 alpha-2: a callee's country must be in each of these. */
+  allowedCountries: (readonly string[])[];
+  /** Why nobody would be called at all. */
+  nobody: ContactReason | undefined;
+  /** The time from which on it would call. */
+  at: Date;
+}
+
+/**
+ * Whom a campaign would call, from which number and when, and whom not and why, as it is at this moment. It changes
+ * nothing. Counts are by SQL, and only `sampleSize` contacts are read, so that it stays fast with a million.
+ */
+export async function previewCampaign(
+  tx: WorkspaceTx,
+  campaign: CampaignRow,
+  sampleSize: number,
+  now: Date,
+): Promise<CampaignPreview> {
+  const scope = await scopeOf(tx, campaign, now);
+  const left = await countWhoIsLeft(tx, scope);
+  return {
+    callable: left.callable,
+    leftOut: left.leftOut,
+    sample: await previewSample(tx, scope, sampleSize, left.examples),
+  };
+}
+
+async function scopeOf(tx: WorkspaceTx, campaign: CampaignRow, now: Date): Promise<PreviewScope> {
+  const situation = await situationOf(tx, campaign);
+  const isBeforeStart = campaign.status === 'draft' || campaign.status === 'scheduled';
+  const caller = await findCaller(tx, campaign);
+  const startsAt = Math.max(now.getTime(), campaign.scheduled_at?.getTime() ?? 0, campaign.start_date?.getTime() ?? 0);
+  return {
+    campaign,
+    situation,
+    uploads: isBeforeStart ? await contactUploads(tx, campaign.id) : undefined,
+    doNotCallUploads: await doNotCallUploads(tx, campaign.id),
+    from: caller && fromE164(caller.phone_number),
+    allowedCountries: [situation.allowedCountries, caller?.allowed_outbound_countries ?? []].filter((c) => c.length > 0),
+    nobody: nobodyReason(situation, isBeforeStart, caller !== undefined),
+    at: isBeforeStart ? new Date(startsAt) : now,
+  };
+}
+
+/** A campaign that was started waits for its number; one that wasn't would be refused. */
+function nobodyReason(situation: Situation, isBeforeStart: boolean, canCall: boolean): ContactReason | undefined {
+  if (hasEnded(situation.status)) return campaignReason(situation);
+  return isBeforeStart && !canCall ? 'no_caller_id' : undefined;
+}
+
+/** The campaign's number, if it can place calls now. */
+async function findCaller(tx: WorkspaceTx, campaign: CampaignRow) {
+  return tx.db
+    .selectFrom('phone_numbers')
+    .select(['phone_number', 'allowed_outbound_countries'])
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', campaign.phone_number_id)
+    .where(sql<boolean>`status = 'active' and (provider <> 'sip' or trunk_valid)`)
+    .executeTakeFirst();
+}

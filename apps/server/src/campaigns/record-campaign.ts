@@ -1,0 +1,24 @@
+import type { CampaignKey } from '../calls/call-owner.ts';
+import { type EngineTx, forWorkspace, type WorkspaceTx } from '../database/database.ts';
+import { type AuditEntry, record } from '../journal/record.ts';
+import { type Campaign, shapeCampaign } from './shape-campaign.ts';
+import { findCampaign } from './store.ts';
+
+/** Writes that a campaign has come to the status that it has now, and answers the campaign. */
+export async function recordCampaignStatus(
+  tx: WorkspaceTx,
+  campaignId: string,
+  now: Date,
+  actor?: AuditEntry,
+): Promise<Campaign> {
+  const row = await findCampaign(tx, campaignId);
+  if (!row) throw new Error(`The campaign ${campaignId} is gone.`);
+  const data = shapeCampaign(row);
+  await record(tx, { resourceId: row.id, revision: row.revision, type: `campaign.${row.status}`, data, now, actor });
+  return data;
+}
+
+/** The same for a campaign that the engine has moved, in the transaction that did it. */
+export async function recordEngineMove(tx: EngineTx, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<void> {
+  await recordCampaignStatus(forWorkspace(tx, workspaceId), campaignId, now);
+}

@@ -1,0 +1,30 @@
+import type { WorkspaceTx } from '../database/database.ts';
+import { notFound } from '../service-error.ts';
+import type { CampaignSituation } from './explain-contact.ts';
+import { callingHours } from './lanes.ts';
+import type { CampaignRow } from './shape-campaign.ts';
+
+/** What a workspace says about the calls of a campaign. */
+export interface Situation extends CampaignSituation {
+  /** ISO 3166-1 alpha-2; empty means all. */
+  allowedCountries: readonly string[];
+}
+
+/** What decides now whether and when a campaign's contacts are called. */
+export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow): Promise<Situation> {
+  const workspace = await tx.db
+    .selectFrom('workspaces')
+    .select(['quiet_hours_start', 'quiet_hours_end', 'dialing_paused_at', 'allowed_countries'])
+    .where('id', '=', tx.workspaceId)
+    .executeTakeFirst();
+  if (!workspace) throw notFound();
+  return {
+    status: campaign.status,
+    targetCallCount: campaign.target_call_count,
+    answered: campaign.answered,
+    endDate: campaign.end_date,
+    dialingPaused: workspace.dialing_paused_at !== null,
+    hours: callingHours({ ...campaign, ...workspace }),
+    allowedCountries: workspace.allowed_countries ?? [],
+  };
+}

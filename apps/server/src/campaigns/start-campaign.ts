@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import type { AgentDirectory } from '../agents/directory.ts';
+import type { CampaignKey } from '../calls/call-owner.ts';
+import { type EngineTx, forWorkspace, type WorkspaceTx } from '../database/database.ts';
+import type { AuditEntry } from '../journal/record.ts';
+import { notFound, ServiceError } from '../service-error.ts';
+import { checkStartable } from './check-startable.ts';
+import type { CampaignDeps } from './deps.ts';
+import { recordCampaignStatus } from './record-campaign.ts';
+import type { Campaign, CampaignRow } from './shape-campaign.ts';
+import { contactUploads, findCampaign, lockCampaign } from './store.ts';
+
+const notStartable = (message: string) => new ServiceError('campaign_not_startable', message);
+
+/**
+ * Starts a draft: it runs at once, or is scheduled where `scheduledAt` or `startDate` lies ahead. Its contacts are added
+ * in the background. Throws `not_found`, and `campaign_not_startable` with what stands in the way.
+ */
+export async function startCampaign(
+  { database, agents, clock, notifications, nudge }: CampaignDeps,
+  workspaceId: string,
+  campaignId: string,
+  actor: AuditEntry,
+): Promise<Campaign> {
+  const asked = await database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId));
+  if (!asked) throw notFound();
+  const agent = await agents.resolve(asked.agent_id);
+  const started = await database.inWorkspace(workspaceId, async (tx) => {
+    const campaign = await lockCampaign(tx, campaignId);
+    if (!campaign) throw notFound();
+    const now = clock.now();
+    if (campaign.status !== 'draft') {
+      throw notStartable(`Only a draft can be started; this campaign is ${campaign.status}.`);
+    }
+    if (campaign.agent_id !== asked.agent_id) throw notStartable('The campaign was just changed. Start it again.');
+    if (campaign.end_date && campaign.end_date <= now) throw notStartable('The endDate of the campaign has passed.');
+    const obstacle = await checkStartable(tx, campaign, agent);
+    if (obstacle) throw notStartable(obstacle.message);
+    if (startsAt(campaign) > now) await schedule(tx, campaignId, now);
+    else await beginDialing(tx, campaignId, now);
+    return recordCampaignStatus(tx, campaignId, now, actor);
+  });
+  notifications.notify(campaignId);
+  nudge();
+  return started;
+}
+
+/** The later of `scheduledAt` and `startDate`. */
+const startsAt = ({ scheduled_at, start_date }: CampaignRow) =>
+  new Date(Math.max(scheduled_at?.getTime() ?? 0, start_date?.getTime() ?? 0));
+
+async function schedule(tx: WorkspaceTx, campaignId: string, now: Date): Promise<void> {
+  await sql`
+    update campaigns set status = 'scheduled', updated_at = ${now}, revision = revision + 1
+    where workspace_id = ${tx.workspaceId} and id = ${campaignId} and status in ('draft')`.execute(tx.db);
+}
+
+/** The dialer takes it from here: it adds the contacts of these uploads, and calls. */
+async function beginDialing(tx: WorkspaceTx, campaignId: string, now: Date): Promise<void> {
+  const uploads = await contactUploads(tx, campaignId);
+  await sql`
+    update campaigns set status = 'running', started_at = ${now}, updated_at = ${now}, revision = revision + 1,
+      next_claim_at = 'epoch', contacts_added = false, adding_uploads = ${uploads}, adding_after_row = 0
+    where workspace_id = ${tx.workspaceId} and id = ${campaignId} and status in ('draft', 'scheduled')`.execute(tx.db);
+}
+
+/**
+ * What the dialer does with a scheduled campaign whose time has come: it runs, or is `failed` where it can't start any
+ * more. Throws `unavailable` when the agent directory can't be asked: the dialer then comes back.
+ */
+export const startDueCampaign =
+  (agents: AgentDirectory) =>
+  async (tx: EngineTx, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<void> => {
+    const own = forWorkspace(tx, workspaceId);
+    const asked = await findCampaign(own, campaignId);
+    const agent = asked && (await agents.resolve(asked.agent_id));
+    const campaign = await lockCampaign(own, campaignId);
+    if (campaign?.status !== 'scheduled') return;
+    const obstacle = await checkStartable(own, campaign, agent);
+    if (!obstacle) await beginDialing(own, campaignId, now);
+    else {
+      await sql`
+        update campaigns set status = 'failed', failure_reason = ${obstacle.reason}, ended_at = ${now},
+          updated_at = ${now}, revision = revision + 1
+        where workspace_id = ${workspaceId} and id = ${campaignId} and status in ('scheduled')`.execute(tx.db);
+    }
+    await recordCampaignStatus(own, campaignId, now);
+  };

@@ -1,0 +1,94 @@
+import { sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import { containing, pageRows } from '../database/page.ts';
+import type { CampaignStatus } from '../database/schema.ts';
+import type { CampaignRow } from './shape-campaign.ts';
+
+/** Which page of a list is wanted. */
+export interface PageQuery {
+  page: number;
+  perPage: number;
+  order: 'asc' | 'desc';
+  searchText: string | undefined;
+}
+
+/** Campaigns with their caller ID and their lists, in the order in which these were given. */
+const selectCampaigns = (tx: WorkspaceTx) =>
+  tx.db
+    .selectFrom('campaigns')
+    .leftJoin('phone_numbers', (join) =>
+      join
+        .onRef('phone_numbers.workspace_id', '=', 'campaigns.workspace_id')
+        .onRef('phone_numbers.id', '=', 'campaigns.phone_number_id'),
+    )
+    .selectAll('campaigns')
+    .select('phone_numbers.phone_number as from_number')
+    .select(
+      sql<CampaignRow['lists']>`(
+        select coalesce(json_agg(json_build_object('id', cl.list_id, 'role', cl.role) order by cl.position), '[]')
+        from campaign_lists cl
+        where cl.workspace_id = campaigns.workspace_id and cl.campaign_id = campaigns.id)`.as('lists'),
+    )
+    .where('campaigns.workspace_id', '=', tx.workspaceId);
+
+/** One campaign, as it is now. */
+export async function findCampaign(tx: WorkspaceTx, id: string): Promise<CampaignRow | undefined> {
+  return selectCampaigns(tx).where('campaigns.id', '=', id).executeTakeFirst();
+}
+
+/** The same, its row locked until the transaction ends. */
+export async function lockCampaign(tx: WorkspaceTx, id: string): Promise<CampaignRow | undefined> {
+  return selectCampaigns(tx).where('campaigns.id', '=', id).forUpdate('campaigns').executeTakeFirst();
+}
+
+export async function campaignPage(
+  tx: WorkspaceTx,
+  query: PageQuery & { status: CampaignStatus | undefined },
+): Promise<{ rows: CampaignRow[]; totalCount: number }> {
+  const { status, searchText } = query;
+  const pattern = searchText && containing(searchText);
+  const counted = await tx.db
+    .selectFrom('campaigns')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('workspace_id', '=', tx.workspaceId)
+    .$if(status !== undefined, (q) => q.where('status', '=', status!))
+    .$if(pattern !== undefined, (q) => q.where('name', 'ilike', pattern!))
+    .executeTakeFirstOrThrow();
+  const rows = await selectCampaigns(tx)
+    .$if(status !== undefined, (q) => q.where('campaigns.status', '=', status!))
+    .$if(pattern !== undefined, (q) => q.where('campaigns.name', 'ilike', pattern!))
+    .orderBy('campaigns.created_at', query.order)
+    .orderBy('campaigns.id', query.order)
+    .limit(pageRows(query).limit)
+    .offset(pageRows(query).offset)
+    .execute();
+  return { rows, totalCount: counted.count };
+}
+
+/** The uploads that hold the numbers which a campaign must not call: the workspace's `dnd` lists, and its own. */
+export async function doNotCallUploads(tx: WorkspaceTx, campaignId: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select u.id from contact_list_uploads u
+    join contact_lists l on l.workspace_id = u.workspace_id and l.id = u.list_id
+    where u.workspace_id = ${tx.workspaceId} and u.status = 'processed' and l.status = 'ready'
+      and (l.type = 'dnd' or exists (select from campaign_lists cl where cl.workspace_id = u.workspace_id
+        and cl.campaign_id = ${campaignId} and cl.list_id = l.id and cl.role = 'dnd'))`.execute(tx.db);
+  return rows.map((row) => row.id);
+}
+
+/** The uploads that hold a campaign's contacts, in the order in which they are read. */
+export async function contactUploads(tx: WorkspaceTx, campaignId: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select u.id from campaign_lists cl
+    join contact_list_uploads u on u.workspace_id = cl.workspace_id and u.list_id = cl.list_id
+    where cl.workspace_id = ${tx.workspaceId} and cl.campaign_id = ${campaignId} and cl.role = 'contacts'
+      and u.status = 'processed'
+    order by cl.position, u.processed_at, u.id`.execute(tx.db);
+  return rows.map((row) => row.id);
+}
+
+/** Whether the do-not-call list or one of these uploads holds a number. `number` is SQL for it. */
+export const mustNotBeCalled = (tx: WorkspaceTx, number: ReturnType<typeof sql.ref>, uploads: string[]) => sql<boolean>`(
+  exists (select from do_not_call d where d.workspace_id = ${tx.workspaceId} and d.phone_number = ${number})
+  or exists (select from contact_list_entries b where b.workspace_id = ${tx.workspaceId}
+    and b.upload_id = any(${uploads}::uuid[]) and b.phone_number = ${number}))`;

@@ -1,0 +1,125 @@
+import type { components } from '@trunkline/client/schema';
+import { sql, type Updateable } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import type { Schema } from '../database/schema.ts';
+import { type AuditEntry, audit } from '../journal/record.ts';
+import { notFound, ServiceError } from '../service-error.ts';
+import { agentName, listFaults, phoneNumberId, refuseFaults, setLists, settingsFaults } from './campaign-settings.ts';
+import type { CampaignDeps } from './deps.ts';
+import { type Campaign, type CampaignRow, shapeCampaign } from './shape-campaign.ts';
+import { findCampaign, lockCampaign } from './store.ts';
+
+type UpdateCampaign = components['schemas']['UpdateCampaign'];
+type Change = Updateable<Schema['campaigns']>;
+
+/** What stands once the contacts were taken from the lists. */
+const setBeforeStart = ['lists', 'scheduledAt', 'startDate'] as const;
+/** What decides when contacts may be called. */
+const hours = ['schedule_start', 'schedule_end', 'schedule_days', 'timezone'] as const;
+const everyDay = [1, 2, 3, 4, 5, 6, 7];
+
+type Sent<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+/** Only what was sent. */
+const sent = <T extends object>(values: T): Sent<T> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Sent<T>;
+const date = (text: string | null | undefined) => (typeof text === 'string' ? new Date(text) : text);
+
+/**
+ * Changes a draft or a paused campaign; calls that are up go on as they began. Throws `not_found`, `invalid_request`,
+ * and `invalid_state` for a campaign, or a field of it, that can't be changed any more.
+ */
+export async function updateCampaign(
+  deps: CampaignDeps,
+  workspaceId: string,
+  campaignId: string,
+  input: UpdateCampaign,
+  actor: AuditEntry,
+): Promise<Campaign> {
+  const { database, clock, notifications, maxConcurrency } = deps;
+  if (input.fromNumber !== undefined && input.numberPoolId !== undefined) {
+    const message = 'Set fromNumber or numberPoolId, not both.';
+    refuseFaults([{ path: '/body/numberPoolId', message }]);
+  }
+  refuseFaults(listFaults(input.lists ?? []));
+  const now = clock.now();
+  const agent = input.agentId && (await nameIfCampaignExists(deps, workspaceId, campaignId, input.agentId));
+  const changed = await database.inWorkspace(workspaceId, async (tx) => {
+    const campaign = await lockCampaign(tx, campaignId);
+    if (!campaign) throw notFound();
+    refuseUnchangeable(campaign, input);
+    const change: Change = { ...settingsChange(input), ...(agent !== undefined && { agent_name: agent }) };
+    refuseFaults(settingsFaults({ ...campaign, ...change } as CampaignRow, maxConcurrency));
+    // Number pools come with their own issue; until then a workspace has none.
+    if (input.numberPoolId !== undefined) throw notFound();
+    if (input.fromNumber !== undefined) {
+      change.phone_number_id = await phoneNumberId(tx, input.fromNumber);
+      change.number_pool_id = null;
+    }
+    await tx.db
+      .updateTable('campaigns')
+      .set({ ...change, updated_at: now, revision: sql`revision + 1`, next_claim_at: sql`'epoch'` })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', campaignId)
+      .execute();
+    if (input.lists) await setLists(tx, campaignId, input.lists);
+    if (campaign.status === 'paused' && hours.some((name) => change[name] !== undefined)) {
+      await forgetWindows(tx, campaignId);
+    }
+    await audit(tx, actor, now);
+    return (await findCampaign(tx, campaignId))!;
+  });
+  notifications.notify(campaignId);
+  return shapeCampaign(changed);
+}
+
+/** The directory is asked outside the transaction; a campaign that isn't there is no reason to ask it. */
+async function nameIfCampaignExists(
+  { database, agents }: CampaignDeps,
+  workspaceId: string,
+  campaignId: string,
+  agentId: string,
+): Promise<string> {
+  if (!(await database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId)))) throw notFound();
+  return agentName(agents, agentId);
+}
+
+function refuseUnchangeable({ status }: CampaignRow, input: UpdateCampaign): void {
+  if (status === 'draft') return;
+  if (status !== 'paused') {
+    throw new ServiceError('invalid_state', `Only a draft or a paused campaign can be changed; this one is ${status}.`);
+  }
+  const fixed = setBeforeStart.filter((name) => input[name] !== undefined);
+  if (fixed.length === 0) return;
+  throw new ServiceError('invalid_state', `${fixed.join(', ')} can be changed in a draft only; this campaign is paused.`);
+}
+
+const settingsChange = (input: UpdateCampaign) =>
+  sent({
+    name: input.name,
+    description: input.description,
+    agent_id: input.agentId,
+    timezone: input.timezone,
+    scheduled_at: date(input.scheduledAt),
+    start_date: date(input.startDate),
+    end_date: date(input.endDate),
+    schedule_start: input.scheduleStart,
+    schedule_end: input.scheduleEnd,
+    schedule_days: input.scheduleDays === null ? everyDay : input.scheduleDays?.toSorted(),
+    max_concurrency: input.maxConcurrency,
+    calls_per_second: input.callsPerSecond,
+    retry_policy: input.retryPolicy,
+    target_call_count: input.targetCallCount,
+    target_conversion_rate: input.targetConversionRate,
+    ring_timeout_seconds: input.ringTimeoutSeconds,
+    max_call_seconds: input.maxCallSeconds,
+  });
+
+/** The dialer computes the windows anew. */
+async function forgetWindows(tx: WorkspaceTx, campaignId: string): Promise<void> {
+  await tx.db
+    .updateTable('campaign_lanes')
+    .set({ opens_at: sql`'epoch'`, closes_at: sql`'epoch'` })
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('campaign_id', '=', campaignId)
+    .execute();
+}
