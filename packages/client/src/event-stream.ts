@@ -1,4 +1,4 @@
-import { createParser } from 'eventsource-parser';
+import { createEventParser } from './event-parser.ts';
 import { backoff, sleep } from './retry.ts';
 import { errorOf } from './trunkline-error.ts';
 
@@ -106,22 +106,17 @@ interface Received<Event> {
 /** What comes over the body. Comments give an empty item, so that they count as a sign of life. */
 async function* read<Event>(body: ReadableStream<Uint8Array> | null | undefined): AsyncGenerator<Received<Event>> {
   if (!body) return;
-  let received: Received<Event>[] = [];
-  const parser = createParser({
-    onEvent: ({ data }) => received.push({ event: JSON.parse(data) as Event }),
-    onRetry: (retry) => received.push({ retry }),
-  });
+  const parse = createEventParser();
   const decoder = new TextDecoder();
   const reader = body.getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      parser.feed(decoder.decode(value, { stream: true }));
       yield {};
-      const ready = received;
-      received = [];
-      yield* ready;
+      for (const { data, retry } of parse(decoder.decode(value, { stream: true }))) {
+        yield data === undefined ? { retry } : { event: JSON.parse(data) as Event };
+      }
     }
   } finally {
     reader.cancel().catch(() => undefined);

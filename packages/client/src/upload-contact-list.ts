@@ -122,7 +122,7 @@ interface Put {
 async function put({ fetch, maxRetries }: Deps, { url, headers, file, signal }: Put): Promise<void> {
   const isStream = file instanceof ReadableStream;
   // Fetch sends a stream only with this, which its types don't know.
-  const duplex = isStream && { duplex: 'half' };
+  const duplex = isStream ? { duplex: 'half' as const } : {};
   const request = () => new Request(url, { method: 'PUT', headers, body: file, signal: signal ?? null, ...duplex });
   let answersLost = 0;
   const send = async () => {
