@@ -71,7 +71,7 @@ export async function openJobs({ connection, log }: { connection: Connection; lo
         await boss.work<Data>(`${queue}.given-up`, async ([job]) => giveUp(job!.data));
       }
       await make(queue, { ...queueOptions, ...(giveUp && { deadLetter: `${queue}.given-up` }) });
-      const options = { localConcurrency: concurrency, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 5 };
+      const options = { localConcurrency: concurrency, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 2 };
       await boss.work<Data>(queue, options, async ([job]) => {
         const signal = AbortSignal.any([job!.signal, quitting.signal]);
         await run(job!.data, signal).catch((error) => {
