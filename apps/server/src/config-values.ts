@@ -39,8 +39,11 @@ export const secret32 = (value: string) => {
   return bytes;
 };
 
+/** What an API key looks like; anything else is not looked up. */
+export const KEY_PATTERN = /^tl_[a-z]{1,10}_[0-9A-Za-z]{20,64}$/;
+
 export const apiKey = (value: string) => {
-  if (!/^tl_[a-z]{1,10}_[0-9A-Za-z]{20,64}$/.test(value))
+  if (!KEY_PATTERN.test(value))
     throw new Error('must be `tl_`, 1 to 10 small letters, `_`, and 20 to 64 letters and digits, such as tl_dev_…');
   return value;
 };

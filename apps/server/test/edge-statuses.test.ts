@@ -42,6 +42,9 @@ async function answerOf(
   return [status, body.code];
 }
 
+/** Leaves out, instead of skipping, what does not apply to an operation. */
+const testIf = (applies: unknown) => (applies ? test : () => undefined);
+
 describe.each(operations.map((operation) => [operation.id, operation] as const))('%s', (_id, operation) => {
   test('answers what every operation can, as the contract says', async () => {
     expect(await answerOf(operation, { principal: undefined }, { headers: { 'X-API-Key': KEY } })).toEqual([
@@ -53,24 +56,24 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
     expect(await answerOf(operation, { failure: new ServiceError('unavailable', 'x') })).toEqual([503, 'unavailable']);
   });
 
-  test.runIf(operation.permission !== 'authenticated')('needs its permission', async () => {
+  testIf(operation.permission !== 'authenticated')('needs its permission', async () => {
     const principal = { ...everything, permissions: ['authenticated', 'other:read'] };
     expect(await answerOf(operation, { principal })).toEqual([403, 'forbidden']);
   });
 
-  test.runIf(operation.statuses.has(400))('refuses what it does not know', async () => {
+  testIf(operation.statuses.has(400))('refuses what it does not know', async () => {
     const body = operation.body?.types[0] === 'application/json' ? { body: {} } : {};
     const [status] = await answerOf(operation, {}, body, '?nonsense=1');
     expect(status).toBe(400);
   });
 
-  test.runIf(operation.body)('refuses a body of another type', async () => {
+  testIf(operation.body)('refuses a body of another type', async () => {
     const request = { body: 'x', headers: { 'Content-Type': 'text/plain' } };
     expect(await answerOf(operation, {}, request)).toEqual([415, 'unsupported_media_type']);
   });
 
-  test.runIf(operation.body?.types.includes('application/json'))('refuses a body that is too large', async () => {
-    const body = JSON.stringify('x'.repeat(8 * 1024 * 1024));
+  testIf(operation.body?.types.includes('application/json'))('refuses a body that is too large', async () => {
+    const body = JSON.stringify('x'.repeat((operation.id === 'startBatch' ? 8 : 2) * 1024 * 1024));
     expect(await answerOf(operation, {}, { body })).toEqual([413, 'payload_too_large']);
   });
 });

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
+import { KEY_PATTERN } from '../config-values.ts';
 import type { Database } from '../database/database.ts';
-import { hashKey, KEY_PATTERN } from './key.ts';
+import { hashKey } from './key.ts';
 import { findKeys, type StoredKey, touchKey } from './key-store.ts';
 
 export interface KeyRing {

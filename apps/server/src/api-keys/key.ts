@@ -5,9 +5,6 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const LENGTH = 43;
 const SHOWN = 12;
 
-/** What a key looks like; anything else is not looked up. */
-export const KEY_PATTERN = /^tl_[a-z]{1,10}_[0-9A-Za-z]{20,64}$/;
-
 /** A new key, `tl_` + environment + 256 random bits in base62: `tl_live_…`. */
 export function newKey(environment = 'live'): string {
   let rest = BigInt(`0x${randomBytes(32).toString('hex')}`);

@@ -12,6 +12,8 @@ export interface Listening {
   close(withinMs: number): Promise<void>;
 }
 
+const IDLE_CHECK_MS = 50;
+
 /**
  * Listens. Until `serve` is called everything answers 503, but `/livez`, so that a long migration isn't taken for a
  * dead server. Throws where the port is taken, saying what to do.
@@ -54,8 +56,10 @@ const answerStarting: RequestListener = (request, response) => {
 
 async function close(server: Server, withinMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
+  // A connection is idle only once its answer has ended, and a client that keeps it would be waited for.
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
   const late = setTimeout(() => server.closeAllConnections(), withinMs);
   await closed;
+  clearInterval(idle);
   clearTimeout(late);
 }
