@@ -1,0 +1,55 @@
+import { constants } from 'node:os';
+import { TrunklineError } from '@trunkline/client';
+import { DemoError, type DemoOptions, readOptions, USAGE } from './options.ts';
+import { runDemo } from './run-demo.ts';
+import { createScreen, type Screen } from './screen.ts';
+import { startServerProcess } from './server-process.ts';
+import type { DemoResult } from './summary.ts';
+
+/** A simulated minute takes a second. */
+const SPEED = 60;
+
+type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+/** The first signal that asks this process to end; the ones after it wait for the tidying up. */
+const interrupted = new Promise<Signal>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, resolve);
+});
+
+/** Shows the demo. Leaves nothing running and nothing behind, however it ends. Returns the exit code. */
+async function show(screen: Screen, options: DemoOptions): Promise<number> {
+  screen.text(`\n  ${screen.bold('Trunkline demo')}: simulated calls, ${SPEED} times faster than real ones\n`);
+  const server = await startServerProcess(SPEED);
+  let ended: DemoResult | Signal;
+  try {
+    ended = await Promise.race([runDemo(server, screen, options), interrupted]);
+  } finally {
+    screen.close();
+    await server.remove();
+  }
+  if (typeof ended === 'string') {
+    screen.text('\n  Stopped. Nothing is left running.\n');
+    return 128 + constants.signals[ended];
+  }
+  if (options.json) process.stdout.write(`${JSON.stringify(ended)}\n`);
+  return 0;
+}
+
+function explain(error: unknown): string {
+  if (error instanceof DemoError) return error.message;
+  if (!(error instanceof TrunklineError))
+    return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const details = error.details.map(({ path, message }) => `\n  ${path}: ${message}`).join('');
+  return `The server refused: ${error.message} (${error.status} ${error.code}, request ${error.requestId})${details}`;
+}
+
+try {
+  const options = await readOptions(process.argv.slice(2));
+  if (options) process.exitCode = await show(createScreen(options.json ? process.stderr : process.stdout), options);
+  else process.stdout.write(USAGE);
+} catch (error) {
+  process.stderr.write(
+    `\n  The demo ended early. Nothing is left running.\n\n${explain(error)}\n\nnpm run demo -- --help says what it takes.\n`,
+  );
+  process.exitCode = 1;
+}

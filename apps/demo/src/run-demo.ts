@@ -1,0 +1,146 @@
+import { openAsBlob } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  type CampaignEvent,
+  type CheckedUpload,
+  ContactFileError,
+  type ContactList,
+  createClient,
+  type TrunklineClient,
+  unwrap,
+} from '@trunkline/client';
+import { type Fault, readFaults } from './faults.ts';
+import { DemoError, type DemoOptions } from './options.ts';
+import { count, type Screen } from './screen.ts';
+import type { ServerProcess } from './server-process.ts';
+import { type DemoResult, showFaults, showResult } from './summary.ts';
+
+type Stats = CampaignEvent['data']['stats'];
+
+/** A call whose person keeps talking is hung up then: three simulated minutes are over in three seconds. */
+const MAX_CALL_SECONDS = 300;
+
+const seconds = (since: number) => Math.round((performance.now() - since) / 100) / 10;
+
+/** Buys a number, imports the contacts, calls every one of them and shows what came of it. */
+export async function runDemo(server: ServerProcess, screen: Screen, options: DemoOptions): Promise<DemoResult> {
+  const begun = performance.now();
+  const { url, docsUrl, apiKey } = await server.ready;
+  screen.line('Server', `ready in ${seconds(begun)} s, with its own PostgreSQL`);
+  screen.line('Docs', `${docsUrl} ${screen.dim('(while the demo runs)')}`);
+  const client = createClient({ baseUrl: url, apiKey });
+  const fromNumber = await buyNumber(client, screen);
+  const { list, upload } = await importContacts(client, screen, options);
+  const result = await dial(client, screen, options, { fromNumber, list, upload });
+  if (upload.metadata.invalidRows > 0 && upload.errorReportUrl) {
+    const report = await (await fetch(upload.errorReportUrl)).text();
+    const faults = readFaults(report);
+    showFaults(screen, faults, upload.metadata.invalidRows, await keep(report, faults, options));
+  }
+  showResult(screen, result, options);
+  return result;
+}
+
+/** Keeps the report of a person's own file, since the server's copy goes with it. Returns where. */
+async function keep(report: string, faults: Fault[], { contacts, shipped }: DemoOptions): Promise<string | undefined> {
+  if (shipped || faults.length === 0) return undefined;
+  const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-report-'));
+  const file = path.join(folder, `${path.parse(contacts).name}.errors.csv`);
+  await writeFile(file, report, { mode: 0o600 });
+  return file;
+}
+
+async function buyNumber(client: TrunklineClient, screen: Screen): Promise<string> {
+  const query = { provider: 'simulator', country: 'US' } as const;
+  const { items } = await unwrap(client.GET('/v1/telephony/available-phone-numbers', { params: { query } }));
+  const offer = items[0];
+  if (!offer) throw new DemoError('The simulator has no number for sale.');
+  const body = { phoneNumber: offer.phoneNumber, provider: offer.provider };
+  const bought = await unwrap(client.POST('/v1/telephony/phone-numbers/buy', { body }));
+  screen.line('Number', `${bought.phoneNumber}, bought from the simulator`);
+  return bought.phoneNumber;
+}
+
+async function importContacts(client: TrunklineClient, screen: Screen, { contacts, country }: DemoOptions) {
+  const fileName = path.basename(contacts);
+  screen.line('Contacts', fileName);
+  const bar = screen.progress('Validating');
+  const file = await openAsBlob(contacts);
+  const uploaded = await client
+    .uploadContactList({
+      name: fileName,
+      fileName,
+      file,
+      defaultCountry: country,
+      onProgress: ({ progress }) => {
+        if (progress) bar.update(progress.bytesRead, progress.bytesTotal, `${count(progress.rowsRead)} rows read`);
+      },
+    })
+    .catch((error: unknown) => {
+      if (error instanceof ContactFileError) throw new DemoError(`${fileName} can't be imported. ${error.message}`);
+      throw error;
+    });
+  const { validRows, invalidRows, duplicateRows } = uploaded.upload.metadata;
+  bar.end(1, 1, `${count(validRows)} valid, ${count(invalidRows)} invalid, ${count(duplicateRows)} duplicates`);
+  await client.confirmContactList(uploaded.list.id);
+  return uploaded;
+}
+
+interface Ready {
+  fromNumber: string;
+  list: ContactList;
+  upload: CheckedUpload;
+}
+
+async function dial(
+  client: TrunklineClient,
+  screen: Screen,
+  { concurrency }: DemoOptions,
+  { fromNumber, list, upload }: Ready,
+): Promise<DemoResult> {
+  const body = {
+    name: 'Demo',
+    agentId: 'demo-agent',
+    fromNumber,
+    lists: [{ id: list.id, role: 'contacts' as const }],
+    maxConcurrency: concurrency,
+    maxCallSeconds: MAX_CALL_SECONDS,
+  };
+  const { id } = await unwrap(client.POST('/v1/calls/campaigns', { body }));
+  const params = { path: { id } };
+  const bar = screen.progress('Dialing');
+  const begun = performance.now();
+  await unwrap(client.POST('/v1/calls/campaigns/{id}/start', { params }));
+  let last: CampaignEvent['data'] | undefined;
+  for await (const { data } of client.campaignEvents(id)) {
+    last = data;
+    const { done, skipped, totalContacts, dialing, attempts } = data.stats;
+    const rate = (attempts / Math.max(0.5, seconds(begun))).toFixed(0);
+    const text = `${count(done + skipped)} of ${count(totalContacts)}, ${count(dialing)} on the line, ${rate} calls/s`;
+    bar.update(done + skipped, totalContacts, text);
+  }
+  const took = seconds(begun);
+  if (last?.campaign.status !== 'completed') {
+    const reason = last?.campaign.meta?.failure?.reason;
+    throw new DemoError(`The campaign is ${last?.campaign.status ?? 'gone'}${reason ? `: ${reason}` : ''}.`);
+  }
+  const { done, skipped, totalContacts } = last.stats;
+  bar.end(1, 1, `${count(done + skipped)} of ${count(totalContacts)}`);
+  return resultOf(upload, last.stats, took);
+}
+
+function resultOf({ metadata }: CheckedUpload, { attempts, outcomes }: Stats, took: number): DemoResult {
+  const ended = Object.entries(outcomes).filter(([, number]) => number > 0);
+  return {
+    contacts: metadata.totalRows,
+    valid: metadata.validRows,
+    invalid: metadata.invalidRows,
+    duplicates: metadata.duplicateRows,
+    calls: attempts,
+    outcomes: Object.fromEntries(ended.sort(([, a], [, b]) => b - a)),
+    seconds: took,
+    callsPerSecond: Math.round((attempts / Math.max(0.1, took)) * 10) / 10,
+  };
+}

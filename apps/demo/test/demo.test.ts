@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { csv, startDemo } from './run.ts';
+
+const lastLine = (text: string) => JSON.parse(text.trimEnd().split('\n').at(-1)!);
+
+test("a small file of one's own: every call, every fault, one line of JSON", { timeout: 60_000 }, async () => {
+  const file = await csv(
+    'Name;Mobile',
+    'Answers;(415) 555-0100',
+    'Busy;+14155550186',
+    'Declines;+1 212 555 0103',
+    'Wrong;+14155550104',
+    'Nobody there;+14155550108',
+    'Answers again;415.555.0100',
+    'Broken;ask the office',
+  );
+  const demo = await startDemo('--contacts', file, '--json');
+  const { code, stdout, stderr } = await demo.ended;
+  expect(stderr).toContain('row      8  Mobile "ask the office"');
+  expect(stderr).toContain('How the calls ended');
+  expect(code).toBe(0);
+  expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+  const result = lastLine(stdout);
+  expect(result).toMatchObject({
+    contacts: 7,
+    valid: 5,
+    invalid: 1,
+    duplicates: 1,
+    calls: 5,
+    outcomes: { answered: 1, busy: 1, declined: 1, invalid_number: 1, no_answer: 1 },
+  });
+  expect(result.callsPerSecond).toBeCloseTo(5 / result.seconds, 0);
+  expect((await demo.leftovers()).filter((name) => !name.startsWith('trunkline-report-'))).toEqual([]);
+});
+
+test('the file that it brings, in words, without a terminal', { timeout: 90_000 }, async () => {
+  const demo = await startDemo('--concurrency', '200');
+  const { code, stdout, stderr } = await demo.ended;
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  expect(stdout).toContain('970 valid, 18 invalid, 12 duplicates');
+  expect(stdout).toContain("18 rows can't be called");
+  expect(stdout).toMatch(/Dialing {5}\d+ of 970, \d+ on the line/);
+  expect(stdout).toMatch(/970 calls in [\d.]+ s: [\d.]+ calls per second/);
+  expect(stdout).not.toContain('\u001b');
+  expect(await demo.leftovers()).toEqual([]);
+});
+
+test('Ctrl-C in the middle leaves nothing running', { timeout: 60_000 }, async () => {
+  const demo = await startDemo();
+  await expect.poll(() => demo.output.stdout, { timeout: 30_000 }).toMatch(/Dialing {5}/);
+  expect((await demo.leftovers()).length).toBeGreaterThan(0);
+  demo.child.kill('SIGINT');
+  const { code, stdout } = await demo.ended;
+  expect(stdout).toContain('Stopped. Nothing is left running.');
+  expect(code).toBe(130);
+  expect(await demo.leftovers()).toEqual([]);
+});
+
+test('Ctrl-C while the server starts leaves nothing running', { timeout: 60_000 }, async () => {
+  const demo = await startDemo();
+  await expect.poll(async () => (await demo.leftovers()).length, { timeout: 30_000, interval: 20 }).toBeGreaterThan(0);
+  demo.child.kill('SIGINT');
+  expect((await demo.ended).code).toBe(130);
+  expect(await demo.leftovers()).toEqual([]);
+});
+
+test('a file without numbers ends it, and says what would be right', { timeout: 60_000 }, async () => {
+  const demo = await startDemo('--contacts', await csv('name,city', 'Ana,Berlin'), '--json');
+  const { code, stdout, stderr } = await demo.ended;
+  expect(stdout).toBe('');
+  expect(stderr).toContain("mine.csv can't be imported.");
+  expect(stderr).toContain('phone');
+  expect(code).toBe(1);
+  expect(await demo.leftovers()).toEqual([]);
+});
+
+test('a wrong command line ends it before anything starts', { timeout: 20_000 }, async () => {
+  for (const [args, message] of [
+    [['--contacts', '/no/such.csv'], 'There is no file /no/such.csv.'],
+    [['--concurrency', 'many'], '--concurrency takes a number from 1 to 10000, not many.'],
+    [['--colour'], "Unknown option '--colour'"],
+  ] as const) {
+    const demo = await startDemo(...args);
+    const { code, stderr } = await demo.ended;
+    expect(stderr).toContain(message);
+    expect(code).toBe(1);
+    expect(await demo.leftovers()).toEqual([]);
+  }
+});
+
+test("the report of one's own file is kept where it says", { timeout: 60_000 }, async () => {
+  const rows = Array.from({ length: 7 }, (_, index) => `Nobody ${index},none`);
+  const demo = await startDemo('--contacts', await csv('name,phone', 'Ana,+14155550104', ...rows));
+  const { stdout } = await demo.ended;
+  const [, file] = /and 2 more: all of them in (\S+)/.exec(stdout) ?? [];
+  expect(file).toContain(demo.temporary);
+  expect((await readFile(file!, 'utf8')).trimEnd().split('\r\n')).toHaveLength(8);
+});
