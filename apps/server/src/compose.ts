@@ -3,15 +3,26 @@ import type { RequestListener } from 'node:http';
 import path from 'node:path';
 import type { Router } from 'express';
 import type { Logger } from 'pino';
+import { type AgentDirectory, anyAgent } from './agents/directory.ts';
+import { fileAgents } from './agents/file.ts';
+import { httpAgents } from './agents/http.ts';
 import { createKeyRing } from './api-keys/key-ring.ts';
+import { callOperations } from './calls/operations.ts';
+import { createDialer } from './campaigns/dialer.ts';
+import { forgetWindows } from './campaigns/lanes.ts';
+import { campaignOperations } from './campaigns/operations.ts';
+import { recordEngineMove } from './campaigns/record-campaign.ts';
+import { startDueCampaign } from './campaigns/start-campaign.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { acceptFile } from './contact-lists/accept-file.ts';
 import { startContactListWork } from './contact-lists/background.ts';
 import { contactListOperations } from './contact-lists/operations.ts';
 import type { Database } from './database/database.ts';
+import { openLease } from './database/lease.ts';
 import { openNotifications } from './database/notifications.ts';
-import { loadEncryptionKey } from './database/secrets.ts';
+import { createSecrets, loadEncryptionKey } from './database/secrets.ts';
+import { doNotCallOperations } from './do-not-call/operations.ts';
 import { createApp, loadContract } from './http/app.ts';
 import type { Handlers, OperationId } from './http/handler.ts';
 import { createMetrics } from './http/metrics.ts';
@@ -25,6 +36,12 @@ import { type DiskObjectStore, openDiskObjectStore } from './objects/disk.ts';
 import type { ObjectStore } from './objects/object-store.ts';
 import { objectsRouter } from './objects/router.ts';
 import { openS3ObjectStore } from './objects/s3.ts';
+import { phoneNumberOperations } from './phone-numbers/operations.ts';
+import { startPhoneNumberTasks } from './phone-numbers/tasks.ts';
+import type { TelephonyGateway } from './telephony/gateway.ts';
+import { createSimulator, type Simulator } from './telephony/simulator/simulator.ts';
+import { postgresStore } from './telephony/simulator/store.ts';
+import { workspaceOperations } from './workspace/operations.ts';
 
 /** What tests put in place of the server's own. */
 export interface Overrides {
@@ -61,7 +78,32 @@ export async function compose(parts: Parts): Promise<Composition> {
 
   const notifications = openNotifications({ connection: database.connection, log });
   const jobs = await openJobs({ connection: database.connection, log });
-  const objects = await openObjects(parts);
+  const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
+  const secrets = createSecrets(encryptionKey);
+  const objects = await openObjects(parts, encryptionKey);
+  const agents = await openAgents(parts);
+  const simulator = createSimulator({
+    seed: String(config.simulatorSeed),
+    speed: config.simulatorSpeed,
+    store: postgresStore(database),
+  });
+  // Until the SIP adapter is there, the simulator also takes the calls of imported numbers.
+  const gateways = new Map<string, TelephonyGateway>([
+    ['simulator', simulator],
+    ['sip', simulator],
+  ]);
+  const lease = await openLease({ database, seconds: config.leaseSeconds, log });
+  const dialer = createDialer({
+    database,
+    lease,
+    leaseSeconds: config.leaseSeconds,
+    clock,
+    log,
+    gateways,
+    maxCalls: config.maxConcurrency,
+    startDue: startDueCampaign(agents),
+    onFinished: (tx, campaign) => recordEngineMove(tx, campaign, clock.now()),
+  });
 
   const limits = {
     maxRows: config.uploadMaxRows,
@@ -71,7 +113,23 @@ export async function compose(parts: Parts): Promise<Composition> {
   };
   const contactLists = { database, notifications, jobs, objects, clock, log, limits };
 
-  const handlers: Handlers<BuiltOperationId> = { ...contactListOperations(contactLists) };
+  const phoneNumbers = { database, clock, log, secrets, agents, gateways: [simulator] };
+
+  const handlers: Handlers<BuiltOperationId> = {
+    ...phoneNumberOperations(phoneNumbers),
+    ...contactListOperations(contactLists),
+    ...doNotCallOperations({ database, clock }),
+    ...campaignOperations({
+      database,
+      agents,
+      clock,
+      notifications,
+      maxConcurrency: config.maxConcurrency,
+      nudge: dialer.nudge,
+    }),
+    ...callOperations({ database, clock, ...dialer }),
+    ...workspaceOperations({ database, clock, secrets, onHoursChanged: forgetWindows }),
+  };
   const outside: { path: string; router: Router }[] = [];
   if ('grantOf' in objects) {
     outside.push({ path: '/', router: objectsRouter(objects, (key) => acceptFile(contactLists, key)) });
@@ -96,14 +154,20 @@ export async function compose(parts: Parts): Promise<Composition> {
   return {
     app,
     start: async () => {
+      await simulator.start();
+      dialer.start();
+      const phoneNumberTasks = startPhoneNumberTasks(phoneNumbers);
       loops = [
+        { close: phoneNumberTasks.stop },
+        { close: () => dialer.stop() },
         await startContactListWork(contactLists),
         every(RETENTION_MS, () => deleteOldEvents(database, clock.now()), { name: 'event retention', log }),
       ];
     },
     stop: async (requestsEnded) => {
       await Promise.all([...loops.map((loop) => loop.close()), jobs.quit(), requestsEnded]);
-      await Promise.all([jobs.close(), notifications.close(), keyRing.close()]);
+      await lease.release();
+      await Promise.all([simulator.stop(), jobs.close(), notifications.close(), keyRing.close()]);
     },
   };
 }
@@ -111,18 +175,23 @@ export async function compose(parts: Parts): Promise<Composition> {
 const RETENTION_MS = 600_000;
 
 /** S3 where a bucket is configured, else a folder of the data directory. */
-async function openObjects({ config, clock, publicUrl }: Parts): Promise<ObjectStore | DiskObjectStore> {
+async function openObjects({ config, clock, publicUrl }: Parts, key: Buffer): Promise<ObjectStore | DiskObjectStore> {
   const { s3Bucket: bucket, s3Region: region, s3Endpoint: endpoint } = config;
   const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config;
   if (bucket) {
     const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
     return openS3ObjectStore({ bucket, region, endpoint, credentials });
   }
-  const key = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
   return openDiskObjectStore({
     directory: path.join(config.dataDir, 'objects'),
     secret: createHmac('sha256', key).update('signed object URLs').digest('hex'),
     baseUrl: () => publicUrl,
     clock,
   });
+}
+
+/** A file or an HTTP directory where one is configured; else every agent ID is accepted. */
+async function openAgents({ config, clock }: Parts): Promise<AgentDirectory> {
+  if (config.agentsFile) return fileAgents(config.agentsFile);
+  return config.agentsUrl ? httpAgents({ baseUrl: config.agentsUrl, clock }) : anyAgent;
 }

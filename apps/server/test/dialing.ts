@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { type Dialer, startDialer } from '../src/campaigns/dialer.ts';
-import type { Clock } from '../src/clock.ts';
+import { createDialer, type Dialer } from '../src/campaigns/dialer.ts';
 import type { Database } from '../src/database/database.ts';
 import { openLease } from '../src/database/lease.ts';
 import { newUuid } from '../src/ids.ts';
@@ -9,6 +8,10 @@ import type { TelephonyGateway } from '../src/telephony/gateway.ts';
 import type { Profile } from '../src/telephony/simulator/plan.ts';
 import { createSimulator, type Simulator } from '../src/telephony/simulator/simulator.ts';
 import { postgresStore } from '../src/telephony/simulator/store.ts';
+import { realTime, type SimulatorTime } from '../src/telephony/simulator/time.ts';
+
+/** The simulator's seed in all tests of dialing. */
+export const SEED = 'test';
 
 export interface SeededCampaign {
   workspaceId: string;
@@ -24,6 +27,8 @@ export interface SeedOptions {
   timezone?: (i: number) => string | null;
   campaign?: Record<string, unknown>;
   workspaceId?: string;
+  workspace?: Record<string, unknown>;
+  phoneNumber?: Record<string, unknown>;
 }
 
 /** A running campaign over a list of contacts, written straight into the database, its contacts still to be added. */
@@ -36,7 +41,7 @@ export async function seedCampaign(database: Database, options: SeedOptions): Pr
   const rows = Array.from({ length: contacts }, (_, i) => i);
   await database.inEngine(async ({ db }) => {
     if (!options.workspaceId) {
-      await db.insertInto('workspaces').values({ id: workspaceId, name: 'Test', ...stamps }).execute();
+      await db.insertInto('workspaces').values({ id: workspaceId, name: 'Test', ...stamps, ...options.workspace }).execute();
     }
     await db
       .insertInto('phone_numbers')
@@ -48,6 +53,7 @@ export async function seedCampaign(database: Database, options: SeedOptions): Pr
         status: 'active',
         provider: 'simulator',
         ...stamps,
+        ...options.phoneNumber,
       })
       .execute();
     await db
@@ -113,36 +119,46 @@ export interface TestDialer {
 }
 
 export interface TestDialerOptions {
-  clock?: Clock;
+  /** The business clock, and the one that simulated calls live by. */
+  time?: SimulatorTime;
   speed?: number;
   profile?: Profile;
   leaseSeconds?: number;
   maxCalls?: number;
 }
 
+/** Calls that take 0.1 to 0.8 s at speed 10, ring and talk included. */
+export const shortCalls: Profile = {
+  weights: { answered: 50, voicemail: 15, busy: 15, no_answer: 10, declined: 5, invalid_number: 5 },
+  ringing: [200, 1000],
+  talking: [500, 4000],
+};
+
 /** A dialer with a simulator of its own, whose calls are kept in the database. */
 export async function startTestDialer(database: Database, options: TestDialerOptions = {}): Promise<TestDialer> {
-  const { clock = { now: () => new Date() }, leaseSeconds = 3 } = options;
+  const { time = realTime, leaseSeconds = 3 } = options;
   const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' }, pino.destination(2));
   const simulator = createSimulator({
-    seed: 'test',
+    seed: SEED,
     speed: options.speed ?? Number.POSITIVE_INFINITY,
     store: postgresStore(database),
+    time,
     ...(options.profile && { profile: options.profile }),
   });
   await simulator.start();
   const lease = await openLease({ database, seconds: leaseSeconds, log });
-  const dialer = startDialer({
+  const dialer = createDialer({
     database,
     lease,
     leaseSeconds,
-    clock,
+    clock: time,
     log,
     gateways: new Map<string, TelephonyGateway>([['simulator', simulator]]),
     maxCalls: options.maxCalls ?? 10_000,
     startDue: async () => {},
     onFinished: async () => {},
   });
+  dialer.start();
   return {
     dialer,
     simulator,

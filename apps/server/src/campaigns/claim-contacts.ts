@@ -21,6 +21,15 @@ const FULL_MS = 1000;
 /** The longest that a campaign with nothing due is left alone. */
 const LONGEST_REST_MS = 60_000;
 
+export interface ClaimTerms {
+  serverId: string;
+  /** How many more calls this process can hold. */
+  free: number;
+  now: Date;
+  /** Whether no telephone rings for numbers of a provider. */
+  isSimulated: (provider: string) => boolean;
+}
+
 export interface Claim {
   calls: CallToPlace[];
   /** Whether the campaign may have more to claim at once. */
@@ -37,7 +46,7 @@ const nothing: Claim = { calls: [], more: false };
 export async function claimContacts(
   database: Database,
   key: CampaignKey,
-  { serverId, free, now }: { serverId: string; free: number; now: Date },
+  { serverId, free, now, isSimulated }: ClaimTerms,
   onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>,
 ): Promise<Claim> {
   const finishOrRest = async (tx: EngineTx, until: () => Date | Promise<Date>): Promise<Claim> => {
@@ -76,7 +85,7 @@ async function queuePicked(
   picked: PickedContact[],
   atLimit: Set<number>,
   lanes: Lane[],
-  { serverId, now }: { serverId: string; now: Date },
+  { serverId, now, simulated }: { serverId: string; now: Date; simulated: boolean },
 ): Promise<CallToPlace[]> {
   const { workspace_id: workspaceId, id: campaignId } = campaign;
   const closesAt = new Map(lanes.map((lane) => [lane.lane, lane.closesAt]));
@@ -106,7 +115,7 @@ async function queuePicked(
       now,
       agentId: campaign.agent_id,
       phoneNumberId: campaign.phone_number_id!,
-      simulated: campaign.provider === 'simulator',
+      simulated,
       ringTimeoutSeconds: campaign.ring_timeout_seconds,
       maxCallSeconds: campaign.max_call_seconds,
     },

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { HeldCall } from '../calls/call.ts';
-import type { CampaignKey } from '../calls/call-owner.ts';
+import type { CallOwner, CampaignKey } from '../calls/call-owner.ts';
 import { type CallPlacer, createCallPlacer } from '../calls/place-calls.ts';
 import { type CallReconciler, createCallReconciler } from '../calls/reconcile-calls.ts';
 import { createCallRecorder } from '../calls/record-call-events.ts';
@@ -8,8 +8,8 @@ import { returnCalls, returnQueuedCalls } from '../calls/return-calls.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, EngineTx } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
-import { startLoop } from '../jobs/loop.ts';
-import type { CallEvent, TelephonyGateway } from '../telephony/gateway.ts';
+import { type Loop, startLoop } from '../jobs/loop.ts';
+import type { TelephonyGateway } from '../telephony/gateway.ts';
 import { addContacts } from './add-contacts.ts';
 import { claimContacts } from './claim-contacts.ts';
 import {
@@ -32,10 +32,16 @@ const RECOUNT_REST_MS = 30_000;
 export interface Dialer {
   /** Calls that this process holds, by room. */
   readonly held: Map<string, HeldCall>;
+  /** What calls tell their campaigns. */
+  readonly owner: CallOwner;
+  /** The gateway that serves a phone number's provider. Throws where none is configured. */
+  gatewayFor(provider: string): TelephonyGateway;
+  /** Begins to claim, place and follow calls. */
+  start(): void;
+  /** Has calls looked up until the provider can say what became of them. */
+  watch(calls: HeldCall[]): void;
   /** Looks for work at once, after a change that may have made some. */
   nudge(): void;
-  /** Writes events of calls that this process holds. */
-  record(events: CallEvent[]): void;
   /** Claims nothing more, gives back what is not placed, and writes what is known. Calls that are up stay up. */
   stop(): Promise<void>;
 }
@@ -56,8 +62,8 @@ export interface DialerOptions {
   onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>;
 }
 
-/** Starts dialing: claims, placement, ends, reconciliation, and what is due by time. */
-export function startDialer(options: DialerOptions): Dialer {
+/** Puts dialing together: claims, placement, ends, reconciliation, and what is due by time. */
+export function createDialer(options: DialerOptions): Dialer {
   const { database, lease, clock, log, gateways, onFinished } = options;
   const held = new Map<string, HeldCall>();
   const owner = campaignCallOwner(onFinished);
@@ -67,7 +73,12 @@ export function startDialer(options: DialerOptions): Dialer {
     return gateway;
   };
 
-  const recorder = createCallRecorder({ database, owner, held, clock, log, onEnded: () => claiming.nudge() });
+  const isSimulated = (provider: string) => gatewayFor(provider).capabilities.simulated;
+  let loops: Loop[] = [];
+  let claiming: Loop | undefined;
+  let filling: Loop | undefined;
+
+  const recorder = createCallRecorder({ database, owner, held, clock, log, onEnded: () => claiming?.nudge() });
 
   /** What can't be given back now is looked up, and given back then. */
   const giveBack = async (calls: HeldCall[], giveBackCalls = returnCalls) => {
@@ -125,8 +136,8 @@ export function startDialer(options: DialerOptions): Dialer {
       for (const campaign of campaigns) {
         const free = options.maxCalls - held.size;
         if (free <= 0 || !lease.isHeld()) return false;
-        const serverId = lease.serverId();
-        const claim = await claimContacts(database, campaign, { serverId, free, now: clock.now() }, onFinished);
+        const terms = { serverId: lease.serverId(), free, now: clock.now(), isSimulated };
+        const claim = await claimContacts(database, campaign, terms, onFinished);
         for (const call of claim.calls) held.set(call.roomId, call);
         placer.add(claim.calls);
         if (claim.more) withMore.push(campaign);
@@ -141,7 +152,7 @@ export function startDialer(options: DialerOptions): Dialer {
     let more = false;
     for (const campaign of await database.inEngine(campaignsToFill)) {
       more = (await addContacts(database, campaign, clock.now())) || more;
-      claiming.nudge();
+      claiming?.nudge();
     }
     return more;
   };
@@ -150,7 +161,7 @@ export function startDialer(options: DialerOptions): Dialer {
     const now = clock.now();
     for (const campaign of await database.inEngine((tx) => campaignsToStart(tx, now))) {
       await database.inEngine((tx) => options.startDue(tx, campaign, now));
-      filling.nudge();
+      filling?.nudge();
     }
     await database.inEngine(async (tx) => {
       for (const campaign of await endDueCampaigns(tx, now)) await onFinished(tx, campaign);
@@ -166,22 +177,27 @@ export function startDialer(options: DialerOptions): Dialer {
     return false;
   };
 
-  const claiming = startLoop({ name: 'claiming', restMs: CLAIM_REST_MS, log, act: claimTurn });
-  const filling = startLoop({ name: 'adding contacts', restMs: FILL_REST_MS, log, act: fillTurn });
-  const due = startLoop({ name: 'starting and ending campaigns', restMs: DUE_REST_MS, log, act: dueTurn });
-  const recounting = startLoop({ name: 'recounting calls', restMs: RECOUNT_REST_MS, log, act: recountTurn });
-  reconciler.start();
-
   return {
     held,
-    record: recorder.record,
+    owner,
+    gatewayFor,
+    watch: reconciler.watch,
+    start: () => {
+      claiming = startLoop({ name: 'claiming', restMs: CLAIM_REST_MS, log, act: claimTurn });
+      filling = startLoop({ name: 'adding contacts', restMs: FILL_REST_MS, log, act: fillTurn });
+      loops = [
+        claiming,
+        filling,
+        startLoop({ name: 'starting and ending campaigns', restMs: DUE_REST_MS, log, act: dueTurn }),
+        startLoop({ name: 'recounting calls', restMs: RECOUNT_REST_MS, log, act: recountTurn }),
+      ];
+      reconciler.start();
+    },
     nudge: () => {
-      due.nudge();
-      filling.nudge();
-      claiming.nudge();
+      for (const loop of loops) loop.nudge();
     },
     stop: async () => {
-      await Promise.all([claiming, filling, due, recounting].map((loop) => loop.stop()));
+      await Promise.all(loops.map((loop) => loop.stop()));
       await placer.stop();
       await reconciler.stop();
       await recorder.idle();

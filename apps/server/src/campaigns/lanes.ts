@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { EngineTx } from '../database/database.ts';
+import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { type CallingHours, nextCallingWindow } from './calling-window.ts';
 
 /** A time zone of a campaign's contacts, with its current or next window. */
@@ -76,4 +76,12 @@ export async function lanesOf(
     select lane, timezone from campaign_lanes
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId}`.execute(tx.db);
   return new Map(rows.map((row) => [row.timezone, row.lane]));
+}
+
+/** Has the windows of all of the workspace's campaigns computed anew, after its quiet hours have changed. */
+export async function forgetWindows({ db, workspaceId }: WorkspaceTx): Promise<void> {
+  await sql`
+    update campaigns set next_claim_at = 'epoch'
+    where workspace_id = ${workspaceId} and status in ('scheduled', 'running', 'paused')`.execute(db);
+  await sql`update campaign_lanes set closes_at = 'epoch' where workspace_id = ${workspaceId}`.execute(db);
 }

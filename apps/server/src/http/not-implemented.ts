@@ -59,44 +59,6 @@ export const notImplemented = [
   'revokeApiKey',
   // Audit log
   'listAuditLog',
-  // Do not call
-  'listDoNotCall',
-  'addDoNotCall',
-  'removeDoNotCall',
-  // Phone numbers
-  'listPhoneNumbers',
-  'searchAvailablePhoneNumbers',
-  'buyPhoneNumber',
-  'importPhoneNumbers',
-  'getPhoneNumber',
-  'updatePhoneNumber',
-  'releasePhoneNumber',
-  // Workspace
-  'getWorkspace',
-  'updateWorkspace',
-  'pauseDialing',
-  'resumeDialing',
-  'rotateInboundSecret',
-  // Campaigns
-  'listCampaigns',
-  'createCampaign',
-  'getCampaign',
-  'updateCampaign',
-  'deleteCampaign',
-  'startCampaign',
-  'pauseCampaign',
-  'resumeCampaign',
-  'stopCampaign',
-  'cancelCampaign',
-  'previewCampaign',
-  'listCampaignContacts',
-  'getCampaignStats',
-  'streamCampaignEvents',
-  // Calls
-  'getCall',
-  'endCall',
-  'recordCallResult',
-  'listCalls',
 ] as const satisfies readonly OperationId[];
 
 /** The operations that must have a handler. */
