@@ -6,5 +6,5 @@ export async function generate() {
   const types = await runStep(node, ['--run', 'generate'], { cwd: path.join(root, 'packages/client') });
   const dump = ['--conditions=source', 'migrations/dump-schema.ts', 'migrations/schema.txt'];
   const schema = await runStep(node, dump, { cwd: path.join(root, 'apps/server') });
-  return types || schema;
+  return types.code || schema.code;
 }

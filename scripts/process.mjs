@@ -63,11 +63,11 @@ export async function runToTheEnd(command, args, options = {}) {
   return (await run(command, args, { ...options, stdio: 'inherit' })).code;
 }
 
-/** Runs a command on this terminal, as a step of several. Resolves to its exit code. */
+/** Runs a command on this terminal, as a step of several. Resolves to its exit code, with no output kept. */
 export async function runStep(command, args, options = {}) {
-  const code = await runToTheEnd(command, args, options);
+  const ended = await run(command, args, { ...options, stdio: 'inherit' });
   exitIfSignalled();
-  return code;
+  return ended;
 }
 
 /** Runs a command and keeps what it writes. Resolves to its exit code and output, also when it fails. */

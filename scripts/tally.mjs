@@ -22,12 +22,12 @@ export function createTally() {
       else failed.push(name);
       line(ok ? '✓' : '✗', '', ok ? '' : output);
     };
-    const endTests = (report, { code, output }) => {
+    const endTests = (report, { code, output }, { tellsLeftOut = true } = {}) => {
       const counts = existsSync(report) ? readReport(report) : { passed: 0, failed: [], leftOut: [] };
       if (code !== 0 && counts.failed.length === 0) counts.failed.push('the run ended with an error outside its tests');
       passed += counts.passed;
       failed.push(...counts.failed.map((each) => `${name}: ${each}`));
-      for (const each of counts.leftOut) leftOut.add(each);
+      if (tellsLeftOut) for (const each of counts.leftOut) leftOut.add(each);
       const rest = counts.failed.length
         ? `: ${counts.passed} passed, ${counts.failed.length} failed`
         : `: ${counts.passed}`;
@@ -41,8 +41,9 @@ export function createTally() {
     print('');
     for (const each of leftOut) print(`left out: ${each}`);
     for (const each of failed) print(`failed: ${each}`);
+    if (passed + failed.length === 0) print('No test was run: no path of a test file holds what was asked for.');
     print(`${passed} passed, ${failed.length} failed`);
-    return failed.length === 0 ? 0 : 1;
+    return failed.length === 0 && passed > 0 ? 0 : 1;
   };
 
   return { start, report, leaveOut: (what) => leftOut.add(what) };

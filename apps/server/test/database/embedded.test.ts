@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const child of children) child.kill('SIGKILL');
   for (const dataDir of dataDirs) await removeEmbeddedPostgres(dataDir);
-  await rm(home, { recursive: true });
+  await rm(home, { recursive: true, maxRetries: 10 });
   children = [];
   dataDirs = [];
 });
