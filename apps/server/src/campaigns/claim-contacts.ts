@@ -73,7 +73,8 @@ export async function claimContacts(
     if (picked.length === 0) return finishOrRest(tx, () => nextDue(tx, key, lanes, now));
     const numbers = picked.map((contact) => contact.phone_number);
     const atLimit = await numbersAtDailyLimit(tx, campaign, numbers, now);
-    const calls = await queuePicked(tx, campaign, picked, atLimit, lanes, { serverId, now });
+    const simulated = isSimulated(campaign.provider!);
+    const calls = await queuePicked(tx, campaign, picked, atLimit, lanes, { serverId, now, simulated });
     return { calls, more: picked.length === pace.slots.length };
   });
 }
