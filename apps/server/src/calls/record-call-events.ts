@@ -80,9 +80,12 @@ export function createCallRecorder(options: {
   }
 
   async function write(taken: [string, Progress][]): Promise<void> {
-    const known = taken.filter(([roomId]) => held.has(roomId));
+    const known = taken.flatMap(([roomId, progress]) => {
+      const call = held.get(roomId);
+      return call ? [[call, progress] as const] : [];
+    });
     if (known.length === 0) return;
-    const ending = known.filter(([, progress]) => progress.ended).map(([roomId]) => held.get(roomId)!);
+    const ending = known.filter(([, progress]) => progress.ended).map(([call]) => call);
     const now = clock.now();
     await database.inEngine(async (tx) => {
       await owner.lock(tx, campaignsOf(ending));
@@ -97,8 +100,8 @@ export function createCallRecorder(options: {
           answered_at = coalesce(c.answered_at, x.answered_at),
           ended_at = x.ended_at, outcome = x.outcome, ended_by = x.ended_by, sip_status = x.sip_status
         from unnest(
-          ${known.map(([roomId]) => held.get(roomId)!.workspaceId)}::uuid[],
-          ${known.map(([roomId]) => roomId)}::uuid[],
+          ${known.map(([call]) => call.workspaceId)}::uuid[],
+          ${known.map(([call]) => call.roomId)}::uuid[],
           ${known.map(([, p]) => (p.ended ? finalStatus(p.ended.outcome) : null))}::text[],
           ${known.map(([, p]) => p.ringingAt ?? null)}::timestamptz[],
           ${known.map(([, p]) => p.answeredAt ?? null)}::timestamptz[],
