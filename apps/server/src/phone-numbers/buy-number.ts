@@ -65,7 +65,7 @@ async function outcomeOf(
   for (;;) {
     const row = await deps.database.inWorkspace(workspaceId, (tx) => readNumber(tx, id));
     const answered = row && deps.clock.now().getTime() - row.created_at.getTime() > waitOf(deps);
-    if (!row || row.status !== 'provisioning' || answered) return row;
+    if (row?.status !== 'provisioning' || answered) return row;
     if (performance.now() > waitsUntil) throw inProgress();
     await sleep(EARLIER_POLL_MS);
   }

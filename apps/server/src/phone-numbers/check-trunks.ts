@@ -1,3 +1,4 @@
+import { withDeadline } from './deadline.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import { type PhoneNumberRow, sameTrunk, trunkOf } from './phone-number.ts';
 import { trunkProber } from './providers.ts';
@@ -57,7 +58,8 @@ async function probe(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<Verdic
     const prober = trunkProber(deps.gateways);
     if (!trunk || !prober) return { valid: false, detail: trunk ? 'no_prober' : 'no_trunk' };
     if (trunk === 'unreadable') return { valid: false, detail: 'password_unreadable' };
-    const { valid, reason } = await prober.probeTrunk(trunk, AbortSignal.timeout(deps.trunkCheckMs ?? CHECK_MS));
+    const ms = deps.trunkCheckMs ?? CHECK_MS;
+    const { valid, reason } = await withDeadline(ms, (signal) => prober.probeTrunk(trunk, signal));
     return { valid, detail: reason };
   } catch (error) {
     log.warn({ err: error, phoneNumberId: row.id }, 'a trunk could not be checked');

@@ -1,5 +1,6 @@
 import { startLoop } from '../jobs/loop.ts';
 import { checkTrunks } from './check-trunks.ts';
+import { withDeadline } from './deadline.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
 import { releaseDue } from './release-number.ts';
@@ -10,6 +11,8 @@ const REST_MS = 2_000;
 const AT_ONCE = 50;
 /** When a number is due again if nothing comes of this look: its server died, or its provider can't be asked. */
 const AGAIN_MS = 60_000;
+/** How long a look may take before the round goes on without it. */
+const LOOK_MS = 30_000;
 
 /**
  * The background side of phone numbers: settles purchases and releases that a server has left, and checks trunks every
@@ -36,7 +39,7 @@ export async function takeUpDueNumbers(deps: PhoneNumberDeps): Promise<number> {
 }
 
 async function attempt(deps: PhoneNumberDeps, row: PhoneNumberRow, act: () => Promise<void>): Promise<void> {
-  await act().catch((error) => {
+  await withDeadline(LOOK_MS, act).catch((error) => {
     deps.log.warn({ err: error, phoneNumberId: row.id }, 'a phone number could not be looked after; it is tried again');
   });
 }
