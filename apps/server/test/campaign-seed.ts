@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Database, type WorkspaceTx } from '../src/database/database.ts';
+import type { Database, WorkspaceTx } from '../src/database/database.ts';
 import { newUuid } from '../src/ids.ts';
 
 /** A workspace of its own. */

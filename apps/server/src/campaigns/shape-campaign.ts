@@ -15,7 +15,7 @@ export interface CampaignRow extends Selectable<Schema['campaigns']> {
 /** A value under its name, or nothing: a field without a value is left out of answers. */
 const field = <K extends string, V>(name: K, value: V | null) =>
   (value === null ? {} : { [name]: value }) as { [P in K]?: V };
-const time = <K extends string>(name: K, at: Date | null) => field(name, at && at.toISOString());
+const time = <K extends string>(name: K, at: Date | null) => field(name, at ? at.toISOString() : null);
 
 /** A campaign as clients see it. */
 export function shapeCampaign(row: CampaignRow): Campaign {
