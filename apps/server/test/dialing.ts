@@ -41,7 +41,10 @@ export async function seedCampaign(database: Database, options: SeedOptions): Pr
   const rows = Array.from({ length: contacts }, (_, i) => i);
   await database.inEngine(async ({ db }) => {
     if (!options.workspaceId) {
-      await db.insertInto('workspaces').values({ id: workspaceId, name: 'Test', ...stamps, ...options.workspace }).execute();
+      await db
+        .insertInto('workspaces')
+        .values({ id: workspaceId, name: 'Test', ...stamps, ...options.workspace })
+        .execute();
     }
     await db
       .insertInto('phone_numbers')
@@ -58,7 +61,15 @@ export async function seedCampaign(database: Database, options: SeedOptions): Pr
       .execute();
     await db
       .insertInto('contact_lists')
-      .values({ workspace_id: workspaceId, id: listId, name: 'List', type: 'contacts', status: 'ready', columns: ['city'], ...stamps })
+      .values({
+        workspace_id: workspaceId,
+        id: listId,
+        name: 'List',
+        type: 'contacts',
+        status: 'ready',
+        columns: ['city'],
+        ...stamps,
+      })
       .execute();
     await db
       .insertInto('contact_list_uploads')

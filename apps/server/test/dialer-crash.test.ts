@@ -1,0 +1,51 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { addContacts } from '../src/campaigns/add-contacts.ts';
+import { claimContacts } from '../src/campaigns/claim-contacts.ts';
+import { type Database, openDatabase } from '../src/database/database.ts';
+import { openLease } from '../src/database/lease.ts';
+import { newUuid } from '../src/ids.ts';
+import { runCrash, runFreeze } from './crash/servers.ts';
+import { freshDatabase } from './database.ts';
+import { campaignRow, seedCampaign } from './dialing.ts';
+
+const log = pino({ level: 'silent' });
+
+async function withDatabase(run: (database: Database) => Promise<void>): Promise<void> {
+  const fresh = await freshDatabase();
+  const database = openDatabase({ connection: fresh.connection, poolSize: 4, log });
+  try {
+    await run(database);
+  } finally {
+    await database.close();
+    await fresh.drop();
+  }
+}
+
+test(
+  'three servers, two of them killed: nobody is dialled twice or forgotten, and no limit is passed',
+  { timeout: 60_000 },
+  () => withDatabase((database) => runCrash(database, { seed: 1, contacts: 500, restart: false })),
+);
+
+test('a server that was frozen beyond its lease finds its moves refused', { timeout: 60_000 }, () =>
+  withDatabase((database) => runFreeze(database, { seed: 1, contacts: 500, freezes: 1 })),
+);
+
+test('nothing is claimed under the name of a server that was given up', () =>
+  withDatabase(async (database) => {
+    const campaign = await seedCampaign(database, { contacts: 10 });
+    await addContacts(database, campaign, new Date());
+    const claimAs = (serverId: string) =>
+      claimContacts(
+        database,
+        campaign,
+        { serverId, free: 10, now: new Date(), isSimulated: () => true },
+        async () => {},
+      );
+    expect((await claimAs(newUuid())).calls).toEqual([]);
+    expect(await campaignRow(database, campaign.campaignId)).toMatchObject({ in_flight: 0, pending: 10 });
+    const lease = await openLease({ database, seconds: 10, log });
+    expect((await claimAs(lease.serverId())).calls).toHaveLength(10);
+    await lease.release();
+  }));
