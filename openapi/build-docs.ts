@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 // The contract as one Redoc page that loads nothing from anywhere: `npm run docs`.
 
@@ -8,8 +9,8 @@ const redocly = new URL('node_modules/.bin/redocly', import.meta.url);
 const here = new URL('.', import.meta.url);
 
 execFileSync(
-  redocly.pathname,
-  ['build-docs', 'openapi.yaml', '--config', '../redocly.yaml', '--inlineBundle', '--output', page.pathname],
+  fileURLToPath(redocly),
+  ['build-docs', 'openapi.yaml', '--config', '../redocly.yaml', '--inlineBundle', '--output', fileURLToPath(page)],
   { cwd: here, stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, REDOCLY_TELEMETRY: 'off' } },
 );
 
