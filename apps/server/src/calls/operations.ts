@@ -1,0 +1,55 @@
+import type { Handlers } from '../http/handler.ts';
+import { fromId } from '../ids.ts';
+import { actorOf } from '../journal/actor.ts';
+import { notFound } from '../service-error.ts';
+import { fromE164 } from './call.ts';
+import { type EndCallDeps, endCall } from './end-call.ts';
+import { recordCallResult } from './record-call-result.ts';
+import { shapeCall } from './shape-call.ts';
+import { callPage, findCall } from './store.ts';
+
+const date = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
+const uuid = (id: string | undefined) => (id === undefined ? undefined : fromId(id));
+
+/** The operations of calls. */
+export function callOperations(deps: EndCallDeps) {
+  const { database, clock } = deps;
+  return {
+    listCalls: async ({ query }, { workspaceId }) => {
+      const { page = 1, perPage = 20, order = 'desc', status, outcome, phoneNumber } = query;
+      const shown = { page, perPage, column: 'created_at' as const, order };
+      // No batch and no workflow run has placed a call: both come with their own issues.
+      if (query.batchId !== undefined || query.workflowRunId !== undefined) {
+        return { status: 200, body: { items: [], totalCount: 0, ...shown } };
+      }
+      const wanted = {
+        page,
+        perPage,
+        order,
+        status,
+        outcome,
+        campaignId: uuid(query.campaignId),
+        contactId: uuid(query.contactId),
+        phoneNumber: phoneNumber === undefined ? undefined : fromE164(phoneNumber),
+        queuedAfter: date(query.queuedAfter),
+        queuedBefore: date(query.queuedBefore),
+      };
+      const found = await database.inWorkspace(workspaceId, (tx) => callPage(tx, wanted));
+      return { status: 200, body: { items: found.rows.map(shapeCall), totalCount: found.totalCount, ...shown } };
+    },
+    getCall: async ({ path }, { workspaceId }) => {
+      const call = await database.inWorkspace(workspaceId, (tx) => findCall(tx, fromId(path.roomId)));
+      if (!call) throw notFound();
+      return { status: 200, body: shapeCall(call) };
+    },
+    endCall: async ({ path }, context) => {
+      const actor = actorOf(context)('call.ended', 'call', path.roomId);
+      return { status: 200, body: await endCall(deps, context.workspaceId, fromId(path.roomId), actor) };
+    },
+    recordCallResult: async ({ path, body }, context) => {
+      const entry = { now: clock.now(), actor: actorOf(context)('call.result_recorded', 'call', path.roomId) };
+      const call = await recordCallResult(database, context.workspaceId, fromId(path.roomId), body, entry);
+      return { status: 200, body: call };
+    },
+  } satisfies Handlers<'listCalls' | 'getCall' | 'endCall' | 'recordCallResult'>;
+}

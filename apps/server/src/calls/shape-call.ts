@@ -1,0 +1,68 @@
+import type { components } from '@trunkline/client/schema';
+import type { CallStatus } from '../database/schema.ts';
+import { toId } from '../ids.ts';
+import { toE164 } from './call.ts';
+import { callVariables } from './call-variables.ts';
+
+export type Call = components['schemas']['Call'];
+export type CallResult = components['schemas']['CallResult'];
+
+/** A call's row, with what its contact gives the agent. */
+export interface CallRow {
+  id: string;
+  status: CallStatus;
+  outcome: NonNullable<Call['outcome']> | null;
+  direction: 'outbound' | 'inbound';
+  simulated: boolean;
+  from_number: number;
+  to_number: number;
+  agent_id: string;
+  phone_number_id: string;
+  campaign_id: string | null;
+  contact_id: string | null;
+  attempt: number;
+  metadata: Record<string, string>;
+  queued_at: Date;
+  dialed_at: Date | null;
+  ringing_at: Date | null;
+  answered_at: Date | null;
+  ended_at: Date | null;
+  ended_by: NonNullable<Call['endedBy']> | null;
+  sip_status: number | null;
+  result: CallResult | null;
+  /** Null where the contact is gone with its campaign. */
+  contact_values: (string | null)[] | null;
+  contact_name: string | null;
+  columns: string[] | null;
+}
+
+/** A call as clients see it. */
+export function shapeCall(row: CallRow): Call {
+  const { answered_at: answered, ended_at: ended } = row;
+  const variables = row.contact_values && callVariables(row.columns ?? [], row.contact_values, row.contact_name);
+  return {
+    roomId: toId('room', row.id),
+    status: row.status,
+    ...(row.outcome && { outcome: row.outcome }),
+    direction: row.direction,
+    simulated: row.simulated,
+    fromNumber: toE164(row.from_number),
+    toNumber: toE164(row.to_number),
+    agentId: row.agent_id,
+    phoneNumberId: toId('pn', row.phone_number_id),
+    ...(row.campaign_id && { campaignId: toId('cmp', row.campaign_id) }),
+    ...(row.contact_id && { contactId: toId('cc', row.contact_id) }),
+    attempt: row.attempt,
+    ...(Object.keys(row.metadata).length > 0 && { metadata: row.metadata }),
+    ...(variables && Object.keys(variables).length > 0 && { variables }),
+    ...(row.sip_status !== null && { sipStatus: row.sip_status }),
+    queuedAt: row.queued_at.toISOString(),
+    ...(row.dialed_at && { dialedAt: row.dialed_at.toISOString() }),
+    ...(row.ringing_at && { ringingAt: row.ringing_at.toISOString() }),
+    ...(answered && { answeredAt: answered.toISOString() }),
+    ...(ended && { endedAt: ended.toISOString() }),
+    ...(answered && ended && { durationSeconds: Math.max(0, (ended.getTime() - answered.getTime()) / 1000) }),
+    ...(row.ended_by && { endedBy: row.ended_by }),
+    ...(row.result && { result: row.result }),
+  };
+}

@@ -1,0 +1,68 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import { pageRows } from '../database/page.ts';
+import type { CallStatus } from '../database/schema.ts';
+import type { CallOutcome } from '../telephony/gateway.ts';
+import type { CallRow } from './shape-call.ts';
+
+/** Which calls of a workspace are wanted. */
+export interface CallQuery {
+  page: number;
+  perPage: number;
+  order: 'asc' | 'desc';
+  campaignId?: string | undefined;
+  contactId?: string | undefined;
+  status?: CallStatus | undefined;
+  outcome?: CallOutcome | undefined;
+  /** The number that calls or is called, as the database keeps it. */
+  phoneNumber?: number | undefined;
+  /** Included. */
+  queuedAfter?: Date | undefined;
+  /** Not included. */
+  queuedBefore?: Date | undefined;
+}
+
+/** Calls with what their contacts give the agent. `calls` is SQL for their rows. */
+const withContacts = (calls: RawBuilder<unknown>) => sql<CallRow>`
+  select c.*, k."values" as contact_values, k.name as contact_name, l.columns
+  from (${calls}) as c
+  left join campaign_contacts k
+    on k.workspace_id = c.workspace_id and k.campaign_id = c.campaign_id and k.id = c.contact_id
+  left join contact_lists l on l.workspace_id = k.workspace_id and l.id = k.list_id`;
+
+export async function findCall(tx: WorkspaceTx, roomId: string): Promise<CallRow | undefined> {
+  const call = sql`select * from calls where workspace_id = ${tx.workspaceId} and id = ${roomId}`;
+  const { rows } = await withContacts(call).execute(tx.db);
+  return rows[0];
+}
+
+/** A page of calls, in the order in which they were taken up. */
+export async function callPage(
+  tx: WorkspaceTx,
+  query: CallQuery,
+): Promise<{ rows: CallRow[]; totalCount: number }> {
+  const matching = sql`workspace_id = ${tx.workspaceId}${conditions(query)}`;
+  const { limit, offset } = pageRows(query);
+  const order = sql`order by id ${sql.raw(query.order)}`;
+  const page = sql`select * from calls where ${matching} ${order} limit ${limit} offset ${offset}`;
+  const { rows } = await sql<CallRow>`${withContacts(page)} order by c.id ${sql.raw(query.order)}`.execute(tx.db);
+  const counted = await sql<{ count: number }>`select count(*) as count from calls where ${matching}`.execute(tx.db);
+  return { rows, totalCount: counted.rows[0]!.count };
+}
+
+function conditions(query: CallQuery): RawBuilder<unknown> {
+  const { campaignId, contactId, status, outcome, phoneNumber, queuedAfter, queuedBefore } = query;
+  const parts = [
+    campaignId !== undefined && sql` and campaign_id = ${campaignId}`,
+    contactId !== undefined && sql` and contact_id = ${contactId}`,
+    status !== undefined && sql` and status = ${sql.lit(status)}`,
+    outcome !== undefined && sql` and outcome = ${outcome}`,
+    phoneNumber !== undefined && sql` and ${phoneNumber} in (from_number, to_number)`,
+    queuedAfter !== undefined && sql` and queued_at >= ${queuedAfter}`,
+    queuedBefore !== undefined && sql` and queued_at < ${queuedBefore}`,
+  ];
+  return sql.join(
+    parts.filter((part) => part !== false),
+    sql``,
+  );
+}
