@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { deleteOldIdempotencyKeys } from '../src/database/idempotency-keys.ts';
 import { fromId, newUuid } from '../src/ids.ts';
 import { reserveNumber } from '../src/phone-numbers/reserve-number.ts';
 import { startPhoneNumberTasks, takeUpDueNumbers } from '../src/phone-numbers/tasks.ts';
@@ -193,6 +194,17 @@ test('a key that named another request is refused, and each workspace has its ow
   expect(response.headers.get('x-should-retry')).toBe('false');
   const other = await server.clientWith(['*'], 'Other');
   expect((await buy(freeNumber(), 'mine', server, other)).response.status).toBe(201);
+});
+
+test('a key is kept for a day', async () => {
+  const { data } = await buy(freeNumber(), 'daily');
+  await deleteOldIdempotencyKeys(
+    server.deps.database,
+    new Date(server.clock.now().getTime() + 24 * 3_600_000 - 10_000),
+  );
+  expect((await buy(data!.phoneNumber, 'daily')).data?.id).toBe(data!.id);
+  await deleteOldIdempotencyKeys(server.deps.database, new Date(server.clock.now().getTime() + 24 * 3_600_000 + 1));
+  expect((await buy(freeNumber(), 'daily')).response.headers.get('Idempotent-Replayed')).toBeNull();
 });
 
 test('while the first of two equal requests waits for the provider the second is told so', async () => {

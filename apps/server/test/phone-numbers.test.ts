@@ -2,7 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { fromId, newUuid } from '../src/ids.ts';
-import { holdNumber, isCallable, numberByE164 } from '../src/phone-numbers/store.ts';
+import { isCallable, numberByE164 } from '../src/phone-numbers/store.ts';
 import { takeUpDueNumbers } from '../src/phone-numbers/tasks.ts';
 import { ServiceError } from '../src/service-error.ts';
 import type { ProviderNumber, Trunk, TrunkProbe } from '../src/telephony/gateway.ts';
@@ -12,7 +12,7 @@ type Import = components['schemas']['ImportPhoneNumbers'];
 
 const simulator = simulatedProvider();
 let probed: Trunk[] = [];
-let faults: { probe?: () => Promise<TrunkProbe>; release?: () => never } = {};
+let faults: { probe?: () => Promise<TrunkProbe>; release?: () => Promise<void> } = {};
 const provider = {
   ...simulator,
   probeTrunk: async (trunk: Trunk, signal: AbortSignal) => {
@@ -385,8 +385,9 @@ test('of a release and a campaign that begins at once one sees the other', async
   for (const number of [await imported(), await bought()]) {
     let release: ReturnType<typeof remove> | undefined;
     await server.deps.database.inWorkspace(workspaceId, async (tx) => {
-      const held = await holdNumber(tx, fromId(number.id));
-      expect(held && isCallable(held)).toBe(true);
+      const numbers = tx.db.selectFrom('phone_numbers').select('status').where('workspace_id', '=', workspaceId);
+      const held = await numbers.where('id', '=', fromId(number.id)).forShare().execute();
+      expect(held).toEqual([{ status: 'active' }]);
       release = remove(number.id);
       await new Promise((resolve) => setTimeout(resolve, 200));
       await sql`insert into campaigns (workspace_id, id, name, agent_id, direction, phone_number_id, status, timezone,
@@ -400,7 +401,7 @@ test('of a release and a campaign that begins at once one sees the other', async
 
 test('a provider that fails keeps the number: 502, and again later', async () => {
   const number = await bought();
-  faults.release = () => {
+  faults.release = async () => {
     throw new Error('vendor stack');
   };
   const { response, error } = await remove(number.id);
@@ -408,8 +409,21 @@ test('a provider that fails keeps the number: 502, and again later', async () =>
   expect(error?.error).not.toContain('vendor');
   expect(await read(number.id)).toEqual(number);
   faults = {};
-  const both = await Promise.all([remove(number.id), remove(number.id)]);
-  expect(both.map(({ response: { status } }) => status).toSorted()).toEqual([200, 404]);
+  expect((await remove(number.id)).response.status).toBe(200);
+});
+
+test('of releases at once one gives the number back', async () => {
+  const number = await bought();
+  let given = 0;
+  faults.release = async () => {
+    given += 1;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  };
+  const statuses = (await Promise.all(Array.from({ length: 5 }, () => remove(number.id)))).map(
+    ({ response }) => response.status,
+  );
+  expect(statuses.toSorted()).toEqual([200, 409, 409, 409, 409]);
+  expect(given).toBe(1);
 });
 
 test('a release that its server died over is ended by another', async () => {
@@ -422,6 +436,21 @@ test('a release that its server died over is ended by another', async () => {
     (await server.client.POST(`${path}/buy`, { body: { phoneNumber: number.phoneNumber, provider: 'simulator' } }))
       .response.status,
   ).toBe(201);
+});
+
+test('a number that another workspace has bought since is not taken from it', async () => {
+  const number = await bought();
+  await simulator.releaseNumber({ phoneNumber: number.phoneNumber });
+  await inWorkspace(sql`update phone_numbers set status = 'suspended', releasing_from = 'active', due_at = ${server.clock.now()}
+    where id = ${fromId(number.id)}`);
+  const other = await server.clientWith(['*'], 'Third');
+  const order = { body: { phoneNumber: number.phoneNumber, provider: 'simulator' as const } };
+  const theirs = await other.POST(`${path}/buy`, order);
+  expect(theirs.data?.status).toBe('active');
+  await takeUpDueNumbers(server.deps);
+  expect(await read(number.id)).toBeUndefined();
+  expect((await server.client.POST(`${path}/buy`, order)).error?.code).toBe('number_unavailable');
+  expect((await other.GET(`${path}/{id}`, at(theirs.data!.id))).data?.status).toBe('active');
 });
 
 test('SIP passwords stand nowhere in plain text', async () => {

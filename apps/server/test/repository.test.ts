@@ -7,6 +7,7 @@ import { callTransitions } from '../src/calls/call.ts';
 import { campaignTransitions } from '../src/campaigns/campaign.ts';
 import { listTransitions } from '../src/contact-lists/list.ts';
 import { uploadTransitions } from '../src/contact-lists/upload.ts';
+import { phoneNumberTransitions } from '../src/phone-numbers/phone-number.ts';
 import { freshDatabase } from './database.ts';
 import * as rules from './repository/source-rules.ts';
 import { allowedValues, movesOf, type Transitions, unknownStates, wrongMoves } from './repository/state-rules.ts';
@@ -106,7 +107,7 @@ const machines: [table: string, column: string, schema: string, transitions: Tra
   ['calls', 'status', 'CallStatus', callTransitions],
   ['contact_lists', 'status', 'ContactListStatus', listTransitions],
   ['contact_list_uploads', 'status', 'ContactListUploadStatus', uploadTransitions],
-  ['phone_numbers', 'status', 'PhoneNumberStatus', undefined],
+  ['phone_numbers', 'status', 'PhoneNumberStatus', phoneNumberTransitions],
 ];
 
 test.each(machines)('%s.%s takes the states that the contract shows', (table, column, schema, transitions) => {

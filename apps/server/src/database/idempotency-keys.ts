@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { ServiceError } from '../service-error.ts';
-import type { WorkspaceTx } from './database.ts';
+import type { Database, WorkspaceTx } from './database.ts';
 
 /** A request that its client has named, so that it can be sent twice and carried out once. */
 export interface NamedRequest {
@@ -59,6 +59,14 @@ export async function freeIdempotencyKey(tx: WorkspaceTx, operation: string, res
     .where('operation', '=', operation)
     .where('resource_id', '=', resourceId)
     .execute();
+}
+
+const KEPT_MS = 24 * 3600 * 1000;
+
+/** Forgets the keys that were taken more than 24 hours ago. */
+export async function deleteOldIdempotencyKeys(database: Database, now: Date): Promise<void> {
+  const before = new Date(now.getTime() - KEPT_MS);
+  await database.inEngine((tx) => tx.db.deleteFrom('idempotency_keys').where('created_at', '<', before).execute());
 }
 
 /** The refusal of a request while an equal one is being carried out. */

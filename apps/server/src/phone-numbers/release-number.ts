@@ -7,7 +7,7 @@ import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
 import { providerError, providerOf } from './providers.ts';
 import { recordNumber } from './record-number.ts';
-import { changeNumber, lockNumber } from './store.ts';
+import { changeNumber, isHeldElsewhere, lockNumber, moveNumber } from './store.ts';
 
 /** When another server takes up a release, if this one has died over it. */
 const TAKE_UP_MS = 60_000;
@@ -42,8 +42,10 @@ export async function releaseDue(deps: PhoneNumberDeps, row: PhoneNumberRow): Pr
   });
 }
 
-async function giveBack(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<void> {
+/** Gives a number back to its provider, unless that has sold it to another workspace since: then it was given back. */
+export async function giveBack(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<void> {
   const { phone_number: phoneNumber, provider_number_id: providerNumberId } = row;
+  if (await deps.database.inEngine((tx) => isHeldElsewhere(tx, row))) return;
   const number = { phoneNumber, ...(providerNumberId !== null && { providerNumberId }) };
   await providerOf(deps.gateways, row).releaseNumber(number);
 }
@@ -58,6 +60,7 @@ async function beginRelease(
   const now = deps.clock.now();
   const before = await lockNumber(tx, id);
   if (!before || before.status === 'released') throw notFound();
+  if (before.releasing_from) throw new ServiceError('number_in_use', 'The number is being released just now.');
   const held = before.provider !== 'sip' && (before.status === 'active' || before.status === 'suspended');
   const marked = await tx.db
     .updateTable('phone_numbers')
@@ -65,7 +68,7 @@ async function beginRelease(
       held
         ? {
             status: 'suspended',
-            releasing_from: before.releasing_from ?? (before.status === 'active' ? 'active' : 'suspended'),
+            releasing_from: before.status === 'active' ? 'active' : 'suspended',
             due_at: new Date(now.getTime() + TAKE_UP_MS),
           }
         : { due_at: before.status === 'provisioning' ? now : null },
@@ -99,12 +102,13 @@ async function reasonOf(tx: WorkspaceTx, id: string): Promise<string> {
 async function callOffRelease(tx: WorkspaceTx, id: string): Promise<void> {
   const current = await lockNumber(tx, id);
   if (!current?.releasing_from) return;
-  await changeNumber(tx, id, { status: current.releasing_from, releasing_from: null, due_at: null });
+  const before = { releasing_from: null, due_at: null };
+  if (current.releasing_from === 'active') await moveNumber(tx, current, 'active', before);
+  else await changeNumber(tx, id, before);
 }
 
 async function endRelease(deps: PhoneNumberDeps, tx: WorkspaceTx, id: string, actorOf: ActorOf): Promise<void> {
   const current = await lockNumber(tx, id);
-  // Of two releases at once one wins; for the other the number is gone.
   if (!current || current.status === 'released') throw notFound();
   await release(deps, tx, current, actorOf);
 }
@@ -117,8 +121,7 @@ async function release(
   actorOf?: ActorOf,
 ): Promise<PhoneNumberRow> {
   const now = deps.clock.now();
-  const released = await changeNumber(tx, row.id, {
-    status: 'released',
+  const released = await moveNumber(tx, row, 'released', {
     releasing_from: null,
     // A purchase that is under way stays due: what comes of it must be given back.
     due_at: row.status === 'provisioning' ? row.due_at : null,

@@ -7,8 +7,9 @@ import type { PhoneNumberRow } from './phone-number.ts';
 import { providerOf } from './providers.ts';
 import { lookUpPurchase, type Purchase, resumePurchase } from './purchase.ts';
 import { recordNumber } from './record-number.ts';
+import { giveBack } from './release-number.ts';
 import { uncountPurchase } from './reserve-number.ts';
-import { boughtColumns, changeNumber, lockNumber } from './store.ts';
+import { boughtColumns, lockNumber, moveNumber } from './store.ts';
 
 /** How long a provider may fail before a purchase that it has not carried out is given up, in milliseconds. */
 const GIVE_UP_MS = 3_600_000;
@@ -24,9 +25,8 @@ export async function settleBought(
     const now = deps.clock.now();
     const current = await lockNumber(tx, row.id);
     if (current?.status !== 'provisioning') return current;
-    const active = await changeNumber(tx, row.id, {
+    const active = await moveNumber(tx, current, 'active', {
       ...boughtColumns(bought),
-      status: 'active',
       due_at: null,
       revision: current.revision + 1,
       updated_at: now,
@@ -47,7 +47,7 @@ export async function settleFailed(deps: PhoneNumberDeps, row: PhoneNumberRow): 
       const current = await lockNumber(tx, row.id);
       if (current?.status !== 'provisioning') return false;
       const revision = current.revision + 1;
-      const failed = await changeNumber(tx, row.id, { status: 'failed', due_at: null, revision, updated_at: now });
+      const failed = await moveNumber(tx, current, 'failed', { due_at: null, revision, updated_at: now });
       await recordNumber(tx, failed, now);
       return true;
     });
@@ -82,7 +82,7 @@ export async function settleDue(deps: PhoneNumberDeps, row: PhoneNumberRow): Pro
 }
 
 async function giveBackUnwanted(deps: PhoneNumberDeps, row: PhoneNumberRow, bought: ProviderNumber): Promise<void> {
-  await providerOf(deps.gateways, row).releaseNumber(bought);
+  await giveBack(deps, { ...row, ...boughtColumns(bought) });
   await notDue(deps, row);
 }
 

@@ -3,7 +3,7 @@ import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { containing, pageRows } from '../database/page.ts';
 import type { Schema } from '../database/schema.ts';
 import type { ProviderNumber } from '../telephony/gateway.ts';
-import type { PhoneNumberRow } from './phone-number.ts';
+import { type PhoneNumberRow, type PhoneNumberStatus, phoneNumberTransitions } from './phone-number.ts';
 
 export { isCallable } from './phone-number.ts';
 
@@ -15,14 +15,6 @@ export function findNumber(tx: WorkspaceTx, id: string): Promise<PhoneNumberRow 
 /** A number that was not released, by its E.164 form with the plus. */
 export function numberByE164(tx: WorkspaceTx, e164: string): Promise<PhoneNumberRow | undefined> {
   return numbersOf(tx).where('phone_number', '=', e164).where('status', '<>', 'released').executeTakeFirst();
-}
-
-/**
- * The same as `findNumber`, kept as it is until the transaction ends. Whoever makes a campaign active takes the number
- * like this first, so that a release at the same moment either sees the campaign or is seen by it.
- */
-export function holdNumber(tx: WorkspaceTx, id: string): Promise<PhoneNumberRow | undefined> {
-  return numbersOf(tx).where('id', '=', id).where('status', '<>', 'released').forShare().executeTakeFirst();
 }
 
 /** A number in whichever status, locked for a change. */
@@ -60,6 +52,21 @@ export function changeNumber(
     .executeTakeFirstOrThrow();
 }
 
+/**
+ * Moves a number that the transaction holds to another status, and answers the whole of it. Throws where the state table
+ * knows no such move.
+ */
+export function moveNumber(
+  tx: WorkspaceTx,
+  row: PhoneNumberRow,
+  status: PhoneNumberStatus,
+  changes: Updateable<Schema['phone_numbers']>,
+): Promise<PhoneNumberRow> {
+  const allowed: readonly PhoneNumberStatus[] = phoneNumberTransitions[row.status];
+  if (!allowed.includes(status)) throw new Error(`A phone number does not go from ${row.status} to ${status}.`);
+  return changeNumber(tx, row.id, { ...changes, status });
+}
+
 /** One page of numbers that are not released, and how many there are on all pages. */
 export async function listNumbers(
   tx: WorkspaceTx,
@@ -91,6 +98,14 @@ export async function listNumbers(
     .select((each) => each.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return { rows, totalCount: Number(count) };
+}
+
+/** Whether a number's provider has sold it to another of our reservations or workspaces. */
+export async function isHeldElsewhere(tx: EngineTx, row: PhoneNumberRow): Promise<boolean> {
+  const { rows } = await sql`
+    select from phone_numbers where phone_number = ${row.phone_number} and provider = ${row.provider}
+      and status in ('active', 'suspended') and id <> ${row.id}`.execute(tx.db);
+  return rows.length > 0;
 }
 
 /** Frees numbers whose purchase came to nothing, so that they can be bought or imported. */
