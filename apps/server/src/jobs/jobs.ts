@@ -1,4 +1,4 @@
-import { fromKysely, PgBoss } from 'pg-boss';
+import { fromKysely, type Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import type { Connection } from '../database/connection.ts';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
@@ -8,9 +8,11 @@ export interface Task<Data extends object> {
   queue: string;
   /** How many of them this process carries out at once. */
   concurrency: number;
-  /** Throws to have it run again, later and later, up to 20 times. The signal says that this process must let go. */
+  /** How often it is tried again; 20 times by default. */
+  retries?: number;
+  /** Throws to have it run again, later and later. The signal says that this process must let go. */
   run(data: Data, signal: AbortSignal): Promise<void>;
-  /** Called in place of the last of these times, so that nobody waits for ever. */
+  /** Called when the last of these times has failed too, so that nobody waits for ever. */
   giveUp?(data: Data): Promise<void>;
 }
 
@@ -39,6 +41,9 @@ const queueOptions = {
   notify: true,
 };
 
+/** New jobs come by NOTIFY; polls find those that are tried again, or whose NOTIFY was lost. */
+const polling = { pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 2 };
+
 /** Opens the queue in the schema `pgboss` of the database, and makes that schema where it is missing. */
 export async function openJobs({ connection, log }: { connection: Connection; log: Logger }): Promise<Jobs> {
   const boss = new PgBoss({
@@ -61,24 +66,33 @@ export async function openJobs({ connection, log }: { connection: Connection; lo
     queues.add(queue);
   }
 
+  /** One after another, without a pause while there are some. */
+  async function workOne<Data extends object>(queue: string, run: (job: Job<Data>) => Promise<void>): Promise<void> {
+    let worker = '';
+    worker = await boss.work<Data>(queue, polling, async ([job]) => {
+      // It would wait for its next poll, and where there was one job, there may be more.
+      boss.notifyWorker(worker);
+      await run(job!).catch((error) => {
+        if (!quitting.signal.aborted) log.error({ err: error, queue, job: job!.id }, 'a background job failed');
+        throw error;
+      });
+    });
+  }
+
   return {
     async enqueue(tx, queue, data) {
       await boss.send(queue, data, { db: fromKysely(tx.db) });
     },
-    async work<Data extends object>({ queue, concurrency, run, giveUp }: Task<Data>) {
+    async work<Data extends object>({ queue, concurrency, retries = 20, run, giveUp }: Task<Data>) {
+      const givenUp = `${queue}.given-up`;
       if (giveUp) {
-        await make(`${queue}.given-up`, queueOptions);
-        await boss.work<Data>(`${queue}.given-up`, async ([job]) => giveUp(job!.data));
+        await make(givenUp, queueOptions);
+        await workOne<Data>(givenUp, (job) => giveUp(job.data));
       }
-      await make(queue, { ...queueOptions, ...(giveUp && { deadLetter: `${queue}.given-up` }) });
-      const options = { localConcurrency: concurrency, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 2 };
-      await boss.work<Data>(queue, options, async ([job]) => {
-        const signal = AbortSignal.any([job!.signal, quitting.signal]);
-        await run(job!.data, signal).catch((error) => {
-          if (!signal.aborted) log.error({ err: error, queue, job: job!.id }, 'a background job failed');
-          throw error;
-        });
-      });
+      await make(queue, { ...queueOptions, retryLimit: retries, ...(giveUp && { deadLetter: givenUp }) });
+      for (let worker = 0; worker < concurrency; worker += 1) {
+        await workOne<Data>(queue, (job) => run(job.data, AbortSignal.any([job.signal, quitting.signal])));
+      }
     },
     async quit() {
       quitting.abort();
