@@ -2,25 +2,13 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { addContacts } from '../src/campaigns/add-contacts.ts';
 import { claimContacts } from '../src/campaigns/claim-contacts.ts';
-import { type Database, openDatabase } from '../src/database/database.ts';
 import { openLease } from '../src/database/lease.ts';
 import { newUuid } from '../src/ids.ts';
 import { runCrash, runFreeze } from './crash/servers.ts';
-import { freshDatabase } from './database.ts';
 import { campaignRow, seedCampaign } from './dialing.ts';
+import { withDatabase } from './own-database.ts';
 
 const log = pino({ level: 'silent' });
-
-async function withDatabase(run: (database: Database) => Promise<void>): Promise<void> {
-  const fresh = await freshDatabase();
-  const database = openDatabase({ connection: fresh.connection, poolSize: 4, log });
-  try {
-    await run(database);
-  } finally {
-    await database.close();
-    await fresh.drop();
-  }
-}
 
 test(
   'three servers, two of them killed: nobody is dialled twice or forgotten, and no limit is passed',

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { createDialer, type Dialer } from '../src/campaigns/dialer.ts';
@@ -5,6 +6,7 @@ import type { Database } from '../src/database/database.ts';
 import { openLease } from '../src/database/lease.ts';
 import { newUuid } from '../src/ids.ts';
 import type { TelephonyGateway } from '../src/telephony/gateway.ts';
+import type { Faults } from '../src/telephony/simulator/faults.ts';
 import type { Profile } from '../src/telephony/simulator/plan.ts';
 import { createSimulator, type Simulator } from '../src/telephony/simulator/simulator.ts';
 import { postgresStore } from '../src/telephony/simulator/store.ts';
@@ -136,6 +138,10 @@ export interface TestDialerOptions {
   profile?: Profile;
   leaseSeconds?: number;
   maxCalls?: number;
+  /** What goes wrong, from the first call on. */
+  faults?: Faults;
+  /** Puts something between the dialer and the simulator. */
+  gateway?: (simulator: Simulator) => TelephonyGateway;
 }
 
 /** Calls that take 0.1 to 0.8 s at speed 10, ring and talk included. */
@@ -156,6 +162,7 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
     time,
     ...(options.profile && { profile: options.profile }),
   });
+  Object.assign(simulator.faults, options.faults);
   await simulator.start();
   const lease = await openLease({ database, seconds: leaseSeconds, log });
   const dialer = createDialer({
@@ -164,7 +171,7 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
     leaseSeconds,
     clock: time,
     log,
-    gateways: new Map<string, TelephonyGateway>([['simulator', simulator]]),
+    gateways: new Map<string, TelephonyGateway>([['simulator', options.gateway?.(simulator) ?? simulator]]),
     maxCalls: options.maxCalls ?? 10_000,
     startDue: async () => {},
     onFinished: async () => {},
@@ -179,6 +186,32 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
       await simulator.stop();
     },
   };
+}
+
+/** Waits until something holds; the check is a query or two. */
+export async function until(holds: () => Promise<boolean>, seconds = 20): Promise<void> {
+  const end = performance.now() + seconds * 1000;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`It did not come true in ${seconds} s.`);
+    await sleep(30);
+  }
+}
+
+/** Waits until a campaign has completed. */
+export const untilCompleted = (database: Database, campaignId: string, seconds?: number): Promise<void> =>
+  until(async () => (await campaignRow(database, campaignId)).status === 'completed', seconds);
+
+/** A campaign's contacts by number. */
+export async function contactsOf(database: Database, campaignId: string) {
+  const rows = await database.inEngine(({ db }) =>
+    db
+      .selectFrom('campaign_contacts')
+      .selectAll()
+      .where('campaign_id', '=', campaignId)
+      .orderBy('phone_number')
+      .execute(),
+  );
+  return rows;
 }
 
 /** The campaign's row. */

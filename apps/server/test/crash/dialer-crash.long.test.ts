@@ -1,22 +1,8 @@
-import { pino } from 'pino';
 import { test } from 'vitest';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { freshDatabase } from '../database.ts';
+import { withDatabase } from '../own-database.ts';
 import { runCrash, runFreeze } from './servers.ts';
 
-const log = pino({ level: 'silent' });
 const timeout = 180_000;
-
-async function withDatabase(run: (database: Database) => Promise<void>): Promise<void> {
-  const fresh = await freshDatabase();
-  const database = openDatabase({ connection: fresh.connection, poolSize: 4, log });
-  try {
-    await run(database);
-  } finally {
-    await database.close();
-    await fresh.drop();
-  }
-}
 
 test.each([2, 3, 4, 5, 6])('two of three servers are killed, and not replaced: seed %i', { timeout }, (seed) =>
   withDatabase((database) => runCrash(database, { seed, contacts: 1500, restart: false })),
