@@ -20,11 +20,14 @@ const interrupted = new Promise<Signal>((resolve) => {
 async function show(screen: Screen, options: DemoOptions): Promise<number> {
   screen.text(`\n  ${screen.bold('Trunkline demo')}: simulated calls, ${SPEED} times faster than real ones\n`);
   const server = await startServerProcess(SPEED);
+  const over = new AbortController();
   let ended: DemoResult | Signal;
   try {
-    ended = await Promise.race([runDemo(server, screen, options), interrupted]);
+    const demo = runDemo(server, { screen, options, signal: over.signal });
+    ended = await Promise.race([demo, interrupted, server.lost]);
   } finally {
     screen.close();
+    over.abort();
     await server.remove();
   }
   if (typeof ended === 'string') {
@@ -35,8 +38,13 @@ async function show(screen: Screen, options: DemoOptions): Promise<number> {
   return 0;
 }
 
+/** What went wrong, and what to do next. */
 function explain(error: unknown): string {
-  if (error instanceof DemoError) return error.message;
+  if (error instanceof DemoError) return `${error.message}\n\nnpm run demo -- --help says what the demo takes.`;
+  return `${describe(error)}\n\nRun it again. If it ends here again, please open an issue with the lines above.`;
+}
+
+function describe(error: unknown): string {
   if (!(error instanceof TrunklineError))
     return error instanceof Error ? (error.stack ?? error.message) : String(error);
   const details = error.details.map(({ path, message }) => `\n  ${path}: ${message}`).join('');
@@ -48,8 +56,6 @@ try {
   if (options) process.exitCode = await show(createScreen(options.json ? process.stderr : process.stdout), options);
   else process.stdout.write(USAGE);
 } catch (error) {
-  process.stderr.write(
-    `\n  The demo ended early. Nothing is left running.\n\n${explain(error)}\n\nnpm run demo -- --help says what it takes.\n`,
-  );
+  process.stderr.write(`\n${explain(error)}\n`);
   process.exitCode = 1;
 }

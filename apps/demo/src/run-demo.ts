@@ -11,7 +11,7 @@ import {
   type TrunklineClient,
   unwrap,
 } from '@trunkline/client';
-import { type Fault, readFaults } from './faults.ts';
+import { readFaults } from './faults.ts';
 import { DemoError, type DemoOptions } from './options.ts';
 import { count, type Screen } from './screen.ts';
 import type { ServerProcess } from './server-process.ts';
@@ -19,51 +19,66 @@ import { type DemoResult, showFaults, showResult } from './summary.ts';
 
 type Stats = CampaignEvent['data']['stats'];
 
-/** A call whose person keeps talking is hung up then: three simulated minutes are over in three seconds. */
+/** A call whose person keeps talking is hung up then: five simulated minutes are over in five seconds. */
 const MAX_CALL_SECONDS = 300;
 
 const seconds = (since: number) => Math.round((performance.now() - since) / 100) / 10;
 
+interface Demo {
+  client: TrunklineClient;
+  screen: Screen;
+  options: DemoOptions;
+  /** Ends whatever is waited for. */
+  signal: AbortSignal;
+}
+
 /** Buys a number, imports the contacts, calls every one of them and shows what came of it. */
-export async function runDemo(server: ServerProcess, screen: Screen, options: DemoOptions): Promise<DemoResult> {
+export async function runDemo(
+  server: ServerProcess,
+  { screen, options, signal }: Omit<Demo, 'client'>,
+): Promise<DemoResult> {
   const begun = performance.now();
+  screen.waiting('Server', 'making a database …');
   const { url, docsUrl, apiKey } = await server.ready;
   screen.line('Server', `ready in ${seconds(begun)} s, with its own PostgreSQL`);
   screen.line('Docs', `${docsUrl} ${screen.dim('(while the demo runs)')}`);
-  const client = createClient({ baseUrl: url, apiKey });
-  const fromNumber = await buyNumber(client, screen);
-  const { list, upload } = await importContacts(client, screen, options);
-  const result = await dial(client, screen, options, { fromNumber, list, upload });
-  if (upload.metadata.invalidRows > 0 && upload.errorReportUrl) {
-    const report = await (await fetch(upload.errorReportUrl)).text();
-    const faults = readFaults(report);
-    showFaults(screen, faults, upload.metadata.invalidRows, await keep(report, faults, options));
-  }
+  const demo = { client: createClient({ baseUrl: url, apiKey }), screen, options, signal };
+  const fromNumber = await buyNumber(demo);
+  const { list, upload } = await importContacts(demo);
+  await explainFaults(demo, upload);
+  const result = await dial(demo, { fromNumber, list, upload });
   showResult(screen, result, options);
   return result;
 }
 
+async function explainFaults({ screen, options, signal }: Demo, { errorReportUrl }: CheckedUpload): Promise<void> {
+  if (!errorReportUrl) return;
+  const report = await (await fetch(errorReportUrl, { signal })).text();
+  const faults = readFaults(report);
+  showFaults(screen, faults, await keep(report, options));
+}
+
 /** Keeps the report of a person's own file, since the server's copy goes with it. Returns where. */
-async function keep(report: string, faults: Fault[], { contacts, shipped }: DemoOptions): Promise<string | undefined> {
-  if (shipped || faults.length === 0) return undefined;
+async function keep(report: string, { contacts, shipped }: DemoOptions): Promise<string | undefined> {
+  if (shipped) return undefined;
   const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-report-'));
   const file = path.join(folder, `${path.parse(contacts).name}.errors.csv`);
   await writeFile(file, report, { mode: 0o600 });
   return file;
 }
 
-async function buyNumber(client: TrunklineClient, screen: Screen): Promise<string> {
+async function buyNumber({ client, screen, signal }: Demo): Promise<string> {
   const query = { provider: 'simulator', country: 'US' } as const;
-  const { items } = await unwrap(client.GET('/v1/telephony/available-phone-numbers', { params: { query } }));
+  const { items } = await unwrap(client.GET('/v1/telephony/available-phone-numbers', { params: { query }, signal }));
   const offer = items[0];
   if (!offer) throw new DemoError('The simulator has no number for sale.');
   const body = { phoneNumber: offer.phoneNumber, provider: offer.provider };
-  const bought = await unwrap(client.POST('/v1/telephony/phone-numbers/buy', { body }));
+  const bought = await unwrap(client.POST('/v1/telephony/phone-numbers/buy', { body, signal }));
   screen.line('Number', `${bought.phoneNumber}, bought from the simulator`);
   return bought.phoneNumber;
 }
 
-async function importContacts(client: TrunklineClient, screen: Screen, { contacts, country }: DemoOptions) {
+async function importContacts({ client, screen, options: { contacts, country }, signal }: Demo) {
   const fileName = path.basename(contacts);
   screen.line('Contacts', fileName);
   const bar = screen.progress('Validating');
@@ -73,6 +88,7 @@ async function importContacts(client: TrunklineClient, screen: Screen, { contact
       name: fileName,
       fileName,
       file,
+      signal,
       defaultCountry: country,
       onProgress: ({ progress }) => {
         if (progress) bar.update(progress.bytesRead, progress.bytesTotal, `${count(progress.rowsRead)} rows read`);
@@ -84,7 +100,7 @@ async function importContacts(client: TrunklineClient, screen: Screen, { contact
     });
   const { validRows, invalidRows, duplicateRows } = uploaded.upload.metadata;
   bar.end(1, 1, `${count(validRows)} valid, ${count(invalidRows)} invalid, ${count(duplicateRows)} duplicates`);
-  await client.confirmContactList(uploaded.list.id);
+  await client.confirmContactList(uploaded.list.id, { signal });
   return uploaded;
 }
 
@@ -95,9 +111,7 @@ interface Ready {
 }
 
 async function dial(
-  client: TrunklineClient,
-  screen: Screen,
-  { concurrency }: DemoOptions,
+  { client, screen, options: { concurrency }, signal }: Demo,
   { fromNumber, list, upload }: Ready,
 ): Promise<DemoResult> {
   const body = {
@@ -108,17 +122,17 @@ async function dial(
     maxConcurrency: concurrency,
     maxCallSeconds: MAX_CALL_SECONDS,
   };
-  const { id } = await unwrap(client.POST('/v1/calls/campaigns', { body }));
+  const { id } = await unwrap(client.POST('/v1/calls/campaigns', { body, signal }));
   const params = { path: { id } };
   const bar = screen.progress('Dialing');
   const begun = performance.now();
-  await unwrap(client.POST('/v1/calls/campaigns/{id}/start', { params }));
+  await unwrap(client.POST('/v1/calls/campaigns/{id}/start', { params, signal }));
   let last: CampaignEvent['data'] | undefined;
-  for await (const { data } of client.campaignEvents(id)) {
+  for await (const { data } of client.campaignEvents(id, { signal })) {
     last = data;
     const { done, skipped, totalContacts, dialing, attempts } = data.stats;
     const rate = (attempts / Math.max(0.5, seconds(begun))).toFixed(0);
-    const text = `${count(done + skipped)} of ${count(totalContacts)}, ${count(dialing)} on the line, ${rate} calls/s`;
+    const text = `${count(done + skipped)} of ${count(totalContacts)}, ${count(dialing)} on the line, ${rate}/s`;
     bar.update(done + skipped, totalContacts, text);
   }
   const took = seconds(begun);
@@ -127,7 +141,7 @@ async function dial(
     throw new DemoError(`The campaign is ${last?.campaign.status ?? 'gone'}${reason ? `: ${reason}` : ''}.`);
   }
   const { done, skipped, totalContacts } = last.stats;
-  bar.end(1, 1, `${count(done + skipped)} of ${count(totalContacts)}`);
+  bar.end(1, 1, `${count(done + skipped)} of ${count(totalContacts)} in ${took} s`);
   return resultOf(upload, last.stats, took);
 }
 

@@ -11,6 +11,8 @@ export interface Progress {
 /** What a person sees: bars that move on a terminal, plain lines elsewhere. */
 export interface Screen {
   line(label: string, text: string): void;
+  /** Says on a terminal what is waited for, until the next line takes its place. */
+  waiting(label: string, text: string): void;
   text(text: string): void;
   progress(label: string): Progress;
   bold(text: string): string;
@@ -20,7 +22,7 @@ export interface Screen {
 }
 
 const LABEL_WIDTH = 12;
-const BAR_WIDTH = 30;
+const BAR_WIDTH = 24;
 /** Between two plain lines of the same phase. */
 const PLAIN_MS = 2_000;
 
@@ -40,7 +42,13 @@ export function createScreen(stream: NodeJS.WriteStream): Screen {
     bold: (text) => style('bold', text),
     dim: (text) => style('dim', text),
     text: write,
-    line: (name, text) => write(`  ${style('dim', label(name))}${text}`),
+    line(name, text) {
+      if (onTerminal) stream.clearLine(0);
+      write(`  ${style('dim', label(name))}${text}`);
+    },
+    waiting(name, text) {
+      if (onTerminal) stream.write(`  ${style('dim', label(name))}${text}\r`);
+    },
     progress(name) {
       const bar = onTerminal ? movingBar(stream, style('dim', label(name))) : plainBar(write, label(name));
       stopBar = bar.stop;
@@ -90,8 +98,8 @@ function plainBar(write: (text: string) => void, paddedLabel: string) {
   let last = performance.now();
   const show = (text: string) => write(`  ${paddedLabel}${text}`);
   return {
-    update(_done: number, _total: number, text: string) {
-      if (performance.now() - last < PLAIN_MS) return;
+    update(done: number, total: number, text: string) {
+      if (performance.now() - last < PLAIN_MS || done >= total) return;
       last = performance.now();
       show(text);
     },

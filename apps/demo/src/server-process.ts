@@ -1,19 +1,28 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { variables } from '@trunkline/server/src/config.ts';
 import { removeEmbeddedPostgres } from '@trunkline/server/src/database/embedded.ts';
 import { DemoError } from './options.ts';
 
+interface Ready {
+  url: string;
+  docsUrl: string;
+  apiKey: string;
+}
+
 /** A server of its own, with its data in a temporary folder. */
 export interface ServerProcess {
-  /** Where it is, once it is ready. Rejects with what it wrote when it ends before. */
-  ready: Promise<{ url: string; docsUrl: string; apiKey: string }>;
+  /** Where it is, once it is ready. */
+  ready: Promise<Ready>;
+  /** Rejects when the server ends by itself, with what it wrote last. */
+  lost: Promise<never>;
   /** Ends server and database, and deletes what they kept. May be called at any time, and again. */
   remove(): Promise<void>;
 }
@@ -53,17 +62,22 @@ export async function startServerProcess(speed: number): Promise<ServerProcess> 
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const ready = readReady(child);
-  ready.catch(() => undefined);
+  const ready = new Promise<Ready>((resolve) => {
+    createInterface({ input: child.stdout }).once('line', (line) => resolve(JSON.parse(line)));
+  });
+  const lost = end(child);
+  lost.catch(() => undefined);
   let removed: Promise<void> | undefined;
   const remove = async () => {
-    await Promise.race([ready.catch(() => undefined), sleep(LONGEST_STOP_MS, undefined, { ref: false })]);
+    const late = sleep(LONGEST_STOP_MS, undefined, { ref: false });
+    await Promise.race([ready, lost.catch(() => undefined), late]);
     await stop(child);
     await removeEmbeddedPostgres(dataDir);
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   return {
     ready,
+    lost,
     remove: () => {
       removed ??= remove();
       return removed;
@@ -71,19 +85,14 @@ export async function startServerProcess(speed: number): Promise<ServerProcess> 
   };
 }
 
-async function readReady(child: ChildProcess): Promise<{ url: string; docsUrl: string; apiKey: string }> {
+async function end(child: ChildProcessByStdio<null, Readable, Readable>): Promise<never> {
   const log: string[] = [];
-  createInterface({ input: child.stderr! }).on('line', (line) => {
+  createInterface({ input: child.stderr }).on('line', (line) => {
     log.push(line);
     if (log.length > KEPT_LOG_LINES) log.shift();
   });
-  return new Promise((resolve, reject) => {
-    createInterface({ input: child.stdout! }).once('line', (line) => resolve(JSON.parse(line)));
-    child.once('error', reject);
-    child.once('close', (code) =>
-      reject(new DemoError(`The server ended (${code}) before it was ready:\n${log.join('\n')}`)),
-    );
-  });
+  const [code, signal] = await once(child, 'close');
+  throw new DemoError(`The server has ended (${code ?? signal}). What it wrote last:\n\n${log.join('\n')}`);
 }
 
 async function stop(child: ChildProcess): Promise<void> {

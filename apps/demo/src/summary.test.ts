@@ -10,10 +10,13 @@ test('outcomes with their shares, the longest bar for the most frequent', () => 
   ]);
 });
 
-test('the first five faults, long values cut and kept in one line', () => {
-  const fault = { row: '12', column: 'phone', value: 'a\nvery long text that somebody has written', reason: 'No.' };
-  const table = faultTable([fault, { ...fault, value: ' ' }, fault, fault, fault, fault]);
-  expect(table).toHaveLength(5);
-  expect(table[0]).toBe('row     12  phone "a very long text that s…"      No.');
-  expect(table[1]).toBe('row     12  phone is empty                        No.');
+test('the first five faults, long values cut and kept in one line, long reasons wrapped', () => {
+  const reason = 'A spreadsheet has shortened this number. Format the column as text, and export it again.';
+  const fault = { row: '12', column: 'phone', value: 'some\nvery long text that stands here', reason: 'No.' };
+  expect(faultTable([{ ...fault, value: ' ', reason }, fault, fault, fault, fault, fault])).toEqual([
+    '   row  value               why',
+    '    12  (empty)             A spreadsheet has shortened this number. Format',
+    '                            the column as text, and export it again.',
+    ...Array(4).fill('    12  some very long te…  No.'),
+  ]);
 });

@@ -32,21 +32,39 @@ export function outcomeTable({ calls, outcomes }: DemoResult): string[] {
 
 const shorten = (text: string, length: number) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
-/** The first rows that can't be called, and why. */
-export function faultTable(faults: readonly Fault[]): string[] {
-  return faults.slice(0, SHOWN_FAULTS).map(({ row, column, value, reason }) => {
-    const place = value.trim() === '' ? `${column} is empty` : `${column} "${shorten(value.replace(/\s+/g, ' '), 24)}"`;
-    return `row ${row.padStart(6)}  ${place.padEnd(36)}  ${reason}`;
-  });
+/** A text in lines of at most so many characters, where its words allow it. */
+function wrap(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (longer.length <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
 }
 
-export function showFaults(screen: Screen, faults: readonly Fault[], invalid: number, reportFile?: string): void {
+/** The first rows that can't be called, and why, in 75 columns. */
+export function faultTable(faults: readonly Fault[]): string[] {
+  const lines = faults.slice(0, SHOWN_FAULTS).flatMap(({ row, value, reason }) => {
+    const cell = shorten(value.trim().replace(/\s+/g, ' '), 18) || '(empty)';
+    return wrap(reason, 47).map((part, index) =>
+      index === 0 ? `${row.padStart(6)}  ${cell.padEnd(18)}  ${part}` : `${''.padEnd(28)}${part}`,
+    );
+  });
+  return [`${'row'.padStart(6)}  ${'value'.padEnd(18)}  why`, ...lines];
+}
+
+export function showFaults(screen: Screen, faults: readonly Fault[], reportFile: string | undefined): void {
+  const rows = new Set(faults.map(({ row }) => row)).size;
   screen.text('');
-  screen.text(`  ${screen.bold(`${count(invalid)} ${invalid === 1 ? 'row' : 'rows'} can't be called`)}`);
-  for (const line of faultTable(faults)) screen.text(`    ${line}`);
-  if (faults.length <= SHOWN_FAULTS) return;
-  const left = count(invalid - SHOWN_FAULTS);
-  screen.text(screen.dim(`    … and ${left} more${reportFile ? `: all of them in ${reportFile}` : ''}`));
+  screen.text(`  ${screen.bold(`${count(rows)} ${rows === 1 ? 'row' : 'rows'} can't be called`)}`);
+  const [header = '', ...lines] = faultTable(faults);
+  screen.text(`    ${screen.dim(header)}`);
+  for (const line of lines) screen.text(`    ${line}`);
+  const more = faults.length - SHOWN_FAULTS;
+  if (more > 0)
+    screen.text(screen.dim(`    … and ${count(more)} more${reportFile ? `: all of them in ${reportFile}` : ''}`));
+  screen.text('');
 }
 
 export function showResult(screen: Screen, result: DemoResult, { concurrency, shipped }: DemoOptions): void {
@@ -62,10 +80,10 @@ export function showResult(screen: Screen, result: DemoResult, { concurrency, sh
   const next: [string, string][] = [
     [`npm run demo -- --concurrency ${Math.min(10_000, concurrency * 4)}`, 'more calls at the same time'],
     ...(shipped
-      ? [['npm run demo -- --contacts FILE', 'your own CSV file; nobody is really called'] as [string, string]]
+      ? [['npm run demo -- --contacts FILE', 'your own file; nobody is really called'] as [string, string]]
       : []),
-    ['npm start', 'a server that stays; its docs at http://localhost:8080/docs'],
+    ['npm start', 'a server, docs at localhost:8080/docs'],
   ];
-  for (const [command, what] of next) screen.text(`    ${command.padEnd(36)}  ${screen.dim(what)}`);
+  for (const [command, what] of next) screen.text(`    ${command.padEnd(35)}  ${screen.dim(what)}`);
   screen.text('');
 }

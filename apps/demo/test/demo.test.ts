@@ -17,7 +17,7 @@ test("a small file of one's own: every call, every fault, one line of JSON", { t
   );
   const demo = await startDemo('--contacts', file, '--json');
   const { code, stdout, stderr } = await demo.ended;
-  expect(stderr).toContain('row      8  Mobile "ask the office"');
+  expect(stderr).toContain('     8  ask the office ');
   expect(stderr).toContain('How the calls ended');
   expect(code).toBe(0);
   expect(stdout.trimEnd().split('\n')).toHaveLength(1);

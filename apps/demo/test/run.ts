@@ -55,6 +55,5 @@ export async function startDemo(...args: string[]) {
     ended: new Promise<Ended>((resolve) => child.on('close', (code) => resolve(Object.assign(ended, { code })))),
     /** What it has left behind: its files, and programs that work on them. */
     leftovers: async () => [...(await readdir(temporary)), ...(await programsWith(temporary))],
-    temporary,
   };
 }
