@@ -19,6 +19,7 @@ import { acceptFile } from './contact-lists/accept-file.ts';
 import { startContactListWork } from './contact-lists/background.ts';
 import { contactListOperations } from './contact-lists/operations.ts';
 import type { Database } from './database/database.ts';
+import { deleteOldIdempotencyKeys } from './database/idempotency-keys.ts';
 import { openLease } from './database/lease.ts';
 import { openNotifications } from './database/notifications.ts';
 import { createSecrets, loadEncryptionKey } from './database/secrets.ts';
@@ -162,6 +163,7 @@ export async function compose(parts: Parts): Promise<Composition> {
         { close: () => dialer.stop() },
         await startContactListWork(contactLists),
         every(RETENTION_MS, () => deleteOldEvents(database, clock.now()), { name: 'event retention', log }),
+        every(RETENTION_MS, () => deleteOldIdempotencyKeys(database, clock.now()), { name: 'key retention', log }),
       ];
     },
     stop: async (requestsEnded) => {

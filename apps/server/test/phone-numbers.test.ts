@@ -2,6 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { fromId, newUuid } from '../src/ids.ts';
+import { checkTrunks } from '../src/phone-numbers/check-trunks.ts';
 import { isCallable, numberByE164 } from '../src/phone-numbers/store.ts';
 import { takeUpDueNumbers } from '../src/phone-numbers/tasks.ts';
 import { ServiceError } from '../src/service-error.ts';
@@ -171,17 +172,17 @@ test('every trunk is checked hourly, and what turns is told once', async () => {
 
 test('a check of a trunk that was changed meanwhile counts for nothing', async () => {
   const number = await imported({ outboundAgentId: 'agent_out', sipConfig: { terminationUrl: 'dead.sim' } });
+  const row = await server.deps.database.inWorkspace(workspaceId, (tx) => numberByE164(tx, number.phoneNumber));
   let answer = (_probe: TrunkProbe) => {};
-  faults.probe = () => new Promise((resolve) => (answer = resolve));
-  server.clock.advance(3_610_000);
-  const round = takeUpDueNumbers(server.deps);
-  while (probed.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
-  const late = answer;
+  faults.probe = () =>
+    new Promise((resolve) => {
+      answer = resolve;
+    });
+  const check = checkTrunks(server.deps, [row!]);
   faults = {};
   expect((await patch(number.id, { outboundTermination: 'ok.sim' })).data?.isOutboundReady).toBe(true);
-  late({ valid: false, reachable: false, credentials: 'not_given', reason: 'unreachable' });
-  faults.probe = async () => ({ valid: true, reachable: true, credentials: 'not_given', reason: 'ok' });
-  await round;
+  answer({ valid: false, reachable: false, credentials: 'not_given', reason: 'unreachable' });
+  await check;
   expect((await read(number.id))?.isOutboundReady).toBe(true);
 });
 
