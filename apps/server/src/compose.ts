@@ -8,6 +8,7 @@ import { fileAgents } from './agents/file.ts';
 import { httpAgents } from './agents/http.ts';
 import { createKeyRing } from './api-keys/key-ring.ts';
 import { callOperations } from './calls/operations.ts';
+import { countConversions } from './campaigns/count-conversions.ts';
 import { createDialer } from './campaigns/dialer.ts';
 import { forgetWindows } from './campaigns/lanes.ts';
 import { campaignOperations } from './campaigns/operations.ts';
@@ -128,7 +129,7 @@ export async function compose(parts: Parts): Promise<Composition> {
       maxConcurrency: config.maxConcurrency,
       nudge: dialer.nudge,
     }),
-    ...callOperations({ database, clock, ...dialer }),
+    ...callOperations({ database, clock, countConversions, ...dialer }),
     ...workspaceOperations({ database, clock, secrets, onHoursChanged: forgetWindows }),
   };
   const outside: { path: string; router: Router }[] = [];

@@ -10,8 +10,8 @@ import { startCampaign } from '../src/campaigns/start-campaign.ts';
 import { findCampaign } from '../src/campaigns/store.ts';
 import type { WorkspaceTx } from '../src/database/database.ts';
 import { fromId, toId } from '../src/ids.ts';
-import { type SeededEntry, seedList, seedNumber, seedWorkspace, setKillSwitch } from './campaign-seed.ts';
 import { campaignDeps } from './campaign-deps.ts';
+import { type SeededEntry, seedList, seedNumber, seedWorkspace, setKillSwitch } from './campaign-seed.ts';
 
 type Input = Parameters<typeof createCampaign>[2];
 
@@ -57,12 +57,21 @@ async function seed(
       await startCampaign(under.deps, workspaceId, id, by(campaign.id));
       while (await addContacts(under.database, { workspaceId, campaignId: id }, noon));
     },
-    move: (name: Parameters<typeof moveCampaign>[3]) => moveCampaign(under.deps, workspaceId, id, name, by(campaign.id)),
+    move: (name: Parameters<typeof moveCampaign>[3]) =>
+      moveCampaign(under.deps, workspaceId, id, name, by(campaign.id)),
     /** Changes contacts, or the campaign's counters. */
     write: (text: string) => inTx((tx) => sql.raw(text.replaceAll('$id', `'${id}'`)).execute(tx.db)),
     contacts: (query: Partial<ContactQuery> = {}) =>
       inTx(async (tx) => {
-        const asked = { page: 1, perPage: 100, order: 'asc' as const, searchText: undefined, state: undefined, reason: undefined, ...query };
+        const asked = {
+          page: 1,
+          perPage: 100,
+          order: 'asc' as const,
+          searchText: undefined,
+          state: undefined,
+          reason: undefined,
+          ...query,
+        };
         return contactPage(tx, (await findCampaign(tx, id))!, asked, noon);
       }),
     preview: (size = 20) => inTx(async (tx) => previewCampaign(tx, (await findCampaign(tx, id))!, size, noon)),
@@ -94,20 +103,34 @@ describe('contacts', () => {
         nextAttemptAt: noon.toISOString(),
         roomIds: [],
       },
-      expect.objectContaining({ phoneNumber: '+14155550202', variables: { appointment: '25 November', city: 'Berlin' } }),
+      expect.objectContaining({
+        phoneNumber: '+14155550202',
+        variables: { appointment: '25 November', city: 'Berlin' },
+      }),
     ]);
     expect(items[1]).not.toHaveProperty('name');
   });
 
   test('are paged, counted by the counters, and searched by number and name literally', async () => {
-    const entries = [...numbers(5), { phone_number: 14155550299, name: '100% Ada' }, { phone_number: 14155550298, name: '100 Ada' }];
+    const entries = [
+      ...numbers(5),
+      { phone_number: 14155550299, name: '100% Ada' },
+      { phone_number: 14155550298, name: '100 Ada' },
+    ];
     const campaign = await seed([{ entries }]);
     await campaign.start();
-    await campaign.write(`update campaign_contacts set state = 'done' where campaign_id = $id and phone_number in (14155550200, 14155550201)`);
+    await campaign.write(
+      `update campaign_contacts set state = 'done' where campaign_id = $id and phone_number in (14155550200, 14155550201)`,
+    );
     await campaign.write(`update campaigns set pending = 5, done = 2 where id = $id`);
     expect(await campaign.contacts({ page: 2, perPage: 4 })).toMatchObject({ totalCount: 7, items: [{}, {}, {}] });
-    expect(await campaign.contacts({ order: 'desc', perPage: 1 })).toMatchObject({ items: [{ phoneNumber: '+14155550298' }] });
-    expect(await campaign.contacts({ state: 'done', perPage: 1 })).toMatchObject({ totalCount: 2, items: [{ phoneNumber: '+14155550200' }] });
+    expect(await campaign.contacts({ order: 'desc', perPage: 1 })).toMatchObject({
+      items: [{ phoneNumber: '+14155550298' }],
+    });
+    expect(await campaign.contacts({ state: 'done', perPage: 1 })).toMatchObject({
+      totalCount: 2,
+      items: [{ phoneNumber: '+14155550200' }],
+    });
     expect((await campaign.contacts({ searchText: '100% a' })).items).toMatchObject([{ name: '100% Ada' }]);
     expect(await campaign.contacts({ searchText: '+1415555020' })).toMatchObject({ totalCount: 5 });
     expect(await campaign.contacts({ searchText: '555020', state: 'done' })).toMatchObject({ totalCount: 2 });
@@ -116,7 +139,10 @@ describe('contacts', () => {
   test('name their calls, oldest first', async () => {
     const campaign = await seed([{ entries: numbers(1) }]);
     await campaign.start();
-    const call = (attempt: number, at: string) => `insert into calls (workspace_id, id, status, outcome, direction, simulated, from_number, to_number, agent_id,
+    const call = (
+      attempt: number,
+      at: string,
+    ) => `insert into calls (workspace_id, id, status, outcome, direction, simulated, from_number, to_number, agent_id,
         phone_number_id, campaign_id, contact_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
       select c.workspace_id, '00000000-0000-0000-0000-00000000000${9 - attempt}', 'failed', 'busy', 'outbound', true, 1, c.phone_number, 'a', n.id, c.campaign_id, c.id,
         ${attempt}, '${at}', '${at}', 1, 1, '${at}', '${at}'
@@ -130,10 +156,24 @@ describe('contacts', () => {
   });
 
   test('filtered by a reason are those that are given it, in every situation', async () => {
-    const reasons: ContactReason[] = ['outside_window', 'retry_later', 'already_on_a_call', 'do_not_call', 'retries_exhausted', 'campaign_paused',
-      'campaign_stopped', 'campaign_ended', 'target_reached', 'dialing_paused', 'quiet_hours'];
+    const reasons: ContactReason[] = [
+      'outside_window',
+      'retry_later',
+      'already_on_a_call',
+      'do_not_call',
+      'retries_exhausted',
+      'campaign_paused',
+      'campaign_stopped',
+      'campaign_ended',
+      'target_reached',
+      'dialing_paused',
+      'quiet_hours',
+    ];
     // Noon in UTC is open, in Tokyo it is 21:00, in Honolulu 02:00.
-    const entries = numbers(15).map((entry, at) => ({ ...entry, timezone: ['UTC', 'Asia/Tokyo', 'Pacific/Honolulu'][at % 3]! }));
+    const entries = numbers(15).map((entry, at) => ({
+      ...entry,
+      timezone: ['UTC', 'Asia/Tokyo', 'Pacific/Honolulu'][at % 3]!,
+    }));
     const campaign = await seed([{ entries }], { scheduleStart: 540, scheduleEnd: 1300, targetCallCount: 1 });
     await campaign.start();
     await campaign.write(`update workspaces set quiet_hours_start = 1250, quiet_hours_end = 1300`);
@@ -158,7 +198,9 @@ describe('contacts', () => {
       return given;
     };
     const kept = ['do_not_call', 'retries_exhausted'];
-    expect(await compare()).toEqual(new Set([...kept, 'outside_window', 'quiet_hours', 'retry_later', 'already_on_a_call']));
+    expect(await compare()).toEqual(
+      new Set([...kept, 'outside_window', 'quiet_hours', 'retry_later', 'already_on_a_call']),
+    );
     await setKillSwitch(under.database, campaign.workspaceId, noon);
     expect(await compare()).toEqual(new Set([...kept, 'dialing_paused']));
     await campaign.move('pause');
@@ -180,14 +222,22 @@ describe('preview', () => {
       { entries: numbers(2, 14155550201), role: 'dnd' },
     ]);
     await under.database.inWorkspace(campaign.workspaceId, (tx) =>
-      tx.db.insertInto('do_not_call').values({ workspace_id: campaign.workspaceId, phone_number: 14155550205, created_at: noon }).execute(),
+      tx.db
+        .insertInto('do_not_call')
+        .values({ workspace_id: campaign.workspaceId, phone_number: 14155550205, created_at: noon })
+        .execute(),
     );
     const { callable, leftOut, sample } = await campaign.preview();
     expect({ callable, leftOut }).toEqual({ callable: 6, leftOut: { do_not_call: 3 } });
-    expect(sample.map(({ phoneNumber }) => phoneNumber).toSorted()).toEqual(numbers(9).map((entry) => `+${entry.phone_number}`));
-    expect(sample.filter(({ reason }) => reason === 'do_not_call').map(({ phoneNumber }) => phoneNumber).toSorted()).toEqual(
-      [14155550201, 14155550202, 14155550205].map((number) => `+${number}`),
+    expect(sample.map(({ phoneNumber }) => phoneNumber).toSorted()).toEqual(
+      numbers(9).map((entry) => `+${entry.phone_number}`),
     );
+    expect(
+      sample
+        .filter(({ reason }) => reason === 'do_not_call')
+        .map(({ phoneNumber }) => phoneNumber)
+        .toSorted(),
+    ).toEqual([14155550201, 14155550202, 14155550205].map((number) => `+${number}`));
     expect(sample.find(({ reason }) => reason === undefined)).toEqual({
       phoneNumber: '+14155550200',
       fromNumber,
@@ -215,7 +265,12 @@ describe('preview', () => {
   });
 
   test('countries that the workspace or the number may not call are left out', async () => {
-    const entries = [{ phone_number: 14155550201 }, { phone_number: 14165550123 }, { phone_number: 493012345678 }, { phone_number: 447911123456 }];
+    const entries = [
+      { phone_number: 14155550201 },
+      { phone_number: 14165550123 },
+      { phone_number: 493012345678 },
+      { phone_number: 447911123456 },
+    ];
     const campaign = await seed([{ entries }], {}, { countries: ['US', 'DE'] });
     expect(await campaign.preview()).toMatchObject({ callable: 2, leftOut: { country_not_allowed: 2 } });
     await campaign.write(`update workspaces set allowed_countries = '{US,CA}'`);
@@ -238,21 +293,34 @@ describe('preview', () => {
   test('a scheduled campaign calls from its time on', async () => {
     const campaign = await seed([{ entries: numbers(1) }], { scheduledAt: '2026-12-01T08:00:00.000Z' });
     await campaign.start();
-    expect(await campaign.preview()).toMatchObject({ callable: 1, sample: [{ nextAttemptAt: '2026-12-01T08:00:00.000Z' }] });
+    expect(await campaign.preview()).toMatchObject({
+      callable: 1,
+      sample: [{ nextAttemptAt: '2026-12-01T08:00:00.000Z' }],
+    });
   });
 
   test('without a number that can call, nobody is', async () => {
     const campaign = await seed([{ entries: numbers(3) }], {}, { status: 'suspended' });
     const { callable, leftOut, sample } = await campaign.preview(1);
-    expect({ callable, leftOut, sample }).toEqual({ callable: 0, leftOut: { no_caller_id: 3 }, sample: [{ phoneNumber: '+14155550200', reason: 'no_caller_id' }] });
+    expect({ callable, leftOut, sample }).toEqual({
+      callable: 0,
+      leftOut: { no_caller_id: 3 },
+      sample: [{ phoneNumber: '+14155550200', reason: 'no_caller_id' }],
+    });
   });
 
   test('after the start it tells what is left, retries that are due first; after the end nobody', async () => {
     const campaign = await seed([{ entries: numbers(5) }]);
     await campaign.start();
-    await campaign.write(`update campaign_contacts set state = 'waiting', reason = 'retry_later', next_attempt_at = '2026-11-20T11:59:00Z' where campaign_id = $id and phone_number = 14155550204`);
-    await campaign.write(`update campaign_contacts set state = 'skipped', reason = 'country_not_allowed' where campaign_id = $id and phone_number = 14155550203`);
-    await campaign.write(`update campaign_contacts set state = 'done' where campaign_id = $id and phone_number = 14155550200`);
+    await campaign.write(
+      `update campaign_contacts set state = 'waiting', reason = 'retry_later', next_attempt_at = '2026-11-20T11:59:00Z' where campaign_id = $id and phone_number = 14155550204`,
+    );
+    await campaign.write(
+      `update campaign_contacts set state = 'skipped', reason = 'country_not_allowed' where campaign_id = $id and phone_number = 14155550203`,
+    );
+    await campaign.write(
+      `update campaign_contacts set state = 'done' where campaign_id = $id and phone_number = 14155550200`,
+    );
     await campaign.write(`update campaigns set pending = 2, waiting = 1, skipped = 1, done = 1 where id = $id`);
     const { callable, leftOut, sample } = await campaign.preview();
     expect({ callable, leftOut }).toEqual({ callable: 3, leftOut: { country_not_allowed: 1 } });

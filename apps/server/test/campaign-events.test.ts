@@ -38,10 +38,13 @@ async function start() {
   await startCampaign(under.deps, workspaceId, id, by(id));
   return id;
 }
-const move = (id: string, name: Parameters<typeof moveCampaign>[3]) => moveCampaign(under.deps, workspaceId, id, name, by(id));
+const move = (id: string, name: Parameters<typeof moveCampaign>[3]) =>
+  moveCampaign(under.deps, workspaceId, id, name, by(id));
 /** What the dialer does many times a second. */
 const progress = (id: string) =>
-  under.database.inEngine(({ db }) => sql`update campaigns set attempts = attempts + 1, revision = revision + 1 where id = ${id}`.execute(db));
+  under.database.inEngine(({ db }) =>
+    sql`update campaigns set attempts = attempts + 1, revision = revision + 1 where id = ${id}`.execute(db),
+  );
 
 interface Seen {
   type: string;
@@ -52,14 +55,25 @@ interface Seen {
 /** Reads a stream in the background. */
 async function follow(id: string, lastEventId?: string) {
   const gone = new AbortController();
-  const frames = await streamCampaignEvents(under.deps, { workspaceId, campaignId: id, lastEventId, signal: gone.signal });
+  const frames = await streamCampaignEvents(under.deps, {
+    workspaceId,
+    campaignId: id,
+    lastEventId,
+    signal: gone.signal,
+  });
   const seen: Seen[] = [];
   const reading = (async () => {
     for await (const frame of frames ?? []) {
       seen.push({ type: frame.event, id: frame.id, event: frame.data as CampaignEvent, at: performance.now() });
     }
   })();
-  return { isOver: frames === undefined, seen, reading, types: () => seen.map(({ type }) => type), end: () => gone.abort() };
+  return {
+    isOver: frames === undefined,
+    seen,
+    reading,
+    types: () => seen.map(({ type }) => type),
+    end: () => gone.abort(),
+  };
 }
 const until = (condition: () => unknown) => expect.poll(condition, { timeout: 5000, interval: 10 });
 
@@ -73,7 +87,11 @@ test('the stream begins with the state, tells each status, and ends with the las
   await stream.reading;
   expect(stream.types()).toEqual(['campaign.running', 'campaign.paused', 'campaign.stopped']);
   for (const { type, id: eventId, event } of stream.seen) {
-    expect(event).toMatchObject({ eventId, eventType: type, data: { campaign: { id: toId('cmp', id) }, stats: { totalContacts: 0 } } });
+    expect(event).toMatchObject({
+      eventId,
+      eventType: type,
+      data: { campaign: { id: toId('cmp', id) }, stats: { totalContacts: 0 } },
+    });
     expect(`campaign.${event.data.campaign.status}`).toBe(type);
   }
   expect((await follow(id, stream.seen.at(-1)!.id)).isOver).toBe(true);
@@ -91,11 +109,18 @@ test('progress comes at most twice a second, however much happens, and its last 
     under.deps.notifications.notify(id);
     await sleep(5);
   }
-  const { rows } = await under.database.inEngine(({ db }) => sql<{ revision: number }>`select revision from campaigns where id = ${id}`.execute(db));
+  const { rows } = await under.database.inEngine(({ db }) =>
+    sql<{ revision: number }>`select revision from campaigns where id = ${id}`.execute(db),
+  );
   await until(() => stream.seen.at(-1)!.id).toBe(String(rows[0]!.revision));
   stream.end();
   await stream.reading;
-  expect(stream.types().slice(1)).toEqual(stream.types().slice(1).map(() => 'campaign.progress'));
+  expect(stream.types().slice(1)).toEqual(
+    stream
+      .types()
+      .slice(1)
+      .map(() => 'campaign.progress'),
+  );
   expect(stream.seen.length).toBeGreaterThanOrEqual(4);
   for (const [at, { at: time }] of stream.seen.entries()) {
     if (at > 0) expect(time - stream.seen[at - 1]!.at).toBeGreaterThan(480);

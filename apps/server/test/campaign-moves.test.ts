@@ -60,7 +60,8 @@ const acts = {
   resume: (id: string) => moveCampaign(under.deps, workspaceId, id, 'resume', by(id)),
   stop: (id: string) => moveCampaign(under.deps, workspaceId, id, 'stop', by(id)),
   cancel: (id: string) => moveCampaign(under.deps, workspaceId, id, 'cancel', by(id)),
-  update: (id: string) => updateCampaign(under.deps, workspaceId, id, { name: 'y', scheduleStart: 1, scheduleEnd: 2 }, by(id)),
+  update: (id: string) =>
+    updateCampaign(under.deps, workspaceId, id, { name: 'y', scheduleStart: 1, scheduleEnd: 2 }, by(id)),
   due: (id: string) => due(id),
   dueWithoutAgent: (id: string) => due(id, { resolve: async () => undefined }),
 };
@@ -118,14 +119,25 @@ describe('a start', () => {
   test('has the dialer read the contact lists in their order', async () => {
     const [first, second] = [[{ phone_number: 14155550102 }], [{ phone_number: 14155550103 }]];
     const lists = [];
-    for (const entries of [first, second]) lists.push(toId('list', await seedList(under.database, workspaceId, entries)));
+    for (const entries of [first, second])
+      lists.push(toId('list', await seedList(under.database, workspaceId, entries)));
     lists.reverse();
     const id = await create();
-    await updateCampaign(under.deps, workspaceId, id, { lists: lists.map((of) => ({ id: of, role: 'contacts' })) }, by(id));
+    await updateCampaign(
+      under.deps,
+      workspaceId,
+      id,
+      { lists: lists.map((of) => ({ id: of, role: 'contacts' })) },
+      by(id),
+    );
     await acts.start(id);
     const started = (await read(id))!;
     const uploads = await under.database.inEngine(({ db }) =>
-      db.selectFrom('contact_list_uploads').select(['id', 'list_id']).where('id', 'in', started.adding_uploads).execute(),
+      db
+        .selectFrom('contact_list_uploads')
+        .select(['id', 'list_id'])
+        .where('id', 'in', started.adding_uploads)
+        .execute(),
     );
     const listOf = new Map(uploads.map((upload) => [upload.id, toId('list', upload.list_id)]));
     expect(started.adding_uploads.map((upload) => listOf.get(upload))).toEqual(lists);
@@ -138,7 +150,11 @@ describe('a start', () => {
     await due(good, under.deps.agents, new Date(ahead));
     await due(bad, { resolve: async () => undefined }, new Date(ahead));
     expect(await read(good)).toMatchObject({ status: 'running', started_at: new Date(ahead) });
-    expect(await read(bad)).toMatchObject({ status: 'failed', failure_reason: 'agent_unavailable', ended_at: new Date(ahead) });
+    expect(await read(bad)).toMatchObject({
+      status: 'failed',
+      failure_reason: 'agent_unavailable',
+      ended_at: new Date(ahead),
+    });
     await due(bad);
     expect(await read(bad)).toMatchObject({ status: 'failed' });
   });
@@ -156,12 +172,16 @@ test('a deleted campaign leaves nothing but its events', async () => {
   const id = await create();
   await acts.start(id);
   await acts.stop(id);
-  await under.database.inEngine(({ db }) => sql`
+  await under.database.inEngine(({ db }) =>
+    sql`
     insert into campaign_contacts (workspace_id, campaign_id, id, list_id, phone_number, "values", lane, state, next_attempt_at)
-    values (${workspaceId}, ${id}, ${id}, ${id}, 1, '{}', 1, 'pending', ${now})`.execute(db));
+    values (${workspaceId}, ${id}, ${id}, ${id}, 1, '{}', 1, 'pending', ${now})`.execute(db),
+  );
   await deleteCampaign(under.deps, workspaceId, id, by(id));
   for (const table of ['campaign_contacts', 'campaign_lists', 'campaign_lanes'] as const) {
-    const left = await under.database.inEngine(({ db }) => db.selectFrom(table).select('campaign_id').where('campaign_id', '=', id).execute());
+    const left = await under.database.inEngine(({ db }) =>
+      db.selectFrom(table).select('campaign_id').where('campaign_id', '=', id).execute(),
+    );
     expect(left).toEqual([]);
   }
   expect(await read(id)).toBeUndefined();

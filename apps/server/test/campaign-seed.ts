@@ -16,7 +16,12 @@ export async function seedNumber(
   database: Database,
   workspaceId: string,
   phoneNumber: string,
-  given: { status?: 'active' | 'suspended'; provider?: 'simulator' | 'sip'; trunk_valid?: boolean; countries?: string[] } = {},
+  given: {
+    status?: 'active' | 'suspended';
+    provider?: 'simulator' | 'sip';
+    trunk_valid?: boolean;
+    countries?: string[];
+  } = {},
 ): Promise<string> {
   const { countries = [], status = 'active', provider = 'simulator', trunk_valid = null } = given;
   const [id, now] = [newUuid(), new Date()];

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { components, paths } from '@trunkline/client/schema';
+import { sql } from 'kysely';
 import createClient from 'openapi-fetch';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../src/ids.ts';
 import { seedList, seedNumber } from './campaign-seed.ts';
 import { startCampaignServer } from './campaign-server.ts';
@@ -18,8 +18,14 @@ beforeAll(async () => {
   under = await startCampaignServer();
   client = under.client;
   await seedNumber(under.database, under.workspaceId, fromNumber);
-  people = toId('list', await seedList(under.database, under.workspaceId, [{ phone_number: 14155550101 }, { phone_number: 14155550102 }]));
-  blocked = toId('list', await seedList(under.database, under.workspaceId, [{ phone_number: 14155550102 }], { type: 'dnd' }));
+  people = toId(
+    'list',
+    await seedList(under.database, under.workspaceId, [{ phone_number: 14155550101 }, { phone_number: 14155550102 }]),
+  );
+  blocked = toId(
+    'list',
+    await seedList(under.database, under.workspaceId, [{ phone_number: 14155550102 }], { type: 'dnd' }),
+  );
 });
 afterAll(() => under.stop());
 
@@ -46,7 +52,9 @@ const inState = async (...names: Act[]) => {
 };
 const unknown = () => toId('cmp', newUuid());
 const setStatus = (id: string, status: string) =>
-  under.database.inEngine(({ db }) => sql`update campaigns set status = ${status} where id = ${fromId(id)}`.execute(db));
+  under.database.inEngine(({ db }) =>
+    sql`update campaigns set status = ${status}, scheduled_at = '2099-01-01' where id = ${fromId(id)}`.execute(db),
+  );
 const details = (error: unknown) => (error as components['schemas']['Error']).details?.map(({ path }) => path);
 
 describe('create', () => {
@@ -102,11 +110,18 @@ describe('create', () => {
   test('a list, a number or a pool that the workspace does not have is 404', async () => {
     const other = await under.clientOf('Other', ['*']);
     const faults = [
-      client.POST('/v1/calls/campaigns', { body: draft({ lists: [{ id: toId('list', newUuid()), role: 'contacts' }] }) }),
+      client.POST('/v1/calls/campaigns', {
+        body: draft({ lists: [{ id: toId('list', newUuid()), role: 'contacts' }] }),
+      }),
       client.POST('/v1/calls/campaigns', { body: draft({ fromNumber: '+14155559999' }) }),
       other.POST('/v1/calls/campaigns', { body: draft() }),
       client.POST('/v1/calls/campaigns', {
-        body: { name: 'x', agentId: 'a', numberPoolId: toId('pool', newUuid()), lists: [{ id: people, role: 'contacts' }] },
+        body: {
+          name: 'x',
+          agentId: 'a',
+          numberPoolId: toId('pool', newUuid()),
+          lists: [{ id: people, role: 'contacts' }],
+        },
       }),
     ];
     for (const { response, error } of await Promise.all(faults)) {
@@ -123,7 +138,16 @@ describe('create', () => {
     ['more concurrency than the server allows', () => ({ maxConcurrency: 501 }), '/body/maxConcurrency'],
     ['an unknown agent', () => ({ agentId: 'agent_unknown' }), '/body/agentId'],
     ['a dnd list to be called', () => ({ lists: [{ id: blocked, role: 'contacts' }] }), '/body/lists/0/role'],
-    ['a list twice', () => ({ lists: [{ id: people, role: 'contacts' }, { id: people, role: 'dnd' }] }), '/body/lists/1/id'],
+    [
+      'a list twice',
+      () => ({
+        lists: [
+          { id: people, role: 'contacts' },
+          { id: people, role: 'dnd' },
+        ],
+      }),
+      '/body/lists/1/id',
+    ],
   ])('%s is 400', async (_, given, path) => {
     const { response, error } = await client.POST('/v1/calls/campaigns', { body: draft(given()) });
     expect(response.status).toBe(400);
@@ -144,7 +168,13 @@ describe('list', () => {
     };
     expect((await list({})).items.map(({ id }) => id)).toEqual(ids.toReversed());
     expect((await list({ order: 'asc' })).items.map(({ id }) => id)).toEqual(ids);
-    expect(await list({ perPage: 2, page: 2 })).toMatchObject({ items: [{ id: ids[0] }], totalCount: 3, page: 2, perPage: 2, searchText: mark });
+    expect(await list({ perPage: 2, page: 2 })).toMatchObject({
+      items: [{ id: ids[0] }],
+      totalCount: 3,
+      page: 2,
+      perPage: 2,
+      searchText: mark,
+    });
     expect((await list({ status: 'cancelled' })).items).toMatchObject([{ id: ids[1], status: 'cancelled' }]);
     expect((await list({ searchText: `100% ${mark}`.toUpperCase() })).items).toMatchObject([{ id: ids[0] }]);
   });
@@ -152,7 +182,11 @@ describe('list', () => {
   test('of another workspace is empty', async () => {
     await create();
     const other = await under.clientOf('Empty', ['*']);
-    expect((await other.GET('/v1/calls/campaigns')).data!.data).toMatchObject({ items: [], totalCount: 0, column: 'created_at' });
+    expect((await other.GET('/v1/calls/campaigns')).data!.data).toMatchObject({
+      items: [],
+      totalCount: 0,
+      column: 'created_at',
+    });
   });
 });
 
@@ -161,12 +195,22 @@ describe('update', () => {
     client.PATCH('/v1/calls/campaigns/{id}', { ...params(id), body });
 
   test('a draft takes every change, and null takes values away', async () => {
-    const { id } = await create({ description: 'x', scheduleStart: 1, scheduleEnd: 2, scheduleDays: [1], callsPerSecond: 1, targetCallCount: 5 });
+    const { id } = await create({
+      description: 'x',
+      scheduleStart: 1,
+      scheduleEnd: 2,
+      scheduleDays: [1],
+      callsPerSecond: 1,
+      targetCallCount: 5,
+    });
     const { response, data } = await update(id, {
       name: 'Changed',
       description: null,
       agentId: 'agent_survey',
-      lists: [{ id: blocked, role: 'dnd' }, { id: people, role: 'contacts' }],
+      lists: [
+        { id: blocked, role: 'dnd' },
+        { id: people, role: 'contacts' },
+      ],
       scheduledAt: '2027-01-01T08:00:00.000Z',
       scheduleStart: null,
       scheduleEnd: null,
@@ -176,9 +220,24 @@ describe('update', () => {
       maxConcurrency: 25,
     });
     expect(response.status).toBe(200);
-    expect(data!.data).toMatchObject({ name: 'Changed', agentId: 'agent_survey', maxConcurrency: 25, scheduledAt: '2027-01-01T08:00:00.000Z' });
-    expect(data!.data.lists).toEqual([{ id: blocked, role: 'dnd' }, { id: people, role: 'contacts' }]);
-    for (const name of ['description', 'scheduleStart', 'scheduleEnd', 'scheduleDays', 'callsPerSecond', 'targetCallCount']) {
+    expect(data!.data).toMatchObject({
+      name: 'Changed',
+      agentId: 'agent_survey',
+      maxConcurrency: 25,
+      scheduledAt: '2027-01-01T08:00:00.000Z',
+    });
+    expect(data!.data.lists).toEqual([
+      { id: blocked, role: 'dnd' },
+      { id: people, role: 'contacts' },
+    ]);
+    for (const name of [
+      'description',
+      'scheduleStart',
+      'scheduleEnd',
+      'scheduleDays',
+      'callsPerSecond',
+      'targetCallCount',
+    ]) {
       expect(data!.data).not.toHaveProperty(name);
     }
   });
@@ -200,7 +259,9 @@ describe('update', () => {
     expect(details(both.error)).toEqual(['/body/numberPoolId']);
     expect((await update(id, { numberPoolId })).response.status).toBe(404);
     expect((await update(id, { fromNumber: '+14155559999' })).response.status).toBe(404);
-    expect((await update(id, { lists: [{ id: toId('list', newUuid()), role: 'contacts' }] })).response.status).toBe(404);
+    expect((await update(id, { lists: [{ id: toId('list', newUuid()), role: 'contacts' }] })).response.status).toBe(
+      404,
+    );
     expect((await update(id, { agentId: 'agent_unknown' })).response.status).toBe(400);
     expect((await update(unknown(), { agentId: 'agent_unknown' })).response.status).toBe(404);
   });
@@ -223,31 +284,38 @@ describe('update', () => {
   test('new hours of a paused campaign have its windows computed anew', async () => {
     const id = await inState('start', 'pause');
     const closes = (sent: components['schemas']['UpdateCampaign']) =>
-      under.database.inEngine(async ({ db }) => {
-        await sql`delete from campaign_lanes where campaign_id = ${fromId(id)}`.execute(db);
-        await sql`insert into campaign_lanes values (${under.workspaceId}, ${fromId(id)}, 1, 'UTC', now(), now() + interval '1 day')`.execute(db);
-        return async () => {
-          await update(id, sent);
-          const { rows } = await under.database.inEngine((tx) =>
-            sql<{ closes_at: Date }>`select closes_at from campaign_lanes where campaign_id = ${fromId(id)}`.execute(tx.db),
+      under.database
+        .inEngine(async ({ db }) => {
+          await sql`delete from campaign_lanes where campaign_id = ${fromId(id)}`.execute(db);
+          await sql`insert into campaign_lanes values (${under.workspaceId}, ${fromId(id)}, 1, 'UTC', now(), now() + interval '1 day')`.execute(
+            db,
           );
-          return rows[0]!.closes_at.getTime();
-        };
-      }).then((run) => run());
+          return async () => {
+            await update(id, sent);
+            const { rows } = await under.database.inEngine((tx) =>
+              sql<{ closes_at: Date }>`select closes_at from campaign_lanes where campaign_id = ${fromId(id)}`.execute(
+                tx.db,
+              ),
+            );
+            return rows[0]!.closes_at.getTime();
+          };
+        })
+        .then((run) => run());
     expect(await closes({ name: 'Same hours' })).toBeGreaterThan(Date.now());
     expect(await closes({ scheduleStart: 0, scheduleEnd: 60 })).toBe(0);
     expect(await closes({ scheduleDays: [7] })).toBe(0);
     expect(await closes({ timezone: 'Europe/Berlin' })).toBe(0);
   });
 
-  test.each([['running', ['start']], ['stopped', ['start', 'stop']], ['cancelled', ['cancel']]] as const)(
-    'a %s campaign is refused',
-    async (status, names) => {
-      const { response, error } = await update(await inState(...names), { name: 'x' });
-      expect(response.status).toBe(409);
-      expect(error).toMatchObject({ code: 'invalid_state', error: expect.stringContaining(status) });
-    },
-  );
+  test.each([
+    ['running', ['start']],
+    ['stopped', ['start', 'stop']],
+    ['cancelled', ['cancel']],
+  ] as const)('a %s campaign is refused', async (status, names) => {
+    const { response, error } = await update(await inState(...names), { name: 'x' });
+    expect(response.status).toBe(409);
+    expect(error).toMatchObject({ code: 'invalid_state', error: expect.stringContaining(status) });
+  });
 });
 
 describe('delete', () => {
@@ -266,13 +334,17 @@ describe('delete', () => {
     const scheduled = (await create({ scheduledAt: '2099-01-01T00:00:00.000Z' })).id;
     await act(scheduled, 'start');
     const lastCalls = await inState('start', 'stop');
-    await under.database.inEngine(({ db }) => sql`update campaigns set in_flight = 1 where id = ${fromId(lastCalls)}`.execute(db));
+    await under.database.inEngine(({ db }) =>
+      sql`update campaigns set in_flight = 1 where id = ${fromId(lastCalls)}`.execute(db),
+    );
     for (const id of [scheduled, await inState('start'), await inState('start', 'pause'), lastCalls]) {
       const { response, error } = await remove(id);
       expect(response.status).toBe(409);
       expect(error).toMatchObject({ code: 'invalid_state' });
     }
-    await under.database.inEngine(({ db }) => sql`update campaigns set in_flight = 0 where id = ${fromId(lastCalls)}`.execute(db));
+    await under.database.inEngine(({ db }) =>
+      sql`update campaigns set in_flight = 0 where id = ${fromId(lastCalls)}`.execute(db),
+    );
   });
 });
 
@@ -282,7 +354,11 @@ describe('start', () => {
     const { data } = await act(id, 'start');
     expect(data!.data.status).toBe('running');
     const ahead = '2099-01-01T00:00:00.000Z';
-    for (const given of [{ scheduledAt: ahead }, { startDate: ahead }, { startDate: ahead, scheduledAt: '2020-01-01T00:00:00.000Z' }]) {
+    for (const given of [
+      { scheduledAt: ahead },
+      { startDate: ahead },
+      { startDate: ahead, scheduledAt: '2020-01-01T00:00:00.000Z' },
+    ]) {
       const campaign = await create(given);
       expect((await act(campaign.id, 'start')).data!.data.status).toBe('scheduled');
     }
@@ -292,25 +368,51 @@ describe('start', () => {
 
   test.each<[string, () => Promise<string>, string]>([
     ['was started before', () => inState('start'), 'Only a draft can be started; this campaign is running.'],
-    ['has an agent that is gone', async () => {
-      const { id } = await create();
-      await under.database.inEngine(({ db }) => sql`update campaigns set agent_id = 'agent_unknown' where id = ${fromId(id)}`.execute(db));
-      return id;
-    }, 'There is no agent agent_unknown.'],
-    ['has a suspended number', async () => {
-      await seedNumber(under.database, under.workspaceId, '+14155550110', { status: 'suspended' });
-      return (await create({ fromNumber: '+14155550110' })).id;
-    }, 'The number +14155550110 is suspended, and can not place calls.'],
-    ['has a trunk that failed its check', async () => {
-      await seedNumber(under.database, under.workspaceId, '+14155550111', { provider: 'sip', trunk_valid: false });
-      return (await create({ fromNumber: '+14155550111' })).id;
-    }, 'The trunk of +14155550111 did not pass its last check.'],
-    ['has nobody who may be called', async () => {
-      const list = await seedList(under.database, under.workspaceId, [{ phone_number: 14155550102 }]);
-      return (await create({ lists: [{ id: toId('list', list), role: 'contacts' }] })).id;
-    }, 'No contact of the lists can be called: all 1 are on the do-not-call list.'],
-    ['has nobody at all', async () => (await create({ lists: [{ id: blocked, role: 'dnd' }] })).id, 'No contact of the lists can be called: there is none.'],
-    ['would end before it begins', async () => (await create({ endDate: '2020-01-01T00:00:00.000Z' })).id, 'The endDate of the campaign has passed.'],
+    [
+      'has an agent that is gone',
+      async () => {
+        const { id } = await create();
+        await under.database.inEngine(({ db }) =>
+          sql`update campaigns set agent_id = 'agent_unknown' where id = ${fromId(id)}`.execute(db),
+        );
+        return id;
+      },
+      'There is no agent agent_unknown.',
+    ],
+    [
+      'has a suspended number',
+      async () => {
+        await seedNumber(under.database, under.workspaceId, '+14155550110', { status: 'suspended' });
+        return (await create({ fromNumber: '+14155550110' })).id;
+      },
+      'The number +14155550110 is suspended, and can not place calls.',
+    ],
+    [
+      'has a trunk that failed its check',
+      async () => {
+        await seedNumber(under.database, under.workspaceId, '+14155550111', { provider: 'sip', trunk_valid: false });
+        return (await create({ fromNumber: '+14155550111' })).id;
+      },
+      'The trunk of +14155550111 did not pass its last check.',
+    ],
+    [
+      'has nobody who may be called',
+      async () => {
+        const list = await seedList(under.database, under.workspaceId, [{ phone_number: 14155550102 }]);
+        return (await create({ lists: [{ id: toId('list', list), role: 'contacts' }] })).id;
+      },
+      'No contact of the lists can be called: all 1 are on the do-not-call list.',
+    ],
+    [
+      'has nobody at all',
+      async () => (await create({ lists: [{ id: blocked, role: 'dnd' }] })).id,
+      'No contact of the lists can be called: there is none.',
+    ],
+    [
+      'would end before it begins',
+      async () => (await create({ endDate: '2020-01-01T00:00:00.000Z' })).id,
+      'The endDate of the campaign has passed.',
+    ],
   ])('a campaign that %s is refused', async (_, make, message) => {
     const { response, error } = await act(await make(), 'start');
     expect(response.status).toBe(409);
@@ -320,7 +422,12 @@ describe('start', () => {
 
   test('a list that is not imported yet is named', async () => {
     const list = toId('list', await seedList(under.database, under.workspaceId, [], { status: 'draft' }));
-    const { id } = await create({ lists: [{ id: people, role: 'contacts' }, { id: list, role: 'contacts' }] });
+    const { id } = await create({
+      lists: [
+        { id: people, role: 'contacts' },
+        { id: list, role: 'contacts' },
+      ],
+    });
     expect((await act(id, 'start')).error).toEqual({
       code: 'campaign_not_startable',
       error: `The contact list ${list} is not ready. Confirm its upload first.`,
@@ -334,7 +441,10 @@ describe('pause, resume, stop and cancel', () => {
     expect((await act(id, 'pause')).data!.data).toMatchObject({ status: 'paused', pausedAt: expect.any(String) });
     expect((await act(id, 'resume')).data!.data).toMatchObject({ status: 'running', resumedAt: expect.any(String) });
     expect((await act(id, 'stop')).data!.data).toMatchObject({ status: 'stopped', stoppedAt: expect.any(String) });
-    expect((await act(await inState(), 'cancel')).data!.data).toMatchObject({ status: 'cancelled', cancelledAt: expect.any(String) });
+    expect((await act(await inState(), 'cancel')).data!.data).toMatchObject({
+      status: 'cancelled',
+      cancelledAt: expect.any(String),
+    });
   });
 
   const allowed: Record<Act, string[]> = {
@@ -370,14 +480,42 @@ describe('pause, resume, stop and cancel', () => {
       sql<{ type: string; revision: number; data: { status: string } }>`
         select type, revision, data from events where resource_id = ${fromId(id)} order by revision`.execute(db),
     );
-    expect(rows.map(({ type }) => type)).toEqual(['draft', 'running', 'paused', 'running', 'stopped'].map((s) => `campaign.${s}`));
+    expect(rows.map(({ type }) => type)).toEqual(
+      ['draft', 'running', 'paused', 'running', 'stopped'].map((s) => `campaign.${s}`),
+    );
     expect(rows.map(({ data }) => `campaign.${data.status}`)).toEqual(rows.map(({ type }) => type));
     const audited = await under.database.inEngine(({ db }) =>
-      sql<{ action: string }>`select action from audit_log where resource_id = ${id} order by created_at, id`.execute(db),
+      sql<{ action: string }>`select action from audit_log where resource_id = ${id} order by created_at, id`.execute(
+        db,
+      ),
     );
     expect(audited.rows.map(({ action }) => action)).toEqual(
       ['created', 'started', 'paused', 'resumed', 'stopped'].map((done) => `campaign.${done}`),
     );
+  });
+});
+
+describe('events', () => {
+  const events = (id: string, headers: Record<string, string> = {}) =>
+    fetch(`${under.server.url}/v1/calls/campaigns/${id}/events`, {
+      headers: { 'X-API-Key': under.server.apiKey, ...headers },
+    });
+
+  test('of an ended campaign are its last state, and nothing for who has seen it', async () => {
+    const id = await inState('cancel');
+    const response = await events(id);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const lines = (await response.text()).trimEnd().split('\n');
+    expect(lines.slice(0, 2)).toEqual(['id: 2', 'event: campaign.cancelled']);
+    expect(JSON.parse(lines[2]!.slice('data: '.length))).toMatchObject({
+      eventId: '2',
+      eventType: 'campaign.cancelled',
+      data: { campaign: { id, status: 'cancelled' }, stats: { totalContacts: 0, outcomes: {} } },
+    });
+    expect(lines).toHaveLength(3);
+    const again = await events(id, { 'Last-Event-ID': '2' });
+    expect([again.status, await again.text()]).toEqual([204, '']);
   });
 });
 
@@ -413,7 +551,11 @@ describe('every operation', () => {
   test('is 404 for a campaign that another workspace has, and 400 for what is no ID', async () => {
     const { id } = await create();
     const other = await under.clientOf('Other', ['*']);
-    for (const [c, of, status] of [[other, id, 404], [client, unknown(), 404], [client, 'cmp_1', 400]] as const) {
+    for (const [c, of, status] of [
+      [other, id, 404],
+      [client, unknown(), 404],
+      [client, 'cmp_1', 400],
+    ] as const) {
       const { listCampaigns: _list, createCampaign: _create, ...named } = await statuses(c, of);
       expect(new Set(Object.values(named))).toEqual(new Set([status]));
     }
@@ -435,8 +577,17 @@ describe('every operation', () => {
 
   test('that reads a draft has something to say', async () => {
     const { id } = await create();
-    expect((await client.GET('/v1/calls/campaigns/{id}/stats', params(id))).data!.data).toMatchObject({ totalContacts: 0, callsPerSecond: 0 });
-    expect((await client.GET('/v1/calls/campaigns/{id}/contacts', params(id))).data!.data).toMatchObject({ items: [], totalCount: 0 });
-    expect((await client.POST('/v1/calls/campaigns/{id}/preview', params(id))).data!.data).toMatchObject({ callable: 1, leftOut: { do_not_call: 1 } });
+    expect((await client.GET('/v1/calls/campaigns/{id}/stats', params(id))).data!.data).toMatchObject({
+      totalContacts: 0,
+      callsPerSecond: 0,
+    });
+    expect((await client.GET('/v1/calls/campaigns/{id}/contacts', params(id))).data!.data).toMatchObject({
+      items: [],
+      totalCount: 0,
+    });
+    expect((await client.POST('/v1/calls/campaigns/{id}/preview', params(id))).data!.data).toMatchObject({
+      callable: 1,
+      leftOut: { do_not_call: 1 },
+    });
   });
 });

@@ -4,7 +4,7 @@ import { actorOf } from '../journal/actor.ts';
 import { notFound } from '../service-error.ts';
 import { fromE164 } from './call.ts';
 import { type EndCallDeps, endCall } from './end-call.ts';
-import { recordCallResult } from './record-call-result.ts';
+import { type CallResultDeps, recordCallResult } from './record-call-result.ts';
 import { shapeCall } from './shape-call.ts';
 import { callPage, findCall } from './store.ts';
 
@@ -12,8 +12,8 @@ const date = (text: string | undefined) => (text === undefined ? undefined : new
 const uuid = (id: string | undefined) => (id === undefined ? undefined : fromId(id));
 
 /** The operations of calls. */
-export function callOperations(deps: EndCallDeps) {
-  const { database, clock } = deps;
+export function callOperations(deps: EndCallDeps & CallResultDeps) {
+  const { database } = deps;
   return {
     listCalls: async ({ query }, { workspaceId }) => {
       const { page = 1, perPage = 20, order = 'desc', status, outcome, phoneNumber } = query;
@@ -47,8 +47,8 @@ export function callOperations(deps: EndCallDeps) {
       return { status: 200, body: await endCall(deps, context.workspaceId, fromId(path.roomId), actor) };
     },
     recordCallResult: async ({ path, body }, context) => {
-      const entry = { now: clock.now(), actor: actorOf(context)('call.result_recorded', 'call', path.roomId) };
-      const call = await recordCallResult(database, context.workspaceId, fromId(path.roomId), body, entry);
+      const actor = actorOf(context)('call.result_recorded', 'call', path.roomId);
+      const call = await recordCallResult(deps, context.workspaceId, fromId(path.roomId), body, actor);
       return { status: 200, body: call };
     },
   } satisfies Handlers<'listCalls' | 'getCall' | 'endCall' | 'recordCallResult'>;

@@ -31,9 +31,18 @@ const queued: CallRow = {
 };
 
 test('a field without a value is left out', () => {
-  expect(Object.keys(shapeCall(queued)).toSorted()).toEqual(
-    ['agentId', 'attempt', 'direction', 'fromNumber', 'phoneNumberId', 'queuedAt', 'roomId', 'simulated', 'status', 'toNumber'],
-  );
+  expect(Object.keys(shapeCall(queued)).toSorted()).toEqual([
+    'agentId',
+    'attempt',
+    'direction',
+    'fromNumber',
+    'phoneNumberId',
+    'queuedAt',
+    'roomId',
+    'simulated',
+    'status',
+    'toNumber',
+  ]);
 });
 
 test('a call lasts from its answer to its end, and has no duration without one of them', () => {
@@ -44,6 +53,11 @@ test('a call lasts from its answer to its end, and has no duration without one o
 });
 
 test('the variables are the name and the columns of the contact that have a value', () => {
-  const row = { ...queued, columns: ['first_name', 'city', 'later'], contact_values: ['Ada', null], contact_name: 'Ada L.' };
+  const row = {
+    ...queued,
+    columns: ['first_name', 'city', 'later'],
+    contact_values: ['Ada', null],
+    contact_name: 'Ada L.',
+  };
   expect(shapeCall(row).variables).toEqual({ name: 'Ada L.', first_name: 'Ada' });
 });

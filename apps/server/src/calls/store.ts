@@ -37,10 +37,7 @@ export async function findCall(tx: WorkspaceTx, roomId: string): Promise<CallRow
 }
 
 /** A page of calls, in the order in which they were taken up. */
-export async function callPage(
-  tx: WorkspaceTx,
-  query: CallQuery,
-): Promise<{ rows: CallRow[]; totalCount: number }> {
+export async function callPage(tx: WorkspaceTx, query: CallQuery): Promise<{ rows: CallRow[]; totalCount: number }> {
   const matching = sql`workspace_id = ${tx.workspaceId}${conditions(query)}`;
   const { limit, offset } = pageRows(query);
   const order = sql`order by id ${sql.raw(query.order)}`;

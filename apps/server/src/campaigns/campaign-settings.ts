@@ -36,10 +36,16 @@ export function settingsFaults(settings: Settings, mostConcurrency: number): Err
     faults.push({ path: '/body/scheduleEnd', message: 'scheduleEnd must be later than scheduleStart.' });
   }
   if (readTimeZone(settings.timezone) === undefined) {
-    faults.push({ path: '/body/timezone', message: 'There is no such time zone. Give an IANA name such as Europe/Berlin.' });
+    faults.push({
+      path: '/body/timezone',
+      message: 'There is no such time zone. Give an IANA name such as Europe/Berlin.',
+    });
   }
   if (settings.max_concurrency > mostConcurrency) {
-    faults.push({ path: '/body/maxConcurrency', message: `maxConcurrency can be ${mostConcurrency} at most on this server.` });
+    faults.push({
+      path: '/body/maxConcurrency',
+      message: `maxConcurrency can be ${mostConcurrency} at most on this server.`,
+    });
   }
   return faults;
 }
@@ -84,7 +90,11 @@ export async function setLists(tx: WorkspaceTx, campaignId: string, lists: reado
     .selectFrom('contact_lists')
     .select(['id', 'type'])
     .where('workspace_id', '=', tx.workspaceId)
-    .where('id', 'in', lists.map(({ id }) => fromId(id)))
+    .where(
+      'id',
+      'in',
+      lists.map(({ id }) => fromId(id)),
+    )
     .where(sql<boolean>`status <> 'archived'`)
     .orderBy('id')
     .forShare()

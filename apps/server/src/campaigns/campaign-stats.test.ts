@@ -3,7 +3,10 @@ import { callOutcomes } from '../telephony/gateway.ts';
 import { type Counted, statsOf } from './campaign-stats.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
-const none = Object.fromEntries(callOutcomes.map((outcome) => [outcome, 0])) as Record<(typeof callOutcomes)[number], 0>;
+const none = Object.fromEntries(callOutcomes.map((outcome) => [outcome, 0])) as Record<
+  (typeof callOutcomes)[number],
+  0
+>;
 const fresh: Counted = {
   ...none,
   status: 'running',
@@ -52,7 +55,9 @@ test('the end is estimated from what is left and the pace', () => {
   expect(statsOf(half, 0.5, now).estimatedEndAt).toBe('2026-11-20T12:04:20.000Z');
   expect(statsOf({ ...half, target_call_count: 60 }, 1, now).estimatedEndAt).toBe('2026-11-20T12:00:40.000Z');
   expect(statsOf({ ...half, target_call_count: 1000 }, 0.5, now).estimatedEndAt).toBe('2026-11-20T12:04:20.000Z');
-  expect(statsOf({ ...half, end_date: new Date('2026-11-20T12:01:00Z') }, 0.5, now).estimatedEndAt).toBe('2026-11-20T12:01:00.000Z');
+  expect(statsOf({ ...half, end_date: new Date('2026-11-20T12:01:00Z') }, 0.5, now).estimatedEndAt).toBe(
+    '2026-11-20T12:01:00.000Z',
+  );
 });
 
 test('no end is estimated where none can be', () => {

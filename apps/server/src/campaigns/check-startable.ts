@@ -77,7 +77,9 @@ async function checkContacts(tx: WorkspaceTx, campaign: CampaignRow): Promise<St
     where e.workspace_id = ${tx.workspaceId} and e.upload_id = any(${uploads}::uuid[])`;
   const callable = await sql`select ${entries} and not ${blocked} limit 1`.execute(tx.db);
   if (callable.rows.length > 0) return undefined;
-  const counted = await sql<{ count: number }>`select count(distinct e.phone_number) as count ${entries}`.execute(tx.db);
+  const counted = await sql<{ count: number }>`select count(distinct e.phone_number) as count ${entries}`.execute(
+    tx.db,
+  );
   const { count } = counted.rows[0]!;
   const why = count === 0 ? 'there is none' : `all ${count} are on the do-not-call list`;
   return { message: `No contact of the lists can be called: ${why}.`, reason: 'no_callable_contacts' };

@@ -27,7 +27,9 @@ test('a contact that is about to be called has no reason not to be', () => {
 
 test('a contact that is done or skipped keeps the reason it got, whatever becomes of the campaign', () => {
   for (const status of ['running', 'paused', 'stopped', 'completed'] as const) {
-    expect(explain({ status }, { state: 'done', reason: 'retries_exhausted' })).toEqual({ reason: 'retries_exhausted' });
+    expect(explain({ status }, { state: 'done', reason: 'retries_exhausted' })).toEqual({
+      reason: 'retries_exhausted',
+    });
     expect(explain({ status }, { state: 'done' })).toEqual({});
     expect(explain({ status }, { state: 'skipped', reason: 'do_not_call' })).toEqual({ reason: 'do_not_call' });
   }
@@ -56,9 +58,15 @@ test('outside the window the reason is the window, and the next attempt is when 
   const hours = { ...running.hours, schedule: { start: 540, end: 660 } };
   const opens = new Date('2026-11-21T09:00:00Z');
   expect(explain({ hours })).toEqual({ reason: 'outside_window', nextAttemptAt: opens });
-  expect(explain({ hours }, { timezone: 'Atlantic/Azores' })).toEqual({ nextAttemptAt: new Date('2026-11-21T10:00:00Z'), reason: 'outside_window' });
+  expect(explain({ hours }, { timezone: 'Atlantic/Azores' })).toEqual({
+    nextAttemptAt: new Date('2026-11-21T10:00:00Z'),
+    reason: 'outside_window',
+  });
   expect(explain({ hours }, { timezone: 'America/Sao_Paulo' })).toEqual({ nextAttemptAt: now });
-  expect(explain({ hours }, { ...retry, nextAttemptAt: now })).toEqual({ reason: 'outside_window', nextAttemptAt: opens });
+  expect(explain({ hours }, { ...retry, nextAttemptAt: now })).toEqual({
+    reason: 'outside_window',
+    nextAttemptAt: opens,
+  });
   expect(explain({ hours }, retry)).toEqual({ reason: 'retry_later', nextAttemptAt: opens });
 });
 

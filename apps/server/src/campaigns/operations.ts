@@ -43,7 +43,11 @@ const ok = <T>(data: T) => ({ status: 200 as const, body: { success: true as con
 /** The operations of campaigns. */
 export function campaignOperations(deps: CampaignDeps) {
   const { database, clock } = deps;
-  const existing = <T>(workspaceId: string, id: string, read: (campaign: CampaignRow, tx: WorkspaceTx) => Promise<T> | T) =>
+  const existing = <T>(
+    workspaceId: string,
+    id: string,
+    read: (campaign: CampaignRow, tx: WorkspaceTx) => Promise<T> | T,
+  ) =>
     database.inWorkspace(workspaceId, async (tx) => {
       const campaign = await findCampaign(tx, fromId(id));
       if (!campaign) throw notFound();
@@ -55,7 +59,9 @@ export function campaignOperations(deps: CampaignDeps) {
   return {
     listCampaigns: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const found = await database.inWorkspace(workspaceId, (tx) => campaignPage(tx, { ...page, status: query.status }));
+      const found = await database.inWorkspace(workspaceId, (tx) =>
+        campaignPage(tx, { ...page, status: query.status }),
+      );
       return ok(shapePage(found.rows.map(shapeCampaign), found.totalCount, page));
     },
     createCampaign: async ({ body }, context) => {
@@ -100,7 +106,12 @@ export function campaignOperations(deps: CampaignDeps) {
       ),
     streamCampaignEvents: async ({ path, headers }, { workspaceId, signal }) => {
       const lastEventId = headers['Last-Event-ID'];
-      const stream = await streamCampaignEvents(deps, { workspaceId, campaignId: fromId(path.id), lastEventId, signal });
+      const stream = await streamCampaignEvents(deps, {
+        workspaceId,
+        campaignId: fromId(path.id),
+        lastEventId,
+        signal,
+      });
       return stream ? { status: 200, stream } : { status: 204 };
     },
   } satisfies Handlers<

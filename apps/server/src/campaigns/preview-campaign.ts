@@ -58,7 +58,9 @@ async function scopeOf(tx: WorkspaceTx, campaign: CampaignRow, now: Date): Promi
     uploads: isBeforeStart ? await contactUploads(tx, campaign.id) : undefined,
     doNotCallUploads: await doNotCallUploads(tx, campaign.id),
     from: caller && fromE164(caller.phone_number),
-    allowedCountries: [situation.allowedCountries, caller?.allowed_outbound_countries ?? []].filter((c) => c.length > 0),
+    allowedCountries: [situation.allowedCountries, caller?.allowed_outbound_countries ?? []].filter(
+      (c) => c.length > 0,
+    ),
     nobody: nobodyReason(situation, isBeforeStart, caller !== undefined),
     at: isBeforeStart ? new Date(startsAt) : now,
   };

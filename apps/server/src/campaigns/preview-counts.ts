@@ -18,12 +18,16 @@ export interface LeftCounts {
 /** Counts the contacts who would be called, and those who wouldn't by reason. */
 export async function countWhoIsLeft(tx: WorkspaceTx, scope: PreviewScope): Promise<LeftCounts> {
   const leftOut: LeftCounts['leftOut'] = scope.uploads ? {} : await skippedByReason(tx, scope);
-  const { total, blocked, examples } = await countBlocked(tx, scope);
-  const abroad = scope.allowedCountries.length > 0 ? await countAbroad(tx, scope) : { count: 0, examples: [] };
-  const callable = total - blocked - abroad.count;
   const add = (reason: ContactReason, count: number) => {
     if (count > 0) leftOut[reason] = (leftOut[reason] ?? 0) + count;
   };
+  if (scope.nobody && !scope.uploads) {
+    add(scope.nobody, scope.campaign.pending + scope.campaign.waiting);
+    return { callable: 0, leftOut, examples: [] };
+  }
+  const { total, blocked, examples } = await countBlocked(tx, scope);
+  const abroad = scope.allowedCountries.length > 0 ? await countAbroad(tx, scope) : { count: 0, examples: [] };
+  const callable = total - blocked - abroad.count;
   add('do_not_call', blocked);
   add('country_not_allowed', abroad.count);
   if (scope.nobody) add(scope.nobody, callable);
@@ -50,7 +54,9 @@ async function countBlocked(tx: WorkspaceTx, scope: PreviewScope) {
   const { rows } = await sql<{ total: number; blocked: number; examples: number[] | null }>`
     select count(*) as total, count(b.phone_number) as blocked,
       (array_agg(b.phone_number) filter (where b.phone_number is not null))[1:${sql.lit(EXAMPLES)}] as examples
-    from (${numbersLeft(tx, scope)}) as n left join (${blockedNumbers(tx, scope)}) as b using (phone_number)`.execute(tx.db);
+    from (${numbersLeft(tx, scope)}) as n left join (${blockedNumbers(tx, scope)}) as b using (phone_number)`.execute(
+    tx.db,
+  );
   const { total, blocked, examples } = rows[0]!;
   return { total, blocked, examples: examples ?? [] };
 }

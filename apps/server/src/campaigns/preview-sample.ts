@@ -105,7 +105,12 @@ async function candidates(tx: WorkspaceTx, query: RawBuilder<Candidate>): Promis
 }
 
 /** The first entries of the lists, in their order. */
-async function firstEntries(tx: WorkspaceTx, scope: PreviewScope, uploads: string[], size: number): Promise<Candidate[]> {
+async function firstEntries(
+  tx: WorkspaceTx,
+  scope: PreviewScope,
+  uploads: string[],
+  size: number,
+): Promise<Candidate[]> {
   const rows = await candidates(
     tx,
     sql<Candidate>`

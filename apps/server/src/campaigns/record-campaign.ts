@@ -19,6 +19,10 @@ export async function recordCampaignStatus(
 }
 
 /** The same for a campaign that the engine has moved, in the transaction that did it. */
-export async function recordEngineMove(tx: EngineTx, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<void> {
+export async function recordEngineMove(
+  tx: EngineTx,
+  { workspaceId, campaignId }: CampaignKey,
+  now: Date,
+): Promise<void> {
   await recordCampaignStatus(forWorkspace(tx, workspaceId), campaignId, now);
 }

@@ -88,7 +88,11 @@ export async function contactUploads(tx: WorkspaceTx, campaignId: string): Promi
 }
 
 /** Whether the do-not-call list or one of these uploads holds a number. `number` is SQL for it. */
-export const mustNotBeCalled = (tx: WorkspaceTx, number: ReturnType<typeof sql.ref>, uploads: string[]) => sql<boolean>`(
+export const mustNotBeCalled = (
+  tx: WorkspaceTx,
+  number: ReturnType<typeof sql.ref>,
+  uploads: string[],
+) => sql<boolean>`(
   exists (select from do_not_call d where d.workspace_id = ${tx.workspaceId} and d.phone_number = ${number})
   or exists (select from contact_list_entries b where b.workspace_id = ${tx.workspaceId}
     and b.upload_id = any(${uploads}::uuid[]) and b.phone_number = ${number}))`;

@@ -90,7 +90,10 @@ function refuseUnchangeable({ status }: CampaignRow, input: UpdateCampaign): voi
   }
   const fixed = setBeforeStart.filter((name) => input[name] !== undefined);
   if (fixed.length === 0) return;
-  throw new ServiceError('invalid_state', `${fixed.join(', ')} can be changed in a draft only; this campaign is paused.`);
+  throw new ServiceError(
+    'invalid_state',
+    `${fixed.join(', ')} can be changed in a draft only; this campaign is paused.`,
+  );
 }
 
 const settingsChange = (input: UpdateCampaign) =>
