@@ -1,5 +1,5 @@
 import { createEventParser } from './event-parser.ts';
-import { backoff, sleep } from './retry.ts';
+import { backoff, LONGEST_WAIT_SECONDS, sleep } from './retry.ts';
 import { errorOf } from './trunkline-error.ts';
 
 export interface EventOptions {
@@ -42,6 +42,7 @@ function watchdog(outer: AbortSignal | undefined) {
   if (outer?.aborted) abort();
   return {
     signal: controller.signal,
+    pause: () => clearTimeout(timer),
     holdOff() {
       clearTimeout(timer);
       timer = setTimeout(() => controller.abort(new Disconnected('The event stream fell silent.')), LONGEST_SILENCE_MS);
@@ -74,8 +75,10 @@ export async function* followEvents<Event extends { eventId: string }>(
       if (response.status === 204) return;
       if (!response.ok) {
         const refused = errorOf(response, error);
-        retryMs = refused.retryAfterSeconds === undefined ? retryMs : refused.retryAfterSeconds * 1000;
-        throw MAY_PASS.has(response.status) ? new Disconnected(refused.message, { cause: refused }) : refused;
+        const { retryAfterSeconds: asked = 0 } = refused;
+        if (!MAY_PASS.has(response.status) || asked > LONGEST_WAIT_SECONDS) throw refused;
+        retryMs = Math.max(retryMs ?? 0, asked * 1000);
+        throw new Disconnected(refused.message, { cause: refused });
       }
       for await (const { event, retry } of read<Event>(data)) {
         failures = 0;
@@ -84,7 +87,10 @@ export async function* followEvents<Event extends { eventId: string }>(
         if (!event) continue;
         lastEventId = event.eventId;
         ended = isLast(event);
+        // However long the caller takes over it, the stream is not silent meanwhile.
+        watch.pause();
         yield event;
+        watch.holdOff();
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -94,6 +100,7 @@ export async function* followEvents<Event extends { eventId: string }>(
       watch.end();
     }
     if (ended) return;
+    if (failures >= MOST_FAILURES) throw new Error('The event stream ends again and again before its last event.');
     await sleep(failures === 0 && retryMs !== undefined ? retryMs : (retryMs ?? 0) + backoff(failures), signal);
   }
 }

@@ -9,7 +9,7 @@ export interface RetryOptions {
 }
 
 /** A server that asks for more patience than this is left to the caller. */
-const LONGEST_WAIT_SECONDS = 60;
+export const LONGEST_WAIT_SECONDS = 60;
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 8_000;
 const REPEATABLE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
