@@ -11,7 +11,7 @@ import { findCampaign } from '../src/campaigns/store.ts';
 import type { WorkspaceTx } from '../src/database/database.ts';
 import { fromId, toId } from '../src/ids.ts';
 import { campaignDeps } from './campaign-deps.ts';
-import { type SeededEntry, seedList, seedNumber, seedWorkspace, setKillSwitch } from './campaign-seed.ts';
+import { byTest, type SeededEntry, seedList, seedNumber, seedWorkspace, setKillSwitch } from './campaign-seed.ts';
 
 type Input = Parameters<typeof createCampaign>[2];
 
@@ -21,14 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => under.close());
 
-const by = (resourceId: string) => ({
-  keyId: '00000000-0000-0000-0000-000000000000',
-  action: 'campaign.test',
-  resourceType: 'campaign',
-  resourceId,
-  address: '',
-  requestId: '',
-});
 /** Noon in UTC on a Friday. */
 const noon = new Date('2026-11-20T12:00:00.000Z');
 const fromNumber = '+14155550100';
@@ -47,18 +39,18 @@ async function seed(
     used.push({ id: toId('list', await seedList(under.database, workspaceId, entries, { columns })), role });
   }
   const input = { name: 'x', agentId: 'a', fromNumber, lists: used, ...given } as Input;
-  const campaign = await createCampaign(under.deps, workspaceId, input, by);
+  const campaign = await createCampaign(under.deps, workspaceId, input, byTest);
   const id = fromId(campaign.id);
   const inTx = <T>(act: (tx: WorkspaceTx) => Promise<T>) => under.database.inWorkspace(workspaceId, act);
   return {
     workspaceId,
     id,
     start: async () => {
-      await startCampaign(under.deps, workspaceId, id, by(campaign.id));
+      await startCampaign(under.deps, workspaceId, id, byTest(campaign.id));
       while (await addContacts(under.database, { workspaceId, campaignId: id }, noon));
     },
     move: (name: Parameters<typeof moveCampaign>[3]) =>
-      moveCampaign(under.deps, workspaceId, id, name, by(campaign.id)),
+      moveCampaign(under.deps, workspaceId, id, name, byTest(campaign.id)),
     /** Changes contacts, or the campaign's counters. */
     write: (text: string) => inTx((tx) => sql.raw(text.replaceAll('$id', `'${id}'`)).execute(tx.db)),
     contacts: (query: Partial<ContactQuery> = {}) =>

@@ -8,7 +8,7 @@ import { startCampaign } from '../src/campaigns/start-campaign.ts';
 import { streamCampaignEvents } from '../src/campaigns/stream-campaign-events.ts';
 import { fromId, toId } from '../src/ids.ts';
 import { campaignDeps } from './campaign-deps.ts';
-import { seedList, seedNumber, seedWorkspace } from './campaign-seed.ts';
+import { byTest, seedList, seedNumber, seedWorkspace } from './campaign-seed.ts';
 
 type CampaignEvent = components['schemas']['CampaignEvent'];
 
@@ -23,23 +23,15 @@ beforeAll(async () => {
 });
 afterAll(() => under.close());
 
-const by = (resourceId: string) => ({
-  keyId: '00000000-0000-0000-0000-000000000000',
-  action: 'campaign.test',
-  resourceType: 'campaign',
-  resourceId,
-  address: '',
-  requestId: '',
-});
 async function start() {
   const list = toId('list', await seedList(under.database, workspaceId, [{ phone_number: 14155550101 }]));
   const input = { name: 'x', agentId: 'a', fromNumber, lists: [{ id: list, role: 'contacts' as const }] };
-  const id = fromId((await createCampaign(under.deps, workspaceId, input, by)).id);
-  await startCampaign(under.deps, workspaceId, id, by(id));
+  const id = fromId((await createCampaign(under.deps, workspaceId, input, byTest)).id);
+  await startCampaign(under.deps, workspaceId, id, byTest(id));
   return id;
 }
 const move = (id: string, name: Parameters<typeof moveCampaign>[3]) =>
-  moveCampaign(under.deps, workspaceId, id, name, by(id));
+  moveCampaign(under.deps, workspaceId, id, name, byTest(id));
 /** What the dialer does many times a second. */
 const progress = (id: string) =>
   under.database.inEngine(({ db }) =>

@@ -13,7 +13,7 @@ import type { CampaignStatus } from '../src/database/schema.ts';
 import { fromId, toId } from '../src/ids.ts';
 import { ServiceError } from '../src/service-error.ts';
 import { campaignDeps } from './campaign-deps.ts';
-import { seedList, seedNumber, seedWorkspace } from './campaign-seed.ts';
+import { byTest, seedList, seedNumber, seedWorkspace } from './campaign-seed.ts';
 
 let under: Awaited<ReturnType<typeof campaignDeps>>;
 let workspaceId: string;
@@ -31,21 +31,13 @@ beforeAll(async () => {
 });
 afterAll(() => under.close());
 
-const by = (resourceId: string) => ({
-  keyId: '00000000-0000-0000-0000-000000000000',
-  action: 'campaign.test',
-  resourceType: 'campaign',
-  resourceId,
-  address: '',
-  requestId: '',
-});
 const create = async (given: { scheduledAt?: string; agentId?: string } = {}) => {
   const lists = [{ id: list, role: 'contacts' as const }];
   const campaign = await createCampaign(
     under.deps,
     workspaceId,
     { name: 'x', agentId: 'a', fromNumber, lists, ...given },
-    by,
+    byTest,
   );
   return fromId(campaign.id);
 };
@@ -55,13 +47,13 @@ const due = (id: string, agents = under.deps.agents, at = now) =>
 
 /** What anybody can do to a campaign. */
 const acts = {
-  start: (id: string) => startCampaign(under.deps, workspaceId, id, by(id)),
-  pause: (id: string) => moveCampaign(under.deps, workspaceId, id, 'pause', by(id)),
-  resume: (id: string) => moveCampaign(under.deps, workspaceId, id, 'resume', by(id)),
-  stop: (id: string) => moveCampaign(under.deps, workspaceId, id, 'stop', by(id)),
-  cancel: (id: string) => moveCampaign(under.deps, workspaceId, id, 'cancel', by(id)),
+  start: (id: string) => startCampaign(under.deps, workspaceId, id, byTest(id)),
+  pause: (id: string) => moveCampaign(under.deps, workspaceId, id, 'pause', byTest(id)),
+  resume: (id: string) => moveCampaign(under.deps, workspaceId, id, 'resume', byTest(id)),
+  stop: (id: string) => moveCampaign(under.deps, workspaceId, id, 'stop', byTest(id)),
+  cancel: (id: string) => moveCampaign(under.deps, workspaceId, id, 'cancel', byTest(id)),
   update: (id: string) =>
-    updateCampaign(under.deps, workspaceId, id, { name: 'y', scheduleStart: 1, scheduleEnd: 2 }, by(id)),
+    updateCampaign(under.deps, workspaceId, id, { name: 'y', scheduleStart: 1, scheduleEnd: 2 }, byTest(id)),
   due: (id: string) => due(id),
   dueWithoutAgent: (id: string) => due(id, { resolve: async () => undefined }),
 };
@@ -128,7 +120,7 @@ describe('a start', () => {
       workspaceId,
       id,
       { lists: lists.map((of) => ({ id: of, role: 'contacts' })) },
-      by(id),
+      byTest(id),
     );
     await acts.start(id);
     const started = (await read(id))!;
@@ -177,7 +169,7 @@ test('a deleted campaign leaves nothing but its events', async () => {
     insert into campaign_contacts (workspace_id, campaign_id, id, list_id, phone_number, "values", lane, state, next_attempt_at)
     values (${workspaceId}, ${id}, ${id}, ${id}, 1, '{}', 1, 'pending', ${now})`.execute(db),
   );
-  await deleteCampaign(under.deps, workspaceId, id, by(id));
+  await deleteCampaign(under.deps, workspaceId, id, byTest(id));
   for (const table of ['campaign_contacts', 'campaign_lists', 'campaign_lanes'] as const) {
     const left = await under.database.inEngine(({ db }) =>
       db.selectFrom(table).select('campaign_id').where('campaign_id', '=', id).execute(),

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, WorkspaceTx } from '../src/database/database.ts';
 import { newUuid } from '../src/ids.ts';
+import type { AuditEntry } from '../src/journal/record.ts';
 
 /** A workspace of its own. */
 export async function seedWorkspace(database: Database, now = new Date()): Promise<string> {
@@ -121,3 +122,13 @@ export async function setKillSwitch(database: Database, workspaceId: string, at:
     sql`update workspaces set dialing_paused_at = ${at} where id = ${workspaceId}`.execute(db),
   );
 }
+
+/** The audit entry of some key. */
+export const byTest = (resourceId: string): AuditEntry => ({
+  keyId: '00000000-0000-0000-0000-000000000000',
+  action: 'campaign.test',
+  resourceType: 'campaign',
+  resourceId,
+  address: '',
+  requestId: '',
+});
