@@ -116,6 +116,37 @@ test('entries of ready dnd lists stand beside the opt-outs, and only theirs', as
   expect(uploads).toEqual([ready.uploadId]);
 });
 
+test('pages over several lists and the opt-outs hold everything once, in one order', async () => {
+  const time = '2019-05-05T00:00:00Z';
+  const lists = [await dndList(14155550171, { at: time }), await dndList(14155550171, { at: time })];
+  lists.push(await dndList(14155550172, { at: '2024-01-01T00:00:00Z' }));
+  for (const { uploadId } of lists) {
+    await server.deps.database.inWorkspace(workspaceId, (tx) =>
+      sql`insert into contact_list_entries (workspace_id, upload_id, phone_number, row_number, "values")
+        select ${workspaceId}, ${uploadId}, 14155550180 + i, i, '{}' from generate_series(1, 5) i`.execute(tx.db),
+    );
+  }
+  for (const order of ['asc', 'desc'] as const) {
+    const whole = (await list({ order, perPage: 100 })).items;
+    expect(whole).toHaveLength(4 + 3 * 6);
+    const sign = order === 'asc' ? 1 : -1;
+    const sorted = whole.toSorted(
+      (a, b) => sign * (a.createdAt.localeCompare(b.createdAt) || a.phoneNumber.localeCompare(b.phoneNumber)),
+    );
+    expect(whole.map(({ createdAt, phoneNumber }) => [createdAt, phoneNumber])).toEqual(
+      sorted.map(({ createdAt, phoneNumber }) => [createdAt, phoneNumber]),
+    );
+    const pages = [];
+    for (let page = 1; page <= 8; page += 1) pages.push(...(await list({ order, perPage: 3, page })).items);
+    expect(pages).toEqual(whole);
+  }
+  await server.deps.database.inWorkspace(workspaceId, (tx) =>
+    sql`update contact_lists set status = 'archived' where id = any(${lists.map(({ listId }) => listId)}::uuid[])`.execute(
+      tx.db,
+    ),
+  );
+});
+
 test('an opt-out is taken back; a number that only a list holds is 404', async () => {
   expect((await remove('+14155550142')).data).toEqual({ id: '+14155550142', deleted: true });
   const again = await remove('+14155550142');

@@ -59,26 +59,39 @@ export async function workspaceDoNotCallUploads(tx: WorkspaceTx): Promise<string
   return rows.map((row) => row.id);
 }
 
-/** One page of opt-outs and list entries together, by time, and how many there are on all pages. */
+/**
+ * One page of opt-outs and list entries together, by time, and how many there are on all pages. The entries of one upload
+ * have one time, so each upload gives no more than the page's end is away from the beginning, by its index on the number.
+ */
 export async function listDoNotCall(
   tx: WorkspaceTx,
   page: { page: number; perPage: number; order: 'asc' | 'desc'; searchText?: string | undefined },
 ): Promise<{ rows: DoNotCallRow[]; totalCount: number }> {
-  const pattern = containing(page.searchText ?? '');
-  const entries = sql`
-    select phone_number, reason, null::uuid as list_id, created_at from do_not_call
-    where workspace_id = ${tx.workspaceId} and ('+' || phone_number) like ${pattern}
-    union all
-    select e.phone_number, null, u.list_id, u.processed_at from contact_list_entries e
-    join contact_list_uploads u on u.workspace_id = e.workspace_id and u.id = e.upload_id
-    where e.workspace_id = ${tx.workspaceId} and e.upload_id = any(${await workspaceDoNotCallUploads(tx)}::uuid[])
-      and ('+' || e.phone_number) like ${pattern}`;
+  const { workspaceId } = tx;
   const { limit, offset } = pageRows(page);
   const direction = sql.raw(page.order === 'asc' ? 'asc' : 'desc');
+  const { searchText } = page;
+  const matching = searchText === undefined ? sql`true` : sql`('+' || phone_number) like ${containing(searchText)}`;
+  const uploads = await workspaceDoNotCallUploads(tx);
   const { rows } = await sql<DoNotCallRow>`
-    select * from (${entries}) entry
+    select * from (
+      select phone_number, reason, null::uuid as list_id, created_at from do_not_call
+      where workspace_id = ${workspaceId} and ${matching}
+      union all
+      select e.phone_number, null, u.list_id, u.processed_at from contact_list_uploads u
+      cross join lateral (
+        select phone_number from contact_list_entries
+        where workspace_id = ${workspaceId} and upload_id = u.id and ${matching}
+        order by phone_number ${direction} limit ${offset + limit}
+      ) e
+      where u.workspace_id = ${workspaceId} and u.id = any(${uploads}::uuid[])
+    ) entry
     order by created_at ${direction}, phone_number ${direction}, list_id ${direction}
     limit ${limit} offset ${offset}`.execute(tx.db);
-  const counted = await sql<{ count: number }>`select count(*) from (${entries}) entry`.execute(tx.db);
+  const counted = await sql<{ count: number }>`
+    select (select count(*) from do_not_call where workspace_id = ${workspaceId} and ${matching})
+      + (select count(*) from contact_list_entries
+          where workspace_id = ${workspaceId} and upload_id = any(${uploads}::uuid[]) and ${matching}) as count
+    `.execute(tx.db);
   return { rows, totalCount: counted.rows[0]!.count };
 }
