@@ -59,7 +59,7 @@ async function serve(config: Config, log: Logger): Promise<void> {
     log.fatal({ err: error }, 'the server ends');
     process.exit(1);
   });
-  endOnSignal(announce(await startServer({ config, log })));
+  endOnSignal(announce(await startServer({ config, log })), log);
 }
 
 const print = (text: string) => void process.stdout.write(text);
@@ -78,13 +78,16 @@ function announce(server: RunningServer): RunningServer {
   return server;
 }
 
-function endOnSignal(server: RunningServer): void {
+function endOnSignal(server: RunningServer, log: Logger): void {
   let ending = false;
   const end = async () => {
     if (ending) return;
     ending = true;
     setTimeout(() => process.exit(1), HARD_DEADLINE_MS).unref();
-    await server.stop();
+    await server.stop().catch((error) => {
+      log.error({ err: error }, 'the server could not end in order');
+      process.exit(1);
+    });
     process.exit(0);
   };
   process.on('SIGTERM', end);

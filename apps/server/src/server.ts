@@ -77,8 +77,8 @@ export async function startServer({
 
     const stop = async () => {
       draining.abort();
-      await composition.stop(listening.close(REQUESTS_MS));
-      await opened.close();
+      // Without the database leases can't be given back; they run out then.
+      await composition.stop(listening.close(REQUESTS_MS)).finally(() => opened.close());
     };
     return { url: publicUrl, firstKey, database: opened, stop };
   } catch (error) {

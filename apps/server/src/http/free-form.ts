@@ -23,8 +23,9 @@ export function checkText(text: string, path: string): void {
 /**
  * Refuses, at any depth of a parsed body, the keys that can change an object's prototype, text that can't be kept,
  * nesting beyond 32 levels, and more values than `maxValues`. Schemas can't say this of free-form maps.
+ * Returns how many values there are.
  */
-export function checkFreeForm(body: unknown, maxValues: number): void {
+export function checkFreeForm(body: unknown, maxValues: number): number {
   let values = 0;
   const visit = (value: unknown, path: string, depth: number): void => {
     values += 1;
@@ -43,4 +44,5 @@ export function checkFreeForm(body: unknown, maxValues: number): void {
     }
   };
   visit(body, '/body', 1);
+  return values;
 }

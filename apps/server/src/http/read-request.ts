@@ -26,7 +26,7 @@ export function createRequestReader(operation: Operation, maxBytes: number): Req
     const query = search === '' ? {} : parseQuery(search);
     const headers: Record<string, unknown> = {};
     for (const name of headerNames) if (request.headers[name] !== undefined) headers[name] = request.headers[name];
-    const parts: RequestParts = { params, query, headers, body: undefined };
+    const parts: RequestParts = { params, query, headers, body: undefined, values: 0 };
     for (const parameter of numbers) checkDigits(parameter, parts);
     for (const name in params) checkText(params[name]!, `/path/${name}`);
     for (const name in query) for (const value of [query[name] ?? []].flat()) checkText(value, `/query/${name}`);
@@ -58,7 +58,7 @@ async function readBody(
   if (type !== JSON_TYPE) return parts;
   parts.body = await readJson(request, maxBytes);
   if (parts.body === null) throw missingBody();
-  checkFreeForm(parts.body, maxBytes / BYTES_PER_VALUE);
+  parts.values = checkFreeForm(parts.body, maxBytes / BYTES_PER_VALUE);
   return parts;
 }
 
