@@ -7,9 +7,9 @@ import { expect, onTestFinished, test } from 'vitest';
 const run = promisify(execFile);
 const root = path.dirname(import.meta.dirname);
 
-/** The package as it is published, in a folder from which its dependencies can be found. */
+/** The package as it is published, in a folder from which its dependencies can be found and no linter looks. */
 async function built(): Promise<string> {
-  const folder = await mkdtemp(path.join(root, 'dist-test-'));
+  const folder = await mkdtemp(path.join(root, 'node_modules/.built-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   await run('tsc', ['-p', 'tsconfig.build.json', '--outDir', folder], { cwd: root });
   return folder;
