@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,8 +10,9 @@ import { campaignMoves, moveCampaign } from '../src/campaigns/move-campaign.ts';
 import { startCampaign, startDueCampaign } from '../src/campaigns/start-campaign.ts';
 import { findCampaign } from '../src/campaigns/store.ts';
 import { updateCampaign } from '../src/campaigns/update-campaign.ts';
+import type { EngineTx } from '../src/database/database.ts';
 import type { CampaignStatus } from '../src/database/schema.ts';
-import { fromId, toId } from '../src/ids.ts';
+import { fromId, newUuid, toId } from '../src/ids.ts';
 import { ServiceError } from '../src/service-error.ts';
 import { campaignDeps } from './campaign-deps.ts';
 import { byTest, seedList, seedNumber, seedWorkspace } from './campaign-seed.ts';
@@ -160,16 +162,29 @@ describe('a start', () => {
   });
 });
 
-test('a deleted campaign leaves nothing but its events', async () => {
+test('a deleted campaign leaves no contact behind, not even one that was being added', async () => {
   const id = await create();
   await acts.start(id);
   await acts.stop(id);
-  await under.database.inEngine(({ db }) =>
+  const insertContact = (db: EngineTx['db'], contact: string, phoneNumber: number) =>
     sql`
     insert into campaign_contacts (workspace_id, campaign_id, id, list_id, phone_number, "values", lane, state, next_attempt_at)
-    values (${workspaceId}, ${id}, ${id}, ${id}, 1, '{}', 1, 'pending', ${now})`.execute(db),
-  );
+    values (${workspaceId}, ${id}, ${contact}, ${id}, ${phoneNumber}, '{}', 1, 'pending', ${now})`.execute(db);
+  await under.database.inEngine(({ db }) => insertContact(db, newUuid(), 1));
+  let begun = () => {};
+  const isAdding = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  // As add-contacts.ts does.
+  const adding = under.database.inEngine(async ({ db }) => {
+    await sql`select pg_try_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(db);
+    begun();
+    await sleep(300);
+    await insertContact(db, newUuid(), 2);
+  });
+  await isAdding;
   await deleteCampaign(under.deps, workspaceId, id, byTest(id));
+  await adding;
   for (const table of ['campaign_contacts', 'campaign_lists', 'campaign_lanes'] as const) {
     const left = await under.database.inEngine(({ db }) =>
       db.selectFrom(table).select('campaign_id').where('campaign_id', '=', id).execute(),

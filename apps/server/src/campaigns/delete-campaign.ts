@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import type { CampaignDeps } from './deps.ts';
@@ -14,6 +15,8 @@ export async function deleteCampaign(
   actor: AuditEntry,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
+    // Contacts may still be on their way in, of a campaign that was just stopped: add-contacts.ts holds this lock.
+    await sql`select pg_advisory_xact_lock(hashtextextended(${campaignId}, 0))`.execute(tx.db);
     const campaign = await lockCampaign(tx, campaignId);
     if (!campaign) throw notFound();
     const { status } = campaign;
