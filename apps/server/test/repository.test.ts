@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -145,6 +145,25 @@ test('SQL compares with known states only', () => {
   expect(statements.flatMap((file) => unknownStates(file, known))).toEqual([]);
   const wrong = { path: 'a.ts', text: "sql`select from calls where status in ('queued', 'dialling')`" };
   expect(unknownStates(wrong, known)).toEqual(['a.ts compares with the state dialling']);
+});
+
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(path.join(home, '../../docs')).map((name) => `docs/${name}`),
+];
+
+/** Links of a page, by its path from the repository's folder, that lead to no file. */
+function deadLinks(page: string, text: string): string[] {
+  return [...text.matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)]
+    .map(([, target]) => path.join(home, '../..', path.dirname(page), target!))
+    .filter((target) => !existsSync(target))
+    .map((target) => `${page} links to ${target}`);
+}
+
+test('links of the pages lead somewhere', () => {
+  expect(pages.flatMap((page) => deadLinks(page, readFileSync(path.join(home, '../..', page), 'utf8')))).toEqual([]);
+  expect(deadLinks('docs/a.md', '[here](../README.md#try-it) and [there](nowhere.md)')).toHaveLength(1);
 });
 
 test('the dump of the schema is that of the migrations; `npm run generate` writes it', async () => {
