@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { RequestListener } from 'node:http';
 import path from 'node:path';
-import type { Router } from 'express';
+import type { Express, Router } from 'express';
 import type { Logger } from 'pino';
 import { type AgentDirectory, anyAgent } from './agents/directory.ts';
 import { fileAgents } from './agents/file.ts';
@@ -66,7 +65,7 @@ export interface Parts {
 
 /** A server put together: its HTTP side, and its loops, which `start` starts and `stop` ends with their leases given back. */
 export interface Composition {
-  app: RequestListener;
+  app: Express;
   start(): Promise<void>;
   /** @param requestsEnded resolves when no request is under way any more */
   stop(requestsEnded: Promise<unknown>): Promise<void>;

@@ -1,7 +1,6 @@
-import type { RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import express, { type ErrorRequestHandler, type Router } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
 import type { Logger } from 'pino';
 import { ServiceError } from '../service-error.ts';
 import { type ContractDocument, forValidator, resolve } from './contract.ts';
@@ -44,10 +43,10 @@ const fileOf = (name: string) => pathToFileURL(require.resolve(name));
 export const loadContract = (): ContractDocument => require('@trunkline/openapi/openapi.json') as ContractDocument;
 
 /**
- * The whole HTTP side of the server. Requests under `/v1/` go to the edge directly, since Express would cost them a third
- * more; Express has what lies outside the contract. Throws where the contract can't be served as it is.
+ * The whole HTTP side of the server. The contract's paths stand first, so that no request for them runs through the
+ * routes of what lies outside it. Throws where the contract can't be served as it is.
  */
-export async function createApp(options: AppOptions): Promise<RequestListener> {
+export async function createApp(options: AppOptions): Promise<Express> {
   const document = forValidator(options.contract);
   const validator = await createValidator(document);
   const edge = createEdge({
@@ -57,11 +56,12 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   });
   const app = express();
   app.disable('x-powered-by');
+  app.use((request, response, next) => (request.url.startsWith('/v1/') ? edge(request, response) : next()));
   for (const { path, router } of options.outside ?? []) app.use(path, router);
   app.use(outsideRoutes(contractFiles, options.metrics, options.notReady));
   app.use((request, response) => edge(request, response));
   app.use(answerError(options.log));
-  return (request, response) => (request.url?.startsWith('/v1/') ? edge(request, response) : app(request, response));
+  return app;
 }
 
 const contractFiles = {
