@@ -45,7 +45,8 @@ export function createCallPlacer(options: {
   let queue: CallToPlace[] = [];
   let timer: NodeJS.Timeout | undefined;
   let placing: Promise<void> = Promise.resolve();
-  const handingOver = new Set<Promise<void>>();
+  /** Hand-overs and returns under way: neither holds up the calls that are due next. */
+  const underWay = new Set<Promise<void>>();
   let stopped = false;
 
   const schedule = () => {
@@ -72,20 +73,21 @@ export function createCallPlacer(options: {
     try {
       moved = await moveToDialing(due);
     } catch (error) {
-      await options.giveBack(due);
+      track(options.giveBack(due));
       throw error;
     }
     const late: HeldCall[] = [];
     for (const call of due) {
       const tooLate = clock.now().getTime() > call.placeBefore.getTime() + HAND_OVER_MS || !lease.isHeld();
-      if (!moved.has(call.roomId) || tooLate) {
-        late.push(call);
-        continue;
-      }
-      const handing: Promise<void> = handOver(call).then(() => void handingOver.delete(handing));
-      handingOver.add(handing);
+      if (moved.has(call.roomId) && !tooLate) track(handOver(call));
+      else late.push(call);
     }
-    await options.giveBack(late);
+    if (late.length > 0) track(options.giveBack(late));
+  }
+
+  function track(work: Promise<void>): void {
+    const tracked: Promise<void> = work.then(() => void underWay.delete(tracked));
+    underWay.add(tracked);
   }
 
   async function moveToDialing(due: CallToPlace[]): Promise<Set<string>> {
@@ -127,7 +129,7 @@ export function createCallPlacer(options: {
       stopped = true;
       clearTimeout(timer);
       await placing;
-      await Promise.all(handingOver);
+      await Promise.all(underWay);
       await options.giveBack(queue.splice(0));
     },
   };

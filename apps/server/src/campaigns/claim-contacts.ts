@@ -10,7 +10,7 @@ import { type ClaimedCampaign, lockForClaim, roomForCalls } from './claim-limits
 import { nextUtcDay, numbersAtDailyLimit } from './daily-attempts.ts';
 import { finishIfDone } from './finish-campaign.ts';
 import { callingHours, currentLanes, type Lane } from './lanes.ts';
-import { takeSlots } from './pace.ts';
+import { nextSlotClaim, takeSlots } from './pace.ts';
 import { type PickedContact, pickContacts } from './pick-contacts.ts';
 
 /** When a contact who is on another call is looked at again, and a campaign whose number can't call. */
@@ -64,10 +64,12 @@ export async function claimContacts(
     const room = await roomForCalls(tx, campaign, Math.min(free, CLAIM_SIZE), now);
     const pace = takeSlots(campaign.calls_per_second, campaign.next_start_at, now, room);
     if (pace.slots.length === 0) {
-      return finishOrRest(tx, () => (room > 0 ? campaign.next_start_at : new Date(now.getTime() + FULL_MS)));
+      return finishOrRest(tx, () =>
+        room > 0 ? nextSlotClaim(campaign.next_start_at) : new Date(now.getTime() + FULL_MS),
+      );
     }
 
-    const lanes = await currentLanes(tx, key, callingHours(campaign), now);
+    const lanes = await currentLanes(tx, campaign, callingHours(campaign), now);
     const open = lanes.filter((lane) => lane.opensAt <= now && lane.closesAt > now);
     const picked = await pickContacts(tx, campaign, open, pace.slots.length, now);
     if (picked.length === 0) return finishOrRest(tx, () => nextDue(tx, key, lanes, now));

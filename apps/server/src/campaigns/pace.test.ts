@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PACE_SLACK_MS, takeSlots } from './pace.ts';
+import { nextSlotClaim, PACE_SLACK_MS, takeSlots } from './pace.ts';
 
 test('without a rate every call starts now', () => {
   const now = new Date('2026-11-20T10:00:00Z');
@@ -9,11 +9,23 @@ test('without a rate every call starts now', () => {
   expect(nextStartAt).toEqual(new Date(0));
 });
 
+test('a campaign that has waited gets starts that a slow claim can still keep', () => {
+  const now = new Date('2026-11-20T10:00:00Z');
+  const { slots, nextStartAt } = takeSlots(1, new Date(0), now, 5);
+  expect(slots).toHaveLength(1);
+  expect(slots[0]!.startAt.getTime() - now.getTime()).toBeGreaterThanOrEqual(100);
+  const [next] = takeSlots(1, nextStartAt, nextSlotClaim(nextStartAt), 5).slots;
+  expect(next!.startAt).toEqual(nextStartAt);
+});
+
 test('no second holds more placements than the rate, however late each is within its slack', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.integer({ min: 1, max: 200 }), fc.double({ min: 0.1, max: 20, noNaN: true })),
-      fc.array(fc.tuple(fc.integer({ min: 0, max: 700 }), fc.integer({ min: 1, max: 50 })), { minLength: 1, maxLength: 40 }),
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 700 }), fc.integer({ min: 1, max: 50 })), {
+        minLength: 1,
+        maxLength: 40,
+      }),
       fc.infiniteStream(fc.integer({ min: 0, max: PACE_SLACK_MS - 1 })),
       (rate, turns, lateness) => {
         let now = Date.parse('2026-11-20T10:00:00Z');
