@@ -51,6 +51,24 @@ test.concurrent.each([1, 2])('no second holds more placements than callsPerSecon
   }),
 );
 
+test.concurrent('a paced campaign goes on where every transaction takes longer than a start may be late', () =>
+  withDatabase(async (database) => {
+    const slow: Database = {
+      ...database,
+      inEngine: (fn) =>
+        database.inEngine(async (tx) => {
+          const result = await fn(tx);
+          await sleep(70);
+          return result;
+        }),
+    };
+    const { campaignId } = await seedCampaign(database, { contacts: 4, campaign: { calls_per_second: 1 } });
+    const { stop } = await startTestDialer(slow);
+    await untilCompleted(database, campaignId, 15);
+    await stop();
+    expect(mostInASecond(await callsOf(database, campaignId))).toBeLessThanOrEqual(1);
+  }));
+
 test.concurrent('maxConcurrency is reached and never passed, with two dialers', () =>
   withDatabase(async (database) => {
     const { campaignId } = await seedCampaign(database, talking(120, { max_concurrency: 7 }));
