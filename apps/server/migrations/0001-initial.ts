@@ -253,7 +253,6 @@ create table campaigns (
   -- Where adding contacts goes on: the uploads still to read, and the last row read of the first.
   adding_uploads uuid[] not null default '{}',
   adding_after_row integer not null default 0,
-  lists_at_start jsonb,
   total_contacts integer not null default 0,
   pending integer not null default 0,
   waiting integer not null default 0,

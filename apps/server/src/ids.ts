@@ -2,8 +2,24 @@ import { v7 } from 'uuid';
 
 /** The prefix of each kind of ID (decisions, "Everywhere"). */
 export type IdPrefix =
-  | 'pn' | 'pool' | 'wf' | 'run' | 'list' | 'upl' | 'cmp' | 'bat' | 'room' | 'cc'
-  | 'kb' | 'doc' | 'key' | 'evt' | 'whk' | 'dlv' | 'aud' | 'ws';
+  | 'pn'
+  | 'pool'
+  | 'wf'
+  | 'run'
+  | 'list'
+  | 'upl'
+  | 'cmp'
+  | 'bat'
+  | 'room'
+  | 'cc'
+  | 'kb'
+  | 'doc'
+  | 'key'
+  | 'evt'
+  | 'whk'
+  | 'dlv'
+  | 'aud'
+  | 'ws';
 
 /** A new time-sortable UUIDv7, as the database keeps it. */
 export const newUuid = (): string => v7();

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, EngineTx } from '../database/database.ts';
+import type { CallOutcome } from '../telephony/gateway.ts';
 import type { EndedCall, HeldCall } from './call.ts';
 import { type CallOwner, campaignsOf, type ReturnedCall } from './call-owner.ts';
 
@@ -18,15 +19,15 @@ const returned =
     attemptTakenBack,
   });
 
-const asUnknown =
-  (endedAt: Date) =>
+const ended =
+  (outcome: CallOutcome, endedAt: Date) =>
   (row: Row & { id: string; attempt: number }): EndedCall => ({
     workspaceId: row.workspace_id,
     roomId: row.id,
     campaignId: row.campaign_id,
     contactId: row.contact_id,
     attempt: row.attempt,
-    outcome: 'unknown',
+    outcome,
     endedAt,
   });
 
@@ -62,8 +63,9 @@ async function deleteQueued(tx: EngineTx, calls: HeldCall[], serverId: string): 
 
 /**
  * Takes back calls that the provider surely doesn't know, so that their contacts can be called: beside those still
- * `queued` the ones that were `dialing`, which stay as `cancelled`. One that has rung, and that the provider has
- * forgotten, ends as `unknown`. A call that another server has taken over is left alone.
+ * `queued` the ones that were `dialing`, which stay as `cancelled`. One that someone has asked to end has ended with
+ * that; one that has rung, and that the provider has forgotten, ends as `unknown`. A call that another server has taken
+ * over is left alone.
  */
 export async function returnCalls(database: Database, calls: HeldCall[], server: ReturningServer): Promise<void> {
   if (calls.length === 0) return;
@@ -71,18 +73,26 @@ export async function returnCalls(database: Database, calls: HeldCall[], server:
   await database.inEngine(async (tx) => {
     await owner.lock(tx, campaignsOf(calls));
     const queued = await deleteQueued(tx, calls, serverId);
-    const dialing = await sql<Row>`
-      update calls c set status = 'cancelled', outcome = 'cancelled', ended_by = 'error', ended_at = ${now}
+    const dialing = await sql<Row & { id: string; attempt: number; end_requested: boolean }>`
+      update calls c set status = 'cancelled', outcome = 'cancelled', ended_at = ${now},
+        ended_by = case when c.end_requested_at is null then 'error' else 'service' end
       from ${keysOf(calls)}
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status = 'dialing' and c.server_id = ${serverId}
-      returning c.workspace_id, c.campaign_id, c.contact_id`.execute(tx.db);
+      returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.attempt,
+        c.end_requested_at is not null as end_requested`.execute(tx.db);
     const forgotten = await sql<Row & { id: string; attempt: number }>`
       update calls c set status = 'failed', outcome = 'unknown', ended_by = 'error', ended_at = ${now}
       from ${keysOf(calls)}
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ('ringing', 'in_progress')
         and c.server_id = ${serverId}
       returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.attempt`.execute(tx.db);
-    await owner.onCallsReturned(tx, [...queued, ...dialing.rows.map(returned(false))], now);
-    await owner.onCallsEnded(tx, forgotten.rows.map(asUnknown(now)), now);
+    const unplaced = dialing.rows.filter((row) => !row.end_requested);
+    const cancelled = dialing.rows.filter((row) => row.end_requested);
+    await owner.onCallsReturned(tx, [...queued, ...unplaced.map(returned(false))], now);
+    await owner.onCallsEnded(
+      tx,
+      [...cancelled.map(ended('cancelled', now)), ...forgotten.rows.map(ended('unknown', now))],
+      now,
+    );
   });
 }

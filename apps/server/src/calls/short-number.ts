@@ -1,4 +1,4 @@
-import { findPlan } from '../contact-lists/reading/numbering-plan.ts';
+import { findPlan } from '../phone-numbers/numbering-plan.ts';
 
 /** A calling code has at most three digits, an emergency or other short number at most six. */
 const LONGEST_SHORT = 999_999_999;

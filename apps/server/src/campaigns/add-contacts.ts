@@ -2,13 +2,12 @@ import { sql } from 'kysely';
 import type { CampaignKey } from '../calls/call-owner.ts';
 import type { Database } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
-import { lanesOf } from './lanes.ts';
+import { CAMPAIGN_ZONE, lanesOf } from './lanes.ts';
 
 /** Entries that one transaction adds (engine.md, "Claims"). */
 const CHUNK_SIZE = 20_000;
 
 interface AddingRow {
-  timezone: string;
   adding_uploads: string[];
   adding_after_row: number;
   total_contacts: number;
@@ -44,7 +43,7 @@ async function addChunk(database: Database, { workspaceId, campaignId }: Campaig
       select pg_try_advisory_xact_lock(hashtextextended(${campaignId}, 0)) as locked`.execute(tx.db);
     if (!lock.rows[0]!.locked) return nothing;
     const campaign = await sql<AddingRow>`
-      select timezone, adding_uploads, adding_after_row, total_contacts from campaigns
+      select adding_uploads, adding_after_row, total_contacts from campaigns
       where workspace_id = ${workspaceId} and id = ${campaignId} and status in ('running', 'paused')
         and not contacts_added`.execute(tx.db);
     const row = campaign.rows[0];
@@ -62,14 +61,14 @@ async function addChunk(database: Database, { workspaceId, campaignId }: Campaig
           ).rows;
     let added = 0;
     if (entries.length > 0) {
-      const zones = new Set(entries.map((entry) => entry.timezone ?? row.timezone));
+      const zones = new Set(entries.map((entry) => entry.timezone ?? CAMPAIGN_ZONE));
       const lanes = await lanesOf(tx, { workspaceId, campaignId }, [...zones]);
       const inserted = await sql`
         insert into campaign_contacts
           (workspace_id, campaign_id, id, list_id, phone_number, name, "values", lane, state, next_attempt_at)
         select e.workspace_id, ${campaignId}, (${entries.map(() => newUuid())}::uuid[])[row_number() over (order by e.row_number)],
           u.list_id, e.phone_number, e.name, e.values,
-          (${JSON.stringify(Object.fromEntries(lanes))}::jsonb ->> coalesce(e.timezone, ${row.timezone}))::smallint,
+          (${JSON.stringify(Object.fromEntries(lanes))}::jsonb ->> coalesce(e.timezone, ${CAMPAIGN_ZONE}))::smallint,
           'pending', ${now}
         from contact_list_entries e
           join contact_list_uploads u on u.workspace_id = e.workspace_id and u.id = e.upload_id

@@ -7,6 +7,7 @@ import type { HoursRow } from './lanes.ts';
 export interface ClaimedCampaign extends HoursRow {
   workspace_id: string;
   id: string;
+  timezone: string;
   agent_id: string;
   phone_number_id: string | null;
   max_concurrency: number;
@@ -41,7 +42,7 @@ export async function lockForClaim(
   now: Date,
 ): Promise<ClaimedCampaign | undefined> {
   const { rows } = await sql<ClaimedCampaign>`
-    select c.workspace_id, c.id, c.agent_id, c.phone_number_id, c.max_concurrency, c.in_flight, c.calls_per_second,
+    select c.workspace_id, c.id, c.timezone, c.agent_id, c.phone_number_id, c.max_concurrency, c.in_flight, c.calls_per_second,
       c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
       c.schedule_start, c.schedule_end, c.schedule_days, w.quiet_hours_start, w.quiet_hours_end,
       w.max_concurrent_calls, w.max_attempts_per_person_per_day, w.max_calls_per_day, w.allowed_countries,

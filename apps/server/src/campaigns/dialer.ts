@@ -9,6 +9,7 @@ import type { Clock } from '../clock.ts';
 import type { Database, EngineTx } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { type Loop, startLoop } from '../jobs/loop.ts';
+import { ServiceError } from '../service-error.ts';
 import type { TelephonyGateway } from '../telephony/gateway.ts';
 import { addContacts } from './add-contacts.ts';
 import { claimContacts } from './claim-contacts.ts';
@@ -69,7 +70,7 @@ export function createDialer(options: DialerOptions): Dialer {
   const owner = campaignCallOwner(onFinished);
   const gatewayFor = (provider: string): TelephonyGateway => {
     const gateway = gateways.get(provider);
-    if (!gateway) throw new Error(`No telephony gateway is configured for provider ${provider}.`);
+    if (!gateway) throw new ServiceError('unavailable', `The provider ${provider} is not configured on this server.`);
     return gateway;
   };
 

@@ -2,6 +2,9 @@ import { sql } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { type CallingHours, nextCallingWindow } from './calling-window.ts';
 
+/** The lane of contacts without a time zone of their own. They follow the campaign's, also when that changes. */
+export const CAMPAIGN_ZONE = '';
+
 /** A time zone of a campaign's contacts, with its current or next window. */
 export interface Lane {
   lane: number;
@@ -34,17 +37,17 @@ export function callingHours(row: HoursRow): CallingHours {
 /** The campaign's lanes; windows that are over are computed anew. The caller holds the campaign's row. */
 export async function currentLanes(
   tx: EngineTx,
-  campaign: { workspaceId: string; campaignId: string },
+  campaign: { workspace_id: string; id: string; timezone: string },
   hours: CallingHours,
   now: Date,
 ): Promise<Lane[]> {
-  const { workspaceId, campaignId } = campaign;
+  const { workspace_id: workspaceId, id: campaignId } = campaign;
   const { rows } = await sql<{ lane: number; timezone: string; opens_at: Date; closes_at: Date }>`
     select lane, timezone, opens_at, closes_at from campaign_lanes
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by lane`.execute(tx.db);
   const lanes = rows.map(({ lane, timezone, opens_at, closes_at }): Lane => {
     if (closes_at > now) return { lane, timezone, opensAt: opens_at, closesAt: closes_at };
-    return { lane, timezone, ...nextCallingWindow(hours, timezone, now) };
+    return { lane, timezone, ...nextCallingWindow(hours, timezone || campaign.timezone, now) };
   });
   const renewed = lanes.filter((lane, at) => lane.closesAt !== rows[at]!.closes_at);
   if (renewed.length > 0) {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { isShortNumber } from '../calls/short-number.ts';
+import { callVariables } from '../calls/call-variables.ts';
 import type { EngineTx } from '../database/database.ts';
 import { countryOfNumber } from '../phone-numbers/country.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
@@ -68,7 +69,7 @@ export async function pickContacts(
     lane: row.lane,
     state: row.state,
     attempt: row.attempt,
-    variables: contactVariables(row.columns, row.values, row.name),
+    variables: callVariables(row.columns, row.values, row.name),
     skip: skipReason(campaign, row),
   }));
 }
@@ -77,18 +78,6 @@ function skipReason(campaign: ClaimedCampaign, row: Row): SkipReason | null {
   if (row.do_not_call) return 'do_not_call';
   if (isShortNumber(row.phone_number)) return 'invalid_number';
   return countryIsAllowed(campaign, row.phone_number) ? null : 'country_not_allowed';
-}
-
-/** A contact's columns by name; those without a value are left out. */
-export function contactVariables(
-  columns: string[],
-  values: (string | null)[],
-  name: string | null,
-): Record<string, string> {
-  const variables: Record<string, string> = {};
-  if (name !== null) variables['name'] = name;
-  for (const [at, value] of values.entries()) if (value !== null) variables[columns[at]!] = value;
-  return variables;
 }
 
 /** Empty or absent means all; both the number's and the workspace's countries must hold. */

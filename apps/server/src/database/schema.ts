@@ -246,7 +246,6 @@ interface CampaignsTable {
   contacts_added: Generated<boolean>;
   adding_uploads: Generated<string[]>;
   adding_after_row: Generated<number>;
-  lists_at_start: Nullable<Json<object>>;
   total_contacts: Generated<number>;
   pending: Generated<number>;
   waiting: Generated<number>;
