@@ -40,7 +40,7 @@ import { openS3ObjectStore } from './objects/s3.ts';
 import { phoneNumberOperations } from './phone-numbers/operations.ts';
 import { startPhoneNumberTasks } from './phone-numbers/tasks.ts';
 import type { TelephonyGateway } from './telephony/gateway.ts';
-import { createSimulator, type Simulator } from './telephony/simulator/simulator.ts';
+import { createSimulator } from './telephony/simulator/simulator.ts';
 import { postgresStore } from './telephony/simulator/store.ts';
 import { workspaceOperations } from './workspace/operations.ts';
 
@@ -168,7 +168,9 @@ export async function compose(parts: Parts): Promise<Composition> {
     },
     stop: async (requestsEnded) => {
       await Promise.all([...loops.map((loop) => loop.close()), jobs.quit(), requestsEnded]);
-      await lease.release();
+      await lease
+        .release()
+        .catch((error) => log.warn({ err: error }, 'the lease could not be given back; it runs out'));
       await Promise.all([simulator.stop(), jobs.close(), notifications.close(), keyRing.close()]);
     },
   };

@@ -1,6 +1,7 @@
 import type { components, paths } from '@trunkline/client/schema';
-import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Kysely, sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Schema } from '../src/database/schema.ts';
 import { fromId, newUuid, toId } from '../src/ids.ts';
 import {
   type Act,
@@ -10,6 +11,7 @@ import {
   params,
   startCampaignServer,
 } from './campaign-server.ts';
+import { campaignRow } from './dialing.ts';
 
 let under: CampaignServer;
 let client: CampaignServer['client'];
@@ -255,24 +257,22 @@ describe('update', () => {
 
   test('new hours of a paused campaign have its windows computed anew', async () => {
     const id = await inState('start', 'pause');
-    const closes = (sent: components['schemas']['UpdateCampaign']) =>
-      under.database
-        .inEngine(async ({ db }) => {
-          await sql`delete from campaign_lanes where campaign_id = ${fromId(id)}`.execute(db);
-          await sql`insert into campaign_lanes values (${under.workspaceId}, ${fromId(id)}, 1, 'UTC', now(), now() + interval '1 day')`.execute(
-            db,
-          );
-          return async () => {
-            await update(id, sent);
-            const { rows } = await under.database.inEngine((tx) =>
-              sql<{ closes_at: Date }>`select closes_at from campaign_lanes where campaign_id = ${fromId(id)}`.execute(
-                tx.db,
-              ),
-            );
-            return rows[0]!.closes_at.getTime();
-          };
-        })
-        .then((run) => run());
+    const { database } = under;
+    await vi.waitFor(async () => expect((await campaignRow(database, fromId(id))).contacts_added).toBe(true));
+    const closes = async (sent: components['schemas']['UpdateCampaign']) => {
+      const lanes = (db: Kysely<Schema>) => db.updateTable('campaign_lanes').where('campaign_id', '=', fromId(id));
+      const tomorrow = new Date(Date.now() + 86_400_000);
+      await database.inEngine(({ db }) => lanes(db).set({ closes_at: tomorrow }).execute());
+      await update(id, sent);
+      const { closes_at } = await database.inEngine(({ db }) =>
+        db
+          .selectFrom('campaign_lanes')
+          .select('closes_at')
+          .where('campaign_id', '=', fromId(id))
+          .executeTakeFirstOrThrow(),
+      );
+      return closes_at.getTime();
+    };
     expect(await closes({ name: 'Same hours' })).toBeGreaterThan(Date.now());
     expect(await closes({ scheduleStart: 0, scheduleEnd: 60 })).toBe(0);
     expect(await closes({ scheduleDays: [7] })).toBe(0);

@@ -23,7 +23,7 @@ interface Progress {
 /** Writes what providers tell of calls. */
 export interface CallRecorder {
   record(events: CallEvent[]): void;
-  /** Resolves when everything recorded so far is written. */
+  /** Resolves when everything recorded so far is written, or can't be now. */
   idle(): Promise<void>;
 }
 
@@ -46,13 +46,13 @@ export function createCallRecorder(options: {
   const waiters: (() => void)[] = [];
 
   const schedule = (ms: number) => {
-    timer ??= setTimeout(flush, ms);
+    if (timer === undefined) timer = setTimeout(flush, ms);
   };
 
   const note = (event: CallEvent) => {
     if (!held.has(event.roomId)) return;
-    let progress = gathered.get(event.roomId);
-    if (!progress) gathered.set(event.roomId, (progress = {}));
+    const progress = gathered.get(event.roomId) ?? {};
+    gathered.set(event.roomId, progress);
     if (event.type === 'ringing') progress.ringingAt ??= event.at;
     else if (event.type === 'answered') progress.answeredAt ??= event.at;
     else if (event.type === 'ended') progress.ended ??= event;
@@ -64,7 +64,7 @@ export function createCallRecorder(options: {
     flushing = true;
     const taken = [...gathered].slice(0, FLUSH_SIZE);
     for (const [roomId] of taken) gathered.delete(roomId);
-    let wait = FLUSH_MS;
+    let failed = false;
     try {
       await write(taken);
     } catch (error) {
@@ -72,11 +72,11 @@ export function createCallRecorder(options: {
       const later = gathered;
       gathered = new Map(taken);
       for (const [roomId, progress] of later) gathered.set(roomId, { ...progress, ...gathered.get(roomId) });
-      wait = RETRY_MS;
+      failed = true;
     }
     flushing = false;
-    if (gathered.size > 0) schedule(gathered.size >= FLUSH_SIZE ? 0 : wait);
-    else for (const resolve of waiters.splice(0)) resolve();
+    if (gathered.size > 0) schedule(failed ? RETRY_MS : gathered.size >= FLUSH_SIZE ? 0 : FLUSH_MS);
+    if (gathered.size === 0 || failed) for (const resolve of waiters.splice(0)) resolve();
   }
 
   async function write(taken: [string, Progress][]): Promise<void> {

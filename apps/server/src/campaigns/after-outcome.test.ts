@@ -7,10 +7,19 @@ const ended = new Date('2026-11-20T10:00:00Z');
 test('busy, no answer and voicemail follow the retry policy to its end', () => {
   for (const outcome of ['busy', 'no_answer', 'voicemail'] as const) {
     const first = afterOutcome(fresh, outcome, [5, 60], ended);
-    expect(first).toMatchObject({ state: 'waiting', tries: 1, reason: 'retry_later', nextAttemptAt: new Date('2026-11-20T10:05:00Z') });
+    expect(first).toMatchObject({
+      state: 'waiting',
+      tries: 1,
+      reason: 'retry_later',
+      nextAttemptAt: new Date('2026-11-20T10:05:00Z'),
+    });
     const second = afterOutcome(first, outcome, [5, 60], ended);
     expect(second).toMatchObject({ state: 'waiting', tries: 2, nextAttemptAt: new Date('2026-11-20T11:00:00Z') });
-    expect(afterOutcome(second, outcome, [5, 60], ended)).toMatchObject({ state: 'done', tries: 3, reason: 'retries_exhausted' });
+    expect(afterOutcome(second, outcome, [5, 60], ended)).toMatchObject({
+      state: 'done',
+      tries: 3,
+      reason: 'retries_exhausted',
+    });
   }
 });
 
@@ -22,7 +31,7 @@ test('who answered, declined, has no such number or may have been reached is not
   expect(afterOutcome(fresh, 'cancelled', [5], ended)).toMatchObject({ state: 'done', reason: null });
 });
 
-test('a trunk fault is not the contact\'s try: 1, 5, 15, 15 minutes, then no caller ID', () => {
+test("a trunk fault is not the contact's try: 1, 5, 15, 15 minutes, then no caller ID", () => {
   let tally = fresh;
   const waits: number[] = [];
   for (let i = 0; i < 4; i++) {

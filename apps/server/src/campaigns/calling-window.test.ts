@@ -66,8 +66,14 @@ test('a window that ends in the repeated hour opens twice', () => {
 
 test('quiet hours close a part of the window', () => {
   const hours = { schedule: { start: 540, end: 1080 }, days: everyDay, quiet: { start: 720, end: 780 } };
-  expect(window(hours, 'UTC', '2026-11-20T09:30:00Z')).toEqual(['2026-11-20T09:30:00.000Z', '2026-11-20T12:00:00.000Z']);
-  expect(window(hours, 'UTC', '2026-11-20T12:30:00Z')).toEqual(['2026-11-20T13:00:00.000Z', '2026-11-20T18:00:00.000Z']);
+  expect(window(hours, 'UTC', '2026-11-20T09:30:00Z')).toEqual([
+    '2026-11-20T09:30:00.000Z',
+    '2026-11-20T12:00:00.000Z',
+  ]);
+  expect(window(hours, 'UTC', '2026-11-20T12:30:00Z')).toEqual([
+    '2026-11-20T13:00:00.000Z',
+    '2026-11-20T18:00:00.000Z',
+  ]);
   expect(closedReason(hours, 'UTC', new Date('2026-11-20T12:30:00Z'))).toBe('quiet_hours');
 });
 
@@ -90,7 +96,8 @@ test('a window agrees with the clock at every instant', () => {
         const { opensAt, closesAt } = nextCallingWindow(hours, zone, now);
         const open = (at: number) => closedReason(hours, zone, new Date(at)) === undefined;
         if (opensAt > now) expect(open(now.getTime() + share * (opensAt.getTime() - now.getTime()))).toBe(false);
-        if (closesAt > opensAt) expect(open(opensAt.getTime() + share * (closesAt.getTime() - opensAt.getTime()))).toBe(true);
+        if (closesAt > opensAt)
+          expect(open(opensAt.getTime() + share * (closesAt.getTime() - opensAt.getTime()))).toBe(true);
       },
     ),
     { numRuns: 300 },

@@ -7,7 +7,11 @@ import type { EngineTx } from '../database/database.ts';
  * The caller holds its row, and this is a statement of its own, so that it sees what was committed before the lock.
  * Answers whether it did.
  */
-export async function finishIfDone(tx: EngineTx, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<boolean> {
+export async function finishIfDone(
+  tx: EngineTx,
+  { workspaceId, campaignId }: CampaignKey,
+  now: Date,
+): Promise<boolean> {
   const { rows } = await sql`
     update campaigns set status = 'completed', ended_at = ${now}, updated_at = ${now}, revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId} and status = 'running' and in_flight = 0

@@ -74,7 +74,9 @@ export async function lanesOf(
       (select coalesce(max(lane), 0) as lane from campaign_lanes
         where workspace_id = ${workspaceId} and campaign_id = ${campaignId}) as highest
     where not exists (select from campaign_lanes l
-      where l.workspace_id = ${workspaceId} and l.campaign_id = ${campaignId} and l.timezone = x.timezone)`.execute(tx.db);
+      where l.workspace_id = ${workspaceId} and l.campaign_id = ${campaignId} and l.timezone = x.timezone)`.execute(
+    tx.db,
+  );
   const { rows } = await sql<{ lane: number; timezone: string }>`
     select lane, timezone from campaign_lanes
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId}`.execute(tx.db);

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
-import { isShortNumber } from '../calls/short-number.ts';
+import { type RawBuilder, sql } from 'kysely';
 import { callVariables } from '../calls/call-variables.ts';
+import { isShortNumber } from '../calls/short-number.ts';
 import type { EngineTx } from '../database/database.ts';
 import { countryOfNumber } from '../phone-numbers/country.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
@@ -45,11 +45,30 @@ export async function pickContacts(
   now: Date,
 ): Promise<PickedContact[]> {
   if (open.length === 0) return [];
+  const { rows } = await pickStatement(campaign, open, most, now).execute(tx.db);
+  return rows.map((row) => ({
+    id: row.id,
+    phone_number: row.phone_number,
+    lane: row.lane,
+    state: row.state,
+    attempt: row.attempt,
+    variables: callVariables(row.columns, row.values, row.name),
+    skip: skipReason(campaign, row),
+  }));
+}
+
+/** The statement of `pickContacts`; a test measures what it reads. */
+export function pickStatement(
+  campaign: Pick<ClaimedCampaign, 'workspace_id' | 'id' | 'do_not_call_uploads'>,
+  open: Lane[],
+  most: number,
+  now: Date,
+): RawBuilder<Row> {
   const { workspace_id: workspaceId, id: campaignId } = campaign;
   const limit = sql.raw(String(most));
   const lanes = open.map((lane) => lane.lane);
   const states = [...lanes.map(() => 'waiting'), ...lanes.map(() => 'pending')];
-  const { rows } = await sql<Row>`
+  return sql<Row>`
     select k.*, l.columns,
       exists (select from do_not_call d where d.workspace_id = ${workspaceId} and d.phone_number = k.phone_number)
       or exists (select from contact_list_entries e where e.workspace_id = ${workspaceId}
@@ -62,16 +81,7 @@ export async function pickContacts(
           and state in ('pending', 'waiting') and next_attempt_at <= ${now}
         order by next_attempt_at, id limit ${limit} for update skip locked) as c
       limit ${limit}) as k
-    join contact_lists l on l.workspace_id = ${workspaceId} and l.id = k.list_id`.execute(tx.db);
-  return rows.map((row) => ({
-    id: row.id,
-    phone_number: row.phone_number,
-    lane: row.lane,
-    state: row.state,
-    attempt: row.attempt,
-    variables: callVariables(row.columns, row.values, row.name),
-    skip: skipReason(campaign, row),
-  }));
+    join contact_lists l on l.workspace_id = ${workspaceId} and l.id = k.list_id`;
 }
 
 function skipReason(campaign: ClaimedCampaign, row: Row): SkipReason | null {

@@ -1,6 +1,6 @@
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { unguardCell } from './cell-guard.ts';
 import { findPlan } from '../../phone-numbers/numbering-plan.ts';
+import { unguardCell } from './cell-guard.ts';
 
 /** A number in E.164 as a whole number (15 digits fit a double), and its country where it has one. */
 export interface PhoneNumber {
