@@ -52,7 +52,8 @@ const retries = 3;
  */
 const beginEngine = `begin; select set_config('trunkline.engine', 'on', true),
   set_config('idle_in_transaction_session_timeout', '3s', true), set_config('enable_seqscan', 'off', true),
-  set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
+  set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+  set_config('enable_sort', 'off', true)`;
 
 /** Opens a pool of at most `poolSize` connections. It connects when first used. */
 export function openDatabase(options: { connection: Connection; poolSize: number; log: Logger }): Database {
