@@ -371,25 +371,6 @@ create unique index calls_contact_attempt on calls (workspace_id, contact_id, at
 create index calls_campaign on calls (workspace_id, campaign_id, id);
 create index calls_to_number on calls (workspace_id, to_number, id);
 create index calls_live_server on calls (server_id) where ended_at is null;
-
--- What the simulated provider knows. Its world is its own: no workspace, no foreign keys.
-create table simulator_calls (
-  room_id uuid primary key,
-  to_number text not null,
-  attempt integer not null,
-  placed_at timestamptz not null,
-  ring_timeout_seconds integer not null,
-  max_call_seconds integer not null,
-  ended_at timestamptz,
-  ended_by text,
-  outcome text,
-  placements integer not null default 1
-);
-create table simulator_numbers (
-  phone_number text primary key,
-  idempotency_key text not null unique,
-  bought_at timestamptz not null
-);
 `;
 
 const tenancy = (table: string) => `
