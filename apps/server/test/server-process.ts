@@ -6,6 +6,7 @@ const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 /** A server in a process of its own, which a test may kill. */
 export interface ServerProcess {
   url: string;
+  pid: number;
   /** Ends it as a power cut would. Resolves when it is gone. */
   kill(): Promise<void>;
 }
@@ -31,6 +32,7 @@ export async function startServerProcess(environment: Record<string, string>): P
   });
   return {
     url,
+    pid: child.pid!,
     kill: () => {
       child.kill('SIGKILL');
       return ended;

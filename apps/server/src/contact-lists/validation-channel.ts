@@ -67,7 +67,9 @@ export async function answer(worker: Worker, answers: Answers, signal: AbortSign
       code === 0 ? resolve() : reject(new Error(`The validation's thread ended with ${code}.`)),
     );
     worker.on('message', ({ question, details }: { question: keyof Questions; details: never }) => {
-      answers[question](details).then((reply) => worker.postMessage(reply), fail);
+      answers[question](details)
+        .then((reply) => worker.postMessage(reply))
+        .catch(fail);
     });
   });
 }
