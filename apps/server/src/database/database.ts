@@ -64,6 +64,8 @@ export function openDatabase(options: { connection: Connection; poolSize: number
     idle_in_transaction_session_timeout: 60_000,
     application_name: 'trunkline',
     types: columnTypes,
+    // What is asked together goes out together, as a transaction's begin and its first query.
+    pipeline: true,
   });
   // Without a listener a lost connection ends the process. Once when idle, and once when in use, where the query fails too.
   pool.on('error', (error) => options.log.warn({ reason: error.message }, 'an idle database connection was lost'));
@@ -104,9 +106,12 @@ async function once<T>(pool: pg.Pool, begin: string, fn: (db: Kysely<Schema>) =>
       discard = true;
       throw translated(error);
     });
+  // Its answer is waited for after the work: without a workspace or the engine's mark no row is seen or written.
+  const begun = send(begin);
+  begun.catch(() => {});
   try {
-    await send(begin);
     const result = await fn(db);
+    await begun;
     await close();
     const { command } = await send('commit');
     // PostgreSQL answers so when `fn` has swallowed the error of one of its statements.
@@ -114,6 +119,7 @@ async function once<T>(pool: pg.Pool, begin: string, fn: (db: Kysely<Schema>) =>
     return result;
   } catch (error) {
     await close();
+    await begun.catch(() => {});
     discard ||= isStalePlan(error);
     if (!discard) await send('rollback').catch(() => {});
     throw error;

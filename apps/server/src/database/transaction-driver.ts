@@ -19,20 +19,17 @@ const compiler = new PostgresQueryCompiler();
 
 /**
  * A Kysely whose every query runs on one client, one after another. `close` makes it refuse more, and resolves when the
- * query under way is over.
+ * last query is over. The client is one that pipelines.
  */
 export function bindToClient(client: pg.ClientBase): { db: Kysely<Schema>; close(): Promise<unknown> } {
   let open = true;
-  let previous: Promise<unknown> = Promise.resolve();
+  let last: Promise<unknown> = Promise.resolve();
 
   const connection: DatabaseConnection = {
     executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      const run = async () => {
-        if (!open) throw new Error('A query came after the end of its transaction.');
-        return execute<R>(client, query);
-      };
-      const result = previous.then(run);
-      previous = result.catch(() => {});
+      if (!open) return Promise.reject(new Error('A query came after the end of its transaction.'));
+      const result = execute<R>(client, query);
+      last = result.catch(() => {});
       return result;
     },
     streamQuery: () => {
@@ -63,7 +60,7 @@ export function bindToClient(client: pg.ClientBase): { db: Kysely<Schema>; close
     db,
     close: () => {
       open = false;
-      return previous;
+      return last;
     },
   };
 }

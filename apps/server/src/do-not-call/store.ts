@@ -73,7 +73,7 @@ export async function listDoNotCall(
   const { searchText } = page;
   const matching = searchText === undefined ? sql`true` : sql`('+' || phone_number) like ${containing(searchText)}`;
   const uploads = await workspaceDoNotCallUploads(tx);
-  const { rows } = await sql<DoNotCallRow>`
+  const entries = sql<DoNotCallRow>`
     select * from (
       select phone_number, reason, null::uuid as list_id, created_at from do_not_call
       where workspace_id = ${workspaceId} and ${matching}
@@ -88,10 +88,11 @@ export async function listDoNotCall(
     ) entry
     order by created_at ${direction}, phone_number ${direction}, list_id ${direction}
     limit ${limit} offset ${offset}`.execute(tx.db);
-  const counted = await sql<{ count: number }>`
+  const count = sql<{ count: number }>`
     select (select count(*) from do_not_call where workspace_id = ${workspaceId} and ${matching})
       + (select count(*) from contact_list_entries
           where workspace_id = ${workspaceId} and upload_id = any(${uploads}::uuid[]) and ${matching}) as count
     `.execute(tx.db);
+  const [{ rows }, counted] = await Promise.all([entries, count]);
   return { rows, totalCount: counted.rows[0]!.count };
 }
