@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromId, newUuid } from '../src/ids.ts';
 import {
@@ -83,18 +84,23 @@ test('an import that takes long is answered after 10 seconds, and goes on', { ti
   const { id, uploadID } = await importFile(server, file);
   const more = await addFile(server, id, 'phone\n+14155550102\n');
   await validated(server, more);
-  // The merge has to wait for this row.
-  const rest = await server.database.inEngine(async ({ db }) => {
-    const entries = db.selectFrom('contact_list_entries').selectAll().where('upload_id', '=', fromId(uploadID));
-    expect(await entries.forUpdate().execute()).toHaveLength(2);
+  // The merge has to wait for these rows. By a connection of its own: the server's end when they are idle.
+  const holder = new pg.Client({ connectionString: server.connectionString });
+  await holder.connect();
+  try {
+    await holder.query(`begin; select set_config('trunkline.engine', 'on', true)`);
+    const text = 'select from contact_list_entries where upload_id = $1 for update';
+    expect((await holder.query(text, [fromId(uploadID)])).rowCount).toBe(2);
     const began = Date.now();
     const { data, response } = await confirm(server, more);
     expect(response.status).toBe(200);
     expect(Date.now() - began).toBeGreaterThan(9_500);
     expect(data!.uploadDetails!.status).toBe('processing');
-    return openEvents(server, more, '4');
-  });
-  expect((await framesOf(rest)).map((frame) => frame.event)).toEqual(['upload.processing', 'upload.processed']);
+  } finally {
+    await holder.end();
+  }
+  const rest = await framesOf(await openEvents(server, more, '4'));
+  expect(rest.map((frame) => frame.event)).toEqual(['upload.processing', 'upload.processed']);
   expect((await read(id)).data!.totalEntries).toBe(2);
 });
 
