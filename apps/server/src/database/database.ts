@@ -47,13 +47,14 @@ const retries = 3;
 
 /**
  * The engine's statements name rows by their keys. A plan made while a table was small would scan it, and stay in use
- * as it grows, until the next ANALYZE: so scans and the joins that rest on them are off.
+ * as it grows, until the next ANALYZE: so scans, sorts and the joins that rest on them are off. PostgreSQL 15 takes what is
+ * off and yet needed for very dear, and would compile it to machine code each time: so that is off too.
  * A process that is frozen in one of these transactions lets go of its locks soon, not only when it is killed.
  */
 const beginEngine = `begin; select set_config('trunkline.engine', 'on', true),
   set_config('idle_in_transaction_session_timeout', '3s', true), set_config('enable_seqscan', 'off', true),
   set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-  set_config('enable_sort', 'off', true)`;
+  set_config('enable_sort', 'off', true), set_config('jit', 'off', true)`;
 
 /** Opens a pool of at most `poolSize` connections. It connects when first used. */
 export function openDatabase(options: { connection: Connection; poolSize: number; log: Logger }): Database {
