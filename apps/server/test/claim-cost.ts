@@ -92,8 +92,8 @@ function asText(value: unknown): string {
   return Array.isArray(value) ? `{${value.join(',')}}` : String(value);
 }
 
-/** A larger index is one level higher. */
-const A_LEVEL_MORE = 12;
+/** A larger index is a level higher, and PostgreSQL 15 walks it for each row that it locks. */
+const LEVEL_MORE = 1.6;
 
 /** Expects the same pages and the same plan at much as at little: no statistics, any plan, and where most are done. */
 export async function expectEqualPicks(database: Database, little: number, much: number): Promise<void> {
@@ -109,7 +109,7 @@ export async function expectEqualPicks(database: Database, little: number, much:
     for (const generic of [true, false]) {
       const { pages, rows, scans } = await pickCost(database, campaign, { generic });
       expect({ rows, scans }).toEqual({ rows: 50, scans: usual.scans });
-      expect(pages).toBeLessThanOrEqual(usual.pages + A_LEVEL_MORE);
+      expect(pages).toBeLessThanOrEqual(usual.pages * LEVEL_MORE);
     }
   }
 }
