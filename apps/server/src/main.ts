@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=8
 import { parseArgs } from 'node:util';
 import { destination, type Logger, pino } from 'pino';
 import { createKey } from './api-keys/first-key.ts';
