@@ -30,9 +30,20 @@ test('a campaign calls every contact once and completes', async () => {
   await completed(campaignId);
   await stop();
   const row = await campaignRow(database, campaignId);
-  expect(row).toMatchObject({ total_contacts: 2000, pending: 0, waiting: 0, in_flight: 0, attempts: 2000, done: 2000, skipped: 0 });
+  expect(row).toMatchObject({
+    total_contacts: 2000,
+    pending: 0,
+    waiting: 0,
+    in_flight: 0,
+    attempts: 2000,
+    done: 2000,
+    skipped: 0,
+  });
   const calls = await database.inEngine(({ db }) =>
-    sql<{ outcome: string; n: number }>`select outcome, count(*) as n from calls where campaign_id = ${campaignId} group by 1`.execute(db),
+    sql<{
+      outcome: string;
+      n: number;
+    }>`select outcome, count(*) as n from calls where campaign_id = ${campaignId} group by 1`.execute(db),
   );
   for (const { outcome, n } of calls.rows) expect(row[outcome as 'answered']).toBe(n);
   const twice = await database.inEngine(({ db }) =>
