@@ -1,26 +1,94 @@
-import { rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import pg from 'pg';
 import { pino } from 'pino';
+import { withDatabase } from '../apps/server/src/database/connection.ts';
 import { type Database, openDatabase } from '../apps/server/src/database/database.ts';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../apps/server/src/database/embedded.ts';
 import { migrate } from '../apps/server/src/database/migrate.ts';
+import { atEnd } from './at-end.ts';
 
 export const log = pino({ level: 'warn' }, pino.destination(2));
 
-/** A migrated PostgreSQL of the measurement's own, which both sides use. */
-export async function benchDatabase(): Promise<{ database: Database; connectionString: string; remove(): Promise<void> }> {
-  const dataDir = path.join(tmpdir(), `trunkline-bench-${process.pid}`);
+/** Connections of each side's pool. */
+export const POOL_SIZE = 10;
+
+const FOLDER_START = 'trunkline-bench-';
+
+/** A PostgreSQL of the measurement's own, which both sides use. */
+export interface Postgres {
+  /** A new, empty, migrated database, with nothing left to write of the one before. */
+  database(): Promise<{ database: Database; connectionString: string }>;
+  /** The process whose children are all of PostgreSQL. */
+  pid: number;
+}
+
+/** Starts an embedded PostgreSQL in a folder of its own, which goes with the measurement. */
+export async function startPostgres(): Promise<Postgres> {
+  await removeWhatKilledRunsLeft();
+  const dataDir = await temporaryFolder();
+  atEnd(() => removeEmbeddedPostgres(dataDir));
   const { connection } = await startEmbeddedPostgres({ dataDir, log });
-  const database = openDatabase({ connection, poolSize: 10, log });
-  await migrate(database, log);
+  const { pid } = await asSuperuser<{ pid: string }>(
+    connection.connectionString,
+    "select pg_read_file('postmaster.pid') as pid",
+  );
   return {
-    database,
-    connectionString: connection.connectionString,
-    remove: async () => {
-      await database.close();
-      await removeEmbeddedPostgres(dataDir);
-      await rm(dataDir, { recursive: true, force: true });
+    pid: Number.parseInt(pid, 10),
+    database: async () => {
+      const name = `bench_${randomBytes(4).toString('hex')}`;
+      await asSuperuser(connection.connectionString, `create database ${name} owner trunkline`);
+      const own = withDatabase(connection, name);
+      const database = openDatabase({ connection: own, poolSize: POOL_SIZE, log });
+      atEnd(() => database.close());
+      await migrate(database, log);
+      await asSuperuser(own.connectionString, 'checkpoint');
+      return { database, connectionString: own.connectionString };
     },
   };
+}
+
+/** Tidies up after much was written, so that no measurement pays for the one before it. */
+export const settle = (connectionString: string): Promise<unknown> =>
+  asSuperuser(connectionString, 'vacuum analyze', 'checkpoint');
+
+/** Runs statements past row-level security. Returns the first row of the last. */
+export async function asSuperuser<Row>(connectionString: string, ...statements: string[]): Promise<Row> {
+  const client = new pg.Client(connectionString.replace('//trunkline@', '//postgres@'));
+  await client.connect();
+  try {
+    let rows: Row[] = [];
+    for (const statement of statements) rows = (await client.query(statement)).rows;
+    return rows[0]!;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A folder that goes with the measurement. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = path.join(tmpdir(), `${FOLDER_START}${process.pid}-${randomBytes(4).toString('hex')}`);
+  await mkdir(folder);
+  atEnd(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function removeWhatKilledRunsLeft(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = name.startsWith(FOLDER_START) && Number.parseInt(name.slice(FOLDER_START.length), 10);
+    if (!pid || runs(pid)) continue;
+    const folder = path.join(tmpdir(), name);
+    await removeEmbeddedPostgres(folder);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function runs(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

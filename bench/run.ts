@@ -1,7 +1,13 @@
-import { printTable, type Row } from './table.ts';
+import { cpus } from 'node:os';
+import { end, endOnSignals } from './at-end.ts';
+import { type Found, printTables } from './table.ts';
 
-const measurements: Record<string, () => Promise<Row[]>> = {
+const measurements: Record<string, () => Promise<Found>> = {
+  edge: async () => (await import('./edge/edge.ts')).benchEdge(),
+  sql: async () => (await import('./edge/sql.ts')).benchSql(),
+  import: async () => (await import('./import.ts')).benchImport(),
   dialing: async () => (await import('./dialing.ts')).benchDialing(),
+  live: async () => (await import('./live.ts')).benchLive(),
 };
 
 const wanted = process.argv.slice(2);
@@ -10,10 +16,21 @@ if (unknown.length > 0) {
   console.error(`There is no measurement ${unknown.join(', ')}. There are: ${Object.keys(measurements).join(', ')}.`);
   process.exit(2);
 }
-const rows: Row[] = [];
+
+endOnSignals();
+console.error(`On ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}.`);
+const all: Required<Found> = { rows: [], costs: [] };
 for (const [name, measure] of Object.entries(measurements)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  console.log(`Measuring ${name} …`);
-  rows.push(...(await measure()));
+  const from = performance.now();
+  console.error(`Measuring ${name} …`);
+  try {
+    const { rows = [], costs = [] } = await measure();
+    all.rows.push(...rows);
+    all.costs.push(...costs);
+  } finally {
+    await end();
+  }
+  console.error(`… took ${Math.round((performance.now() - from) / 1000)} s.`);
 }
-printTable(rows);
+printTables(all);

@@ -5,24 +5,49 @@ export interface Row {
   peer: string;
   theirs: number;
   unit: string;
-  /** The ratio that is aimed at. */
-  aim: number;
-  /** Set where less is better. */
-  most?: boolean;
+  /** The ratio that is aimed at, such as `≥ 1`. */
+  aim?: string;
 }
 
-const figure = (value: number) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2));
+/** What something costs, with nothing to compare it to. */
+export interface Cost {
+  what: string;
+  value: number;
+  unit: string;
+  aim?: string;
+}
 
-/** Prints ratios as a table. */
-export function printTable(rows: Row[]): void {
-  console.table(
-    rows.map(({ what, ours, peer, theirs, unit, aim, most }) => ({
+/** What a measurement found. */
+export interface Found {
+  rows?: Row[];
+  costs?: Cost[];
+}
+
+const figure = (value: number) =>
+  value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(value >= 10 ? 1 : 2);
+
+/** Prints the ratios, and the costs, as Markdown tables. */
+export function printTables({ rows = [], costs = [] }: Found): void {
+  print(
+    ['What', 'Trunkline', 'Peer', 'its', 'Ratio', 'Aim'],
+    rows.map(({ what, ours, peer, theirs, unit, aim }) => [
       what,
-      ours: `${figure(ours)} ${unit}`,
+      `${figure(ours)} ${unit}`,
       peer,
-      theirs: `${figure(theirs)} ${unit}`,
-      ratio: (ours / theirs).toFixed(2),
-      aim: `${most ? '≤' : '≥'} ${aim}`,
-    })),
+      `${figure(theirs)} ${unit}`,
+      (ours / theirs).toFixed(2),
+      aim ?? '',
+    ]),
   );
+  print(
+    ['What', 'Cost', 'Aim'],
+    costs.map(({ what, value, unit, aim }) => [what, `${figure(value)} ${unit}`, aim ?? '']),
+  );
+}
+
+function print(head: string[], rows: string[][]): void {
+  if (rows.length === 0) return;
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
+  const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
+  console.log(['', line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n'));
 }
