@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Connection } from './connection.ts';
 import { isRetriable, isStalePlan, translated } from './errors.ts';
 import type { Schema } from './schema.ts';
+import { sendTogether } from './send-together.ts';
 import { bindToClient } from './transaction-driver.ts';
 import { columnTypes } from './types.ts';
 
@@ -102,11 +103,13 @@ async function once<T>(pool: pg.Pool, begin: string, fn: (db: Kysely<Schema>) =>
   });
   const { db, close } = bindToClient(client);
   let discard = false;
-  const send = (text: string) =>
-    client.query(text).catch((error) => {
+  const send = (text: string) => {
+    sendTogether(client);
+    return client.query(text).catch((error) => {
       discard = true;
       throw translated(error);
     });
+  };
   // Its answer is waited for after the work: without a workspace or the engine's mark no row is seen or written.
   const begun = send(begin);
   begun.catch(() => {});
