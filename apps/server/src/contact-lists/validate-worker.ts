@@ -1,3 +1,4 @@
+/// <reference lib="es2024.arraybuffer" />
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -25,6 +26,8 @@ async function* file(): AsyncGenerator<Uint8Array> {
     const chunk = await ask(port, 'chunk', {});
     if (!chunk) return;
     yield chunk;
+    // Read by now. The collector sees how small the object is, not how much it holds, and would leave it for long.
+    (chunk.buffer as ArrayBuffer).transfer(0);
   }
 }
 
@@ -32,13 +35,16 @@ async function* file(): AsyncGenerator<Uint8Array> {
 class Staging {
   #copy: CopyStreamQuery | undefined;
   #rows = 0;
+  /** Waited for only before the next write, so that the database takes rows in while the next ones are read. */
+  #drained: Promise<unknown> | undefined;
 
   async write(text: string, rows: number): Promise<void> {
     this.#copy ??= client.query(
       copyFrom(`copy contact_list_entries_all
         (workspace_id, upload_id, phone_number, row_number, name, timezone, "values") from stdin`),
     );
-    if (!this.#copy.write(text)) await once(this.#copy, 'drain');
+    await this.#drained;
+    this.#drained = this.#copy.write(text) ? undefined : once(this.#copy, 'drain');
     this.#rows += rows;
     if (this.#rows >= ROWS_PER_COPY) await this.flush();
   }
@@ -48,6 +54,8 @@ class Staging {
     this.#copy = undefined;
     this.#rows = 0;
     if (!copy) return;
+    await this.#drained;
+    this.#drained = undefined;
     copy.end();
     await finished(copy);
   }

@@ -57,7 +57,8 @@ export interface ReadOptions {
   limits?: Partial<ReadLimits>;
 }
 
-const BATCH_ROWS = 5000;
+/** So few that they are gone again before the garbage collector has to keep them. */
+const BATCH_ROWS = 1000;
 const BATCH_CHARACTERS = 4 * 1024 * 1024;
 
 const ROW_FAULTS = {
@@ -128,7 +129,7 @@ function emptyBatch(variables: readonly string[]): ContactBatch {
  * Reads the contacts of a CSV file as people have them, in memory that doesn't grow with the file (but for 11 to 22 bytes
  * a number, to find duplicates). After normalising, the first row with a number is kept and the others are counted.
  * @param source the file's bytes
- * @returns batches of at most 5,000 rows or some 4 million characters; at least one
+ * @returns batches of at most 1,000 rows or some 4 million characters; at least one
  * @throws FileFault when the file as a whole can't be imported
  */
 export async function* readContacts(
