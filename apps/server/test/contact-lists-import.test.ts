@@ -156,9 +156,9 @@ test('deleting erases entries, uploads and files', async () => {
 test('a stream ends when its list is deleted', async () => {
   const body = { name: 'A', fileName: 'a.csv' };
   const { data } = await server.client.POST('/v1/calls/contact-lists', { body });
-  const stream = openEvents(server, { id: data!.id, uploadID: data!.uploadDetails.id }).then(framesOf);
+  const stream = await openEvents(server, { id: data!.id, uploadID: data!.uploadDetails.id });
   await remove(data!.id);
-  expect((await stream).length).toBeLessThanOrEqual(1);
+  expect((await framesOf(stream)).length).toBeLessThanOrEqual(1);
 });
 
 test.each(['scheduled', 'running', 'paused'] as const)('a list of a %s campaign cannot be deleted', async (status) => {

@@ -69,7 +69,16 @@ const lateBuyer = () => {
   const answer = new Promise<ProviderNumber>((resolve) => {
     settle = resolve;
   });
-  return { buy: () => answer, settle };
+  let ask = () => {};
+  /** Resolves when the provider has been asked. */
+  const asked = new Promise<void>((resolve) => {
+    ask = resolve;
+  });
+  const buy = () => {
+    ask();
+    return answer;
+  };
+  return { buy, asked, settle };
 };
 async function workspaceOf(on: NumberServer) {
   const { rows } = await on.deps.database.inEngine((tx) =>
@@ -212,6 +221,7 @@ test('while the first of two equal requests waits for the provider the second is
   faults.buy = late.buy;
   const phoneNumber = freeNumber();
   const first = buy(phoneNumber, 'slow');
+  await late.asked;
   const { response, error } = await buy(phoneNumber, 'slow');
   expect([response.status, error?.code]).toEqual([409, 'idempotency_in_progress']);
   expect(response.headers.get('x-should-retry')).toBe('true');
