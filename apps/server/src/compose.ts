@@ -21,6 +21,7 @@ import { contactListOperations } from './contact-lists/operations.ts';
 import type { Database } from './database/database.ts';
 import { deleteOldIdempotencyKeys } from './database/idempotency-keys.ts';
 import { openLease } from './database/lease.ts';
+import { registerDatabaseMetrics } from './database/metrics.ts';
 import { openNotifications } from './database/notifications.ts';
 import { createSecrets, loadEncryptionKey } from './database/secrets.ts';
 import { doNotCallOperations } from './do-not-call/operations.ts';
@@ -75,6 +76,7 @@ export interface Composition {
 export async function compose(parts: Parts): Promise<Composition> {
   const { config, database, clock, log, overrides } = parts;
   const metrics = createMetrics();
+  registerDatabaseMetrics(metrics.registry, database);
   const keyRing = createKeyRing({ database, clock, log });
 
   const notifications = openNotifications({ connection: database.connection, log });
@@ -102,6 +104,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     log,
     gateways,
     maxCalls: config.maxConcurrency,
+    registry: metrics.registry,
     startDue: startDueCampaign(agents),
     onFinished: (tx, campaign) => recordEngineMove(tx, campaign, clock.now()),
   });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { createDialer, type Dialer } from '../src/campaigns/dialer.ts';
 import type { Database } from '../src/database/database.ts';
 import { openLease } from '../src/database/lease.ts';
@@ -167,6 +168,7 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
   const lease = await openLease({ database, seconds: leaseSeconds, log });
   const dialer = createDialer({
     database,
+    registry: new Registry(),
     lease,
     leaseSeconds,
     clock: time,

@@ -37,7 +37,8 @@ export function createCallRecorder(options: {
   held: Map<string, HeldCall>;
   clock: Clock;
   log: Logger;
-  onEnded: () => void;
+  /** Called with the calls whose end was written, after it was committed. */
+  onEnded: (calls: EndedCall[]) => void;
 }): CallRecorder {
   const { database, owner, held, clock, log } = options;
   let gathered = new Map<string, Progress>();
@@ -87,7 +88,7 @@ export function createCallRecorder(options: {
     if (known.length === 0) return;
     const ending = known.filter(([, progress]) => progress.ended).map(([call]) => call);
     const now = clock.now();
-    await database.inEngine(async (tx) => {
+    const ended = await database.inEngine(async (tx) => {
       await owner.lock(tx, campaignsOf(ending));
       const { rows } = await sql<EndedRow>`
         update calls c set
@@ -112,10 +113,12 @@ export function createCallRecorder(options: {
           as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status)
         where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ('dialing', 'ringing', 'in_progress')
         returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.attempt, c.outcome, c.ended_at`.execute(tx.db);
-      await owner.onCallsEnded(tx, rows.filter(hasEnded).map(toEndedCall), now);
+      const calls = rows.filter(hasEnded).map(toEndedCall);
+      await owner.onCallsEnded(tx, calls, now);
+      return calls;
     });
     for (const call of ending) held.delete(call.roomId);
-    if (ending.length > 0) options.onEnded();
+    if (ending.length > 0) options.onEnded(ended);
   }
 
   return {

@@ -12,6 +12,7 @@ import { finishIfDone } from './finish-campaign.ts';
 import { callingHours, currentLanes, type Lane } from './lanes.ts';
 import { nextSlotClaim, takeSlots } from './pace.ts';
 import { type PickedContact, pickContacts } from './pick-contacts.ts';
+import { utcDay } from './utc-day.ts';
 
 /** When a contact who is on another call is looked at again, and a campaign whose number can't call. */
 const BUSY_ELSEWHERE_MS = 30_000;
@@ -180,9 +181,6 @@ async function queuePicked(
       return { ...held, request };
     });
 }
-
-/** The UTC day that limits count by. */
-export const utcDay = (at: Date): string => at.toISOString().slice(0, 10);
 
 async function rest(tx: EngineTx, { workspaceId, campaignId }: CampaignKey, until: Date): Promise<void> {
   await sql`update campaigns set next_claim_at = ${until}

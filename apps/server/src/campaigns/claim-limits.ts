@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { CampaignKey } from '../calls/call-owner.ts';
 import type { EngineTx } from '../database/database.ts';
 import type { HoursRow } from './lanes.ts';
+import { utcDay } from './utc-day.ts';
 
 /** A campaign under the claim's lock, with what its workspace and its number allow. */
 export interface ClaimedCampaign extends HoursRow {
@@ -76,9 +77,7 @@ export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most
     const { rows } = await sql<{ live: number; today: number }>`
       select (select count(*) from calls where workspace_id = ${workspaceId} and ended_at is null) as live,
         (select coalesce(sum(calls), 0)::bigint from workspace_usage
-          where workspace_id = ${workspaceId} and day = (${now}::timestamptz at time zone 'UTC')::date) as today`.execute(
-      tx.db,
-    );
+          where workspace_id = ${workspaceId} and day = ${utcDay(now)}) as today`.execute(tx.db);
     if (max_concurrent_calls !== null) rooms.push(max_concurrent_calls - rows[0]!.live);
     if (max_calls_per_day !== null) rooms.push(max_calls_per_day - rows[0]!.today);
   }

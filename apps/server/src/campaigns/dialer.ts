@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import type { HeldCall } from '../calls/call.ts';
 import type { CallOwner, CampaignKey } from '../calls/call-owner.ts';
 import { type CallPlacer, createCallPlacer } from '../calls/place-calls.ts';
@@ -22,6 +23,7 @@ import {
   recountInFlight,
 } from './due-campaigns.ts';
 import { campaignCallOwner } from './end-contacts.ts';
+import { registerDialingMetrics } from './metrics.ts';
 
 /** How long each loop rests when it found nothing to do. A change made in this process nudges it. */
 const CLAIM_REST_MS = 100;
@@ -57,6 +59,8 @@ export interface DialerOptions {
   gateways: ReadonlyMap<string, TelephonyGateway>;
   /** The most calls that this process holds at a time. */
   maxCalls: number;
+  /** Where it puts its metrics. */
+  registry: Registry;
   /** Starts a scheduled campaign whose time has come, or fails it. */
   startDue: (tx: EngineTx, campaign: CampaignKey, now: Date) => Promise<void>;
   /** Tells of a campaign that the engine has completed, in the transaction that did it. */
@@ -79,13 +83,26 @@ export function createDialer(options: DialerOptions): Dialer {
   let claiming: Loop | undefined;
   let filling: Loop | undefined;
 
-  const recorder = createCallRecorder({ database, owner, held, clock, log, onEnded: () => claiming?.nudge() });
+  const metrics = registerDialingMetrics(options.registry, () => held.size);
+
+  const recorder = createCallRecorder({
+    database,
+    owner,
+    held,
+    clock,
+    log,
+    onEnded: (calls) => {
+      for (const { outcome } of calls) metrics.ended(outcome);
+      claiming?.nudge();
+    },
+  });
 
   /** What can't be given back now is looked up, and given back then. */
   const giveBack = async (calls: HeldCall[], giveBackCalls = returnCalls) => {
     for (const call of calls) held.delete(call.roomId);
     try {
       await giveBackCalls(database, calls, { owner, serverId: lease.serverId(), now: clock.now() });
+      metrics.returned(calls.length);
     } catch (error) {
       log.error({ err: error, calls: calls.length }, 'calls could not be given back; it is tried again');
       reconciler.watch(calls);
@@ -141,6 +158,7 @@ export function createDialer(options: DialerOptions): Dialer {
         const claim = await claimContacts(database, campaign, terms, onFinished);
         for (const call of claim.calls) held.set(call.roomId, call);
         placer.add(claim.calls);
+        metrics.claimed(claim.calls.length);
         if (claim.more) withMore.push(campaign);
       }
       if (performance.now() > lookAgainAt) return withMore.length > 0;

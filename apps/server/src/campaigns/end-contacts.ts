@@ -6,6 +6,7 @@ import type { CallOutcome } from '../telephony/gateway.ts';
 import { callOutcomes } from '../telephony/gateway.ts';
 import { afterOutcome } from './after-outcome.ts';
 import { finishIfDone } from './finish-campaign.ts';
+import { utcDay } from './utc-day.ts';
 
 type Owned<T> = T & { campaignId: string; contactId: string };
 const isOwned = <T extends { campaignId: string | null; contactId: string | null }>(call: T): call is Owned<T> =>
@@ -112,4 +113,7 @@ async function returnContacts(tx: EngineTx, key: CampaignKey, calls: Owned<Retur
       pending = pending + ${pending}, waiting = waiting + ${rows.length - pending},
       next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
+  await sql`
+    update workspace_usage set calls = greatest(0, calls - ${takenBack})
+    where workspace_id = ${workspaceId} and day = ${utcDay(now)}`.execute(tx.db);
 }
