@@ -15,9 +15,18 @@ export interface Child {
   end(): Promise<void>;
 }
 
+/** What `npm start` and the command start the server with. */
+const SERVER_OPTIONS = ['--max-semi-space-size=8'];
+
+/** Starts a whole Trunkline server with these variables. It ends with the measurement. */
+export const forkTrunkline = (environment: Record<string, string>): Promise<Child> =>
+  forkServer(new URL('./server.ts', import.meta.url), environment, SERVER_OPTIONS);
+
 /** Forks a file that calls `serve`, which finds `settings` by `settingsOf`. It ends with the measurement. */
-export async function forkServer(file: URL, settings: object): Promise<Child> {
-  const child = fork(fileURLToPath(file), [JSON.stringify(settings)], { execArgv: ['--conditions=source'] });
+export async function forkServer(file: URL, settings: object, nodeOptions: string[] = []): Promise<Child> {
+  const child = fork(fileURLToPath(file), [JSON.stringify(settings)], {
+    execArgv: ['--conditions=source', ...nodeOptions],
+  });
   const end = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');

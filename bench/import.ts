@@ -4,7 +4,7 @@ import { createClient } from '@trunkline/client';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { newKey } from '../apps/server/src/api-keys/key.ts';
-import { forkServer } from './child.ts';
+import { forkTrunkline } from './child.ts';
 import { contactFile } from './import-file.ts';
 import { POOL_SIZE, settle, startPostgres, temporaryFolder } from './postgres.ts';
 import { forgetPeak, memoryOf } from './processes.ts';
@@ -62,7 +62,7 @@ async function rate(rows: number, work: () => Promise<unknown>): Promise<number>
 }
 
 async function startImporter(connectionString: string, apiKey: string) {
-  const { port, pid, end } = await forkServer(new URL('./server.ts', import.meta.url), {
+  const { port, pid, end } = await forkTrunkline({
     DATABASE_URL: connectionString,
     DATA_DIR: await temporaryFolder(),
     BOOTSTRAP_API_KEY: apiKey,

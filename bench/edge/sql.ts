@@ -3,7 +3,7 @@ import { createKey } from '../../apps/server/src/api-keys/first-key.ts';
 import { systemClock } from '../../apps/server/src/clock.ts';
 import type { Database } from '../../apps/server/src/database/database.ts';
 import { addOptOuts, listDoNotCall } from '../../apps/server/src/do-not-call/store.ts';
-import { forkServer } from '../child.ts';
+import { forkServer, forkTrunkline } from '../child.ts';
 import { load, requestText } from '../load.ts';
 import { POOL_SIZE, startPostgres, temporaryFolder } from '../postgres.ts';
 import { inTurns, median } from '../rounds.ts';
@@ -40,7 +40,7 @@ export async function benchSql(): Promise<Found> {
   };
   const peer: PeerSettings = { key, connectionString, statements: await statementsOf(database, workspaceId) };
   const children = {
-    trunkline: await forkServer(new URL('../server.ts', import.meta.url), environment),
+    trunkline: await forkTrunkline(environment),
     fastify: await forkServer(new URL('./sql-peer.ts', import.meta.url), peer),
   };
   const request = requestText('GET', PATH + QUERY, { 'X-API-Key': key });
