@@ -5,14 +5,22 @@ export function atEnd(undo: () => Promise<unknown>): void {
   undos.push(undo);
 }
 
-/** Undoes everything. */
-export async function end(): Promise<void> {
-  for (let undo = undos.pop(); undo; undo = undos.pop()) await undo();
+let ending: Promise<void> = Promise.resolve();
+
+/** Undoes everything, one after another, also where several ask for it at once. */
+export function end(): Promise<void> {
+  ending = ending.then(async () => {
+    for (let undo = undos.pop(); undo; undo = undos.pop()) await undo().catch(console.error);
+  });
+  return ending;
 }
 
-/** On Ctrl-C and the like this process undoes everything and ends. */
+/** On Ctrl-C and the like this process undoes everything and ends; what the measurement makes of it doesn't count. */
 export function endOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => void end().finally(() => process.exit(1)));
+    process.once(signal, () => {
+      process.on('uncaughtException', () => {});
+      void end().finally(() => process.exit(1));
+    });
   }
 }
