@@ -1,5 +1,6 @@
 import { type ErrorCode, type ErrorDetail, ServiceError } from '../service-error.ts';
 import type { Operation, Schema } from './contract.ts';
+import { wordFaults } from './word-faults.ts';
 
 /** A fault that express-openapi-validator names. Only those of Ajv carry `errorCode`. */
 interface ValidatorFault {
@@ -18,13 +19,6 @@ export interface MarkedPlace {
 const KEYWORD_OF_CODE: Partial<Record<ErrorCode, string>> = {
   missing_idempotency_key: 'required',
   too_many_recipients: 'maxItems',
-};
-
-/** Ajv words these for the object around the place. */
-const MESSAGES: Record<string, string> = {
-  required: 'is required',
-  additionalProperties: 'is not a known property',
-  unevaluatedProperties: 'is not a known property',
 };
 
 const MAX_DETAILS = 100;
@@ -62,10 +56,9 @@ export function requestFault(error: unknown, operation: Operation, marked: reado
   const { status, errors, message } = error as { status?: number; errors?: ValidatorFault[]; message: string };
   if (status === 415) return unsupportedMediaType(operation);
   if (status !== 400) return error;
-  const faults = (errors ?? []).map((fault) => {
-    const keyword = fault.errorCode?.split('.')[0] ?? '';
-    return { ...detail({ ...fault, message: MESSAGES[keyword] ?? fault.message }, operation), keyword };
-  });
+  const faults = wordFaults(
+    (errors ?? []).map((fault) => ({ ...detail(fault, operation), keyword: fault.errorCode?.split('.')[0] ?? '' })),
+  );
   for (const fault of faults) {
     const code = codeOf(fault.path, fault.keyword, marked);
     if (code) return refusal(code, faults);

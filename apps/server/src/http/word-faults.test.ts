@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { type WordedFault, wordFaults } from './word-faults.ts';
+
+const fault = (path: string, keyword: string, message = keyword): WordedFault => ({ path, keyword, message });
+const worded = (...faults: WordedFault[]) => wordFaults(faults).map(({ path, message }) => `${path} ${message}`);
+
+const choice = fault('/body', 'oneOf', 'must match exactly one schema in oneOf');
+const numberUnknown = fault('/body/fromNumber', 'additionalProperties');
+const poolMissing = fault('/body/numberPoolId', 'required');
+
+test('names only the faults of the shape that was meant', () => {
+  const tooLate = fault('/body/scheduleEnd', 'maximum', 'must be <= 1440');
+  expect(worded(tooLate, poolMissing, numberUnknown, tooLate, choice)).toEqual(['/body/scheduleEnd must be <= 1440']);
+  const unknown = fault('/body/foo', 'additionalProperties');
+  expect(worded(unknown, poolMissing, numberUnknown, unknown, choice)).toEqual(['/body/foo is not a known property']);
+});
+
+test('says what is to be chosen where both or none was sent', () => {
+  const message = '/body must have exactly one of fromNumber and numberPoolId';
+  const poolUnknown = fault('/body/numberPoolId', 'additionalProperties');
+  expect(worded(poolUnknown, numberUnknown, choice)).toEqual([message]);
+  expect(worded(fault('/body/fromNumber', 'required'), poolMissing, choice)).toEqual([message]);
+  const nameMissing = fault('/body/name', 'required');
+  expect(worded(nameMissing, fault('/body/fromNumber', 'required'), nameMissing, poolMissing, choice)).toEqual([
+    message,
+    '/body/name is required',
+  ]);
+});
+
+test('names null only where the type is wrong', () => {
+  const orNull = fault('/body/label', 'type', 'must be null');
+  const either = fault('/body/label', 'oneOf');
+  expect(worded(fault('/body/label', 'minLength', 'too short'), orNull, either)).toEqual(['/body/label too short']);
+  expect(worded(fault('/body/label', 'type', 'must be string'), orNull, either)).toEqual([
+    '/body/label must be string or null',
+  ]);
+});
+
+test('leaves a choice that it does not know as it is', () => {
+  const [one, two] = [fault('/body/a', 'minimum', 'must be >= 1'), fault('/body/b', 'required')];
+  expect(worded(one, two, choice)).toEqual([
+    '/body/a must be >= 1',
+    '/body/b is required',
+    '/body must match exactly one schema in oneOf',
+  ]);
+});
+
+test('puts patterns into words', () => {
+  const pattern = (text: string) => worded(fault('/x', 'pattern', `must match pattern "${text}"`))[0];
+  expect(pattern('^\\+[1-9][0-9]{6,14}$')).toBe('/x must be a phone number in E.164 form, such as +14155550100');
+  expect(pattern('^cmp_[0-9a-f]{32}$')).toBe('/x must be an ID: cmp_ and 32 hexadecimal digits in lower case');
+  expect(pattern('^[A-Z]{2}$')).toContain('such as US');
+  expect(pattern('^[0-9]{3}$')).toBe('/x must match pattern "^[0-9]{3}$"');
+  expect(worded(fault('/x', 'format', 'must match format "date-time"'))[0]).toContain('2026-11-20T09:30:00Z');
+});

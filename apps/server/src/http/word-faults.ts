@@ -1,0 +1,77 @@
+/** A fault of a request: where (`/body/name`), which keyword of the schema it breaks, and Ajv's words. */
+export interface WordedFault {
+  path: string;
+  keyword: string;
+  message: string;
+}
+
+const PLAIN: Record<string, string> = {
+  required: 'is required',
+  additionalProperties: 'is not a known property',
+  unevaluatedProperties: 'is not a known property',
+};
+
+/** What people can't read off a regular expression. */
+const PATTERNS: [pattern: RegExp, message: string][] = [
+  [/"\^\\\+\[1-9\]\[0-9\]\{6,14\}\$"/, 'must be a phone number in E.164 form, such as +14155550100'],
+  [/"\^\[A-Z\]\{2\}\$"/, 'must be a country in two capital letters (ISO 3166-1), such as US'],
+  [/"\^https:\/\/"/, 'must be an https:// URL'],
+];
+const ID_PATTERN = /"\^([a-z]+_)\[0-9a-f\]\{32\}\$"/;
+
+/**
+ * The faults as a person needs them: in words, each once, and of a `oneOf` only those of the shape that was meant.
+ * Ajv names the faults of every shape, and so blames a property that belongs to the right one.
+ */
+export function wordFaults<Fault extends WordedFault>(faults: readonly Fault[]): Fault[] {
+  const choices = faults.filter(({ keyword }) => keyword === 'oneOf').map(({ path }) => path);
+  const left = choices.reduce<readonly Fault[]>(settleChoice, faults);
+  const seen = new Set<string>();
+  return left
+    .map((fault) => ({ ...fault, message: words(fault) }))
+    .filter(({ path, message }) => !seen.has(`${path} ${message}`) && seen.add(`${path} ${message}`));
+}
+
+const keyOf = ({ path, keyword, message }: WordedFault) => JSON.stringify([path, keyword, message]);
+
+function words({ keyword, message }: WordedFault): string {
+  if (keyword === 'format' && message.includes('"date-time"')) return 'must be a time such as 2026-11-20T09:30:00Z';
+  if (keyword !== 'pattern') return PLAIN[keyword] ?? message;
+  const id = ID_PATTERN.exec(message)?.[1];
+  if (id) return `must be an ID: ${id} and 32 hexadecimal digits in lower case`;
+  return PATTERNS.find(([pattern]) => pattern.test(message))?.[1] ?? message;
+}
+
+function settleChoice<Fault extends WordedFault>(faults: readonly Fault[], path: string): readonly Fault[] {
+  const here = (fault: Fault) => fault.path === path;
+  const others = faults.filter((fault) => !(here(fault) && fault.keyword === 'oneOf'));
+  const orNull = others.find((fault) => here(fault) && fault.message === 'must be null');
+  return orNull ? settleNullable(others, orNull, path) : settleShapes(faults, path);
+}
+
+/** `null` is one of the choices: it is worth naming only where the type is wrong. */
+function settleNullable<Fault extends WordedFault>(faults: readonly Fault[], orNull: Fault, path: string): Fault[] {
+  return faults
+    .filter((fault) => fault !== orNull)
+    .map((fault) =>
+      fault.path === path && fault.keyword === 'type' ? { ...fault, message: `${fault.message} or null` } : fault,
+    );
+}
+
+/** Two closed shapes, of which each requires a property that the other doesn't know: such a fault comes once, not twice. */
+function settleShapes<Fault extends WordedFault>(faults: readonly Fault[], path: string): readonly Fault[] {
+  const isOf = (fault: Fault, keyword: string) =>
+    fault.keyword === keyword && fault.path.slice(0, fault.path.lastIndexOf('/')) === path;
+  const times = new Map<string, number>();
+  for (const fault of faults) times.set(keyOf(fault), (times.get(keyOf(fault)) ?? 0) + 1);
+  const once = (fault: Fault) => times.get(keyOf(fault)) === 1;
+  const sent = faults.filter((fault) => isOf(fault, 'additionalProperties') && once(fault));
+  const missing = faults.filter((fault) => isOf(fault, 'required') && once(fault));
+  const telling = new Set([...sent, ...missing]);
+  if (telling.size < 2) return faults;
+  const rest = faults.filter((fault) => !telling.has(fault) && !(fault.path === path && fault.keyword === 'oneOf'));
+  if (sent.length === 1) return rest.length > 0 ? rest : faults;
+  const names = [...telling].map((fault) => fault.path.slice(path.length + 1)).sort();
+  const choice = faults.find((fault) => fault.path === path && fault.keyword === 'oneOf')!;
+  return [{ ...choice, message: `must have exactly one of ${names.join(' and ')}` }, ...rest];
+}
