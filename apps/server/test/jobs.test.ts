@@ -1,11 +1,12 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../src/database/database.ts';
-import { type Jobs, openJobs } from '../src/jobs/jobs.ts';
+import { type Jobs, NotYet, openJobs } from '../src/jobs/jobs.ts';
 import { eventually } from './contact-files.ts';
 import { freshDatabase } from './database.ts';
 
-const log = pino({ level: 'silent' });
+const logged: { level: number; queue?: string }[] = [];
+const log = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line)) });
 let fresh: Awaited<ReturnType<typeof freshDatabase>>;
 let database: Database;
 /** Two processes' queues on one database. */
@@ -62,6 +63,27 @@ test('what fails is tried again, and given up in the end', async () => {
   await eventually(async () => givenUp.length > 0, 20_000);
   expect(tried).toEqual([7, 7]);
   expect(givenUp).toEqual([7]);
+});
+
+test('what has to wait is tried again too, and alarms nobody; what fails is logged', async () => {
+  const tried: string[] = [];
+  const worker = (queue: string, error: Error) => ({
+    queue,
+    concurrency: 1,
+    run: async () => {
+      tried.push(queue);
+      if (tried.filter((other) => other === queue).length === 1) throw error;
+    },
+  });
+  await jobs.work(worker('waiting', new NotYet('not yet')));
+  await jobs.work(worker('faulty', new Error('no')));
+  await database.inEngine(async (tx) => {
+    await jobs.enqueue(tx, 'waiting', {});
+    await jobs.enqueue(tx, 'faulty', {});
+  });
+  await eventually(async () => tried.length === 4, 20_000);
+  expect(logged.filter(({ queue }) => queue === 'waiting')).toEqual([]);
+  expect(logged.filter(({ queue }) => queue === 'faulty')).toMatchObject([{ level: 50 }]);
 });
 
 test('what a process lets go of is taken up by another', async () => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, WorkspaceTx } from '../database/database.ts';
+import { NotYet } from '../jobs/jobs.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { EraseJob } from './queues.ts';
 import { uploadLock } from './upload-lock.ts';
@@ -8,7 +9,7 @@ const CHUNK = 20_000;
 
 /**
  * Deletes the entries of uploads, in small transactions, and their files. Safe to run twice.
- * @throws when a validation of such an upload still holds on; it will notice and let go
+ * @throws NotYet when a validation of such an upload still holds on; it will notice and let go
  */
 export async function eraseUploads(
   { database, objects }: { database: Database; objects: ObjectStore },
@@ -26,7 +27,7 @@ export async function eraseUploads(
 async function eraseChunk(tx: WorkspaceTx, uploadId: string): Promise<number> {
   const { rows } = await sql<{ free: boolean }>`
     select pg_try_advisory_xact_lock(${uploadLock(uploadId)}) as free`.execute(tx.db);
-  if (!rows[0]?.free) throw new Error('The upload is still being validated.');
+  if (!rows[0]?.free) throw new NotYet('The upload is still being validated.');
   const { numAffectedRows } = await sql`
     delete from contact_list_entries
     where workspace_id = ${tx.workspaceId} and upload_id = ${uploadId} and phone_number = any(array(

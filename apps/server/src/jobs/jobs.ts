@@ -16,6 +16,9 @@ export interface Task<Data extends object> {
   giveUp?(data: Data): Promise<void>;
 }
 
+/** Thrown by a task that has to wait for something: it is run again like one that failed, but nothing is wrong. */
+export class NotYet extends Error {}
+
 /** Background work in the database: what one server took and didn't end, because it died, another takes up. */
 export interface Jobs {
   /** Makes a job part of the transaction: it is there once that commits. Some server with this task picks it up at once. */
@@ -73,7 +76,9 @@ export async function openJobs({ connection, log }: { connection: Connection; lo
       // It would wait for its next poll, and where there was one job, there may be more.
       boss.notifyWorker(worker);
       await run(job!).catch((error) => {
-        if (!quitting.signal.aborted) log.error({ err: error, queue, job: job!.id }, 'a background job failed');
+        if (error instanceof NotYet)
+          log.debug({ reason: error.message, queue, job: job!.id }, 'a background job waits');
+        else if (!quitting.signal.aborted) log.error({ err: error, queue, job: job!.id }, 'a background job failed');
         throw error;
       });
     });
