@@ -1,15 +1,26 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
-export default defineConfig({
+/** What the test processes of every project share. */
+export const shared = {
   // Workspace packages run from their sources; this holds in the test processes and in their worker threads too.
   ssr: { resolve: { conditions: ['source'] } },
+  test: { pool: 'forks', maxWorkers: 2, testTimeout: 30_000, hookTimeout: 60_000 },
+} as const;
+
+const last = 'test/every-status.test.ts';
+
+export default defineConfig({
+  ...shared,
   test: {
     globalSetup: ['test/global-setup.ts'],
-    // `pnpm test:long` runs those.
-    exclude: [...configDefaults.exclude, '**/*.long.test.ts'],
-    pool: 'forks',
-    maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      // `pnpm test:long` runs the long ones.
+      {
+        ...shared,
+        test: { ...shared.test, name: 'server', exclude: [...configDefaults.exclude, '**/*.long.test.ts', last] },
+      },
+      // It looks at what the others saw.
+      { ...shared, test: { ...shared.test, name: 'last', include: [last], sequence: { groupOrder: 1 } } },
+    ],
   },
 });

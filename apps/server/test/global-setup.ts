@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
@@ -29,10 +29,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await migrate(database, log);
   await database.close();
   project.provide('testServer', { connection: server.connection, template, embedded: server.embedded });
+  const statuses = await mkdtemp(path.join(tmpdir(), `${folderStart}${process.pid}-statuses-`));
+  project.provide('statuses', { folder: statuses, wholeRun: runsEveryTest(project) });
   return async () => {
+    await rm(statuses, { recursive: true });
     await statementOn(server.connection, `drop database ${template} with (force)`);
     await server.remove();
   };
+}
+
+/** Whether no words and no pattern on the command line leave tests out; vitest keeps the words to itself. */
+function runsEveryTest({ vitest }: TestProject): boolean {
+  const { filenamePattern: words } = vitest as unknown as { filenamePattern?: string[] };
+  return !words && !vitest.getGlobalTestNamePattern();
 }
 
 async function testServer(url: string | undefined) {

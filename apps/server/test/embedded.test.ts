@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { removeEmbeddedPostgres, startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/database/embedded.ts';
-import { statementOn } from '../statement-on.ts';
+import { removeEmbeddedPostgres, startEmbeddedPostgres, stopEmbeddedPostgres } from '../src/database/embedded.ts';
+import { statementOn } from './statement-on.ts';
 
 const log = pino({ level: 'silent' });
 const asRoot = process.getuid?.() === 0;
