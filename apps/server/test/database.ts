@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { type Connection, withDatabase } from '../src/database/connection.ts';
 import { statementOn } from './statement-on.ts';
+
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 interface FreshDatabase {
   connection: Connection;
@@ -20,8 +23,18 @@ async function clone(template: string): Promise<FreshDatabase> {
   await statementOn(connection, `create database ${name} template ${template}`);
   return {
     connection: withDatabase(connection, name),
-    drop: async () => {
-      await statementOn(connection, `drop database if exists ${name} with (force)`);
-    },
+    drop: () => dropDatabase(connection, name),
   };
+}
+
+/** The server refuses it while its own vacuum is at work there, which a role that is no superuser can't end. */
+async function dropDatabase(connection: Connection, name: string): Promise<void> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      await statementOn(connection, `drop database if exists ${name} with (force)`);
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== INSUFFICIENT_PRIVILEGE || tries === 50) throw error;
+      await sleep(100);
+    }
 }
