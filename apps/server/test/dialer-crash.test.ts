@@ -10,17 +10,17 @@ import { withDatabase } from './own-database.ts';
 
 const log = pino({ level: 'silent' });
 
-test(
+test.concurrent(
   'three servers, two of them killed: nobody is dialled twice or forgotten, and no limit is passed',
   { timeout: 60_000 },
   () => withDatabase((database) => runCrash(database, { seed: 1, contacts: 500, restart: false })),
 );
 
-test('a server that was frozen beyond its lease finds its moves refused', { timeout: 60_000 }, () =>
+test.concurrent('a server that was frozen beyond its lease finds its moves refused', { timeout: 60_000 }, () =>
   withDatabase((database) => runFreeze(database, { seed: 1, contacts: 500, freezes: 1 })),
 );
 
-test('nothing is claimed under the name of a server that was given up', () =>
+test.concurrent('nothing is claimed under the name of a server that was given up', () =>
   withDatabase(async (database) => {
     const campaign = await seedCampaign(database, { contacts: 10 });
     await addContacts(database, campaign, new Date());
