@@ -14,7 +14,7 @@ import { campaignOperations } from './campaigns/operations.ts';
 import { recordEngineMove } from './campaigns/record-campaign.ts';
 import { startDueCampaign } from './campaigns/start-campaign.ts';
 import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { acceptFile } from './contact-lists/accept-file.ts';
 import { startContactListWork } from './contact-lists/background.ts';
 import { contactListOperations } from './contact-lists/operations.ts';
@@ -75,16 +75,17 @@ export interface Composition {
 /** Builds everything, by hand: the only place that knows which adapter serves which port. */
 export async function compose(parts: Parts): Promise<Composition> {
   const { config, database, clock, log, overrides } = parts;
+  // Before anything that would be left running: these fail where a setting is wrong.
+  const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
+  const secrets = createSecrets(encryptionKey);
+  const objects = await openObjects(parts, encryptionKey);
+  const agents = await openAgents(parts);
   const metrics = createMetrics();
   registerDatabaseMetrics(metrics.registry, database);
   const keyRing = createKeyRing({ database, clock, log });
 
   const notifications = openNotifications({ connection: database.connection, log });
   const jobs = await openJobs({ connection: database.connection, log });
-  const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
-  const secrets = createSecrets(encryptionKey);
-  const objects = await openObjects(parts, encryptionKey);
-  const agents = await openAgents(parts);
   const simulator = createSimulator({
     seed: String(config.simulatorSeed),
     speed: config.simulatorSpeed,
@@ -199,6 +200,10 @@ async function openObjects({ config, clock, publicUrl }: Parts, key: Buffer): Pr
 
 /** A file or an HTTP directory where one is configured; else every agent ID is accepted. */
 async function openAgents({ config, clock }: Parts): Promise<AgentDirectory> {
-  if (config.agentsFile) return fileAgents(config.agentsFile);
+  if (config.agentsFile) {
+    return fileAgents(config.agentsFile).catch((error) => {
+      throw new ConfigError(`AGENTS_FILE ${error.message}`);
+    });
+  }
   return config.agentsUrl ? httpAgents({ baseUrl: config.agentsUrl, clock }) : anyAgent;
 }

@@ -32,6 +32,13 @@ export const url = (value: string) => {
   return value.replace(/\/+$/, '');
 };
 
+/** A PostgreSQL URL. What is wrong with it is not shown: it may hold a password. */
+export const postgresUrl = (value: string) => {
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value))
+    throw new Error('must be a PostgreSQL URL, such as postgres://role:password@host/database');
+  return value;
+};
+
 /** 32 bytes, as 64 hex digits or in base64. */
 export const secret32 = (value: string) => {
   const bytes = Buffer.from(value, /^[0-9a-f]{64}$/i.test(value) ? 'hex' : 'base64');

@@ -35,7 +35,14 @@ test.each([
   [{ SIMULATOR_SPEED: '0' }, 'SIMULATOR_SPEED must be a number from 0.01 to 100000.'],
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent.'],
   [{ TRUST_PROXY: 'yes' }, 'TRUST_PROXY must be one of true, false.'],
-  [{ DATABASE_URL: 'nowhere' }, 'DATABASE_URL must be a URL.'],
+  [
+    { DATABASE_URL: 'nowhere' },
+    'DATABASE_URL must be a PostgreSQL URL, such as postgres://role:password@host/database.',
+  ],
+  [
+    { DATABASE_URL: 'mysql://host/db' },
+    'DATABASE_URL must be a PostgreSQL URL, such as postgres://role:password@host/database.',
+  ],
   [{ ENCRYPTION_KEY: 'short' }, 'ENCRYPTION_KEY must be 32 bytes in base64 or hex.'],
   [{ AGENTS_FILE: 'a', AGENTS_URL: 'http://a.example' }, 'AGENTS_FILE and AGENTS_URL can not both be set.'],
   [{ S3_ACCESS_KEY_ID: 'a' }, 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, or neither.'],

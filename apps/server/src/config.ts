@@ -18,7 +18,7 @@ const optional = <T>(name: string, parser: (text: string) => T, description: str
   parse: parser,
 });
 
-const { integer, number, oneOf, text, url, flag, secret32, apiKey } = parse;
+const { integer, number, oneOf, text, url, postgresUrl, flag, secret32, apiKey } = parse;
 
 /** Every variable of the environment that the server reads. docs/operations.md holds the same table. */
 export const variables = {
@@ -43,7 +43,7 @@ export const variables = {
   ),
   databaseUrl: optional(
     'DATABASE_URL',
-    url,
+    postgresUrl,
     'PostgreSQL 15 or newer, `postgres://…`. Without it the server runs its own in `DATA_DIR`.',
   ),
   poolSize: withDefault('POOL_SIZE', '10', integer(2, 1000), 'Most database connections of one server process.'),

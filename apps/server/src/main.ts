@@ -98,5 +98,6 @@ main().catch((error: Error) => {
   // A fault of the settings or of the command line is told in a line; anything else with where it came from.
   const known = error instanceof ConfigError || error.cause !== undefined || 'code' in error;
   process.stderr.write(`${known ? error.message : error.stack}\n`);
-  process.exitCode = 1;
+  // At once: a connection that is still open must not keep a process that serves nobody.
+  process.exit(1);
 });

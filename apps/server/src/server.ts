@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { ensureFirstKey } from './api-keys/first-key.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { compose, type Overrides } from './compose.ts';
-import type { Config } from './config.ts';
+import { type Composition, compose, type Overrides } from './compose.ts';
+import { type Config, ConfigError } from './config.ts';
 import type { Connection } from './database/connection.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
@@ -39,8 +39,17 @@ export async function openMigrated(config: Config, log: Logger): Promise<Databas
     return database;
   } catch (error) {
     await database.close();
-    throw error;
+    throw config.databaseUrl && isUnreachable(error)
+      ? new ConfigError(`DATABASE_URL names a database that can not be used: ${error.message}.`, { cause: error })
+      : error;
   }
+}
+
+/** No such host, nobody listens, or PostgreSQL refuses the role, its password or the database's name. */
+function isUnreachable(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const { syscall, code = '' } = error as NodeJS.ErrnoException;
+  return syscall !== undefined || code.startsWith('28') || code === '3D000';
 }
 
 async function connectionOf({ databaseUrl, dataDir }: Config, log: Logger): Promise<Connection> {
@@ -59,6 +68,7 @@ export async function startServer({
   const draining = new AbortController();
   let started = false;
   let database: Database | undefined;
+  let composition: Composition | undefined;
   try {
     const opened = await openMigrated(config, log);
     database = opened;
@@ -70,19 +80,21 @@ export async function startServer({
     };
     const publicUrl = config.publicUrl ?? `http://localhost:${listening.port}`;
     const parts = { config, database: opened, clock, log, publicUrl, draining: draining.signal, notReady, overrides };
-    const composition = await compose(parts);
-    listening.serve(composition.app);
-    await composition.start();
+    const composed = await compose(parts);
+    composition = composed;
+    listening.serve(composed.app);
+    await composed.start();
     started = true;
 
     const stop = async () => {
       draining.abort();
       // Without the database leases can't be given back; they run out then.
-      await composition.stop(listening.close(REQUESTS_MS)).finally(() => opened.close());
+      await composed.stop(listening.close(REQUESTS_MS)).finally(() => opened.close());
     };
     return { url: publicUrl, firstKey, database: opened, stop };
   } catch (error) {
     await listening.close(0);
+    await composition?.stop(Promise.resolve());
     await database?.close();
     throw error;
   }

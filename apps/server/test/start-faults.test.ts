@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freshDatabase } from './database.ts';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+afterAll(() => database.drop());
+
+/** Starts a server that can't be, and tells how its process ended: `exit` is null where it had to be killed. */
+function fail(environment: Record<string, string>): Promise<{ exit: number | null; error: string }> {
+  const env = { PATH: process.env['PATH'], PORT: '0', DATABASE_URL: database.connection.connectionString };
+  const options = { env: { ...env, ...environment }, timeout: 20_000, killSignal: 'SIGKILL' as const };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, ['--conditions=source', main], options, (_, __, error) =>
+      resolve({ exit: child.exitCode, error }),
+    );
+  });
+}
+
+test('a setting that proves wrong only when it is used ends the process too, and is named', async () => {
+  const { exit, error } = await fail({ AGENTS_FILE: '/nowhere/agents.yaml' });
+  expect(exit).toBe(1);
+  expect(error).toContain('AGENTS_FILE /nowhere/agents.yaml: ENOENT');
+});
+
+test('a database that can not be reached is told by the name of its setting, without its password', async () => {
+  const { exit, error } = await fail({ DATABASE_URL: 'postgres://role:hunter2@127.0.0.1:1/calls' });
+  expect(exit).toBe(1);
+  expect(error).toContain('DATABASE_URL names a database that can not be used: connect ECONNREFUSED 127.0.0.1:1.');
+  expect(error).not.toContain('hunter2');
+});
