@@ -6,6 +6,7 @@ import { type AgentDirectory, anyAgent } from './agents/directory.ts';
 import { fileAgents } from './agents/file.ts';
 import { httpAgents } from './agents/http.ts';
 import { createKeyRing } from './api-keys/key-ring.ts';
+import { apiKeyOperations } from './api-keys/operations.ts';
 import { callOperations } from './calls/operations.ts';
 import { countConversions } from './campaigns/count-conversions.ts';
 import { createDialer } from './campaigns/dialer.ts';
@@ -33,6 +34,7 @@ import type { NotReady } from './http/outside.ts';
 import { createRateLimit } from './http/rate-limit.ts';
 import { every } from './jobs/every.ts';
 import { openJobs } from './jobs/jobs.ts';
+import { auditLogOperations } from './journal/operations.ts';
 import { deleteOldEvents } from './journal/retention.ts';
 import { type DiskObjectStore, openDiskObjectStore } from './objects/disk.ts';
 import type { ObjectStore } from './objects/object-store.ts';
@@ -134,6 +136,8 @@ export async function compose(parts: Parts): Promise<Composition> {
     }),
     ...callOperations({ database, clock, countConversions, ...dialer }),
     ...workspaceOperations({ database, clock, secrets, onHoursChanged: forgetWindows }),
+    ...apiKeyOperations({ database, clock }),
+    ...auditLogOperations(database),
   };
   const outside: { path: string; router: Router }[] = [];
   if ('grantOf' in objects) {

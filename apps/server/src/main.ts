@@ -5,6 +5,8 @@ import { createKey } from './api-keys/first-key.ts';
 import { systemClock } from './clock.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { stopEmbeddedPostgres } from './database/embedded.ts';
+import { loadContract } from './http/app.ts';
+import { forValidator, operationsOf } from './http/contract.ts';
 import { openMigrated, type RunningServer, startServer } from './server.ts';
 
 const USAGE = `trunkline-server [command]
@@ -43,14 +45,24 @@ async function main(): Promise<void> {
   if (command === 'stop') return stopEmbeddedPostgres(config.dataDir);
   if (command !== 'migrate' && command !== 'keys create')
     throw new ConfigError(`Unknown command: ${command}\n\n${USAGE}`);
+  const permissions = command === 'keys create' ? permissionsNamed(values.permissions) : [];
   const database = await openMigrated(config, log);
   try {
     if (command === 'migrate') return;
-    const permissions = values.permissions.split(',').map((each) => each.trim());
     print(`${await createKey(database, systemClock, { ...values, permissions })}\n`);
   } finally {
     await database.close();
   }
+}
+
+/** The permissions that a list names, each once. Throws where no operation needs one of them. */
+function permissionsNamed(list: string): string[] {
+  const known = new Set(['*', ...operationsOf(forValidator(loadContract())).map((each) => each.permission)]);
+  known.delete('authenticated');
+  const named = [...new Set(list.split(',').map((each) => each.trim()))];
+  const unknown = named.filter((each) => !known.has(each));
+  if (unknown.length === 0) return named;
+  throw new ConfigError(`Unknown permission: ${unknown.join(', ')}\n\nThere are: ${[...known].sort().join(', ')}`);
 }
 
 /** Serves until a signal. What nobody has caught ends the process: its state can't be trusted any more. */

@@ -67,11 +67,13 @@ export async function startTestServer(overrides: TestOverrides = {}) {
       ...overrides,
     },
   });
-  const client = createClient({ baseUrl: server.url, apiKey, maxRetries: 0 });
+  const clientOf = (key: string) => createClient({ baseUrl: server.url, apiKey: key, maxRetries: 0 });
   return {
     url: server.url,
     apiKey,
-    client,
+    client: clientOf(apiKey),
+    /** A client with another key. */
+    clientOf,
     clock,
     database: server.database,
     connectionString,

@@ -68,7 +68,7 @@ export function createKeyRing({ database, clock, log }: { database: Database; cl
   function touch(key: StoredKey): void {
     const now = clock.now();
     const notSince = new Date(now.getTime() - TOUCH_MS);
-    if (key.lastUsedAt && key.lastUsedAt > notSince) return;
+    if (!unlessExpired(key) || (key.lastUsedAt && key.lastUsedAt > notSince)) return;
     const noted = database
       .inEngine((tx) => touchKey(tx, key, now, notSince))
       .catch((error) => log.warn({ err: error }, 'the use of a key was not noted'))

@@ -1,8 +1,13 @@
-import type { EngineTx } from '../database/database.ts';
+import { type Selectable, type SqlBool, sql } from 'kysely';
+import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import { containing, pageRows } from '../database/page.ts';
+import type { Schema } from '../database/schema.ts';
 import { newUuid } from '../ids.ts';
 import { hashKey, prefixOf } from './key.ts';
 
-/** A key as it is kept. */
+export type KeyRow = Selectable<Schema['api_keys']>;
+
+/** A key as requests are checked against it. */
 export interface StoredKey {
   hash: string;
   keyId: string;
@@ -50,23 +55,73 @@ export async function anyKeyExists(tx: EngineTx): Promise<boolean> {
   return (await tx.db.selectFrom('api_keys').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Keeps a key, by its hash. Returns its UUID. */
-export async function insertKey(
-  tx: EngineTx,
-  key: { workspaceId: string; key: string; name: string; permissions: readonly string[]; now: Date },
-): Promise<string> {
-  const id = newUuid();
-  await tx.db
+/** Keeps a key, by its hash. */
+export function insertKey(
+  tx: EngineTx | WorkspaceTx,
+  key: {
+    workspaceId: string;
+    key: string;
+    name: string;
+    permissions: readonly string[];
+    expiresAt?: Date | undefined;
+    now: Date;
+  },
+): Promise<KeyRow> {
+  return tx.db
     .insertInto('api_keys')
     .values({
       workspace_id: key.workspaceId,
-      id,
+      id: newUuid(),
       hash: Buffer.from(hashKey(key.key), 'hex'),
       name: key.name,
       prefix: prefixOf(key.key),
       permissions: [...key.permissions],
+      expires_at: key.expiresAt ?? null,
       created_at: key.now,
     })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+const keysOf = (tx: WorkspaceTx) =>
+  tx.db.selectFrom('api_keys').selectAll().where('workspace_id', '=', tx.workspaceId).where('revoked_at', 'is', null);
+
+/** A key that is not revoked, and can't be until the transaction ends. */
+export function holdKey(tx: WorkspaceTx, id: string): Promise<KeyRow | undefined> {
+  return keysOf(tx).where('id', '=', id).forShare().executeTakeFirst();
+}
+
+/** Revokes a key. Answers whether there was one that was not revoked. */
+export async function revokeKey(tx: WorkspaceTx, id: string, now: Date): Promise<boolean> {
+  const { numUpdatedRows } = await tx.db
+    .updateTable('api_keys')
+    .set({ revoked_at: now })
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** One page of the keys that are not revoked, by when they were made, and how many there are on all pages. */
+export async function keyPage(
+  tx: WorkspaceTx,
+  page: { page: number; perPage: number; order: 'asc' | 'desc'; searchText?: string | undefined },
+): Promise<{ rows: KeyRow[]; totalCount: number }> {
+  const pattern = page.searchText === undefined ? undefined : containing(page.searchText);
+  const found = keysOf(tx).$if(pattern !== undefined, (query) =>
+    query.where(sql<SqlBool>`(name ilike ${pattern} or prefix ilike ${pattern})`),
+  );
+  const { limit, offset } = pageRows(page);
+  const rows = await found
+    .orderBy('created_at', page.order)
+    .orderBy('id', page.order)
+    .limit(limit)
+    .offset(offset)
     .execute();
-  return id;
+  const { count } = await found
+    .clearSelect()
+    .select((each) => each.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return { rows, totalCount: Number(count) };
 }

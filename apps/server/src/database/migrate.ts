@@ -3,10 +3,15 @@ import { Migrator } from 'kysely/migration';
 import type { Logger } from 'pino';
 import * as initial from '../../migrations/0001-initial.ts';
 import * as simulator from '../../migrations/0002-simulator.ts';
+import * as auditLogIndex from '../../migrations/0003-audit-log-index.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
-const migrations = { '0001-initial': initial, '0002-simulator': simulator };
+const migrations = {
+  '0001-initial': initial,
+  '0002-simulator': simulator,
+  '0003-audit-log-index': auditLogIndex,
+};
 
 /**
  * Brings the database's tables to the newest state. Several servers may call this at once: an advisory lock lets one

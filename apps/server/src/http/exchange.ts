@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import type { Operation } from './contract.ts';
 import type { RequestContext } from './handler.ts';
 import type { Principal } from './principal.ts';
@@ -13,11 +14,14 @@ export class Exchange {
   /** Sent with whatever is answered. */
   readonly headers: Record<string, string>;
   operation: Operation | undefined;
+  /** Read at once: a socket that was closed knows it no more. */
+  readonly peer: string;
   #gone: AbortController | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.request = request;
     this.response = response;
+    this.peer = request.socket.remoteAddress ?? '';
     this.headers = { 'X-Request-Id': this.requestId, 'Cache-Control': 'no-store' };
   }
 
@@ -49,7 +53,7 @@ export class Caller implements RequestContext {
   }
 
   get address(): string {
-    return addressOf(this.#exchange.request, this.#edge.trustProxy);
+    return addressOf(this.#exchange, this.#edge.trustProxy);
   }
 
   get signal(): AbortSignal {
@@ -57,15 +61,14 @@ export class Caller implements RequestContext {
   }
 }
 
-/** Behind a proxy the client is the last address that the proxy has written down. */
-function addressOf(request: IncomingMessage, trustProxy: boolean): string {
-  const forwarded = trustProxy
-    ? String(request.headers['x-forwarded-for'] ?? '')
-        .split(',')
-        .at(-1)
-        ?.trim()
-    : '';
-  return forwarded || (request.socket.remoteAddress ?? '');
+/** Behind a proxy the client is the last address that the proxy has written down. IPv4 comes as such, also by IPv6. */
+function addressOf({ request, peer }: Exchange, trustProxy: boolean): string {
+  const forwarded = trustProxy ? request.headers['x-forwarded-for'] : undefined;
+  const last = String(forwarded ?? '')
+    .split(',')
+    .at(-1)!
+    .trim();
+  return (isIP(last) ? last : peer).replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
 /** The checked parts as the handler reads them: headers by their names in the contract. */

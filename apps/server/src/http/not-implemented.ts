@@ -53,12 +53,6 @@ export const notImplemented = [
   'testWebhook',
   'listWebhookDeliveries',
   'replayWebhookDelivery',
-  // API keys
-  'listApiKeys',
-  'createApiKey',
-  'revokeApiKey',
-  // Audit log
-  'listAuditLog',
 ] as const satisfies readonly OperationId[];
 
 /** The operations that must have a handler. */

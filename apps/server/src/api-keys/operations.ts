@@ -1,0 +1,53 @@
+import type { components } from '@trunkline/client/schema';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Handlers } from '../http/handler.ts';
+import { fromId, toId } from '../ids.ts';
+import { actorOf } from '../journal/actor.ts';
+import { audit } from '../journal/record.ts';
+import { notFound } from '../service-error.ts';
+import { createKeyBy } from './create-key.ts';
+import { type KeyRow, keyPage, revokeKey } from './key-store.ts';
+
+/** The operations of the tag "API keys". */
+export function apiKeyOperations({ database, clock }: { database: Database; clock: Clock }) {
+  return {
+    listApiKeys: async ({ query }, { workspaceId }) => {
+      const { page = 1, perPage = 20, column = 'created_at', order = 'desc', searchText } = query;
+      const asked = { page, perPage, order, searchText };
+      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => keyPage(tx, asked));
+      const search = searchText === undefined ? {} : { searchText };
+      const data = { items: rows.map(present), page, perPage, totalCount, column, order, ...search };
+      return { status: 200, body: { success: true, data } };
+    },
+
+    createApiKey: async ({ body }, context) => {
+      const { key, row } = await database.inWorkspace(context.workspaceId, async (tx) => {
+        const now = clock.now();
+        const made = await createKeyBy(tx, context.key.id, body, now);
+        await audit(tx, actorOf(context)('api_key.created', 'api_key', toId('key', made.row.id)), now);
+        return made;
+      });
+      return { status: 201, body: { success: true, data: { ...present(row), key } } };
+    },
+
+    revokeApiKey: async ({ path: { keyId } }, context) => {
+      await database.inWorkspace(context.workspaceId, async (tx) => {
+        const now = clock.now();
+        if (!(await revokeKey(tx, fromId(keyId), now))) throw notFound();
+        await audit(tx, actorOf(context)('api_key.revoked', 'api_key', keyId), now);
+      });
+      return { status: 200, body: { success: true, data: { id: keyId, deleted: true } } };
+    },
+  } satisfies Handlers<'listApiKeys' | 'createApiKey' | 'revokeApiKey'>;
+}
+
+const present = (row: KeyRow) => ({
+  id: toId('key', row.id),
+  name: row.name,
+  prefix: row.prefix,
+  permissions: row.permissions as components['schemas']['Permission'][],
+  ...(row.expires_at && { expiresAt: row.expires_at.toISOString() }),
+  ...(row.last_used_at && { lastUsedAt: row.last_used_at.toISOString() }),
+  createdAt: row.created_at.toISOString(),
+});

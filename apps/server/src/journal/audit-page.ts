@@ -1,0 +1,38 @@
+import { type Selectable, type SqlBool, sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import { containing, pageRows } from '../database/page.ts';
+import type { Schema } from '../database/schema.ts';
+
+/** An audit entry with the name of its key, which may be revoked by now. */
+export type AuditRow = Selectable<Schema['audit_log']> & { key_name: string };
+
+/** One page of the audit log, by time, and how many entries there are on all pages. */
+export async function auditPage(
+  tx: WorkspaceTx,
+  page: { page: number; perPage: number; order: 'asc' | 'desc'; searchText?: string | undefined },
+): Promise<{ rows: AuditRow[]; totalCount: number }> {
+  const pattern = page.searchText === undefined ? undefined : containing(page.searchText);
+  const found = tx.db
+    .selectFrom('audit_log as a')
+    .innerJoin('api_keys as k', (join) =>
+      join.onRef('k.workspace_id', '=', 'a.workspace_id').onRef('k.id', '=', 'a.key_id'),
+    )
+    .where('a.workspace_id', '=', tx.workspaceId)
+    .$if(pattern !== undefined, (query) =>
+      query.where(
+        sql<SqlBool>`(a.action ilike ${pattern} or a.resource_type ilike ${pattern} or a.resource_id ilike ${pattern}
+          or a.request_id ilike ${pattern} or k.name ilike ${pattern})`,
+      ),
+    );
+  const { limit, offset } = pageRows(page);
+  const rows = await found
+    .selectAll('a')
+    .select('k.name as key_name')
+    .orderBy('a.created_at', page.order)
+    .orderBy('a.id', page.order)
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const { count } = await found.select((each) => each.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
+  return { rows, totalCount: Number(count) };
+}

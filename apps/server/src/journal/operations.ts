@@ -1,0 +1,30 @@
+import type { Database } from '../database/database.ts';
+import type { Handlers } from '../http/handler.ts';
+import { toId } from '../ids.ts';
+import { type AuditRow, auditPage } from './audit-page.ts';
+
+/** The operation of the tag "Audit log". */
+export function auditLogOperations(database: Database) {
+  return {
+    listAuditLog: async ({ query }, { workspaceId }) => {
+      const { page = 1, perPage = 20, column = 'created_at', order = 'desc', searchText } = query;
+      const asked = { page, perPage, order, searchText };
+      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => auditPage(tx, asked));
+      const search = searchText === undefined ? {} : { searchText };
+      const data = { items: rows.map(present), page, perPage, totalCount, column, order, ...search };
+      return { status: 200, body: { success: true, data } };
+    },
+  } satisfies Handlers<'listAuditLog'>;
+}
+
+const present = (row: AuditRow) => ({
+  id: toId('aud', row.id),
+  apiKeyId: toId('key', row.key_id),
+  apiKeyName: row.key_name,
+  action: row.action,
+  resourceType: row.resource_type,
+  resourceId: row.resource_id,
+  address: row.address,
+  requestId: row.request_id,
+  createdAt: row.created_at.toISOString(),
+});
