@@ -27,5 +27,12 @@ export class ServiceError extends Error {
   }
 }
 
-/** The one `not_found`, the same for what another workspace has and for what never was (decisions, "Everywhere"). */
-export const notFound = () => new ServiceError('not_found', 'There is no such resource in this workspace.');
+/**
+ * The one `not_found`, the same for what another workspace has and for what never was (decisions, "Everywhere").
+ * @param path where the request names it, if in its body: `/body/fromNumber`
+ */
+export function notFound(path?: string): ServiceError {
+  const message = 'There is no such resource in this workspace.';
+  if (path === undefined) return new ServiceError('not_found', message);
+  return new ServiceError('not_found', `${path.slice(1)}: ${message}`, { details: [{ path, message }] });
+}

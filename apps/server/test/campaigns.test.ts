@@ -98,16 +98,33 @@ describe('create', () => {
         },
       }),
     ];
-    for (const { response, error } of await Promise.all(faults)) {
+    const answers = await Promise.all(faults);
+    for (const { response, error } of answers) {
       expect(response.status).toBe(404);
       expect(error).toMatchObject({ code: 'not_found' });
     }
+    expect(answers.map(({ error }) => details(error))).toEqual([
+      ['/body/lists/0/id'],
+      ['/body/fromNumber'],
+      ['/body/fromNumber'],
+      ['/body/numberPoolId'],
+    ]);
   });
 
   test.each<[string, () => Partial<CreateCampaign>, string]>([
     ['half a window', () => ({ scheduleStart: 540 }), '/body/scheduleEnd'],
     ['the other half', () => ({ scheduleEnd: 540 }), '/body/scheduleStart'],
     ['a window that ends at its start', () => ({ scheduleStart: 540, scheduleEnd: 540 }), '/body/scheduleEnd'],
+    [
+      'an end at the start',
+      () => ({ startDate: '2027-01-01T00:00:00Z', endDate: '2027-01-01T00:00:00Z' }),
+      '/body/endDate',
+    ],
+    [
+      'an end before the scheduled time',
+      () => ({ scheduledAt: '2027-01-02T00:00:00Z', endDate: '2027-01-01T00:00:00Z' }),
+      '/body/endDate',
+    ],
     ['an unknown time zone', () => ({ timezone: 'Europe/Nowhere' }), '/body/timezone'],
     ['more concurrency than the server allows', () => ({ maxConcurrency: 501 }), '/body/maxConcurrency'],
     ['an unknown agent', () => ({ agentId: 'agent_unknown' }), '/body/agentId'],

@@ -17,6 +17,9 @@ export interface Settings {
   schedule_start: number | null;
   schedule_end: number | null;
   max_concurrency: number;
+  scheduled_at: Date | null;
+  start_date: Date | null;
+  end_date: Date | null;
 }
 
 /** Throws `invalid_request` with every fault. */
@@ -35,6 +38,11 @@ export function settingsFaults(settings: Settings, mostConcurrency: number): Err
   } else if (start !== null && end !== null && start >= end) {
     faults.push({ path: '/body/scheduleEnd', message: 'scheduleEnd must be later than scheduleStart.' });
   }
+  const { scheduled_at: scheduledAt, start_date: startDate, end_date: endDate } = settings;
+  const late =
+    endDate &&
+    ((startDate && startDate >= endDate && 'startDate') || (scheduledAt && scheduledAt >= endDate && 'scheduledAt'));
+  if (late) faults.push({ path: '/body/endDate', message: `endDate must be later than ${late}.` });
   if (readTimeZone(settings.timezone) === undefined) {
     faults.push({
       path: '/body/timezone',
@@ -80,7 +88,7 @@ export async function phoneNumberId(tx: WorkspaceTx, phoneNumber: string): Promi
     .where(sql<boolean>`status <> 'released'`)
     .forShare()
     .executeTakeFirst();
-  if (!found) throw notFound();
+  if (!found) throw notFound('/body/fromNumber');
   return found.id;
 }
 
@@ -100,7 +108,8 @@ export async function setLists(tx: WorkspaceTx, campaignId: string, lists: reado
     .forShare()
     .execute();
   const typeOf = new Map(rows.map((row) => [row.id, row.type]));
-  if (lists.some(({ id }) => !typeOf.has(fromId(id)))) throw notFound();
+  const unknown = lists.findIndex(({ id }) => !typeOf.has(fromId(id)));
+  if (unknown !== -1) throw notFound(`/body/lists/${unknown}/id`);
   refuseFaults(
     lists.flatMap(({ id, role }, at) =>
       role === 'contacts' && typeOf.get(fromId(id)) === 'dnd'

@@ -28,10 +28,13 @@ export async function createCampaign(
     schedule_start: input.scheduleStart ?? null,
     schedule_end: input.scheduleEnd ?? null,
     max_concurrency: input.maxConcurrency ?? Math.min(10, maxConcurrency),
+    scheduled_at: date(input.scheduledAt),
+    start_date: date(input.startDate),
+    end_date: date(input.endDate),
   };
   refuseFaults([...settingsFaults(settings, maxConcurrency), ...listFaults(input.lists)]);
   // Number pools come with their own issue; until then a workspace has none.
-  if (!('fromNumber' in input)) throw notFound();
+  if (!('fromNumber' in input)) throw notFound('/body/numberPoolId');
   const agent = await agentName(agents, input.agentId);
   const id = newUuid();
   const now = clock.now();
@@ -49,9 +52,6 @@ export async function createCampaign(
         direction: 'outbound',
         phone_number_id: await phoneNumberId(tx, input.fromNumber),
         status: 'draft',
-        scheduled_at: date(input.scheduledAt),
-        start_date: date(input.startDate),
-        end_date: date(input.endDate),
         schedule_days: input.scheduleDays?.toSorted() ?? everyDay,
         calls_per_second: input.callsPerSecond ?? null,
         retry_policy: input.retryPolicy ?? [],

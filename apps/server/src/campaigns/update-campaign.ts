@@ -50,7 +50,7 @@ export async function updateCampaign(
     const change: Change = { ...settingsChange(input), ...(agent !== undefined && { agent_name: agent }) };
     refuseFaults(settingsFaults({ ...campaign, ...change } as CampaignRow, maxConcurrency));
     // Number pools come with their own issue; until then a workspace has none.
-    if (input.numberPoolId !== undefined) throw notFound();
+    if (input.numberPoolId !== undefined) throw notFound('/body/numberPoolId');
     if (input.fromNumber !== undefined) {
       change.phone_number_id = await phoneNumberId(tx, input.fromNumber);
       change.number_pool_id = null;
