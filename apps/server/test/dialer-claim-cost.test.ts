@@ -15,6 +15,8 @@ test('a claim reads as much of a large campaign as of a small one: without stati
 
 test('a claim reads no more after most contacts of a large campaign were dialled and nobody has vacuumed', () =>
   withDatabase(async (database) => {
+    // The server's own vacuum or analysis would take the dead entries away, or have them looked at for longer.
+    await database.inEngine(({ db }) => sql`alter table campaign_contacts set (autovacuum_enabled = off)`.execute(db));
     const campaign = await seedContacts(database, MUCH, 0);
     const { pages: fresh } = await pickCost(database, campaign, { generic: true });
     await database.inEngine(({ db }) =>
