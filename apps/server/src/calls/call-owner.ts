@@ -14,6 +14,8 @@ export interface ReturnedCall {
   contactId: string | null;
   /** Whether the attempt was taken back with the call, so that its number is free again. */
   attemptTakenBack: boolean;
+  /** When it was claimed: it counts on that day. */
+  queuedAt: Date;
 }
 
 /**

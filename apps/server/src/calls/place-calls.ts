@@ -27,7 +27,7 @@ export interface CallPlacer {
 
 /**
  * Right before placement one statement moves a set of calls to `dialing`, naming server, status, a running campaign
- * and a workspace that dials; only the calls that it returns are handed to the provider, the others go back.
+ * that is not past its end and a workspace that dials; only the calls that it returns are handed to the provider, the others go back.
  */
 export function createCallPlacer(options: {
   database: Database;
@@ -101,7 +101,7 @@ export function createCallPlacer(options: {
           and c.status = 'queued' and c.server_id = ${lease.serverId()} and c.place_before > ${now}
           and exists (select from workspaces w where w.id = c.workspace_id and w.dialing_paused_at is null)
           and exists (select from campaigns p where p.workspace_id = c.workspace_id and p.id = c.campaign_id
-            and p.status = 'running')
+            and p.status = 'running' and (p.end_date is null or p.end_date > ${now}))
         returning c.id`.execute(db),
     );
     return new Set(rows.map((row) => row.id));

@@ -10,13 +10,18 @@ interface Row {
   contact_id: string | null;
 }
 
+interface ReturnedRow extends Row {
+  queued_at: Date;
+}
+
 const returned =
   (attemptTakenBack: boolean) =>
-  (row: Row): ReturnedCall => ({
+  (row: ReturnedRow): ReturnedCall => ({
     workspaceId: row.workspace_id,
     campaignId: row.campaign_id,
     contactId: row.contact_id,
     attemptTakenBack,
+    queuedAt: row.queued_at,
   });
 
 const ended =
@@ -54,10 +59,10 @@ export async function returnQueuedCalls(database: Database, calls: HeldCall[], s
 }
 
 async function deleteQueued(tx: EngineTx, calls: HeldCall[], serverId: string): Promise<ReturnedCall[]> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<ReturnedRow>`
     delete from calls c using ${keysOf(calls)}
     where c.workspace_id = x.workspace_id and c.id = x.id and c.status = 'queued' and c.server_id = ${serverId}
-    returning c.workspace_id, c.campaign_id, c.contact_id`.execute(tx.db);
+    returning c.workspace_id, c.campaign_id, c.contact_id, c.queued_at`.execute(tx.db);
   return rows.map(returned(true));
 }
 
@@ -73,12 +78,12 @@ export async function returnCalls(database: Database, calls: HeldCall[], server:
   await database.inEngine(async (tx) => {
     await owner.lock(tx, campaignsOf(calls));
     const queued = await deleteQueued(tx, calls, serverId);
-    const dialing = await sql<Row & { id: string; attempt: number; end_requested: boolean }>`
+    const dialing = await sql<ReturnedRow & { id: string; attempt: number; end_requested: boolean }>`
       update calls c set status = 'cancelled', outcome = 'cancelled', ended_at = ${now},
         ended_by = case when c.end_requested_at is null then 'error' else 'service' end
       from ${keysOf(calls)}
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status = 'dialing' and c.server_id = ${serverId}
-      returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.attempt,
+      returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.attempt, c.queued_at,
         c.end_requested_at is not null as end_requested`.execute(tx.db);
     const forgotten = await sql<Row & { id: string; attempt: number }>`
       update calls c set status = 'failed', outcome = 'unknown', ended_by = 'error', ended_at = ${now}

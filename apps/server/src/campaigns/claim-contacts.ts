@@ -3,16 +3,16 @@ import { fromE164 } from '../calls/call.ts';
 import type { CampaignKey } from '../calls/call-owner.ts';
 import { type CallToPlace, callRequest } from '../calls/place-calls.ts';
 import { type QueuedCall, queueCalls } from '../calls/queue-calls.ts';
+import { utcDay } from '../clock.ts';
 import type { Database, EngineTx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
 import { CLAIM_SIZE } from './campaign.ts';
 import { type ClaimedCampaign, lockForClaim, roomForCalls } from './claim-limits.ts';
 import { nextUtcDay, numbersAtDailyLimit } from './daily-attempts.ts';
 import { finishIfDone } from './finish-campaign.ts';
-import { callingHours, currentLanes, type Lane } from './lanes.ts';
+import { currentLanes, type Lane } from './lanes.ts';
 import { nextSlotClaim, takeSlots } from './pace.ts';
 import { type PickedContact, pickContacts } from './pick-contacts.ts';
-import { utcDay } from './utc-day.ts';
 
 /** When a contact who is on another call is looked at again, and a campaign whose number can't call. */
 const BUSY_ELSEWHERE_MS = 30_000;
@@ -70,7 +70,7 @@ export async function claimContacts(
       );
     }
 
-    const lanes = await currentLanes(tx, campaign, callingHours(campaign), now);
+    const lanes = await currentLanes(tx, campaign, now);
     const open = lanes.filter((lane) => lane.opensAt <= now && lane.closesAt > now);
     const picked = await pickContacts(tx, campaign, open, pace.slots.length, now);
     if (picked.length === 0) return finishOrRest(tx, () => nextDue(tx, key, lanes, now));

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { CampaignKey } from '../calls/call-owner.ts';
+import { utcDay } from '../clock.ts';
 import type { EngineTx } from '../database/database.ts';
-import type { HoursRow } from './lanes.ts';
-import { utcDay } from './utc-day.ts';
+import type { ScheduleRow } from './lanes.ts';
 
 /** A campaign under the claim's lock, with what its workspace and its number allow. */
-export interface ClaimedCampaign extends HoursRow {
+export interface ClaimedCampaign extends ScheduleRow {
   workspace_id: string;
   id: string;
   timezone: string;
@@ -32,9 +32,11 @@ export interface ClaimedCampaign extends HoursRow {
 }
 
 /**
- * Locks a running campaign that is due, unless another server holds it or the workspace has stopped dialing. Its
- * limits are columns of the locked row; counts are read by later statements (engine.md, "Claims"). The server's own row
- * is locked too: calls under the name of a server that was given up meanwhile would be looked for by nobody.
+ * Locks a running campaign that is due, unless it is past its `endDate`, another server holds it or the workspace has
+ * stopped dialing. Its limits are columns of the locked row; counts are read by later statements (engine.md, "Claims").
+ * The server's own row is locked too: calls under the name of a server that was given up meanwhile would be looked for
+ * by nobody. A workspace with limits is locked before all, so that claims of its campaigns come one after another
+ * (engine.md, "Locks"); one that got its first limit just now is passed over.
  */
 export async function lockForClaim(
   tx: EngineTx,
@@ -42,10 +44,14 @@ export async function lockForClaim(
   serverId: string,
   now: Date,
 ): Promise<ClaimedCampaign | undefined> {
-  const { rows } = await sql<ClaimedCampaign>`
+  const limited = sql`
+    select from workspaces where id = ${key.workspaceId} and (max_concurrent_calls is not null
+      or max_calls_per_day is not null or max_attempts_per_person_per_day is not null)
+    for no key update`.execute(tx.db);
+  const claimed = sql<ClaimedCampaign>`
     select c.workspace_id, c.id, c.timezone, c.agent_id, c.phone_number_id, c.max_concurrency, c.in_flight, c.calls_per_second,
       c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
-      c.schedule_start, c.schedule_end, c.schedule_days, w.quiet_hours_start, w.quiet_hours_end,
+      c.schedule_start, c.schedule_end, c.schedule_days,
       w.max_concurrent_calls, w.max_attempts_per_person_per_day, w.max_calls_per_day, w.allowed_countries,
       n.phone_number as from_number, n.provider, n.allowed_outbound_countries,
       array(select u.id from contact_list_uploads u
@@ -59,21 +65,24 @@ export async function lockForClaim(
     left join phone_numbers n on n.workspace_id = c.workspace_id and n.id = c.phone_number_id
       and n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid)
     where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running'
-      and c.next_claim_at <= ${now} and w.dialing_paused_at is null
+      and c.next_claim_at <= ${now} and (c.end_date is null or c.end_date > ${now}) and w.dialing_paused_at is null
     for no key update of c skip locked for key share of s`.execute(tx.db);
-  return rows[0];
+  // Asked together, they go out together; the second runs after the first.
+  const [held, { rows }] = await Promise.all([limited, claimed]);
+  const campaign = rows[0];
+  return campaign && hasLimits(campaign) && held.rows.length === 0 ? undefined : campaign;
 }
 
-/** How many calls may be started now, at most `most`. */
+const hasLimits = (of: ClaimedCampaign): boolean =>
+  of.max_concurrent_calls !== null || of.max_calls_per_day !== null || of.max_attempts_per_person_per_day !== null;
+
+/** How many calls may be started now, at most `most`. What is counted here can't change before the claim's end. */
 export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most: number, now: Date): Promise<number> {
   const { workspace_id: workspaceId, in_flight, answered, target_call_count } = campaign;
   const rooms = [most, campaign.max_concurrency - in_flight];
   if (target_call_count !== null) rooms.push(target_call_count - answered - in_flight);
   const { max_concurrent_calls, max_calls_per_day } = campaign;
-  const limits = [max_concurrent_calls, max_calls_per_day, campaign.max_attempts_per_person_per_day];
-  if (limits.some((limit) => limit !== null)) {
-    // Claims of the workspace's other campaigns wait here, so that what is counted next can't change.
-    await sql`select from workspaces where id = ${workspaceId} for no key update`.execute(tx.db);
+  if (hasLimits(campaign)) {
     const { rows } = await sql<{ live: number; today: number }>`
       select (select count(*) from calls where workspace_id = ${workspaceId} and ended_at is null) as live,
         (select coalesce(sum(calls), 0)::bigint from workspace_usage

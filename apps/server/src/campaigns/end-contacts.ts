@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { EndedCall } from '../calls/call.ts';
-import type { CallOwner, CampaignKey, ReturnedCall } from '../calls/call-owner.ts';
+import { type CallOwner, type CampaignKey, campaignsOf, type ReturnedCall } from '../calls/call-owner.ts';
+import { utcDay } from '../clock.ts';
 import type { EngineTx } from '../database/database.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import { callOutcomes } from '../telephony/gateway.ts';
 import { afterOutcome } from './after-outcome.ts';
 import { finishIfDone } from './finish-campaign.ts';
-import { utcDay } from './utc-day.ts';
 
 type Owned<T> = T & { campaignId: string; contactId: string };
 const isOwned = <T extends { campaignId: string | null; contactId: string | null }>(call: T): call is Owned<T> =>
@@ -36,16 +36,12 @@ async function lockCampaigns(tx: EngineTx, campaigns: CampaignKey[]): Promise<vo
   }
 }
 
+/** The calls of each campaign, in the order in which rows are locked. */
 function byCampaign<T extends { workspaceId: string; campaignId: string | null; contactId: string | null }>(
   calls: T[],
 ): [CampaignKey, Owned<T>[]][] {
-  const groups = new Map<string, [CampaignKey, Owned<T>[]]>();
-  for (const call of calls.filter(isOwned)) {
-    const group = groups.get(call.campaignId);
-    if (group) group[1].push(call);
-    else groups.set(call.campaignId, [{ workspaceId: call.workspaceId, campaignId: call.campaignId }, [call]]);
-  }
-  return [...groups.values()];
+  const owned = calls.filter(isOwned);
+  return campaignsOf(owned).map((key) => [key, owned.filter((call) => call.campaignId === key.campaignId)]);
 }
 
 /** Moves the contacts of ended calls on, and counts them on the campaign's row, which the caller holds. */
@@ -99,7 +95,7 @@ function countOutcomes(calls: { outcome: CallOutcome }[]) {
 /** Puts the contacts of calls that were never placed back to where they were. */
 async function returnContacts(tx: EngineTx, key: CampaignKey, calls: Owned<ReturnedCall>[], now: Date): Promise<void> {
   const { workspaceId, campaignId } = key;
-  const takenBack = calls.filter((call) => call.attemptTakenBack).length;
+  const daysTakenBack = calls.filter((call) => call.attemptTakenBack).map((call) => utcDay(call.queuedAt));
   const { rows } = await sql<{ state: string }>`
     update campaign_contacts c set attempt = c.attempt - x.taken_back, next_attempt_at = ${now}, reason = null,
       state = case when c.attempt - x.taken_back = 0 then 'pending' else 'waiting' end
@@ -109,11 +105,14 @@ async function returnContacts(tx: EngineTx, key: CampaignKey, calls: Owned<Retur
     returning c.state`.execute(tx.db);
   const pending = rows.filter((row) => row.state === 'pending').length;
   await sql`
-    update campaigns set in_flight = in_flight - ${calls.length}, attempts = attempts - ${takenBack},
+    update campaigns set in_flight = in_flight - ${calls.length}, attempts = attempts - ${daysTakenBack.length},
       pending = pending + ${pending}, waiting = waiting + ${rows.length - pending},
       next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
-  await sql`
-    update workspace_usage set calls = greatest(0, calls - ${takenBack})
-    where workspace_id = ${workspaceId} and day = ${utcDay(now)}`.execute(tx.db);
+  for (const day of new Set(daysTakenBack)) {
+    const count = daysTakenBack.filter((each) => each === day).length;
+    await sql`
+      update workspace_usage set calls = greatest(0, calls - ${count})
+      where workspace_id = ${workspaceId} and day = ${day}`.execute(tx.db);
+  }
 }

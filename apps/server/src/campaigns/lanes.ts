@@ -13,17 +13,21 @@ export interface Lane {
   closesAt: Date;
 }
 
-/** The hours of a campaign and its workspace, as their rows hold them. */
-export interface HoursRow {
+/** The hours of a campaign, as its row holds them. */
+export interface ScheduleRow {
   schedule_start: number | null;
   schedule_end: number | null;
   schedule_days: number[];
+}
+
+/** The hours in which a workspace calls nobody, as its row holds them. */
+interface QuietHoursRow {
   quiet_hours_start: number | null;
   quiet_hours_end: number | null;
 }
 
 /** When a campaign's contacts may be called. */
-export function callingHours(row: HoursRow): CallingHours {
+export function callingHours(row: ScheduleRow & QuietHoursRow): CallingHours {
   const hours: CallingHours = { days: row.schedule_days };
   if (row.schedule_start !== null && row.schedule_end !== null) {
     hours.schedule = { start: row.schedule_start, end: row.schedule_end };
@@ -34,19 +38,31 @@ export function callingHours(row: HoursRow): CallingHours {
   return hours;
 }
 
-/** The campaign's lanes; windows that are over are computed anew. The caller holds the campaign's row. */
+interface LaneRow extends QuietHoursRow {
+  lane: number;
+  timezone: string;
+  opens_at: Date;
+  closes_at: Date;
+}
+
+/**
+ * The campaign's lanes; windows that are over are computed anew. The caller holds the campaign's row. The quiet hours are
+ * read with the lanes: those of an earlier statement may be older than the change that had these windows forgotten.
+ */
 export async function currentLanes(
   tx: EngineTx,
-  campaign: { workspace_id: string; id: string; timezone: string },
-  hours: CallingHours,
+  campaign: ScheduleRow & { workspace_id: string; id: string; timezone: string },
   now: Date,
 ): Promise<Lane[]> {
   const { workspace_id: workspaceId, id: campaignId } = campaign;
-  const { rows } = await sql<{ lane: number; timezone: string; opens_at: Date; closes_at: Date }>`
-    select lane, timezone, opens_at, closes_at from campaign_lanes
-    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by lane`.execute(tx.db);
-  const lanes = rows.map(({ lane, timezone, opens_at, closes_at }): Lane => {
+  const { rows } = await sql<LaneRow>`
+    select l.lane, l.timezone, l.opens_at, l.closes_at, w.quiet_hours_start, w.quiet_hours_end
+    from campaign_lanes l join workspaces w on w.id = l.workspace_id
+    where l.workspace_id = ${workspaceId} and l.campaign_id = ${campaignId} order by l.lane`.execute(tx.db);
+  const lanes = rows.map((row): Lane => {
+    const { lane, timezone, opens_at, closes_at } = row;
     if (closes_at > now) return { lane, timezone, opensAt: opens_at, closesAt: closes_at };
+    const hours = callingHours({ ...campaign, ...row });
     return { lane, timezone, ...nextCallingWindow(hours, timezone || campaign.timezone, now) };
   });
   const renewed = lanes.filter((lane, at) => lane.closesAt !== rows[at]!.closes_at);

@@ -1,3 +1,4 @@
+import { utcDay } from '../clock.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { freeIdempotencyKey, takeIdempotencyKey } from '../database/idempotency-keys.ts';
 import { ServiceError } from '../service-error.ts';
@@ -58,7 +59,7 @@ export async function reserveNumber(
 async function countPurchase(tx: WorkspaceTx, now: Date): Promise<void> {
   const { numbers_bought: bought } = await tx.db
     .insertInto('workspace_usage')
-    .values({ workspace_id: tx.workspaceId, day: dayOf(now), numbers_bought: 1 })
+    .values({ workspace_id: tx.workspaceId, day: utcDay(now), numbers_bought: 1 })
     .onConflict((conflict) =>
       conflict
         .columns(['workspace_id', 'day'])
@@ -106,7 +107,7 @@ export async function uncountPurchase(
   row: PhoneNumberRow,
   undo: () => Promise<boolean>,
 ): Promise<void> {
-  const day = dayOf(row.created_at);
+  const day = utcDay(row.created_at);
   const usage = tx.db.selectFrom('workspace_usage').select('day').where('workspace_id', '=', tx.workspaceId);
   await usage.where('day', '=', day).forUpdate().execute();
   if (!(await undo())) return;
@@ -117,6 +118,3 @@ export async function uncountPurchase(
     .where('day', '=', day)
     .execute();
 }
-
-/** The UTC day, as `workspace_usage` counts it. */
-const dayOf = (time: Date) => time.toISOString().slice(0, 10);

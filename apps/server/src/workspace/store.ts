@@ -1,4 +1,5 @@
 import { type Selectable, sql, type Updateable } from 'kysely';
+import { utcDay } from '../clock.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import type { Schema } from '../database/schema.ts';
 
@@ -36,10 +37,9 @@ export function changeWorkspace(
 }
 
 export async function readUsage(tx: WorkspaceTx, now: Date): Promise<Usage> {
-  const day = now.toISOString().slice(0, 10);
   const { rows } = await sql<Usage>`
     select coalesce(max(u.calls), 0) as calls, coalesce(max(u.numbers_bought), 0) as "numbersBought",
       (select count(*) from calls c where c.workspace_id = ${tx.workspaceId} and c.ended_at is null) as "liveCalls"
-    from workspace_usage u where u.workspace_id = ${tx.workspaceId} and u.day = ${day}`.execute(tx.db);
+    from workspace_usage u where u.workspace_id = ${tx.workspaceId} and u.day = ${utcDay(now)}`.execute(tx.db);
   return rows[0]!;
 }
