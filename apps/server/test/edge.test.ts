@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { RequestContext } from '../src/http/handler.ts';
 import { notImplemented } from '../src/http/not-implemented.ts';
 import { OUTSIDE_PATHS } from '../src/http/outside.ts';
 import { createRateLimit } from '../src/http/rate-limit.ts';
@@ -328,6 +329,20 @@ describe('failures', () => {
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
     await other.stop();
   });
+});
+
+test('where a request came from is known also when its client has gone', async () => {
+  const gone = Promise.withResolvers<string>();
+  const handler = async (_input: unknown, context: RequestContext) => {
+    context.signal.addEventListener('abort', () => gone.resolve(context.address));
+    leave.abort();
+    return new Promise(() => undefined);
+  };
+  const leave = new AbortController();
+  const other = await startEdge({ handlers: { listDoNotCall: handler } });
+  await fetch(other.url + list, { headers: { 'X-API-Key': KEY }, signal: leave.signal }).catch(() => undefined);
+  expect(await gone.promise).toBe('127.0.0.1');
+  await other.stop();
 });
 
 test('what is not built answers 501, and is counted', async () => {
