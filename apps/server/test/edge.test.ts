@@ -332,16 +332,19 @@ describe('failures', () => {
 });
 
 test('where a request came from is known also when its client has gone', async () => {
-  const gone = Promise.withResolvers<string>();
+  const leave = new AbortController();
+  let heard = (_address: string) => {};
+  const address = new Promise<string>((resolve) => {
+    heard = resolve;
+  });
   const handler = async (_input: unknown, context: RequestContext) => {
-    context.signal.addEventListener('abort', () => gone.resolve(context.address));
+    context.signal.addEventListener('abort', () => heard(context.address));
     leave.abort();
     return new Promise(() => undefined);
   };
-  const leave = new AbortController();
   const other = await startEdge({ handlers: { listDoNotCall: handler } });
   await fetch(other.url + list, { headers: { 'X-API-Key': KEY }, signal: leave.signal }).catch(() => undefined);
-  expect(await gone.promise).toBe('127.0.0.1');
+  expect(await address).toBe('127.0.0.1');
   await other.stop();
 });
 
