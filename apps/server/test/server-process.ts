@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const sources = ['--conditions=source', fileURLToPath(new URL('../src/main.ts', import.meta.url))];
 
 /** A server in a process of its own, which a test may kill. */
 export interface ServerProcess {
@@ -11,9 +11,15 @@ export interface ServerProcess {
   kill(): Promise<void>;
 }
 
-/** Starts `trunkline-server serve` with these variables, and waits until it is ready. */
-export async function startServerProcess(environment: Record<string, string>): Promise<ServerProcess> {
-  const child = spawn(process.execPath, ['--conditions=source', main, 'serve'], {
+/**
+ * Starts `trunkline-server serve` with these variables, and waits until it is ready.
+ * @param main what Node is given to run, the sources by default
+ */
+export async function startServerProcess(
+  environment: Record<string, string>,
+  main: string[] = sources,
+): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [...main, 'serve'], {
     env: { PATH: process.env['PATH'], PORT: '0', HOST: '127.0.0.1', RATE_LIMIT_PER_MINUTE: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
