@@ -165,9 +165,8 @@ export async function compose(parts: Parts): Promise<Composition> {
     start: async () => {
       await simulator.start();
       dialer.start();
-      const phoneNumberTasks = startPhoneNumberTasks(phoneNumbers);
       loops = [
-        { close: phoneNumberTasks.stop },
+        startPhoneNumberTasks(phoneNumbers),
         { close: () => dialer.stop() },
         await startContactListWork(contactLists),
         every(RETENTION_MS, () => deleteOldEvents(database, clock.now()), { name: 'event retention', log }),

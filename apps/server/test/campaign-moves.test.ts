@@ -45,7 +45,7 @@ const create = async (given: { scheduledAt?: string; agentId?: string } = {}) =>
 };
 const read = (id: string) => under.database.inWorkspace(workspaceId, (tx) => findCampaign(tx, id));
 const due = (id: string, agents = under.deps.agents, at = now) =>
-  under.database.inEngine((tx) => startDueCampaign(agents)(tx, { workspaceId, campaignId: id }, at));
+  startDueCampaign(agents)(under.database, { workspaceId, campaignId: id }, at);
 
 /** What anybody can do to a campaign. */
 const acts = {

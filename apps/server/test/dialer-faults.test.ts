@@ -183,3 +183,16 @@ test.concurrent('events that come twice, late and out of order change nothing', 
       expect(call.ended_at!.getTime() - call.placed_at!.getTime()).toBe(Math.trunc(plan.endedAfter / 50));
     }
   }));
+
+test.concurrent('a campaign that can not be served holds up no other', () =>
+  withDatabase(async (database) => {
+    const broken = await seedCampaign(database, { contacts: 1, timezone: () => 'Nowhere/Land' });
+    const elsewhere = await seedCampaign(database, { contacts: 1, phoneNumber: { provider: 'twilio' } });
+    const sound = await seedCampaign(database, { contacts: 3 });
+    const { stop } = await startTestDialer(database, setUp());
+    await untilCompleted(database, sound.campaignId, 10);
+    await stop();
+    for (const { campaignId } of [broken, elsewhere]) {
+      expect(await campaignRow(database, campaignId)).toMatchObject({ status: 'running', attempts: 0, pending: 1 });
+    }
+  }));

@@ -285,7 +285,7 @@ test('while the provider says nothing at all the number is provisioning, and a s
     () => read(data!.id, hasty),
     (number) => number?.status === 'active',
   );
-  await tasks.stop();
+  await tasks.close();
   expect(settled?.status).toBe('active');
   expect(asked.buy).toHaveLength(1);
 });

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Database, EngineTx } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
+import { every, type Repeating } from '../jobs/every.ts';
 import type { CallEvent, CallState, TelephonyGateway } from '../telephony/gateway.ts';
 import { type HeldCall, toE164 } from './call.ts';
 
@@ -77,8 +78,7 @@ export function createCallReconciler(options: {
   const { database, lease, held, clock, log } = options;
   /** Calls in doubt, with the time since when they are. */
   const doubtful = new Map<string, Date>();
-  const timers: NodeJS.Timeout[] = [];
-  const running = new Set<Promise<void>>();
+  let loops: Repeating[] = [];
   let knownAs = lease.serverId();
 
   const watch = (calls: HeldCall[]) => {
@@ -168,6 +168,11 @@ export function createCallReconciler(options: {
     knownAs = me;
   }
 
+  async function takeOverAll(): Promise<void> {
+    while (await takeOver());
+    await forgetLost();
+  }
+
   /** Takes over the calls of servers whose lease has ended. Answers whether there may be more. */
   async function takeOver(): Promise<boolean> {
     const me = lease.serverId();
@@ -223,36 +228,18 @@ export function createCallReconciler(options: {
     watch(rows.filter((row) => row.status !== 'queued').map(toHeld));
   }
 
-  const every = (ms: number, name: string, act: () => Promise<void>) => {
-    let busy = false;
-    const timer = setInterval(() => {
-      if (busy) return;
-      busy = true;
-      const run: Promise<void> = act()
-        .catch((error) => log.error({ err: error }, `${name} failed; it is tried again`))
-        .then(() => {
-          busy = false;
-          running.delete(run);
-        });
-      running.add(run);
-    }, ms);
-    timer.unref();
-    timers.push(timer);
-  };
-
   return {
     watch,
     start: () => {
-      every(LOOK_UP_MS, 'looking up calls', lookUpAll);
-      every((options.leaseSeconds * 1000) / 3, 'taking over calls', async () => {
-        while (await takeOver());
-        await forgetLost();
-      });
-      every(options.leaseSeconds * 1000, 'finding overdue calls', findOverdue);
+      const leaseMs = options.leaseSeconds * 1000;
+      loops = [
+        every(LOOK_UP_MS, lookUpAll, { name: 'looking up calls', log }),
+        every(leaseMs / 3, takeOverAll, { name: 'taking over calls', log }),
+        every(leaseMs, findOverdue, { name: 'finding overdue calls', log }),
+      ];
     },
     stop: async () => {
-      for (const timer of timers.splice(0)) clearInterval(timer);
-      await Promise.all(running);
+      await Promise.all(loops.map((loop) => loop.close()));
     },
   };
 }

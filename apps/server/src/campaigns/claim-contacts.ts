@@ -27,8 +27,8 @@ export interface ClaimTerms {
   /** How many more calls this process can hold. */
   free: number;
   now: Date;
-  /** Whether no telephone rings for numbers of a provider. */
-  isSimulated: (provider: string) => boolean;
+  /** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
+  isSimulated: (provider: string) => boolean | undefined;
 }
 
 export interface Claim {
@@ -52,14 +52,15 @@ export async function claimContacts(
 ): Promise<Claim> {
   const finishOrRest = async (tx: EngineTx, until: () => Date | Promise<Date>): Promise<Claim> => {
     if (await finishIfDone(tx, key, now)) await onFinished(tx, key);
-    else await rest(tx, key, await until());
+    else await putOff(tx, key, await until());
     return nothing;
   };
   return database.inEngine(async (tx) => {
     const campaign = await lockForClaim(tx, key, serverId, now);
     if (!campaign) return nothing;
-    if (campaign.from_number === null) {
-      await rest(tx, key, new Date(now.getTime() + NO_CALLER_ID_MS));
+    const simulated = campaign.provider === null ? undefined : isSimulated(campaign.provider);
+    if (campaign.from_number === null || simulated === undefined) {
+      await putOff(tx, key, new Date(now.getTime() + NO_CALLER_ID_MS));
       return nothing;
     }
     const room = await roomForCalls(tx, campaign, Math.min(free, CLAIM_SIZE), now);
@@ -76,7 +77,6 @@ export async function claimContacts(
     if (picked.length === 0) return finishOrRest(tx, () => nextDue(tx, key, lanes, now));
     const numbers = picked.map((contact) => contact.phone_number);
     const atLimit = await numbersAtDailyLimit(tx, campaign, numbers, now);
-    const simulated = isSimulated(campaign.provider!);
     const calls = await queuePicked(tx, campaign, picked, atLimit, lanes, { serverId, now, simulated });
     return { calls, more: picked.length === pace.slots.length };
   });
@@ -182,7 +182,8 @@ async function queuePicked(
     });
 }
 
-async function rest(tx: EngineTx, { workspaceId, campaignId }: CampaignKey, until: Date): Promise<void> {
+/** Leaves a campaign alone until a time, unless something about it changes before. */
+export async function putOff(tx: EngineTx, { workspaceId, campaignId }: CampaignKey, until: Date): Promise<void> {
   await sql`update campaigns set next_claim_at = ${until}
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
 }

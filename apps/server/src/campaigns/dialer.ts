@@ -9,11 +9,11 @@ import { returnCalls, returnQueuedCalls } from '../calls/return-calls.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, EngineTx } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
-import { type Loop, startLoop } from '../jobs/loop.ts';
+import { every, type Repeating } from '../jobs/every.ts';
 import { ServiceError } from '../service-error.ts';
 import type { TelephonyGateway } from '../telephony/gateway.ts';
 import { addContacts } from './add-contacts.ts';
-import { claimContacts } from './claim-contacts.ts';
+import { type Claim, type ClaimTerms, claimContacts, putOff } from './claim-contacts.ts';
 import {
   campaignsInFlight,
   campaignsToFill,
@@ -30,6 +30,8 @@ const CLAIM_REST_MS = 100;
 const FILL_REST_MS = 250;
 const DUE_REST_MS = 1000;
 const RECOUNT_REST_MS = 30_000;
+/** When a campaign that could not be claimed from is tried again. */
+const FAILED_CLAIM_MS = 10_000;
 
 /** Everything in this process that places and follows calls. */
 export interface Dialer {
@@ -61,8 +63,8 @@ export interface DialerOptions {
   maxCalls: number;
   /** Where it puts its metrics. */
   registry: Registry;
-  /** Starts a scheduled campaign whose time has come, or fails it. */
-  startDue: (tx: EngineTx, campaign: CampaignKey, now: Date) => Promise<void>;
+  /** Starts a scheduled campaign whose time has come, or fails it. Throws `unavailable` where that can't be told now. */
+  startDue: (database: Database, campaign: CampaignKey, now: Date) => Promise<void>;
   /** Tells of a campaign that the engine has completed, in the transaction that did it. */
   onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>;
 }
@@ -78,10 +80,11 @@ export function createDialer(options: DialerOptions): Dialer {
     return gateway;
   };
 
-  const isSimulated = (provider: string) => gatewayFor(provider).capabilities.simulated;
-  let loops: Loop[] = [];
-  let claiming: Loop | undefined;
-  let filling: Loop | undefined;
+  const isSimulated = (provider: string) => gateways.get(provider)?.capabilities.simulated;
+  let claiming: Repeating | undefined;
+  let filling: Repeating | undefined;
+  let starting: Repeating | undefined;
+  let recounting: Repeating | undefined;
 
   const metrics = registerDialingMetrics(options.registry, () => held.size);
 
@@ -145,6 +148,32 @@ export function createDialer(options: DialerOptions): Dialer {
 
   const unsubscribe = [...new Set(gateways.values())].map((gateway) => gateway.onEvents(recorder.record));
 
+  /** Keeps a fault of one campaign from the others; nothing goes on without the database. */
+  const attempt = async (campaign: CampaignKey, act: () => Promise<void>, afterwards?: () => Promise<void>) => {
+    try {
+      await act();
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'unavailable') throw error;
+      log.error({ err: error, ...campaign }, 'a campaign could not be served; it is tried again');
+      await afterwards?.();
+    }
+  };
+
+  const claimFrom = async (campaign: CampaignKey, terms: ClaimTerms): Promise<boolean> => {
+    let claim: Claim = { calls: [], more: false };
+    await attempt(
+      campaign,
+      async () => {
+        claim = await claimContacts(database, campaign, terms, onFinished);
+      },
+      () => database.inEngine((tx) => putOff(tx, campaign, new Date(terms.now.getTime() + FAILED_CLAIM_MS))),
+    );
+    for (const call of claim.calls) held.set(call.roomId, call);
+    placer.add(claim.calls);
+    metrics.claimed(claim.calls.length);
+    return claim.more;
+  };
+
   /** Claims one batch of every campaign that is due, then another of those that have more, until it is time to look again. */
   const claimTurn = async (): Promise<boolean> => {
     const lookAgainAt = performance.now() + CLAIM_REST_MS;
@@ -155,11 +184,7 @@ export function createDialer(options: DialerOptions): Dialer {
         const free = options.maxCalls - held.size;
         if (free <= 0 || !lease.isHeld()) return false;
         const terms = { serverId: lease.serverId(), free, now: clock.now(), isSimulated };
-        const claim = await claimContacts(database, campaign, terms, onFinished);
-        for (const call of claim.calls) held.set(call.roomId, call);
-        placer.add(claim.calls);
-        metrics.claimed(claim.calls.length);
-        if (claim.more) withMore.push(campaign);
+        if (await claimFrom(campaign, terms)) withMore.push(campaign);
       }
       if (performance.now() > lookAgainAt) return withMore.length > 0;
       campaigns = withMore;
@@ -170,30 +195,31 @@ export function createDialer(options: DialerOptions): Dialer {
   const fillTurn = async (): Promise<boolean> => {
     let more = false;
     for (const campaign of await database.inEngine(campaignsToFill)) {
-      more = (await addContacts(database, campaign, clock.now())) || more;
+      await attempt(campaign, async () => {
+        more = (await addContacts(database, campaign, clock.now())) || more;
+      });
       claiming?.nudge();
     }
     return more;
   };
 
-  const dueTurn = async (): Promise<boolean> => {
+  /** Ends come first: they ask nobody, and starts may have to wait for the agent directory. */
+  const dueTurn = async (): Promise<void> => {
     const now = clock.now();
-    for (const campaign of await database.inEngine((tx) => campaignsToStart(tx, now))) {
-      await database.inEngine((tx) => options.startDue(tx, campaign, now));
-      filling?.nudge();
-    }
     await database.inEngine(async (tx) => {
       for (const campaign of await endDueCampaigns(tx, now)) await onFinished(tx, campaign);
     });
-    return false;
+    for (const campaign of await database.inEngine((tx) => campaignsToStart(tx, now))) {
+      await attempt(campaign, () => options.startDue(database, campaign, now));
+      filling?.nudge();
+    }
   };
 
-  const recountTurn = async (): Promise<boolean> => {
+  const recountTurn = async (): Promise<void> => {
     for (const campaign of await database.inEngine(campaignsInFlight)) {
       const difference = await database.inEngine((tx) => recountInFlight(tx, campaign));
       if (difference !== 0) log.error({ ...campaign, difference }, 'a count of live calls was wrong, and is mended');
     }
-    return false;
   };
 
   return {
@@ -202,21 +228,17 @@ export function createDialer(options: DialerOptions): Dialer {
     gatewayFor,
     watch: reconciler.watch,
     start: () => {
-      claiming = startLoop({ name: 'claiming', restMs: CLAIM_REST_MS, log, act: claimTurn });
-      filling = startLoop({ name: 'adding contacts', restMs: FILL_REST_MS, log, act: fillTurn });
-      loops = [
-        claiming,
-        filling,
-        startLoop({ name: 'starting and ending campaigns', restMs: DUE_REST_MS, log, act: dueTurn }),
-        startLoop({ name: 'recounting calls', restMs: RECOUNT_REST_MS, log, act: recountTurn }),
-      ];
+      claiming = every(CLAIM_REST_MS, claimTurn, { name: 'claiming', log });
+      filling = every(FILL_REST_MS, fillTurn, { name: 'adding contacts', log });
+      starting = every(DUE_REST_MS, dueTurn, { name: 'starting and ending campaigns', log });
+      recounting = every(RECOUNT_REST_MS, recountTurn, { name: 'recounting calls', log });
       reconciler.start();
     },
     nudge: () => {
-      for (const loop of loops) loop.nudge();
+      for (const loop of [claiming, filling, starting]) loop?.nudge();
     },
     stop: async () => {
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all([claiming, filling, starting, recounting].map((loop) => loop?.close()));
       await placer.stop();
       await reconciler.stop();
       await recorder.idle();

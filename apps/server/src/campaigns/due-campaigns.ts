@@ -71,7 +71,7 @@ export async function recountInFlight(tx: EngineTx, { workspaceId, campaignId }:
   return difference;
 }
 
-/** Campaigns with calls up, whatever their status. */
+/** Active campaigns that count calls which are up. */
 export async function campaignsInFlight(tx: EngineTx): Promise<CampaignKey[]> {
   const { rows } = await sql<KeyRow>`
     select workspace_id, id from campaigns where status in ('scheduled', 'running', 'paused') and in_flight <> 0

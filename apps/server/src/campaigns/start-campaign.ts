@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { AgentDirectory } from '../agents/directory.ts';
 import type { CampaignKey } from '../calls/call-owner.ts';
-import { type EngineTx, forWorkspace, type WorkspaceTx } from '../database/database.ts';
+import type { Database, WorkspaceTx } from '../database/database.ts';
 import type { AuditEntry } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import { checkStartable } from './check-startable.ts';
@@ -70,19 +70,20 @@ async function beginDialing(tx: WorkspaceTx, campaignId: string, now: Date): Pro
  */
 export const startDueCampaign =
   (agents: AgentDirectory) =>
-  async (tx: EngineTx, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<void> => {
-    const own = forWorkspace(tx, workspaceId);
-    const asked = await findCampaign(own, campaignId);
+  async (database: Database, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<void> => {
+    const asked = await database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId));
     const agent = asked && (await agents.resolve(asked.agent_id));
-    const campaign = await lockCampaign(own, campaignId);
-    if (campaign?.status !== 'scheduled') return;
-    const obstacle = await checkStartable(own, campaign, agent);
-    if (!obstacle) await beginDialing(own, campaignId, now);
-    else {
-      await sql`
-        update campaigns set status = 'failed', failure_reason = ${obstacle.reason}, ended_at = ${now},
-          updated_at = ${now}, revision = revision + 1
-        where workspace_id = ${workspaceId} and id = ${campaignId} and status in ('scheduled')`.execute(tx.db);
-    }
-    await recordCampaignStatus(own, campaignId, now);
+    await database.inWorkspace(workspaceId, async (tx) => {
+      const campaign = await lockCampaign(tx, campaignId);
+      if (campaign?.status !== 'scheduled') return;
+      const obstacle = await checkStartable(tx, campaign, agent);
+      if (!obstacle) await beginDialing(tx, campaignId, now);
+      else {
+        await sql`
+          update campaigns set status = 'failed', failure_reason = ${obstacle.reason}, ended_at = ${now},
+            updated_at = ${now}, revision = revision + 1
+          where workspace_id = ${workspaceId} and id = ${campaignId} and status in ('scheduled')`.execute(tx.db);
+      }
+      await recordCampaignStatus(tx, campaignId, now);
+    });
   };

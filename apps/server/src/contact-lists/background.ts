@@ -1,4 +1,4 @@
-import { every } from '../jobs/every.ts';
+import { every, type Repeating } from '../jobs/every.ts';
 import type { ContactListDeps } from './deps.ts';
 import { eraseUploads } from './erase-uploads.ts';
 import { expireUploads } from './expire-uploads.ts';
@@ -9,7 +9,7 @@ import { giveUpValidation, validateUpload } from './validate-upload.ts';
 const SWEEP_MS = 2000;
 
 /** Begins the background work on contact lists in this process. Close it before the queue. */
-export async function startContactListWork(deps: ContactListDeps): Promise<{ close(): Promise<void> }> {
+export async function startContactListWork(deps: ContactListDeps): Promise<Repeating> {
   const { jobs, log } = deps;
   await jobs.work<EraseJob>({
     queue: eraseQueue,

@@ -1,4 +1,4 @@
-import { startLoop } from '../jobs/loop.ts';
+import { every, type Repeating } from '../jobs/every.ts';
 import { checkTrunks } from './check-trunks.ts';
 import { withDeadline } from './deadline.ts';
 import type { PhoneNumberDeps } from './deps.ts';
@@ -19,9 +19,9 @@ const LOOK_MS = 30_000;
  * hour. Any server takes up what is due, each number once.
  * @returns what ends it, after the round that is under way
  */
-export function startPhoneNumberTasks(deps: PhoneNumberDeps, restMs = REST_MS): { stop(): Promise<void> } {
+export function startPhoneNumberTasks(deps: PhoneNumberDeps, restMs = REST_MS): Repeating {
   const act = async () => (await takeUpDueNumbers(deps)) === AT_ONCE;
-  return startLoop({ name: 'the look at phone numbers', restMs, log: deps.log, act });
+  return every(restMs, act, { name: 'phone numbers', log: deps.log });
 }
 
 /** One round: looks at the numbers that are due, at most 50. Returns how many they were. */
