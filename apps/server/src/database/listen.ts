@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts';
 
 const firstPause = 50;
 const longestPause = 5000;
+const longestConnect = 5000;
 
 /**
  * Listens on a channel until closed, on a connection of its own, which it opens again when it's lost. What is sent
@@ -31,12 +32,19 @@ async function keepListening(
 ): Promise<void> {
   let pause = firstPause;
   while (!closing.aborted) {
-    const client = new pg.Client({ ...connection, keepAlive: true, application_name: 'trunkline listen' });
-    const over = new Promise<void>((resolve) => {
-      client.once('end', resolve);
-      client.on('error', () => resolve());
-      closing.addEventListener('abort', () => resolve(), { once: true });
+    const client = new pg.Client({
+      ...connection,
+      connectionTimeoutMillis: longestConnect,
+      keepAlive: true,
+      application_name: 'trunkline listen',
     });
+    let end = () => {};
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    client.once('end', end);
+    client.on('error', end);
+    closing.addEventListener('abort', end);
     client.on('notification', ({ payload }) => onPayload(payload ?? ''));
     try {
       await client.connect();
@@ -47,6 +55,7 @@ async function keepListening(
     } catch (error) {
       log.warn({ reason: error instanceof Error ? error.message : undefined }, 'cannot listen to the database');
     }
+    closing.removeEventListener('abort', end);
     client.end().catch(() => {});
     await sleep(pause, undefined, { signal: closing }).catch(() => {});
     pause = Math.min(pause * 2, longestPause);

@@ -25,19 +25,15 @@ export async function sendEventStream(
   response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' });
   response.flushHeaders();
   const stop = AbortSignal.any([signal, draining]);
-  const stopped = new Promise<undefined>((resolve) => {
-    if (stop.aborted) resolve(undefined);
-    stop.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
   const ping = setInterval(() => {
     if (!response.writableNeedDrain) response.write(': ping\n\n');
   }, pingMs);
   const iterator = frames[Symbol.asyncIterator]();
   try {
     while (!stop.aborted) {
-      const next = await Promise.race([iterator.next(), stopped]);
+      const next = await unlessAborted(stop, iterator.next());
       if (!next || next.done) break;
-      if (!response.write(frameText(next.value))) await Promise.race([drained(response), stopped]);
+      if (!response.write(frameText(next.value))) await unlessAborted(stop, drained(response));
     }
     if (draining.aborted && !signal.aborted) response.write(`retry: ${500 + Math.floor(Math.random() * 1500)}\n\n`);
   } finally {
@@ -46,6 +42,19 @@ export async function sendEventStream(
     // A generator that waits ends when it sees the signal; the stream doesn't wait for it.
     iterator.return?.().catch(() => undefined);
   }
+}
+
+/**
+ * What a promise brings, or nothing once the signal aborts. A race against one promise for the whole stream would keep
+ * every frame until its end.
+ */
+function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => resolve(undefined);
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
 }
 
 const drained = (response: ServerResponse) =>

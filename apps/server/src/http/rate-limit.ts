@@ -9,6 +9,7 @@ interface Bucket {
 /** Takes one request from a key's bucket, and writes the headers to send; throws `rate_limited` where it is empty. */
 export type RateLimit = (keyId: string, headers: Record<string, string>) => void;
 
+/** Buckets from which on the full ones are looked for, each time that there are twice as many as were left. */
 const SWEEP_AT = 10_000;
 
 /**
@@ -20,11 +21,14 @@ export function createRateLimit(perMinute: number, now: () => number = () => per
   const perMs = perMinute / 60_000;
   const policy = `"default";q=${perMinute};w=60`;
   const buckets = new Map<string, Bucket>();
+  let sweepAt = SWEEP_AT;
   const filled = (bucket: Bucket, at: number) => Math.min(perMinute, bucket.tokens + (at - bucket.at) * perMs);
   return (keyId, headers) => {
     const at = now();
-    if (buckets.size > SWEEP_AT)
+    if (buckets.size > sweepAt) {
       for (const [id, bucket] of buckets) if (filled(bucket, at) >= perMinute) buckets.delete(id);
+      sweepAt = Math.max(SWEEP_AT, 2 * buckets.size);
+    }
     const bucket = buckets.get(keyId) ?? { tokens: perMinute, at };
     buckets.set(keyId, bucket);
     bucket.tokens = filled(bucket, at);
