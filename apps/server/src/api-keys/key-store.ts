@@ -1,6 +1,6 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
-import { containing, pageRows } from '../database/page.ts';
+import { containing, type PageQuery, pageRows } from '../database/page.ts';
 import type { Schema } from '../database/schema.ts';
 import { newUuid } from '../ids.ts';
 import { hashKey, prefixOf } from './key.ts';
@@ -104,10 +104,7 @@ export async function revokeKey(tx: WorkspaceTx, id: string, now: Date): Promise
 }
 
 /** One page of the keys that are not revoked, by when they were made, and how many there are on all pages. */
-export async function keyPage(
-  tx: WorkspaceTx,
-  page: { page: number; perPage: number; order: 'asc' | 'desc'; searchText?: string | undefined },
-): Promise<{ rows: KeyRow[]; totalCount: number }> {
+export async function keyPage(tx: WorkspaceTx, page: PageQuery): Promise<{ rows: KeyRow[]; totalCount: number }> {
   const pattern = page.searchText === undefined ? undefined : containing(page.searchText);
   const found = keysOf(tx).$if(pattern !== undefined, (query) =>
     query.where(sql<SqlBool>`(name ilike ${pattern} or prefix ilike ${pattern})`),

@@ -1,6 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
+import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId, toId } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
@@ -13,12 +14,9 @@ import { type KeyRow, keyPage, revokeKey } from './key-store.ts';
 export function apiKeyOperations({ database, clock }: { database: Database; clock: Clock }) {
   return {
     listApiKeys: async ({ query }, { workspaceId }) => {
-      const { page = 1, perPage = 20, column = 'created_at', order = 'desc', searchText } = query;
-      const asked = { page, perPage, order, searchText };
-      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => keyPage(tx, asked));
-      const search = searchText === undefined ? {} : { searchText };
-      const data = { items: rows.map(present), page, perPage, totalCount, column, order, ...search };
-      return { status: 200, body: { success: true, data } };
+      const page = pageOf(query);
+      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => keyPage(tx, page));
+      return { status: 200, body: { success: true, data: pageAnswer(page, rows.map(present), totalCount) } };
     },
 
     createApiKey: async ({ body }, context) => {

@@ -1,3 +1,4 @@
+import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
@@ -16,16 +17,14 @@ export function callOperations(deps: EndCallDeps & CallResultDeps) {
   const { database } = deps;
   return {
     listCalls: async ({ query }, { workspaceId }) => {
-      const { page = 1, perPage = 20, order = 'desc', status, outcome, phoneNumber } = query;
-      const shown = { page, perPage, column: 'created_at' as const, order };
+      const { status, outcome, phoneNumber } = query;
+      const page = pageOf(query);
       // No batch and no workflow run has placed a call: both come with their own issues.
       if (query.batchId !== undefined || query.workflowRunId !== undefined) {
-        return { status: 200, body: { items: [], totalCount: 0, ...shown } };
+        return { status: 200, body: pageAnswer(page, [], 0) };
       }
       const wanted = {
-        page,
-        perPage,
-        order,
+        ...page,
         status,
         outcome,
         campaignId: uuid(query.campaignId),
@@ -35,7 +34,7 @@ export function callOperations(deps: EndCallDeps & CallResultDeps) {
         queuedBefore: date(query.queuedBefore),
       };
       const found = await database.inWorkspace(workspaceId, (tx) => callPage(tx, wanted));
-      return { status: 200, body: { items: found.rows.map(shapeCall), totalCount: found.totalCount, ...shown } };
+      return { status: 200, body: pageAnswer(page, found.rows.map(shapeCall), found.totalCount) };
     },
     getCall: async ({ path }, { workspaceId }) => {
       const call = await database.inWorkspace(workspaceId, (tx) => findCall(tx, fromId(path.roomId)));

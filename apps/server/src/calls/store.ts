@@ -1,15 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { pageRows } from '../database/page.ts';
+import { type PageQuery, pageRows } from '../database/page.ts';
 import type { CallStatus } from '../database/schema.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import type { CallRow } from './shape-call.ts';
 
 /** Which calls of a workspace are wanted. */
-export interface CallQuery {
-  page: number;
-  perPage: number;
-  order: 'asc' | 'desc';
+export interface CallQuery extends Pick<PageQuery, 'page' | 'perPage' | 'order'> {
   campaignId?: string | undefined;
   contactId?: string | undefined;
   status?: CallStatus | undefined;

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { toE164 } from '../calls/call.ts';
 import { callVariables } from '../calls/call-variables.ts';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, pageRows } from '../database/page.ts';
+import { containing, type PageQuery, pageRows } from '../database/page.ts';
 import type { ContactState } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
@@ -11,7 +11,6 @@ import { closedReason } from './calling-window.ts';
 import { type CampaignSituation, type ContactReason, campaignReason, contactExplainer } from './explain-contact.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 import { situationOf } from './situation.ts';
-import type { PageQuery } from './store.ts';
 
 type CampaignContact = components['schemas']['CampaignContact'];
 

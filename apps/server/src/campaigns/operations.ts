@@ -1,4 +1,5 @@
 import type { WorkspaceTx } from '../database/database.ts';
+import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
@@ -21,22 +22,6 @@ const DEFAULT_SAMPLE = 20;
 /** What the key that asks does to a campaign, for the audit log. */
 const actor = (context: RequestContext, done: string, id: string) =>
   actorOf(context)(`campaign.${done}`, 'campaign', id);
-
-const pageOf = (query: { page?: number; perPage?: number; order?: 'asc' | 'desc'; searchText?: string }) => ({
-  page: query.page ?? 1,
-  perPage: query.perPage ?? 20,
-  order: query.order ?? ('desc' as const),
-  searchText: query.searchText,
-});
-
-/** A page of a list as it is answered. */
-const shapePage = <T>(items: T[], totalCount: number, { searchText, ...page }: ReturnType<typeof pageOf>) => ({
-  items,
-  totalCount,
-  ...page,
-  column: 'created_at' as const,
-  ...(searchText !== undefined && { searchText }),
-});
 
 const ok = <T>(data: T) => ({ status: 200 as const, body: { success: true as const, data } });
 
@@ -62,7 +47,7 @@ export function campaignOperations(deps: CampaignDeps) {
       const found = await database.inWorkspace(workspaceId, (tx) =>
         campaignPage(tx, { ...page, status: query.status }),
       );
-      return ok(shapePage(found.rows.map(shapeCampaign), found.totalCount, page));
+      return ok(pageAnswer(page, found.rows.map(shapeCampaign), found.totalCount));
     },
     createCampaign: async ({ body }, context) => {
       const data = await createCampaign(deps, context.workspaceId, body, (id) => actor(context, 'created', id));
@@ -95,7 +80,7 @@ export function campaignOperations(deps: CampaignDeps) {
       const found = await existing(workspaceId, path.id, (campaign, tx) =>
         contactPage(tx, campaign, wanted, clock.now()),
       );
-      return ok(shapePage(found.items, found.totalCount, page));
+      return ok(pageAnswer(page, found.items, found.totalCount));
     },
     getCampaignStats: async ({ path }, { workspaceId }) =>
       ok(

@@ -1,16 +1,8 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, pageRows } from '../database/page.ts';
+import { containing, type PageQuery, pageRows } from '../database/page.ts';
 import type { CampaignStatus } from '../database/schema.ts';
 import type { CampaignRow } from './shape-campaign.ts';
-
-/** Which page of a list is wanted. */
-export interface PageQuery {
-  page: number;
-  perPage: number;
-  order: 'asc' | 'desc';
-  searchText: string | undefined;
-}
 
 /** Campaigns with their caller ID and their lists, in the order in which these were given. */
 const selectCampaigns = (tx: WorkspaceTx) =>

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
+import type { ActorOf } from '../journal/actor.ts';
 import type { AuditEntry } from '../journal/record.ts';
 import { ticks } from '../journal/ticks.ts';
 import { notFound, ServiceError } from '../service-error.ts';
-import type { ActorOf } from './create-upload.ts';
 import type { ContactListDeps } from './deps.ts';
 import type { ListRow } from './list.ts';
 import { importQueue } from './queues.ts';

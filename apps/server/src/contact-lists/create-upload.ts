@@ -1,6 +1,6 @@
 import type { WorkspaceTx } from '../database/database.ts';
 import { newUuid, toId } from '../ids.ts';
-import type { AuditEntry } from '../journal/record.ts';
+import type { ActorOf } from '../journal/actor.ts';
 import type { SignedUpload } from '../objects/object-store.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import type { ContactListDeps } from './deps.ts';
@@ -10,9 +10,6 @@ import type { UploadRow } from './upload.ts';
 import { insertUpload } from './upload-store.ts';
 
 const URL_SECONDS = 15 * 60;
-
-/** The actor of a change whose resource gets its ID only now. */
-export type ActorOf = (action: string, resourceType: string, resourceId: string) => AuditEntry;
 
 interface NewUpload {
   id: string;

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
+import type { ActorOf } from '../journal/actor.ts';
 import { audit } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
-import type { ActorOf } from './create-upload.ts';
 import type { ContactListDeps } from './deps.ts';
 import { type EraseJob, eraseQueue } from './queues.ts';
 import { lockList } from './store.ts';

@@ -1,9 +1,8 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, pageRows } from '../database/page.ts';
+import { containing, type PageQuery, pageRows } from '../database/page.ts';
 import type { ListRow } from './list.ts';
-import type { PageQuery } from './store.ts';
 
 type ContactListEntry = components['schemas']['ContactListEntry'];
 

@@ -1,14 +1,16 @@
-import type { Handlers, RequestContext } from '../http/handler.ts';
+import { pageAnswer, pageOf } from '../database/page.ts';
+import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
+import { actorOf } from '../journal/actor.ts';
 import { notFound } from '../service-error.ts';
 import { confirmUpload } from './confirm-upload.ts';
-import { type ActorOf, createList, createUpload } from './create-upload.ts';
+import { createList, createUpload } from './create-upload.ts';
 import { deleteList } from './delete-list.ts';
 import type { ContactListDeps } from './deps.ts';
 import { entryPage } from './entry-store.ts';
 import { shapeList } from './list.ts';
 import { signedUpload } from './signed-upload.ts';
-import { findList, latestUploads, listPage, type PageQuery, uploadPage } from './store.ts';
+import { findList, latestUploads, listPage, uploadPage } from './store.ts';
 import { shapeUpload, type UploadRow } from './upload.ts';
 import { uploadEvents } from './upload-events.ts';
 import { findUpload } from './upload-store.ts';
@@ -24,34 +26,6 @@ type Ids =
   | 'getContactListUpload'
   | 'streamContactListUploadEvents'
   | 'confirmContactListUpload';
-
-/** Fills in the defaults of the contract. */
-const pageOf = (query: {
-  page?: number;
-  perPage?: number;
-  order?: 'asc' | 'desc';
-  searchText?: string;
-}): PageQuery => ({
-  page: query.page ?? 1,
-  perPage: query.perPage ?? 20,
-  order: query.order ?? 'desc',
-  searchText: query.searchText,
-});
-
-function pageAnswer<Item>(page: PageQuery, items: Item[], totalCount: number) {
-  const { searchText, ...place } = page;
-  return {
-    items,
-    ...place,
-    totalCount,
-    column: 'created_at' as const,
-    ...(searchText !== undefined && { searchText }),
-  };
-}
-
-const actorOf =
-  ({ key, address, requestId }: RequestContext): ActorOf =>
-  (action, resourceType, resourceId) => ({ keyId: key.id, action, resourceType, resourceId, address, requestId });
 
 const uploadIds = (path: { id: string; uploadID: string }) => ({
   listId: fromId(path.id),

@@ -1,17 +1,9 @@
 import { type Insertable, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, pageRows } from '../database/page.ts';
+import { containing, type PageQuery, pageRows } from '../database/page.ts';
 import type { Schema } from '../database/schema.ts';
 import type { ListRow } from './list.ts';
 import type { UploadRow } from './upload.ts';
-
-/** Which page of a list is wanted. */
-export interface PageQuery {
-  page: number;
-  perPage: number;
-  order: 'asc' | 'desc';
-  searchText: string | undefined;
-}
 
 export async function insertList(
   tx: WorkspaceTx,

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
+import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { toId } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
@@ -11,11 +12,9 @@ import { addOptOuts, type DoNotCallRow, listDoNotCall, removeOptOut } from './st
 export function doNotCallOperations({ database, clock }: { database: Database; clock: Clock }) {
   return {
     listDoNotCall: async ({ query }, { workspaceId }) => {
-      const { page = 1, perPage = 20, column = 'created_at', order = 'desc', searchText } = query;
-      const asked = { page, perPage, order, searchText };
-      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => listDoNotCall(tx, asked));
-      const search = searchText === undefined ? {} : { searchText };
-      return { status: 200, body: { items: rows.map(present), page, perPage, totalCount, column, order, ...search } };
+      const page = pageOf(query);
+      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => listDoNotCall(tx, page));
+      return { status: 200, body: pageAnswer(page, rows.map(present), totalCount) };
     },
 
     addDoNotCall: async ({ body }, context) => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, pageRows } from '../database/page.ts';
+import { containing, type PageQuery, pageRows } from '../database/page.ts';
 
 /** A number that is not called, and where that stands: an opt-out, or an entry of a list. Numbers are E.164 without plus. */
 export interface DoNotCallRow {
@@ -65,7 +65,7 @@ export async function workspaceDoNotCallUploads(tx: WorkspaceTx): Promise<string
  */
 export async function listDoNotCall(
   tx: WorkspaceTx,
-  page: { page: number; perPage: number; order: 'asc' | 'desc'; searchText?: string | undefined },
+  page: PageQuery,
 ): Promise<{ rows: DoNotCallRow[]; totalCount: number }> {
   const { workspaceId } = tx;
   const { limit, offset } = pageRows(page);

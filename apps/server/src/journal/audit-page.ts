@@ -1,16 +1,13 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, pageRows } from '../database/page.ts';
+import { containing, type PageQuery, pageRows } from '../database/page.ts';
 import type { Schema } from '../database/schema.ts';
 
 /** An audit entry with the name of its key, which may be revoked by now. */
 export type AuditRow = Selectable<Schema['audit_log']> & { key_name: string };
 
 /** One page of the audit log, by time, and how many entries there are on all pages. */
-export async function auditPage(
-  tx: WorkspaceTx,
-  page: { page: number; perPage: number; order: 'asc' | 'desc'; searchText?: string | undefined },
-): Promise<{ rows: AuditRow[]; totalCount: number }> {
+export async function auditPage(tx: WorkspaceTx, page: PageQuery): Promise<{ rows: AuditRow[]; totalCount: number }> {
   const pattern = page.searchText === undefined ? undefined : containing(page.searchText);
   const found = tx.db
     .selectFrom('audit_log as a')

@@ -1,4 +1,5 @@
 import type { Database } from '../database/database.ts';
+import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { toId } from '../ids.ts';
 import { type AuditRow, auditPage } from './audit-page.ts';
@@ -7,12 +8,9 @@ import { type AuditRow, auditPage } from './audit-page.ts';
 export function auditLogOperations(database: Database) {
   return {
     listAuditLog: async ({ query }, { workspaceId }) => {
-      const { page = 1, perPage = 20, column = 'created_at', order = 'desc', searchText } = query;
-      const asked = { page, perPage, order, searchText };
-      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => auditPage(tx, asked));
-      const search = searchText === undefined ? {} : { searchText };
-      const data = { items: rows.map(present), page, perPage, totalCount, column, order, ...search };
-      return { status: 200, body: { success: true, data } };
+      const page = pageOf(query);
+      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => auditPage(tx, page));
+      return { status: 200, body: { success: true, data: pageAnswer(page, rows.map(present), totalCount) } };
     },
   } satisfies Handlers<'listAuditLog'>;
 }

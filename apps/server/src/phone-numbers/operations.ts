@@ -1,3 +1,4 @@
+import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId, toId } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
@@ -16,12 +17,10 @@ export function phoneNumberOperations(deps: PhoneNumberDeps) {
   const { database } = deps;
   return {
     listPhoneNumbers: async ({ query }, { workspaceId }) => {
-      const { page = 1, perPage = 20, column = 'created_at', order = 'desc', searchText } = query;
-      const asked = { page, perPage, column, order, searchText };
-      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => listNumbers(tx, asked));
-      const items = rows.map(presentNumber);
-      const search = searchText === undefined ? {} : { searchText };
-      return { status: 200, body: { items, page, perPage, totalCount, column, order, ...search } };
+      const { column = 'created_at' } = query;
+      const page = { ...pageOf(query), column };
+      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => listNumbers(tx, page));
+      return { status: 200, body: { ...pageAnswer(page, rows.map(presentNumber), totalCount), column } };
     },
 
     searchAvailablePhoneNumbers: async ({ query }) => ({

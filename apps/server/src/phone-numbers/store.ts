@@ -1,6 +1,6 @@
 import { type SqlBool, sql, type Updateable } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
-import { containing, pageRows } from '../database/page.ts';
+import { containing, type PageQuery, pageRows } from '../database/page.ts';
 import type { Schema } from '../database/schema.ts';
 import type { ProviderNumber } from '../telephony/gateway.ts';
 import { type PhoneNumberRow, type PhoneNumberStatus, phoneNumberTransitions } from './phone-number.ts';
@@ -70,13 +70,7 @@ export function moveNumber(
 /** One page of numbers that are not released, and how many there are on all pages. */
 export async function listNumbers(
   tx: WorkspaceTx,
-  page: {
-    page: number;
-    perPage: number;
-    column: 'phone_number' | 'created_at';
-    order: 'asc' | 'desc';
-    searchText?: string | undefined;
-  },
+  page: PageQuery & { column: 'phone_number' | 'created_at' },
 ): Promise<{ rows: PhoneNumberRow[]; totalCount: number }> {
   const pattern = page.searchText === undefined ? undefined : containing(page.searchText);
   const found = numbersOf(tx)
