@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newKey } from '../src/api-keys/key.ts';
+import { fromId } from '../src/ids.ts';
 import {
   addFile,
   confirm,
@@ -81,6 +82,24 @@ test('a stream that names the validation waits for the confirm', async () => {
   const waiting = openEvents(server, ids, '4').then(framesOf);
   await confirm(server, ids);
   expect((await waiting).map((frame) => frame.event)).toEqual(['upload.processing', 'upload.processed']);
+});
+
+test('a stream ends also where it has read the row before the last event, and the event already', async () => {
+  const ids = await importFile(server, file);
+  const setRow = (status: 'processing' | 'processed', revision: number) =>
+    server.database.inEngine((tx) =>
+      tx.db
+        .updateTable('contact_list_uploads')
+        .set({ status, revision })
+        .where('id', '=', fromId(ids.uploadID))
+        .execute(),
+    );
+  await setRow('processing', 5);
+  const stream = await openEvents(server, ids, '4');
+  const reader = stream.clone().body!.getReader();
+  await reader.read();
+  await setRow('processed', 6);
+  expect((await framesOf(stream)).map((frame) => frame.event)).toEqual(['upload.processing', 'upload.processed']);
 });
 
 test('lists, uploads and entries by page, order and text', async () => {

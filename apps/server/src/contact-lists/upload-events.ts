@@ -45,8 +45,11 @@ async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<StreamFrame> {
   let after = typeof begin === 'number' ? begin : 0;
+  // A client that names the last event of an upload at rest waits for more; one that has just got it is done.
+  let sent = false;
   if (typeof begin === 'object') {
     after = begin.revision;
+    sent = true;
     yield frame(deps, after, `upload.${begin.status}`, shapeUpload(begin));
     if (isAtRest(begin.status)) return;
   }
@@ -59,9 +62,11 @@ async function* follow(
     if (!news) return;
     for (const { revision, type, data } of news.events) {
       after = revision;
+      sent = true;
       yield frame(deps, revision, type, data as ContactListUpload);
     }
-    if (news.events.length > 0 && after >= news.upload.revision && isAtRest(news.upload.status)) return;
+    // The row may be older than the events, which are read after it: then the next look ends the stream.
+    if (sent && after >= news.upload.revision && isAtRest(news.upload.status)) return;
   }
 }
 
