@@ -20,7 +20,7 @@ interface AddingRow {
  */
 export async function addContacts(database: Database, campaign: CampaignKey, now: Date): Promise<boolean> {
   const added = await addChunk(database, campaign, now);
-  if (added.first || added.done) await refreshStatistics(database);
+  if (added.changesStatistics) await refreshStatistics(database);
   return added.more;
 }
 
@@ -31,11 +31,11 @@ async function refreshStatistics(database: Database): Promise<void> {
 
 interface AddedChunk {
   more: boolean;
-  first: boolean;
-  done: boolean;
+  /** Whether it was the first or the last of many. */
+  changesStatistics: boolean;
 }
 
-const nothing: AddedChunk = { more: false, first: false, done: false };
+const nothing: AddedChunk = { more: false, changesStatistics: false };
 
 async function addChunk(database: Database, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<AddedChunk> {
   return database.inEngine(async (tx) => {
@@ -87,6 +87,7 @@ async function addChunk(database: Database, { workspaceId, campaignId }: Campaig
         adding_uploads = ${uploads}, adding_after_row = ${uploadIsRead ? 0 : entries.at(-1)!.row_number},
         next_claim_at = 'epoch', revision = revision + 1
       where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
-    return { more: !done, first: row.total_contacts === 0, done };
+    const isLarge = row.total_contacts + added >= CHUNK_SIZE;
+    return { more: !done, changesStatistics: isLarge && (done || row.total_contacts === 0) };
   });
 }
