@@ -15,7 +15,7 @@ const LONGEST_DELAY_MS = 8_000;
 const REPEATABLE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 /** Whether sending the request twice does nothing twice. */
-export const isRepeatable = (request: Request): boolean =>
+const isRepeatable = (request: Request): boolean =>
   REPEATABLE_METHODS.has(request.method) || request.headers.has('Idempotency-Key');
 
 /** Resolves after the time; rejects with the signal's reason once it aborts. */

@@ -10,8 +10,7 @@ const isEnvelope = (body: unknown): body is { success: boolean; data: unknown } 
   typeof body === 'object' && body !== null && 'success' in body && 'data' in body;
 
 /** Takes the `{success, data}` off a body that has it. */
-export const withoutEnvelope = <Body>(body: Body): Unwrapped<Body> =>
-  (isEnvelope(body) ? body.data : body) as Unwrapped<Body>;
+const withoutEnvelope = <Body>(body: Body): Unwrapped<Body> => (isEnvelope(body) ? body.data : body) as Unwrapped<Body>;
 
 /**
  * Waits for an operation and returns what it answered, without the `{success, data}` around it.

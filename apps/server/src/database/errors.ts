@@ -12,11 +12,6 @@ export function isStalePlan(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery';
 }
 
-/** The name of the unique, foreign key or check constraint that a statement ran into, if that is what went wrong. */
-export function violatedConstraint(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError && error.code?.startsWith('23') ? error.constraint : undefined;
-}
-
 /** What the driver threw, with a lost or refused connection turned into `unavailable`. */
 export function translated(error: unknown): unknown {
   if (!isConnectionLost(error)) return error;

@@ -83,4 +83,4 @@ async function socketFolder(data: string, account: Account): Promise<string> {
 }
 
 /** The socket that PostgreSQL makes in a folder. */
-export const socketFile = (folder: string) => path.join(folder, '.s.PGSQL.5432');
+const socketFile = (folder: string) => path.join(folder, '.s.PGSQL.5432');

@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { freeIdempotencyKey, takeIdempotencyKey } from '../database/idempotency-keys.ts';
@@ -90,7 +91,7 @@ export async function undoReservation(tx: WorkspaceTx, row: PhoneNumberRow): Pro
       .deleteFrom('phone_numbers')
       .where('workspace_id', '=', tx.workspaceId)
       .where('id', '=', row.id)
-      .where('status', '=', 'provisioning')
+      .where(sql<SqlBool>`status = 'provisioning'`)
       .executeTakeFirst();
     if (undone.numDeletedRows === 0n) return false;
     await freeIdempotencyKey(tx, OPERATION, row.id);

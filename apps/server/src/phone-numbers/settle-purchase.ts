@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
 import type { ActorOf } from '../journal/actor.ts';
@@ -40,7 +41,7 @@ export async function settleBought(
 }
 
 /** Marks a purchase that came to nothing after its client was answered. */
-export async function settleFailed(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<void> {
+async function settleFailed(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<void> {
   await deps.database.inWorkspace(row.workspace_id, async (tx) => {
     await uncountPurchase(tx, row, async () => {
       const now = deps.clock.now();
@@ -93,6 +94,6 @@ const notDue = (deps: PhoneNumberDeps, row: PhoneNumberRow) =>
       .set({ due_at: null })
       .where('workspace_id', '=', row.workspace_id)
       .where('id', '=', row.id)
-      .where('status', '=', 'released')
+      .where(sql<SqlBool>`status = 'released'`)
       .execute(),
   );

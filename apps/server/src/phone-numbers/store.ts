@@ -5,16 +5,9 @@ import type { Schema } from '../database/schema.ts';
 import type { ProviderNumber } from '../telephony/gateway.ts';
 import { type PhoneNumberRow, type PhoneNumberStatus, phoneNumberTransitions } from './phone-number.ts';
 
-export { isCallable } from './phone-number.ts';
-
 /** A number that was not released, by its UUID. */
 export function findNumber(tx: WorkspaceTx, id: string): Promise<PhoneNumberRow | undefined> {
-  return numbersOf(tx).where('id', '=', id).where('status', '<>', 'released').executeTakeFirst();
-}
-
-/** A number that was not released, by its E.164 form with the plus. */
-export function numberByE164(tx: WorkspaceTx, e164: string): Promise<PhoneNumberRow | undefined> {
-  return numbersOf(tx).where('phone_number', '=', e164).where('status', '<>', 'released').executeTakeFirst();
+  return numbersOf(tx).where('id', '=', id).where(isNotReleased).executeTakeFirst();
 }
 
 /** A number in whichever status, locked for a change. */
@@ -74,7 +67,7 @@ export async function listNumbers(
 ): Promise<{ rows: PhoneNumberRow[]; totalCount: number }> {
   const pattern = page.searchText === undefined ? undefined : containing(page.searchText);
   const found = numbersOf(tx)
-    .where('status', '<>', 'released')
+    .where(isNotReleased)
     .$if(pattern !== undefined, (query) =>
       query.where(
         sql<SqlBool>`(phone_number ilike ${pattern} or friendly_name ilike ${pattern} or label ilike ${pattern})`,
@@ -134,6 +127,9 @@ export const boughtColumns = (number: ProviderNumber) => ({
   provider_monthly_cost: number.monthlyCost ?? null,
   provider_currency: number.currency ?? null,
 });
+
+/** A literal, as the index on numbers has it. */
+const isNotReleased = sql<SqlBool>`status <> 'released'`;
 
 const numbersOf = (tx: WorkspaceTx) =>
   tx.db.selectFrom('phone_numbers').selectAll().where('workspace_id', '=', tx.workspaceId);

@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase, type WorkspaceTx } from '../../src/database/database.ts';
-import { violatedConstraint } from '../../src/database/errors.ts';
 import { freshDatabase } from '../database.ts';
 
 const log = pino({ level: 'silent' });
@@ -69,13 +68,6 @@ test('a handle that is kept past the end of its transaction is refused', async (
 
 test('a workspace is named by its UUID only', async () => {
   await expect(database.inWorkspace(`x', true); drop table counters; --`, async () => {})).rejects.toThrow(TypeError);
-});
-
-test('a broken constraint is named', async () => {
-  const error = await database
-    .inEngine((tx) => sql`insert into counters values (1, 1)`.execute(tx.db))
-    .catch((reason: unknown) => reason);
-  expect(violatedConstraint(error)).toBe('counters_pkey');
 });
 
 test('both sides of a deadlock come through', async () => {

@@ -3,7 +3,7 @@ import { NumberError, type NumberSearch, type ProviderNumber } from '../gateway.
 import type { Purchase, SimulatorStore } from './store.ts';
 
 /** Buying a number with one of these last four digits always goes the same way. */
-export const magicNumberEndings = {
+const magicNumberEndings = {
   billing: '0402',
   unavailable: '0409',
   temporary: '0502',
