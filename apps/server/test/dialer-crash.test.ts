@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { addContacts } from '../src/campaigns/add-contacts.ts';
@@ -5,7 +6,7 @@ import { claimContacts } from '../src/campaigns/claim-contacts.ts';
 import { openLease } from '../src/database/lease.ts';
 import { newUuid } from '../src/ids.ts';
 import { runCrash, runFreeze } from './crash/servers.ts';
-import { campaignRow, seedCampaign } from './dialing.ts';
+import { campaignRow, seedCampaign, startTestDialer, until } from './dialing.ts';
 import { withDatabase } from './own-database.ts';
 
 const log = pino({ level: 'silent' });
@@ -36,4 +37,22 @@ test.concurrent('nothing is claimed under the name of a server that was given up
     const lease = await openLease({ database, seconds: 10, log });
     expect((await claimAs(lease.serverId())).calls).toHaveLength(10);
     await lease.release();
+  }));
+
+test.concurrent('a server that was lost is told as a warning, one that was stopped is not', () =>
+  withDatabase(async (database) => {
+    const stopped = await openLease({ database, seconds: 10, log });
+    const lost = newUuid();
+    await database.inEngine(({ db }) =>
+      sql`insert into servers (id, lease_until) values (${lost}, clock_timestamp())`.execute(db),
+    );
+    await stopped.release();
+    const told: { level: number; server?: string }[] = [];
+    const { stop } = await startTestDialer(database, {
+      log: pino({ level: 'info' }, { write: (line) => void told.push(JSON.parse(line)) }),
+    });
+    await until(async () => told.length === 2);
+    await stop();
+    const levels = Object.fromEntries(told.map(({ server, level }) => [server, level]));
+    expect(levels).toEqual({ [lost]: 40, [stopped.serverId()]: 30 });
   }));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
 import { createDialer, type Dialer } from '../src/campaigns/dialer.ts';
 import type { Database } from '../src/database/database.ts';
@@ -143,6 +143,7 @@ export interface TestDialerOptions {
   faults?: Faults;
   /** Puts something between the dialer and the simulator. */
   gateway?: (simulator: Simulator) => TelephonyGateway;
+  log?: Logger;
 }
 
 /** Calls that take 0.1 to 0.8 s at speed 10, ring and talk included. */
@@ -155,7 +156,7 @@ export const shortCalls: Profile = {
 /** A dialer with a simulator of its own, whose calls are kept in the database. */
 export async function startTestDialer(database: Database, options: TestDialerOptions = {}): Promise<TestDialer> {
   const { time = realTime, leaseSeconds = 3 } = options;
-  const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' }, pino.destination(2));
+  const log = options.log ?? pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' }, pino.destination(2));
   const simulator = createSimulator({
     seed: SEED,
     speed: options.speed ?? Number.POSITIVE_INFINITY,

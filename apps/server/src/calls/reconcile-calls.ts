@@ -177,14 +177,16 @@ export function createCallReconciler(options: {
   async function takeOver(): Promise<boolean> {
     const me = lease.serverId();
     const rows = await database.inEngine(async (tx) => {
-      const dead = await sql<{ id: string }>`
-        select id from servers where lease_until < clock_timestamp() and id <> ${me}
+      const dead = await sql<{ id: string; given_up: boolean }>`
+        select id, lease_until = '-infinity' as given_up from servers where lease_until < clock_timestamp() and id <> ${me}
         order by id limit 1 for update skip locked`.execute(tx.db);
-      const lost = dead.rows[0]?.id;
-      if (lost === undefined) return [];
-      const taken = await takeCalls(tx, lost, me);
-      if (taken.length < TAKE_OVER_SIZE) await sql`delete from servers where id = ${lost}`.execute(tx.db);
-      log.warn({ lost, calls: taken.length }, 'a server was lost; its calls are taken over');
+      const [server] = dead.rows;
+      if (!server) return [];
+      const taken = await takeCalls(tx, server.id, me);
+      if (taken.length < TAKE_OVER_SIZE) await sql`delete from servers where id = ${server.id}`.execute(tx.db);
+      const note = { server: server.id, calls: taken.length };
+      if (server.given_up) log.info(note, 'a server has stopped; its calls are followed from here');
+      else log.warn(note, 'a server was lost; its calls are taken over');
       return taken;
     });
     await settleQueuedAndWatch(rows);

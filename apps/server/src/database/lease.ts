@@ -12,7 +12,7 @@ export interface Lease {
   serverId(): string;
   /** Whether the lease holds by this process's own clock: a process that was frozen sees here that it must not go on. */
   isHeld(): boolean;
-  /** Ends the lease at once, so that others need not wait for it. */
+  /** Ends the lease at once, at `-infinity`, so that others need not wait for it and know that nothing went wrong. */
   release(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export async function openLease(options: { database: Database; seconds: number; 
       await renewing;
       heldUntil = 0;
       await database.inEngine(({ db }) =>
-        sql`update servers set lease_until = clock_timestamp() where id = ${id}`.execute(db),
+        sql`update servers set lease_until = '-infinity' where id = ${id}`.execute(db),
       );
     },
   };
