@@ -71,7 +71,9 @@ async function serve(config: Config, log: Logger): Promise<void> {
     log.fatal({ err: error }, 'the server ends');
     process.exit(1);
   });
-  endOnSignal(announce(await startServer({ config, log })), log);
+  const server = await startServer({ config, log });
+  log.info({ url: server.url }, 'ready');
+  endOnSignal(announce(server), log);
 }
 
 const print = (text: string) => void process.stdout.write(text);
@@ -92,14 +94,16 @@ function announce(server: RunningServer): RunningServer {
 
 function endOnSignal(server: RunningServer, log: Logger): void {
   let ending = false;
-  const end = async () => {
+  const end = async (signal: NodeJS.Signals) => {
     if (ending) return;
     ending = true;
+    log.info({ signal }, 'draining');
     setTimeout(() => process.exit(1), HARD_DEADLINE_MS).unref();
     await server.stop().catch((error) => {
       log.error({ err: error }, 'the server could not end in order');
       process.exit(1);
     });
+    log.info('stopped');
     process.exit(0);
   };
   process.on('SIGTERM', end);

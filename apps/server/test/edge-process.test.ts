@@ -56,7 +56,11 @@ test('where nobody looks on, one line of JSON says where the server is, and the 
   expect(await first.ended).toBe(0);
   expect(first.output.out.trim().split('\n')).toHaveLength(1);
   expect(first.output.error).not.toContain(apiKey);
-  for (const entry of first.output.error.trim().split('\n').filter(Boolean)) JSON.parse(entry);
+  const logged = first.output.error
+    .trim()
+    .split('\n')
+    .map((entry) => JSON.parse(entry).msg);
+  expect(logged.slice(-3)).toEqual(['ready', 'draining', 'stopped']);
   const second = start([]);
   expect(Object.keys(await second.line)).toEqual(['url', 'docsUrl']);
 });
