@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Create a contact list
-         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8 or UTF-16, its cells parted by comma, semicolon, tab or `|`. It needs a column `phone_number`, `phone`, `phonenumber`, `mobile`, `telephone` or `number`; case, spaces and punctuation don't count. `name` and `timezone` are recognised; every other column becomes a variable of the call. Numbers of a `dnd` list are never called once it is `ready`.
+         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8 or UTF-16 (anything else is read as windows-1252), its cells parted by comma, semicolon, tab or `|`. It needs a column `phone_number`, `phone`, `phonenumber`, `mobile`, `telephone` or `number`; case, spaces and punctuation don't count. `name` and `timezone` are recognised; every other column becomes a variable of the call. Numbers of a `dnd` list are never called once it is `ready`.
          */
         post: operations["createContactList"];
         delete?: never;
@@ -2154,7 +2154,7 @@ export interface components {
          */
         ContactListErrorReportUrl: string;
         /**
-         * @description Why nothing of the file can be imported. `unreadable_file`: not CSV text in UTF-8 or UTF-16. `no_phone_column`: no column bears one of the known names. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid.
+         * @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `no_phone_column`: no column bears one of the known names. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid.
          * @enum {string}
          */
         ContactListUploadFailureCode: "unreadable_file" | "no_phone_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows";
