@@ -34,5 +34,6 @@ describe('the docs page', () => {
     expect(page).not.toMatch(/url\(\s*["']?(?:https?:)?\/\//i);
     expect(page).not.toMatch(/@import\s+(?:url\()?["']?(?:https?:)?\/\//i);
     expect(page).not.toContain('cdn.redoc.ly');
+    expect(page).toMatch(/API docs by Redoc/);
   });
 });

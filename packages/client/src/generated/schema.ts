@@ -629,7 +629,7 @@ export interface paths {
         put?: never;
         /**
          * Create a campaign
-         * @description Creates a draft, which calls nobody until it is started. Its lists may still be importing. A list, pool or `fromNumber` that the workspace doesn't have is 404; a list of type `dnd` in the role `contacts`, half a daily window, a window that ends before it starts, or an unknown agent or time zone is 400.
+         * @description Creates a draft, which calls nobody until it is started. Its lists may still be importing. A list, pool or `fromNumber` that the workspace doesn't have is 404; a list of type `dnd` in the role `contacts`, half a daily window, a window or a campaign that ends before it starts, or an unknown agent or time zone is 400.
          */
         post: operations["createCampaign"];
         delete?: never;
