@@ -132,3 +132,23 @@ test.concurrent('a server that stops gives back what it has not placed, stops tw
     expect(await campaignRow(database, campaignId)).toMatchObject({ attempts: 60, answered: 60, done: 60 });
     await expectRight(database, campaignId);
   }));
+
+test.concurrent.each(['running', 'paused', 'scheduled'])(
+  'a %s campaign completes at its endDate, nobody is called from then on, and calls that are up finish',
+  (status) =>
+    withDatabase(async (database) => {
+      const end_date = new Date(Date.now() + 2000);
+      const ahead = status === 'scheduled' && { scheduled_at: new Date(Date.now() + 60_000) };
+      const { campaignId } = await seedCampaign(database, seeded(200, { status, end_date, ...ahead }));
+      const { stop } = await startTestDialer(database, upForASecond);
+      await untilCompleted(database, campaignId, 10);
+      expect(Date.now()).toBeGreaterThanOrEqual(end_date.getTime());
+      await until(isQuiet(database, campaignId));
+      await stop();
+      const dialed = (await callsOf(database, campaignId)).filter((call) => call.dialed_at);
+      expect(dialed.length > 0).toBe(status === 'running');
+      for (const call of dialed) expect(call.dialed_at!.getTime()).toBeLessThan(end_date.getTime());
+      if (status === 'running') expect(dialed.some((call) => call.ended_at! > end_date)).toBe(true);
+      await expectRight(database, campaignId);
+    }),
+);

@@ -42,9 +42,13 @@ export async function campaignsToStart(tx: EngineTx, now: Date): Promise<Campaig
 /** Completes active campaigns that are past their `endDate`; calls that are up finish. */
 export async function endDueCampaigns(tx: EngineTx, now: Date): Promise<CampaignKey[]> {
   const { rows } = await sql<KeyRow>`
-    update campaigns set status = 'completed', ended_at = ${now}, updated_at = ${now}, revision = revision + 1
-    where status in ('scheduled', 'running', 'paused') and end_date <= ${now}
-    returning workspace_id, id`.execute(tx.db);
+    with due as (select workspace_id, id from campaigns
+      where status in ('scheduled', 'running', 'paused') and end_date <= ${now}
+      order by workspace_id, id for no key update)
+    update campaigns c set status = 'completed', ended_at = ${now}, updated_at = ${now}, revision = revision + 1
+    from due
+    where c.workspace_id = due.workspace_id and c.id = due.id and c.status in ('scheduled', 'running', 'paused')
+    returning c.workspace_id, c.id`.execute(tx.db);
   return rows.map(toKey);
 }
 

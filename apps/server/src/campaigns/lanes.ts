@@ -102,7 +102,10 @@ export async function lanesOf(
 /** Has the windows of all of the workspace's campaigns computed anew, after its quiet hours have changed. */
 export async function forgetWindows({ db, workspaceId }: WorkspaceTx): Promise<void> {
   await sql`
-    update campaigns set next_claim_at = 'epoch'
-    where workspace_id = ${workspaceId} and status in ('scheduled', 'running', 'paused')`.execute(db);
+    with active as (select id from campaigns
+      where workspace_id = ${workspaceId} and status in ('scheduled', 'running', 'paused')
+      order by id for no key update)
+    update campaigns c set next_claim_at = 'epoch' from active
+    where c.workspace_id = ${workspaceId} and c.id = active.id`.execute(db);
   await sql`update campaign_lanes set closes_at = 'epoch' where workspace_id = ${workspaceId}`.execute(db);
 }

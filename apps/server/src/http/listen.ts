@@ -13,6 +13,8 @@ export interface Listening {
 }
 
 const IDLE_CHECK_MS = 50;
+/** Files of contacts are sent to the server itself, over whatever line; Node cuts a request off after five minutes. */
+const LONGEST_REQUEST_MS = 3_600_000;
 
 /**
  * Listens. Until `serve` is called everything answers 503, but `/livez`, so that a long migration isn't taken for a
@@ -20,7 +22,9 @@ const IDLE_CHECK_MS = 50;
  */
 export async function listen(port: number, host: string): Promise<Listening> {
   let listener: RequestListener = answerStarting;
-  const server = createServer((request, response) => listener(request, response));
+  const server = createServer({ requestTimeout: LONGEST_REQUEST_MS }, (request, response) =>
+    listener(request, response),
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(new Error(whyNot(error, port, host), { cause: error })),
