@@ -9,9 +9,13 @@ export interface Repeating {
   close(): Promise<void>;
 }
 
+/** The longest rest between runs that fail, unless they stand further apart anyway. */
+const LONGEST_REST_MS = 5000;
+
 /**
  * Runs something again and again until closed: at once where it answers `true`, since there is more to do, else `ms`
- * after its last end or at a nudge. What it throws is logged.
+ * after its last end or at a nudge. While it throws it rests longer and longer, and the log tells of the 1st, 2nd, 4th,
+ * 8th … failure in a row: a database that is away for a night must not fill the disk.
  */
 export function every(
   ms: number,
@@ -20,20 +24,27 @@ export function every(
 ): Repeating {
   const closing = new AbortController();
   let resting = new AbortController();
+  let failures = 0;
 
   const once = async () => {
     try {
-      return (await run(closing.signal)) === true;
+      const hasMore = (await run(closing.signal)) === true;
+      if (failures > 0) log.info({ loop: name, failures }, 'a background run works again');
+      failures = 0;
+      return hasMore;
     } catch (error) {
-      if (!closing.signal.aborted) log.error({ err: error, loop: name }, 'a background run failed; it is tried again');
+      failures += 1;
+      if (!closing.signal.aborted && Number.isInteger(Math.log2(failures)))
+        log.error({ err: error, loop: name, failures }, 'a background run failed; it is tried again');
       return false;
     }
   };
+  const restMs = () => Math.max(ms, Math.min(ms * 2 ** Math.max(failures - 1, 0), LONGEST_REST_MS));
   const running = (async () => {
     while (!closing.signal.aborted) {
       resting = new AbortController();
       const hasMore = await once();
-      if (!hasMore) await sleep(ms, undefined, { signal: resting.signal }).catch(() => undefined);
+      if (!hasMore) await sleep(restMs(), undefined, { signal: resting.signal }).catch(() => undefined);
     }
   })();
 
