@@ -41,7 +41,8 @@ export function createCallRecorder(options: {
   onEnded: (calls: EndedCall[]) => void;
 }): CallRecorder {
   const { database, owner, held, clock, log } = options;
-  let gathered = new Map<string, Progress>();
+  const gathered = new Map<string, Progress>();
+  let size = FLUSH_SIZE;
   let timer: NodeJS.Timeout | undefined;
   let flushing = false;
   const waiters: (() => void)[] = [];
@@ -63,16 +64,17 @@ export function createCallRecorder(options: {
     timer = undefined;
     if (flushing) return;
     flushing = true;
-    const taken = [...gathered].slice(0, FLUSH_SIZE);
+    const taken = [...gathered].slice(0, size);
     for (const [roomId] of taken) gathered.delete(roomId);
     let failed = false;
     try {
       await write(taken);
+      size = FLUSH_SIZE;
     } catch (error) {
       log.error({ err: error, calls: taken.length }, 'call events could not be written; they are tried again');
-      const later = gathered;
-      gathered = new Map(taken);
-      for (const [roomId, progress] of later) gathered.set(roomId, { ...progress, ...gathered.get(roomId) });
+      for (const [roomId, progress] of taken) gathered.set(roomId, { ...gathered.get(roomId), ...progress });
+      // What the database refuses every time must not keep the others waiting.
+      size = Math.max(1, Math.floor(size / 2));
       failed = true;
     }
     flushing = false;
