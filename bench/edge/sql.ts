@@ -79,7 +79,9 @@ async function statementsOf(database: Database, workspaceId: string): Promise<Pe
     // A statement gets its name when it comes a second time.
     for (let time = 0; time < 3; time += 1) {
       sent.length = 0;
-      await database.inWorkspace(workspaceId, (tx) => listDoNotCall(tx, { page: 1, perPage: 20, order: 'desc', searchText: undefined }));
+      await database.inWorkspace(workspaceId, (tx) =>
+        listDoNotCall(tx, { page: 1, perPage: 20, order: 'desc', searchText: undefined }),
+      );
     }
   } finally {
     pg.Client.prototype.query = query;
