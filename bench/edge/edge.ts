@@ -7,8 +7,8 @@ import { PATH, QUERY } from './answers.ts';
 import type { Kind } from './server.ts';
 
 const ROUNDS = 7;
-const WARM_UP = 15_000;
-const REQUESTS = 8000;
+const WARM_UP = 40_000;
+const REQUESTS = 15_000;
 const KINDS = ['trunkline', 'express', 'fastify'] as const satisfies Kind[];
 
 /** CPU and requests a second of an authenticated, validated GET and POST, against bare Express and Fastify. */
