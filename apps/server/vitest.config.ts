@@ -4,7 +4,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 export const shared = {
   // Workspace packages run from their sources; this holds in the test processes and in their worker threads too.
   ssr: { resolve: { conditions: ['source'] } },
-  test: { pool: 'forks', maxWorkers: 2, testTimeout: 30_000, hookTimeout: 60_000 },
+  test: { pool: 'forks', maxWorkers: 2, testTimeout: 60_000, hookTimeout: 60_000 },
 } as const;
 
 const last = 'test/every-status.test.ts';

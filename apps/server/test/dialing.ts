@@ -191,8 +191,8 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
   };
 }
 
-/** Waits until something holds; the check is a query or two. */
-export async function until(holds: () => Promise<boolean>, seconds = 20): Promise<void> {
+/** Waits until something holds; the check is a query or two. A machine that stalls for a lease costs a campaign 10 s and more. */
+export async function until(holds: () => Promise<boolean>, seconds = 45): Promise<void> {
   const end = performance.now() + seconds * 1000;
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`It did not come true in ${seconds} s.`);
