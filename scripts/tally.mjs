@@ -49,7 +49,7 @@ export function createTally() {
   return { start, report, leaveOut: (what) => leftOut.add(what) };
 }
 
-/** Reads vitest's JSON report: how many tests passed, and the names of those that failed or were skipped. */
+/** Reads vitest's JSON report: how many tests passed, the names of those that failed, and what was skipped. */
 function readReport(file) {
   const counts = { passed: 0, failed: [], leftOut: [] };
   for (const { name, status, assertionResults, message } of JSON.parse(readFileSync(file, 'utf8')).testResults) {
@@ -58,7 +58,7 @@ function readReport(file) {
     for (const test of assertionResults) {
       if (test.status === 'passed') counts.passed += 1;
       else if (test.status === 'failed') counts.failed.push(`${at}: ${test.fullName}`);
-      else counts.leftOut.push(test.fullName.replace('left out: ', ''));
+      else counts.leftOut.push(test.ancestorTitles.find((title) => title !== '') ?? test.fullName);
     }
     // A file that can't be loaded has no test to count.
     if (status === 'failed' && counts.failed.length === before) counts.failed.push(`${at}: ${message.split('\n')[0]}`);

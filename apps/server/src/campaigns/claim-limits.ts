@@ -3,6 +3,7 @@ import type { CampaignKey } from '../calls/call-owner.ts';
 import { utcDay } from '../clock.ts';
 import type { EngineTx } from '../database/database.ts';
 import type { ScheduleRow } from './lanes.ts';
+import { doNotCallUploadIds } from './store.ts';
 
 /** A campaign under the claim's lock, with what its workspace and its number allow. */
 export interface ClaimedCampaign extends ScheduleRow {
@@ -54,11 +55,7 @@ export async function lockForClaim(
       c.schedule_start, c.schedule_end, c.schedule_days,
       w.max_concurrent_calls, w.max_attempts_per_person_per_day, w.max_calls_per_day, w.allowed_countries,
       n.phone_number as from_number, n.provider, n.allowed_outbound_countries,
-      array(select u.id from contact_list_uploads u
-        join contact_lists l on l.workspace_id = u.workspace_id and l.id = u.list_id
-        where u.workspace_id = c.workspace_id and u.status = 'processed' and l.status = 'ready'
-          and (l.type = 'dnd' or exists (select from campaign_lists cl where cl.workspace_id = c.workspace_id
-            and cl.campaign_id = c.id and cl.list_id = l.id and cl.role = 'dnd'))) as do_not_call_uploads
+      array(${doNotCallUploadIds(sql.ref('c.workspace_id'), sql.ref('c.id'))}) as do_not_call_uploads
     from campaigns c
     join workspaces w on w.id = c.workspace_id
     join servers s on s.id = ${serverId}

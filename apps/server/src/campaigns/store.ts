@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { containing, type PageQuery, pageRows } from '../database/page.ts';
 import type { CampaignStatus } from '../database/schema.ts';
@@ -58,13 +58,18 @@ export async function campaignPage(
 }
 
 /** The uploads that hold the numbers which a campaign must not call: the workspace's `dnd` lists, and its own. */
+export const doNotCallUploadIds = (workspaceId: RawBuilder<unknown>, campaignId: RawBuilder<unknown>) => sql<{
+  id: string;
+}>`
+  select u.id from contact_list_uploads u
+  join contact_lists l on l.workspace_id = u.workspace_id and l.id = u.list_id
+  where u.workspace_id = ${workspaceId} and u.status = 'processed' and l.status = 'ready'
+    and (l.type = 'dnd' or exists (select from campaign_lists cl where cl.workspace_id = u.workspace_id
+      and cl.campaign_id = ${campaignId} and cl.list_id = l.id and cl.role = 'dnd'))`;
+
+/** The same, asked by itself. */
 export async function doNotCallUploads(tx: WorkspaceTx, campaignId: string): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select u.id from contact_list_uploads u
-    join contact_lists l on l.workspace_id = u.workspace_id and l.id = u.list_id
-    where u.workspace_id = ${tx.workspaceId} and u.status = 'processed' and l.status = 'ready'
-      and (l.type = 'dnd' or exists (select from campaign_lists cl where cl.workspace_id = u.workspace_id
-        and cl.campaign_id = ${campaignId} and cl.list_id = l.id and cl.role = 'dnd'))`.execute(tx.db);
+  const { rows } = await doNotCallUploadIds(sql`${tx.workspaceId}`, sql`${campaignId}`).execute(tx.db);
   return rows.map((row) => row.id);
 }
 
