@@ -1,0 +1,19 @@
+import type { components } from '@trunkline/client/schema';
+
+type Schemas = components['schemas'];
+
+/** A graph of nodes, as the contract has it. A draft may be half done; what was published has passed `checkDefinition`. */
+export type Definition = Schemas['WorkflowDefinition'];
+/** One node; `type` tells which shape it has. */
+export type Node = Schemas['WorkflowNode'];
+export type CallNode = Schemas['WorkflowCallNode'];
+export type WaitNode = Schemas['WorkflowWaitNode'];
+export type BranchNode = Schemas['WorkflowBranchNode'];
+export type SetNode = Schemas['WorkflowSetNode'];
+export type HttpNode = Schemas['WorkflowHttpNode'];
+export type RunNode = Schemas['WorkflowRunNode'];
+export type EndNode = Schemas['WorkflowEndNode'];
+export type Condition = Schemas['WorkflowCondition'];
+
+/** The values of a run, by key: JSON, from clients and from answers of `http` nodes. */
+export type Context = Readonly<Record<string, unknown>>;
