@@ -109,6 +109,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     maxCalls: config.maxConcurrency,
     registry: metrics.registry,
     startDue: startDueCampaign(agents),
+    runs: { onCallsEnded: async () => {}, onCallsReturned: async () => {} },
     onFinished: (tx, campaign) => recordEngineMove(tx, campaign, clock.now()),
   });
 

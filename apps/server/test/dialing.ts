@@ -177,6 +177,7 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
     gateways: new Map<string, TelephonyGateway>([['simulator', options.gateway?.(simulator) ?? simulator]]),
     maxCalls: options.maxCalls ?? 10_000,
     startDue: async () => {},
+    runs: { onCallsEnded: async () => {}, onCallsReturned: async () => {} },
     onFinished: async () => {},
   });
   dialer.start();

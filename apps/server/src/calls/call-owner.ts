@@ -10,8 +10,10 @@ export interface CampaignKey {
 /** A call that no provider has heard of, and that therefore may be placed again. */
 export interface ReturnedCall {
   workspaceId: string;
+  roomId: string;
   campaignId: string | null;
   contactId: string | null;
+  workflowRunId: string | null;
   /** Whether the attempt was taken back with the call, so that its number is free again. */
   attemptTakenBack: boolean;
   /** When it was claimed: it counts on that day. */
@@ -28,6 +30,22 @@ export interface CallOwner {
   onCallsEnded(tx: EngineTx, calls: EndedCall[], now: Date): Promise<void>;
   onCallsReturned(tx: EngineTx, calls: ReturnedCall[], now: Date): Promise<void>;
 }
+
+/** Owners whose rows need no lock, such as workflow runs: what became of their calls is left for them to find. */
+export type UnlockedCallOwner = Omit<CallOwner, 'lock'>;
+
+/** Tells both of every call; each picks out its own. */
+export const bothOwners = (locked: CallOwner, unlocked: UnlockedCallOwner): CallOwner => ({
+  lock: locked.lock,
+  onCallsEnded: async (tx, calls, now) => {
+    await locked.onCallsEnded(tx, calls, now);
+    await unlocked.onCallsEnded(tx, calls, now);
+  },
+  onCallsReturned: async (tx, calls, now) => {
+    await locked.onCallsReturned(tx, calls, now);
+    await unlocked.onCallsReturned(tx, calls, now);
+  },
+});
 
 /** The campaigns of some calls, each once, in the order in which they are locked. */
 export function campaignsOf(calls: Iterable<{ workspaceId: string; campaignId: string | null }>): CampaignKey[] {

@@ -33,12 +33,13 @@ export interface HeldCall {
   placeBefore: Date;
 }
 
-/** A call of an owner (a campaign's contact), as it ended. */
+/** A call of an owner (a campaign's contact, or a workflow run), as it ended. */
 export interface EndedCall {
   workspaceId: string;
   roomId: string;
   campaignId: string | null;
   contactId: string | null;
+  workflowRunId: string | null;
   attempt: number;
   outcome: CallOutcome;
   endedAt: Date;

@@ -34,6 +34,7 @@ interface LiveCall {
   status: CallStatus;
   campaign_id: string | null;
   contact_id: string | null;
+  workflow_run_id: string | null;
   from_number: number;
   to_number: number;
   provider: string;
@@ -95,9 +96,9 @@ async function requestEnd(
       end_requested_at = ${now}
     where ${named} and status = 'queued' returning id`.execute(tx.db);
   if (takenBack.rows.length > 0) {
-    const { contact_id: contactId, attempt } = seen;
-    const call = { workspaceId, roomId, campaignId, contactId, attempt, outcome: 'cancelled' as const, endedAt: now };
-    await owner.onCallsEnded(tx, [call], now);
+    const { contact_id: contactId, workflow_run_id: workflowRunId, attempt } = seen;
+    const call = { workspaceId, roomId, campaignId, contactId, workflowRunId, attempt, endedAt: now };
+    await owner.onCallsEnded(tx, [{ ...call, outcome: 'cancelled' }], now);
   } else {
     const live = await sql`
       update calls set end_requested_at = coalesce(end_requested_at, ${now})
@@ -129,7 +130,7 @@ async function hangUp(deps: EndCallDeps, workspaceId: string, held: HeldCall): P
 
 async function readCall(tx: EngineTx, workspaceId: string, roomId: string): Promise<LiveCall | undefined> {
   const { rows } = await sql<LiveCall>`
-    select c.id, c.status, c.campaign_id, c.contact_id, c.from_number, c.to_number, n.provider, c.attempt, c.start_at,
+    select c.id, c.status, c.campaign_id, c.contact_id, c.workflow_run_id, c.from_number, c.to_number, n.provider, c.attempt, c.start_at,
       c.place_before, c.dialed_at, c.ended_at
     from calls c join phone_numbers n on n.workspace_id = c.workspace_id and n.id = c.phone_number_id
     where c.workspace_id = ${workspaceId} and c.id = ${roomId}`.execute(tx.db);

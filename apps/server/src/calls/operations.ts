@@ -19,8 +19,8 @@ export function callOperations(deps: EndCallDeps & CallResultDeps) {
     listCalls: async ({ query }, { workspaceId }) => {
       const { status, outcome, phoneNumber } = query;
       const page = pageOf(query);
-      // No batch and no workflow run has placed a call: both come with their own issues.
-      if (query.batchId !== undefined || query.workflowRunId !== undefined) {
+      // No batch has placed a call: they come with their own issue.
+      if (query.batchId !== undefined) {
         return { status: 200, body: pageAnswer(page, [], 0) };
       }
       const wanted = {
@@ -29,6 +29,7 @@ export function callOperations(deps: EndCallDeps & CallResultDeps) {
         outcome,
         campaignId: uuid(query.campaignId),
         contactId: uuid(query.contactId),
+        workflowRunId: uuid(query.workflowRunId),
         phoneNumber: phoneNumber === undefined ? undefined : fromE164(phoneNumber),
         queuedAfter: date(query.queuedAfter),
         queuedBefore: date(query.queuedBefore),

@@ -27,7 +27,8 @@ export interface CallPlacer {
 
 /**
  * Right before placement one statement moves a set of calls to `dialing`, naming server, status, a running campaign
- * that is not past its end and a workspace that dials; only the calls that it returns are handed to the provider, the others go back.
+ * that is not past its end and a workspace that dials; only the calls that it returns are handed to the provider, the
+ * others go back. (A run that is cancelled takes its call out of `queued` itself.)
  */
 export function createCallPlacer(options: {
   database: Database;
@@ -100,8 +101,9 @@ export function createCallPlacer(options: {
         where c.workspace_id = x.workspace_id and c.id = x.id
           and c.status = 'queued' and c.server_id = ${lease.serverId()} and c.place_before > ${now}
           and exists (select from workspaces w where w.id = c.workspace_id and w.dialing_paused_at is null)
-          and exists (select from campaigns p where p.workspace_id = c.workspace_id and p.id = c.campaign_id
-            and p.status = 'running' and (p.end_date is null or p.end_date > ${now}))
+          and (c.workflow_run_id is not null
+            or exists (select from campaigns p where p.workspace_id = c.workspace_id and p.id = c.campaign_id
+              and p.status = 'running' and (p.end_date is null or p.end_date > ${now})))
         returning c.id`.execute(db),
     );
     return new Set(rows.map((row) => row.id));

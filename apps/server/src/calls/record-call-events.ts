@@ -114,7 +114,8 @@ export function createCallRecorder(options: {
           ${known.map(([, p]) => p.ended?.sipStatus ?? null)}::smallint[])
           as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status)
         where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ('dialing', 'ringing', 'in_progress')
-        returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.attempt, c.outcome, c.ended_at`.execute(tx.db);
+        returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.workflow_run_id, c.attempt, c.outcome,
+          c.ended_at`.execute(tx.db);
       const calls = rows.filter(hasEnded).map(toEndedCall);
       await owner.onCallsEnded(tx, calls, now);
       return calls;
@@ -138,6 +139,7 @@ interface EndedRow {
   id: string;
   campaign_id: string | null;
   contact_id: string | null;
+  workflow_run_id: string | null;
   attempt: number;
   outcome: CallOutcome | null;
   ended_at: Date | null;
@@ -150,6 +152,7 @@ const toEndedCall = (row: EndedRow & { outcome: CallOutcome; ended_at: Date }): 
   roomId: row.id,
   campaignId: row.campaign_id,
   contactId: row.contact_id,
+  workflowRunId: row.workflow_run_id,
   attempt: row.attempt,
   outcome: row.outcome,
   endedAt: row.ended_at,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { utcDay } from '../clock.ts';
 import type { Database, EngineTx } from '../database/database.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import type { EndedCall, HeldCall } from './call.ts';
@@ -6,8 +7,10 @@ import { type CallOwner, campaignsOf, type ReturnedCall } from './call-owner.ts'
 
 interface Row {
   workspace_id: string;
+  id: string;
   campaign_id: string | null;
   contact_id: string | null;
+  workflow_run_id: string | null;
 }
 
 interface ReturnedRow extends Row {
@@ -18,23 +21,28 @@ const returned =
   (attemptTakenBack: boolean) =>
   (row: ReturnedRow): ReturnedCall => ({
     workspaceId: row.workspace_id,
+    roomId: row.id,
     campaignId: row.campaign_id,
     contactId: row.contact_id,
+    workflowRunId: row.workflow_run_id,
     attemptTakenBack,
     queuedAt: row.queued_at,
   });
 
 const ended =
   (outcome: CallOutcome, endedAt: Date) =>
-  (row: Row & { id: string; attempt: number }): EndedCall => ({
+  (row: Row & { attempt: number }): EndedCall => ({
     workspaceId: row.workspace_id,
     roomId: row.id,
     campaignId: row.campaign_id,
     contactId: row.contact_id,
+    workflowRunId: row.workflow_run_id,
     attempt: row.attempt,
     outcome,
     endedAt,
   });
+
+const ownersOfCalls = sql`c.workspace_id, c.id, c.campaign_id, c.contact_id, c.workflow_run_id`;
 
 interface ReturningServer {
   serverId: string;
@@ -54,7 +62,9 @@ export async function returnQueuedCalls(database: Database, calls: HeldCall[], s
   if (calls.length === 0) return;
   await database.inEngine(async (tx) => {
     await server.owner.lock(tx, campaignsOf(calls));
-    await server.owner.onCallsReturned(tx, await deleteQueued(tx, calls, server.serverId), server.now);
+    const queued = await deleteQueued(tx, calls, server.serverId);
+    await server.owner.onCallsReturned(tx, queued, server.now);
+    await giveBackUsage(tx, queued);
   });
 }
 
@@ -62,8 +72,20 @@ async function deleteQueued(tx: EngineTx, calls: HeldCall[], serverId: string): 
   const { rows } = await sql<ReturnedRow>`
     delete from calls c using ${keysOf(calls)}
     where c.workspace_id = x.workspace_id and c.id = x.id and c.status = 'queued' and c.server_id = ${serverId}
-    returning c.workspace_id, c.campaign_id, c.contact_id, c.queued_at`.execute(tx.db);
+    returning ${ownersOfCalls}, c.queued_at`.execute(tx.db);
   return rows.map(returned(true));
+}
+
+/** What was taken back doesn't count on the day on which it was claimed. */
+async function giveBackUsage(tx: EngineTx, calls: ReturnedCall[]): Promise<void> {
+  if (calls.length === 0) return;
+  await sql`
+    update workspace_usage u set calls = greatest(0, u.calls - x.calls)
+    from (select workspace_id, day, count(*) as calls
+      from unnest(${calls.map((call) => call.workspaceId)}::uuid[],
+        ${calls.map((call) => utcDay(call.queuedAt))}::date[]) as k (workspace_id, day)
+      group by workspace_id, day) as x
+    where u.workspace_id = x.workspace_id and u.day = x.day`.execute(tx.db);
 }
 
 /**
@@ -78,22 +100,24 @@ export async function returnCalls(database: Database, calls: HeldCall[], server:
   await database.inEngine(async (tx) => {
     await owner.lock(tx, campaignsOf(calls));
     const queued = await deleteQueued(tx, calls, serverId);
-    const dialing = await sql<ReturnedRow & { id: string; attempt: number; end_requested: boolean }>`
+    const dialing = await sql<ReturnedRow & { attempt: number; end_requested: boolean }>`
       update calls c set status = 'cancelled', outcome = 'cancelled', ended_at = ${now},
         ended_by = case when c.end_requested_at is null then 'error' else 'service' end
       from ${keysOf(calls)}
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status = 'dialing' and c.server_id = ${serverId}
-      returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.attempt, c.queued_at,
-        c.end_requested_at is not null as end_requested`.execute(tx.db);
-    const forgotten = await sql<Row & { id: string; attempt: number }>`
+      returning ${ownersOfCalls}, c.attempt, c.queued_at, c.end_requested_at is not null as end_requested`.execute(
+      tx.db,
+    );
+    const forgotten = await sql<Row & { attempt: number }>`
       update calls c set status = 'failed', outcome = 'unknown', ended_by = 'error', ended_at = ${now}
       from ${keysOf(calls)}
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ('ringing', 'in_progress')
         and c.server_id = ${serverId}
-      returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.attempt`.execute(tx.db);
+      returning ${ownersOfCalls}, c.attempt`.execute(tx.db);
     const unplaced = dialing.rows.filter((row) => !row.end_requested);
     const cancelled = dialing.rows.filter((row) => row.end_requested);
     await owner.onCallsReturned(tx, [...queued, ...unplaced.map(returned(false))], now);
+    await giveBackUsage(tx, queued);
     await owner.onCallsEnded(
       tx,
       [...cancelled.map(ended('cancelled', now)), ...forgotten.rows.map(ended('unknown', now))],

@@ -14,6 +14,8 @@ const queued: CallRow = {
   agent_id: 'agent_reception',
   phone_number_id: newUuid(),
   campaign_id: null,
+  workflow_run_id: null,
+  variables: null,
   contact_id: null,
   attempt: 1,
   metadata: {},

@@ -20,8 +20,10 @@ export interface CallRow {
   phone_number_id: string;
   campaign_id: string | null;
   contact_id: string | null;
+  workflow_run_id: string | null;
   attempt: number;
   metadata: Record<string, string>;
+  variables: Record<string, string> | null;
   queued_at: Date;
   dialed_at: Date | null;
   ringing_at: Date | null;
@@ -39,7 +41,8 @@ export interface CallRow {
 /** A call as clients see it. */
 export function shapeCall(row: CallRow): Call {
   const { answered_at: answered, ended_at: ended } = row;
-  const variables = row.contact_values && callVariables(row.columns ?? [], row.contact_values, row.contact_name);
+  const variables =
+    row.variables ?? (row.contact_values && callVariables(row.columns ?? [], row.contact_values, row.contact_name));
   return {
     roomId: toId('room', row.id),
     status: row.status,
@@ -51,6 +54,7 @@ export function shapeCall(row: CallRow): Call {
     agentId: row.agent_id,
     phoneNumberId: toId('pn', row.phone_number_id),
     ...(row.campaign_id && { campaignId: toId('cmp', row.campaign_id) }),
+    ...(row.workflow_run_id && { workflowRunId: toId('run', row.workflow_run_id) }),
     ...(row.contact_id && { contactId: toId('cc', row.contact_id) }),
     attempt: row.attempt,
     ...(Object.keys(row.metadata).length > 0 && { metadata: row.metadata }),

@@ -9,6 +9,7 @@ import type { CallRow } from './shape-call.ts';
 export interface CallQuery extends Pick<PageQuery, 'page' | 'perPage' | 'order'> {
   campaignId?: string | undefined;
   contactId?: string | undefined;
+  workflowRunId?: string | undefined;
   status?: CallStatus | undefined;
   outcome?: CallOutcome | undefined;
   /** The number that calls or is called, as the database keeps it. */
@@ -45,10 +46,11 @@ export async function callPage(tx: WorkspaceTx, query: CallQuery): Promise<{ row
 }
 
 function conditions(query: CallQuery): RawBuilder<unknown> {
-  const { campaignId, contactId, status, outcome, phoneNumber, queuedAfter, queuedBefore } = query;
+  const { campaignId, contactId, workflowRunId, status, outcome, phoneNumber, queuedAfter, queuedBefore } = query;
   const parts = [
     campaignId !== undefined && sql` and campaign_id = ${campaignId}`,
     contactId !== undefined && sql` and contact_id = ${contactId}`,
+    workflowRunId !== undefined && sql` and workflow_run_id = ${workflowRunId}`,
     status !== undefined && sql` and status = ${sql.lit(status)}`,
     outcome !== undefined && sql` and outcome = ${outcome}`,
     phoneNumber !== undefined && sql` and ${phoneNumber} in (from_number, to_number)`,

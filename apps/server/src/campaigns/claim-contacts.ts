@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { fromE164 } from '../calls/call.ts';
 import type { CampaignKey } from '../calls/call-owner.ts';
+import { nextUtcDay, numbersAtDailyLimit } from '../calls/daily-attempts.ts';
 import { type CallToPlace, callRequest } from '../calls/place-calls.ts';
 import { type QueuedCall, queueCalls } from '../calls/queue-calls.ts';
 import { utcDay } from '../clock.ts';
@@ -8,7 +9,6 @@ import type { Database, EngineTx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
 import { CLAIM_SIZE } from './campaign.ts';
 import { type ClaimedCampaign, lockForClaim, roomForCalls } from './claim-limits.ts';
-import { nextUtcDay, numbersAtDailyLimit } from './daily-attempts.ts';
 import { finishIfDone } from './finish-campaign.ts';
 import { currentLanes, type Lane } from './lanes.ts';
 import { nextSlotClaim, takeSlots } from './pace.ts';

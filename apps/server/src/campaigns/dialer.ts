@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { HeldCall } from '../calls/call.ts';
-import type { CallOwner, CampaignKey } from '../calls/call-owner.ts';
-import { type CallPlacer, createCallPlacer } from '../calls/place-calls.ts';
+import { bothOwners, type CallOwner, type CampaignKey, type UnlockedCallOwner } from '../calls/call-owner.ts';
+import { hangUpRequested } from '../calls/hang-up-requested.ts';
+import { type CallPlacer, type CallToPlace, createCallPlacer } from '../calls/place-calls.ts';
 import { type CallReconciler, createCallReconciler } from '../calls/reconcile-calls.ts';
 import { createCallRecorder } from '../calls/record-call-events.ts';
 import { returnCalls, returnQueuedCalls } from '../calls/return-calls.ts';
@@ -37,7 +38,7 @@ const FAILED_CLAIM_MS = 10_000;
 export interface Dialer {
   /** Calls that this process holds, by room. */
   readonly held: Map<string, HeldCall>;
-  /** What calls tell their campaigns. */
+  /** What calls tell their campaigns and runs. */
   readonly owner: CallOwner;
   /** The gateway that serves a phone number's provider. Throws where none is configured. */
   gatewayFor(provider: string): TelephonyGateway;
@@ -45,8 +46,16 @@ export interface Dialer {
   start(): void;
   /** Has calls looked up until the provider can say what became of them. */
   watch(calls: HeldCall[]): void;
+  /** Places calls that were committed as `queued` by this server. */
+  place(calls: CallToPlace[]): void;
+  /** How many more calls this process can hold. */
+  free(): number;
+  /** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
+  isSimulated(provider: string): boolean | undefined;
   /** Looks for work at once, after a change that may have made some. */
   nudge(): void;
+  /** Hangs up at once what was asked to end. */
+  nudgeHangUps(): void;
   /** Claims nothing more, gives back what is not placed, and writes what is known. Calls that are up stay up. */
   stop(): Promise<void>;
 }
@@ -65,6 +74,8 @@ export interface DialerOptions {
   registry: Registry;
   /** Starts a scheduled campaign whose time has come, or fails it. Throws `unavailable` where that can't be told now. */
   startDue: (database: Database, campaign: CampaignKey, now: Date) => Promise<void>;
+  /** The other owners of calls beside campaigns. */
+  runs: UnlockedCallOwner;
   /** Tells of a campaign that the engine has completed, in the transaction that did it. */
   onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>;
 }
@@ -73,7 +84,7 @@ export interface DialerOptions {
 export function createDialer(options: DialerOptions): Dialer {
   const { database, lease, clock, log, gateways, onFinished } = options;
   const held = new Map<string, HeldCall>();
-  const owner = campaignCallOwner(onFinished);
+  const owner = bothOwners(campaignCallOwner(onFinished), options.runs);
   const gatewayFor = (provider: string): TelephonyGateway => {
     const gateway = gateways.get(provider);
     if (!gateway) throw new ServiceError('unavailable', `The provider ${provider} is not configured on this server.`);
@@ -81,10 +92,17 @@ export function createDialer(options: DialerOptions): Dialer {
   };
 
   const isSimulated = (provider: string) => gateways.get(provider)?.capabilities.simulated;
+  const free = () => options.maxCalls - held.size;
+  const place = (calls: CallToPlace[]) => {
+    for (const call of calls) held.set(call.roomId, call);
+    placer.add(calls);
+    metrics.claimed(calls.length);
+  };
   let claiming: Repeating | undefined;
   let filling: Repeating | undefined;
   let starting: Repeating | undefined;
   let recounting: Repeating | undefined;
+  let hangingUp: Repeating | undefined;
 
   const metrics = registerDialingMetrics(options.registry, () => held.size);
 
@@ -168,9 +186,7 @@ export function createDialer(options: DialerOptions): Dialer {
       },
       () => database.inEngine((tx) => putOff(tx, campaign, new Date(terms.now.getTime() + FAILED_CLAIM_MS))),
     );
-    for (const call of claim.calls) held.set(call.roomId, call);
-    placer.add(claim.calls);
-    metrics.claimed(claim.calls.length);
+    place(claim.calls);
     return claim.more;
   };
 
@@ -181,9 +197,8 @@ export function createDialer(options: DialerOptions): Dialer {
     while (campaigns.length > 0) {
       const withMore: CampaignKey[] = [];
       for (const campaign of campaigns) {
-        const free = options.maxCalls - held.size;
-        if (free <= 0 || !lease.isHeld()) return false;
-        const terms = { serverId: lease.serverId(), free, now: clock.now(), isSimulated };
+        if (free() <= 0 || !lease.isHeld()) return false;
+        const terms = { serverId: lease.serverId(), free: free(), now: clock.now(), isSimulated };
         if (await claimFrom(campaign, terms)) withMore.push(campaign);
       }
       if (performance.now() > lookAgainAt) return withMore.length > 0;
@@ -226,19 +241,24 @@ export function createDialer(options: DialerOptions): Dialer {
     held,
     owner,
     gatewayFor,
+    isSimulated,
+    free,
+    place,
     watch: reconciler.watch,
     start: () => {
       claiming = every(CLAIM_REST_MS, claimTurn, { name: 'claiming', log });
       filling = every(FILL_REST_MS, fillTurn, { name: 'adding contacts', log });
       starting = every(DUE_REST_MS, dueTurn, { name: 'starting and ending campaigns', log });
       recounting = every(RECOUNT_REST_MS, recountTurn, { name: 'recounting calls', log });
+      hangingUp = hangUpRequested({ database, lease, log, gatewayFor });
       reconciler.start();
     },
     nudge: () => {
       for (const loop of [claiming, filling, starting]) loop?.nudge();
     },
+    nudgeHangUps: () => hangingUp?.nudge(),
     stop: async () => {
-      await Promise.all([claiming, filling, starting, recounting].map((loop) => loop?.close()));
+      await Promise.all([claiming, filling, starting, recounting, hangingUp].map((loop) => loop?.close()));
       await placer.stop();
       await reconciler.stop();
       await recorder.idle();

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { EndedCall } from '../calls/call.ts';
 import { type CallOwner, type CampaignKey, campaignsOf, type ReturnedCall } from '../calls/call-owner.ts';
-import { utcDay } from '../clock.ts';
 import type { EngineTx } from '../database/database.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import { callOutcomes } from '../telephony/gateway.ts';
@@ -95,7 +94,6 @@ function countOutcomes(calls: { outcome: CallOutcome }[]) {
 /** Puts the contacts of calls that were never placed back to where they were. */
 async function returnContacts(tx: EngineTx, key: CampaignKey, calls: Owned<ReturnedCall>[], now: Date): Promise<void> {
   const { workspaceId, campaignId } = key;
-  const daysTakenBack = calls.filter((call) => call.attemptTakenBack).map((call) => utcDay(call.queuedAt));
   const { rows } = await sql<{ state: string }>`
     update campaign_contacts c set attempt = c.attempt - x.taken_back, next_attempt_at = ${now}, reason = null,
       state = case when c.attempt - x.taken_back = 0 then 'pending' else 'waiting' end
@@ -105,14 +103,8 @@ async function returnContacts(tx: EngineTx, key: CampaignKey, calls: Owned<Retur
     returning c.state`.execute(tx.db);
   const pending = rows.filter((row) => row.state === 'pending').length;
   await sql`
-    update campaigns set in_flight = in_flight - ${calls.length}, attempts = attempts - ${daysTakenBack.length},
+    update campaigns set in_flight = in_flight - ${calls.length}, attempts = attempts - ${calls.filter((call) => call.attemptTakenBack).length},
       pending = pending + ${pending}, waiting = waiting + ${rows.length - pending},
       next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
-  for (const day of new Set(daysTakenBack)) {
-    const count = daysTakenBack.filter((each) => each === day).length;
-    await sql`
-      update workspace_usage set calls = greatest(0, calls - ${count})
-      where workspace_id = ${workspaceId} and day = ${day}`.execute(tx.db);
-  }
 }

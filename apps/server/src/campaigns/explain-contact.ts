@@ -1,6 +1,6 @@
 import type { components } from '@trunkline/client/schema';
+import { type CallingHours, type ClosedReason, closedReason, nextCallingWindow } from '../calls/calling-window.ts';
 import type { CampaignStatus, ContactState } from '../database/schema.ts';
-import { type CallingHours, type ClosedReason, closedReason, nextCallingWindow } from './calling-window.ts';
 
 export type ContactReason = components['schemas']['CampaignContactReason'];
 

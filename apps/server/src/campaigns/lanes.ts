@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { type CallingHours, nextCallingWindow } from '../calls/calling-window.ts';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
-import { type CallingHours, nextCallingWindow } from './calling-window.ts';
 
 /** The lane of contacts without a time zone of their own. They follow the campaign's, also when that changes. */
 export const CAMPAIGN_ZONE = '';

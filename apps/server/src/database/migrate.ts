@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import * as initial from '../../migrations/0001-initial.ts';
 import * as simulator from '../../migrations/0002-simulator.ts';
 import * as auditLogIndex from '../../migrations/0003-audit-log-index.ts';
+import * as runCalls from '../../migrations/0004-run-calls.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -11,6 +12,7 @@ const migrations = {
   '0001-initial': initial,
   '0002-simulator': simulator,
   '0003-audit-log-index': auditLogIndex,
+  '0004-run-calls': runCalls,
 };
 
 /**

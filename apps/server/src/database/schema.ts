@@ -322,6 +322,7 @@ interface CallsTable {
   phone_number_id: string;
   campaign_id: Nullable<string>;
   contact_id: Nullable<string>;
+  workflow_run_id: Nullable<string>;
   attempt: number;
   server_id: Nullable<string>;
   start_at: Date;
@@ -329,6 +330,8 @@ interface CallsTable {
   ring_timeout_seconds: number;
   max_call_seconds: number;
   metadata: Json<Record<string, string>>;
+  /** What the agent is told on the call of a run; a contact's values stand with the contact. */
+  variables: Nullable<Json<Record<string, string>>>;
   queued_at: Date;
   dialed_at: Nullable<Date>;
   ringing_at: Nullable<Date>;

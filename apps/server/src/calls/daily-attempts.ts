@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
-import type { ClaimedCampaign } from './claim-limits.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -9,19 +8,19 @@ export const nextUtcDay = (at: Date): Date => new Date((Math.floor(at.getTime() 
 
 /**
  * Which of some numbers the workspace has called as often today (UTC) as its `maxAttemptsPerPersonPerDay` allows, in
- * whichever campaign. Calls that no provider has heard of don't count. The caller holds the workspace's row.
+ * whichever campaign or run. Calls that no provider has heard of don't count. The caller holds the workspace's row.
  */
 export async function numbersAtDailyLimit(
   tx: EngineTx,
-  campaign: Pick<ClaimedCampaign, 'workspace_id' | 'max_attempts_per_person_per_day'>,
+  workspace: { workspace_id: string; max_attempts_per_person_per_day: number | null },
   numbers: number[],
   now: Date,
 ): Promise<Set<number>> {
-  const most = campaign.max_attempts_per_person_per_day;
+  const most = workspace.max_attempts_per_person_per_day;
   if (most === null || numbers.length === 0) return new Set();
   const { rows } = await sql<{ to_number: number }>`
     select to_number from calls
-    where workspace_id = ${campaign.workspace_id} and to_number = any(${numbers}::bigint[]) and direction = 'outbound'
+    where workspace_id = ${workspace.workspace_id} and to_number = any(${numbers}::bigint[]) and direction = 'outbound'
       and queued_at >= ${new Date(nextUtcDay(now).getTime() - DAY_MS)} and (status <> 'cancelled' or ended_by <> 'error')
     group by to_number having count(*) >= ${most}`.execute(tx.db);
   return new Set(rows.map((row) => row.to_number));

@@ -1,0 +1,204 @@
+import { sql } from 'kysely';
+import { utcDay } from '../clock.ts';
+import { timeZoneOfCountry } from '../contact-lists/reading/time-zone.ts';
+import type { EngineTx } from '../database/database.ts';
+import { newUuid } from '../ids.ts';
+import { countryOfNumber } from '../phone-numbers/country.ts';
+import { ServiceError } from '../service-error.ts';
+import { fromE164 } from './call.ts';
+import { closedReason, nextCallingWindow } from './calling-window.ts';
+import { nextUtcDay } from './daily-attempts.ts';
+import { type CallToPlace, callRequest } from './place-calls.ts';
+import { isShortNumber } from './short-number.ts';
+
+/** How late a run's call may be placed, in milliseconds. */
+const SLACK_MS = 1000;
+/** When a person who is on another call is tried again. */
+const BUSY_ELSEWHERE_MS = 30_000;
+
+/** A call that a workflow run wants to place. */
+export interface RunCallWish {
+  workspaceId: string;
+  /** UUID of the run. */
+  runId: string;
+  /** Counts every dial of the run, from 1. */
+  attempt: number;
+  /** E.164. */
+  to: string;
+  /** A number of the workspace, in E.164. */
+  fromNumber: string;
+  agentId: string;
+  variables: Record<string, string>;
+  ringTimeoutSeconds: number;
+  maxCallSeconds: number;
+}
+
+export interface RunCallTerms {
+  serverId: string;
+  now: Date;
+  /** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
+  isSimulated: (provider: string) => boolean | undefined;
+}
+
+/** What a call lacks; the words are those of a campaign contact's `reason`. */
+export type RunCallObstacle =
+  | 'dialing_paused'
+  | 'quiet_hours'
+  | 'limit_reached'
+  | 'country_not_allowed'
+  | 'no_caller_id'
+  | 'already_on_a_call';
+
+/**
+ * - `queued`: committed with the transaction, held by this server, to be placed after it.
+ * - `refused`: this person is not to be called, now or later; the outcome of an attempt that is not made.
+ * - `blocked`: not now. `until` is when it may be different, where that is known.
+ */
+export type RunCallAnswer =
+  | { kind: 'queued'; call: CallToPlace }
+  | { kind: 'refused'; outcome: 'do_not_call' | 'invalid_number' }
+  | { kind: 'blocked'; reason: RunCallObstacle; until?: Date };
+
+interface Terms {
+  dialing_paused: boolean;
+  quiet_hours_start: number | null;
+  quiet_hours_end: number | null;
+  allowed_countries: string[] | null;
+  max_concurrent_calls: number | null;
+  max_calls_per_day: number | null;
+  max_attempts_per_person_per_day: number | null;
+  live: number;
+  today: number;
+  attempts: number;
+  do_not_call: boolean;
+  number_id: string | null;
+  provider: string | null;
+  allowed_outbound_countries: string[] | null;
+}
+
+/**
+ * Commits a run's call as `queued`, if everything that holds for an outbound attempt holds for it: do-not-call, quiet
+ * hours, countries, the workspace's limits, one live call a person. It is called in the transaction that moves the run,
+ * before the run's row is written (engine.md, "Locks"). Throws `unavailable` where the server was given up.
+ */
+export async function requestRunCall(tx: EngineTx, wish: RunCallWish, terms: RunCallTerms): Promise<RunCallAnswer> {
+  if (!/^\+[1-9]\d{6,14}$/.test(wish.to)) return { kind: 'refused', outcome: 'invalid_number' };
+  const to = fromE164(wish.to);
+  if (isShortNumber(to)) return { kind: 'refused', outcome: 'invalid_number' };
+  const found = await readTerms(tx, wish, to, terms);
+  if (found.do_not_call) return { kind: 'refused', outcome: 'do_not_call' };
+  const simulated = found.provider === null ? undefined : terms.isSimulated(found.provider);
+  const obstacle = obstacleTo(to, found, simulated, terms.now);
+  if (obstacle) return { kind: 'blocked', ...obstacle };
+  return queueCall(tx, wish, to, { ...found, simulated: simulated! }, terms);
+}
+
+/** A workspace with limits is locked first, so that what is counted can't change before the commit. */
+async function readTerms(tx: EngineTx, wish: RunCallWish, to: number, { serverId, now }: RunCallTerms): Promise<Terms> {
+  const { workspaceId } = wish;
+  const limited = sql`
+    select from workspaces where id = ${workspaceId} and (max_concurrent_calls is not null
+      or max_calls_per_day is not null or max_attempts_per_person_per_day is not null)
+    for no key update`.execute(tx.db);
+  const read = sql<Terms>`
+    select w.dialing_paused_at is not null as dialing_paused, w.quiet_hours_start, w.quiet_hours_end,
+      w.allowed_countries, w.max_concurrent_calls, w.max_calls_per_day, w.max_attempts_per_person_per_day,
+      case when w.max_concurrent_calls is null then 0 else
+        (select count(*) from calls where workspace_id = w.id and ended_at is null) end as live,
+      case when w.max_calls_per_day is null then 0 else
+        (select coalesce(sum(calls), 0)::bigint from workspace_usage
+          where workspace_id = w.id and day = ${utcDay(now)}) end as today,
+      case when w.max_attempts_per_person_per_day is null then 0 else
+        (select count(*) from calls where workspace_id = w.id and to_number = ${to} and direction = 'outbound'
+          and queued_at >= ${startOfUtcDay(now)} and (status <> 'cancelled' or ended_by <> 'error')) end as attempts,
+      exists (select from do_not_call d where d.workspace_id = w.id and d.phone_number = ${to})
+        or exists (select from contact_list_uploads u
+          join contact_lists l on l.workspace_id = u.workspace_id and l.id = u.list_id
+          join contact_list_entries e on e.workspace_id = u.workspace_id and e.upload_id = u.id
+          where u.workspace_id = w.id and u.status = 'processed' and l.type = 'dnd' and l.status = 'ready'
+            and e.phone_number = ${to}) as do_not_call,
+      n.id as number_id, n.provider, n.allowed_outbound_countries
+    from workspaces w
+    join servers s on s.id = ${serverId}
+    left join phone_numbers n on n.workspace_id = w.id and n.phone_number = ${wish.fromNumber}
+      and n.status <> 'released' and n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid)
+    where w.id = ${workspaceId}
+    for key share of s`.execute(tx.db);
+  const [, { rows }] = await Promise.all([limited, read]);
+  if (!rows[0]) throw new ServiceError('unavailable', 'This server was given up. Try again.');
+  return rows[0];
+}
+
+const startOfUtcDay = (now: Date): Date => new Date(`${utcDay(now)}T00:00:00Z`);
+
+function obstacleTo(
+  to: number,
+  terms: Terms,
+  simulated: boolean | undefined,
+  now: Date,
+): { reason: RunCallObstacle; until?: Date } | undefined {
+  if (terms.dialing_paused) return { reason: 'dialing_paused' };
+  if (terms.number_id === null || simulated === undefined) return { reason: 'no_caller_id' };
+  const country = countryOfNumber(to);
+  const countries = [terms.allowed_countries, terms.allowed_outbound_countries].filter((list) => list?.length);
+  if (countries.some((list) => country === undefined || !list!.includes(country))) {
+    return { reason: 'country_not_allowed' };
+  }
+  const quietUntil = endOfQuietHours(terms, country, now);
+  if (quietUntil) return { reason: 'quiet_hours', until: quietUntil };
+  const { max_concurrent_calls: mostLive, max_calls_per_day: mostToday } = terms;
+  if (mostLive !== null && terms.live >= mostLive) return { reason: 'limit_reached' };
+  const mostAttempts = terms.max_attempts_per_person_per_day;
+  if ((mostToday !== null && terms.today >= mostToday) || (mostAttempts !== null && terms.attempts >= mostAttempts)) {
+    return { reason: 'limit_reached', until: nextUtcDay(now) };
+  }
+  return undefined;
+}
+
+/** In the callee's own time where the number's country has one clock, else in UTC; a run has no time zone of its own. */
+function endOfQuietHours(terms: Terms, country: string | undefined, now: Date): Date | undefined {
+  const { quiet_hours_start: start, quiet_hours_end: end } = terms;
+  if (start === null || end === null) return undefined;
+  const hours = { days: [1, 2, 3, 4, 5, 6, 7], quiet: { start, end } };
+  const timezone = (country && timeZoneOfCountry(country)) ?? 'UTC';
+  return closedReason(hours, timezone, now) && nextCallingWindow(hours, timezone, now).opensAt;
+}
+
+async function queueCall(
+  tx: EngineTx,
+  wish: RunCallWish,
+  to: number,
+  caller: Terms & { simulated: boolean },
+  { serverId, now }: RunCallTerms,
+): Promise<RunCallAnswer> {
+  const { workspaceId, runId, attempt, agentId, variables, ringTimeoutSeconds, maxCallSeconds } = wish;
+  const call = { roomId: newUuid(), startAt: now, placeBefore: new Date(now.getTime() + SLACK_MS) };
+  const from = fromE164(wish.fromNumber);
+  const { rows } = await sql`
+    insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
+      phone_number_id, workflow_run_id, attempt, server_id, start_at, place_before, ring_timeout_seconds,
+      max_call_seconds, variables, queued_at)
+    values (${workspaceId}, ${call.roomId}, 'queued', 'outbound', ${caller.simulated}, ${from}, ${to}, ${agentId},
+      ${caller.number_id}, ${runId}, ${attempt}, ${serverId}, ${call.startAt}, ${call.placeBefore},
+      ${ringTimeoutSeconds}, ${maxCallSeconds}, ${JSON.stringify(variables)}, ${now})
+    on conflict (workspace_id, to_number) where ended_at is null do nothing
+    returning id`.execute(tx.db);
+  if (rows.length === 0) {
+    return { kind: 'blocked', reason: 'already_on_a_call', until: new Date(now.getTime() + BUSY_ELSEWHERE_MS) };
+  }
+  await sql`
+    insert into workspace_usage (workspace_id, day, calls) values (${workspaceId}, ${utcDay(now)}, 1)
+    on conflict (workspace_id, day) do update set calls = workspace_usage.calls + 1`.execute(tx.db);
+  const held = {
+    ...call,
+    workspaceId,
+    campaignId: null,
+    contactId: null,
+    to,
+    from,
+    provider: caller.provider!,
+    attempt,
+  };
+  const request = callRequest(held, { agentId, variables, ringTimeoutSeconds, maxCallSeconds });
+  return { kind: 'queued', call: { ...held, request } };
+}
