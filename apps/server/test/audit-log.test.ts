@@ -58,6 +58,25 @@ test('a search looks in action, resource, name of the key and request, whatever 
     expect([searchText, (await list({ searchText })).totalCount]).toEqual([searchText, 0]);
 });
 
+test('filters keep a key, an action, a resource and a time, also together', async () => {
+  const crm = await server.client.POST('/v1/api-keys', { body: { name: 'Filtered', permissions: ['*'] } });
+  const { key, id: apiKeyId } = crm.data!.data;
+  const client = server.clientOf(key);
+  server.clock.advance(1000);
+  await optOut(['+14155550171'], client);
+  server.clock.advance(1000);
+  await optOut(['+14155550172'], client);
+  await client.DELETE('/v1/calls/do-not-call/{phoneNumber}', { params: { path: { phoneNumber: '+14155550171' } } });
+  const actions = async (query: object) => (await list({ order: 'asc', ...query })).items.map(({ action }) => action);
+  const [added, , removed] = await actions({ apiKeyId });
+  expect(await resources({ apiKeyId, action: added })).toEqual(['+14155550172', '+14155550171']);
+  expect(await actions({ apiKeyId, resourceId: '+14155550171' })).toEqual([added, removed]);
+  const { createdAt } = (await list({ resourceId: '+14155550172' })).items[0]!;
+  expect(await resources({ apiKeyId, createdBefore: createdAt })).toEqual(['+14155550171']);
+  expect(await resources({ apiKeyId, action: added, createdAfter: createdAt })).toEqual(['+14155550172']);
+  expect(await actions({ apiKeyId: 'key_01932f3c8a7e7bd0a1b2c3d4e5f60718' })).toEqual([]);
+});
+
 test('an entry keeps the name of a key that was revoked', async () => {
   const body = { name: 'Left us', permissions: ['api_keys:write' as const] };
   const { key, id } = (await server.client.POST('/v1/api-keys', { body })).data!.data;

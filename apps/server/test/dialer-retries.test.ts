@@ -184,11 +184,11 @@ test.concurrent('who must not be called is skipped with the reason, also when it
     expect(kept).toEqual(counted);
   }));
 
-test.concurrent('a country that the number or the workspace may not call is skipped', () =>
+test.concurrent('a country that the number or the workspace may not call is skipped, and a premium-rate number', () =>
   withDatabase(async (database) => {
-    const numbers = [14_155_550_100, 493_090_182_000, 442_079_460_000, 33_142_684_300];
+    const numbers = [14_155_550_100, 493_090_182_000, 442_079_460_000, 33_142_684_300, 19_002_341_234];
     const { campaignId } = await seedCampaign(database, {
-      contacts: 4,
+      contacts: 5,
       number: (i) => numbers[i]!,
       workspace: { allowed_countries: ['DE', 'GB', 'US'] },
       phoneNumber: { allowed_outbound_countries: ['DE', 'FR', 'US'] },
@@ -198,6 +198,7 @@ test.concurrent('a country that the number or the workspace may not call is skip
     await stop();
     expect((await contactsOf(database, campaignId)).map((c) => [c.phone_number, c.state, c.reason])).toEqual([
       [14_155_550_100, 'done', null],
+      [19_002_341_234, 'skipped', 'country_not_allowed'],
       [33_142_684_300, 'skipped', 'country_not_allowed'],
       [442_079_460_000, 'skipped', 'country_not_allowed'],
       [493_090_182_000, expect.stringMatching('done'), expect.anything()],

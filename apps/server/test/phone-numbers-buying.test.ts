@@ -357,12 +357,12 @@ test('the daily limit holds at once and counts what was bought only', async () =
   expect((await buy('+14155550402')).response.status).toBe(402);
   const answers = await Promise.all(Array.from({ length: 8 }, () => buy(freeNumber())));
   expect(answers.filter(({ response }) => response.status === 201)).toHaveLength(3);
-  for (const { error } of answers) if (error) expect(error.code).toBe('limit_reached');
+  for (const { error } of answers) if (error) expect(error.code).toBe('payment_required');
   expect(await boughtToday()).toBe(3);
   server.clock.advance(24 * 3_600_000);
   expect((await buy(freeNumber())).response.status).toBe(201);
   await setLimit(0);
-  expect((await buy(freeNumber())).error?.code).toBe('limit_reached');
+  expect((await buy(freeNumber())).error?.code).toBe('payment_required');
   await setLimit(null);
 });
 

@@ -47,6 +47,7 @@ test('a change changes what it names; null lifts, and hours that change are told
     maxCallsPerDay: 9,
     maxNumbersPerDay: 0,
     allowedCountries: ['US', 'DE'],
+    premiumRateAllowed: true,
   };
   const first = await patch({ name: 'Clinic', limits: all, quietHours: { start: 0, end: 480 } });
   expect(first.response.status).toBe(200);
@@ -58,7 +59,12 @@ test('a change changes what it names; null lifts, and hours that change are told
   const { maxCallsPerDay, allowedCountries, ...rest } = all;
   expect((await read()).limits).toEqual(rest);
   await patch({
-    limits: { maxConcurrentCalls: null, maxAttemptsPerPersonPerDay: null, maxNumbersPerDay: null },
+    limits: {
+      maxConcurrentCalls: null,
+      maxAttemptsPerPersonPerDay: null,
+      maxNumbersPerDay: null,
+      premiumRateAllowed: false,
+    },
     quietHours: null,
   });
   expect(await read()).toMatchObject({ name: 'Clinic', limits: {} });
@@ -173,7 +179,7 @@ test('each workspace has its own switch and limits', async () => {
   const other = await server.clientWith(['*'], 'Other');
   await other.PATCH('/v1/workspace', { body: { limits: { maxCallsPerDay: 1 } } });
   await other.POST('/v1/workspace/pause-dialing');
-  expect((await read()).limits).toEqual({});
+  expect((await read()).limits).toEqual({ premiumRateAllowed: false });
   expect(await read()).not.toHaveProperty('dialingPausedAt');
   expect((await other.GET('/v1/workspace')).data?.data).toMatchObject({
     name: 'Other',

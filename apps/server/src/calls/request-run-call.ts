@@ -4,6 +4,7 @@ import { timeZoneOfCountry } from '../contact-lists/reading/time-zone.ts';
 import type { EngineTx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
 import { countryOfNumber } from '../phone-numbers/country.ts';
+import { mayCall } from '../phone-numbers/may-call.ts';
 import { ServiceError } from '../service-error.ts';
 import { fromE164 } from './call.ts';
 import { closedReason, nextCallingWindow } from './calling-window.ts';
@@ -64,6 +65,7 @@ interface Terms {
   quiet_hours_start: number | null;
   quiet_hours_end: number | null;
   allowed_countries: string[] | null;
+  premium_rate_allowed: boolean;
   max_concurrent_calls: number | null;
   max_calls_per_day: number | null;
   max_attempts_per_person_per_day: number | null;
@@ -102,7 +104,7 @@ async function readTerms(tx: EngineTx, wish: RunCallWish, to: number, { serverId
     for no key update`.execute(tx.db);
   const read = sql<Terms>`
     select w.dialing_paused_at is not null as dialing_paused, w.quiet_hours_start, w.quiet_hours_end,
-      w.allowed_countries, w.max_concurrent_calls, w.max_calls_per_day, w.max_attempts_per_person_per_day,
+      w.allowed_countries, w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day, w.max_attempts_per_person_per_day,
       case when w.max_concurrent_calls is null then 0 else
         (select count(*) from calls where workspace_id = w.id and ended_at is null) end as live,
       case when w.max_calls_per_day is null then 0 else
@@ -139,12 +141,9 @@ function obstacleTo(
 ): { reason: RunCallObstacle; until?: Date } | undefined {
   if (terms.dialing_paused) return { reason: 'dialing_paused' };
   if (terms.number_id === null || simulated === undefined) return { reason: 'no_caller_id' };
-  const country = countryOfNumber(to);
-  const countries = [terms.allowed_countries, terms.allowed_outbound_countries].filter((list) => list?.length);
-  if (countries.some((list) => country === undefined || !list!.includes(country))) {
-    return { reason: 'country_not_allowed' };
-  }
-  const quietUntil = endOfQuietHours(terms, country, now);
+  const countries = [terms.allowed_countries, terms.allowed_outbound_countries];
+  if (!mayCall({ countries, premiumRate: terms.premium_rate_allowed }, to)) return { reason: 'country_not_allowed' };
+  const quietUntil = endOfQuietHours(terms, countryOfNumber(to), now);
   if (quietUntil) return { reason: 'quiet_hours', until: quietUntil };
   const { max_concurrent_calls: mostLive, max_calls_per_day: mostToday } = terms;
   if (mostLive !== null && terms.live >= mostLive) return { reason: 'limit_reached' };

@@ -24,6 +24,7 @@ export interface ClaimedCampaign extends ScheduleRow {
   max_attempts_per_person_per_day: number | null;
   max_calls_per_day: number | null;
   allowed_countries: string[] | null;
+  premium_rate_allowed: boolean;
   /** The caller ID, if it can call now. */
   from_number: string | null;
   provider: string | null;
@@ -54,6 +55,7 @@ export async function lockForClaim(
       c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
       c.schedule_start, c.schedule_end, c.schedule_days,
       w.max_concurrent_calls, w.max_attempts_per_person_per_day, w.max_calls_per_day, w.allowed_countries,
+      w.premium_rate_allowed,
       n.phone_number as from_number, n.provider, n.allowed_outbound_countries,
       array(${doNotCallUploadIds(sql.ref('c.workspace_id'), sql.ref('c.id'))}) as do_not_call_uploads
     from campaigns c

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { callVariables } from '../calls/call-variables.ts';
 import { isShortNumber } from '../calls/short-number.ts';
 import type { EngineTx } from '../database/database.ts';
-import { countryOfNumber } from '../phone-numbers/country.ts';
+import { mayCall } from '../phone-numbers/may-call.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
 import type { Lane } from './lanes.ts';
 
@@ -87,13 +87,7 @@ export function pickStatement(
 function skipReason(campaign: ClaimedCampaign, row: Row): SkipReason | null {
   if (row.do_not_call) return 'do_not_call';
   if (isShortNumber(row.phone_number)) return 'invalid_number';
-  return countryIsAllowed(campaign, row.phone_number) ? null : 'country_not_allowed';
-}
-
-/** Empty or absent means all; both the number's and the workspace's countries must hold. */
-function countryIsAllowed(campaign: ClaimedCampaign, phoneNumber: number): boolean {
-  const lists = [campaign.allowed_outbound_countries, campaign.allowed_countries].filter((list) => list?.length);
-  if (lists.length === 0) return true;
-  const country = countryOfNumber(phoneNumber);
-  return country !== undefined && lists.every((list) => list!.includes(country));
+  const countries = [campaign.allowed_outbound_countries, campaign.allowed_countries];
+  const premiumRate = campaign.premium_rate_allowed;
+  return mayCall({ countries, premiumRate }, row.phone_number) ? null : 'country_not_allowed';
 }

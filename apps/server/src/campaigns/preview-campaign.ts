@@ -2,6 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { fromE164 } from '../calls/call.ts';
 import type { WorkspaceTx } from '../database/database.ts';
+import type { CallingArea } from '../phone-numbers/may-call.ts';
 import { type ContactReason, campaignReason, hasEnded } from './explain-contact.ts';
 import { countWhoIsLeft } from './preview-counts.ts';
 import { previewSample } from './preview-sample.ts';
@@ -20,8 +21,8 @@ export interface PreviewScope {
   doNotCallUploads: string[];
   /** The number that would call, as the database keeps it; undefined where it can't. */
   from: number | undefined;
-  /** ISO 3166-1 alpha-2: a callee's country must be in each of these. */
-  allowedCountries: (readonly string[])[];
+  /** Where the workspace and the number may call. */
+  area: CallingArea;
   /** Why nobody would be called at all. */
   nobody: ContactReason | undefined;
   /** The time from which on it would call. */
@@ -58,9 +59,7 @@ async function scopeOf(tx: WorkspaceTx, campaign: CampaignRow, now: Date): Promi
     uploads: isBeforeStart ? await contactUploads(tx, campaign.id) : undefined,
     doNotCallUploads: await doNotCallUploads(tx, campaign.id),
     from: caller && fromE164(caller.phone_number),
-    allowedCountries: [situation.allowedCountries, caller?.allowed_outbound_countries ?? []].filter(
-      (c) => c.length > 0,
-    ),
+    area: { ...situation.area, countries: [...situation.area.countries, caller?.allowed_outbound_countries] },
     nobody: nobodyReason(situation, isBeforeStart, caller !== undefined),
     at: isBeforeStart ? new Date(startsAt) : now,
   };

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { countryOfNumber } from '../phone-numbers/country.ts';
+import { mayCall } from '../phone-numbers/may-call.ts';
 import type { ContactReason } from './explain-contact.ts';
 import type { PreviewScope } from './preview-campaign.ts';
 
@@ -26,7 +26,7 @@ export async function countWhoIsLeft(tx: WorkspaceTx, scope: PreviewScope): Prom
     return { callable: 0, leftOut, examples: [] };
   }
   const { total, blocked, examples } = await countBlocked(tx, scope);
-  const abroad = scope.allowedCountries.length > 0 ? await countAbroad(tx, scope) : { count: 0, examples: [] };
+  const abroad = await countOutsideArea(tx, scope);
   const callable = total - blocked - abroad.count;
   add('do_not_call', blocked);
   add('country_not_allowed', abroad.count);
@@ -62,27 +62,20 @@ async function countBlocked(tx: WorkspaceTx, scope: PreviewScope) {
 }
 
 /**
- * Counts the numbers outside the allowed countries. A number's first digits decide its country: the area code in North
- * America, six digits elsewhere; so only one number of each such group is looked up.
+ * Counts the numbers that lie where the workspace or the calling number may not call. A number's first digits decide it:
+ * the area code in North America, six digits elsewhere; so only one number of each such group is looked up.
  */
-async function countAbroad(tx: WorkspaceTx, scope: PreviewScope) {
+async function countOutsideArea(tx: WorkspaceTx, scope: PreviewScope) {
   const { rows } = await sql<{ example: number; count: number }>`
     select min(n.phone_number) as example, count(*) as count
     from (${numbersLeft(tx, scope)}) as n left join (${blockedNumbers(tx, scope)}) as b using (phone_number)
     where b.phone_number is null
     group by left(n.phone_number::text, case when n.phone_number::text like '1%' then 4 else 6 end)`.execute(tx.db);
-  const abroad = rows.filter((row) => !isAllowed(scope, row.example));
+  const abroad = rows.filter((row) => !mayCall(scope.area, row.example));
   return {
     count: abroad.reduce((sum, row) => sum + row.count, 0),
     examples: abroad.slice(0, EXAMPLES).map((row) => row.example),
   };
-}
-
-/** Whether the workspace and the calling number may call a number's country. */
-export function isAllowed({ allowedCountries }: PreviewScope, phoneNumber: number): boolean {
-  if (allowedCountries.length === 0) return true;
-  const country = countryOfNumber(phoneNumber);
-  return country !== undefined && allowedCountries.every((countries) => countries.includes(country));
 }
 
 async function skippedByReason(tx: WorkspaceTx, { campaign }: PreviewScope): Promise<LeftCounts['leftOut']> {

@@ -2,10 +2,10 @@ import type { components } from '@trunkline/client/schema';
 import { type RawBuilder, sql } from 'kysely';
 import { toE164 } from '../calls/call.ts';
 import type { WorkspaceTx } from '../database/database.ts';
+import { mayCall } from '../phone-numbers/may-call.ts';
 import { contactExplainer, type Explanation } from './explain-contact.ts';
 import { laneZones } from './list-contacts.ts';
 import type { PreviewScope } from './preview-campaign.ts';
-import { isAllowed } from './preview-counts.ts';
 import { mustNotBeCalled } from './store.ts';
 
 type PreviewContact = components['schemas']['CampaignPreviewContact'];
@@ -35,7 +35,7 @@ export async function previewSample(
   leftOut: number[],
 ): Promise<PreviewContact[]> {
   const first = await (scope.uploads ? firstEntries(tx, scope, scope.uploads, size) : firstContacts(tx, scope, size));
-  const isLeftOut = (row: Candidate) => row.do_not_call || !isAllowed(scope, row.phone_number);
+  const isLeftOut = (row: Candidate) => row.do_not_call || !mayCall(scope.area, row.phone_number);
   const shown = new Set(first.map((row) => row.phone_number));
   const room = first.some(isLeftOut) ? 0 : Math.ceil(size * LEFT_OUT_SHARE);
   const others = leftOut.filter((number) => !shown.has(number)).slice(0, room);

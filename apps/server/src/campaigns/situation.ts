@@ -1,4 +1,5 @@
 import type { WorkspaceTx } from '../database/database.ts';
+import type { CallingArea } from '../phone-numbers/may-call.ts';
 import { notFound } from '../service-error.ts';
 import type { CampaignSituation } from './explain-contact.ts';
 import { callingHours } from './lanes.ts';
@@ -6,15 +7,15 @@ import type { CampaignRow } from './shape-campaign.ts';
 
 /** What a workspace says about the calls of a campaign. */
 export interface Situation extends CampaignSituation {
-  /** ISO 3166-1 alpha-2; empty means all. */
-  allowedCountries: readonly string[];
+  /** Where the workspace may call. */
+  area: CallingArea;
 }
 
 /** What decides now whether and when a campaign's contacts are called. */
 export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow): Promise<Situation> {
   const workspace = await tx.db
     .selectFrom('workspaces')
-    .select(['quiet_hours_start', 'quiet_hours_end', 'dialing_paused_at', 'allowed_countries'])
+    .select(['quiet_hours_start', 'quiet_hours_end', 'dialing_paused_at', 'allowed_countries', 'premium_rate_allowed'])
     .where('id', '=', tx.workspaceId)
     .executeTakeFirst();
   if (!workspace) throw notFound();
@@ -25,6 +26,6 @@ export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow): Promi
     endDate: campaign.end_date,
     dialingPaused: workspace.dialing_paused_at !== null,
     hours: callingHours({ ...campaign, ...workspace }),
-    allowedCountries: workspace.allowed_countries ?? [],
+    area: { countries: [workspace.allowed_countries], premiumRate: workspace.premium_rate_allowed },
   };
 }

@@ -13,6 +13,7 @@ interface WorkspacesTable {
   max_calls_per_day: Nullable<number>;
   max_numbers_per_day: Nullable<number>;
   allowed_countries: Nullable<string[]>;
+  premium_rate_allowed: Generated<boolean>;
   quiet_hours_start: Nullable<number>;
   quiet_hours_end: Nullable<number>;
   dialing_paused_at: Nullable<Date>;

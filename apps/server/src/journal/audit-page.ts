@@ -6,8 +6,21 @@ import type { Schema } from '../database/schema.ts';
 /** An audit entry with the name of its key, which may be revoked by now. */
 export type AuditRow = Selectable<Schema['audit_log']> & { key_name: string };
 
+/** Which entries of a workspace are wanted. */
+export interface AuditQuery extends PageQuery {
+  /** UUID. */
+  keyId: string | undefined;
+  action: string | undefined;
+  /** As clients see it. */
+  resourceId: string | undefined;
+  /** RFC 3339, included. */
+  createdAfter: string | undefined;
+  /** RFC 3339, not included. */
+  createdBefore: string | undefined;
+}
+
 /** One page of the audit log, by time, and how many entries there are on all pages. */
-export async function auditPage(tx: WorkspaceTx, page: PageQuery): Promise<{ rows: AuditRow[]; totalCount: number }> {
+export async function auditPage(tx: WorkspaceTx, page: AuditQuery): Promise<{ rows: AuditRow[]; totalCount: number }> {
   const pattern = page.searchText === undefined ? undefined : containing(page.searchText);
   const found = tx.db
     .selectFrom('audit_log as a')
@@ -15,6 +28,11 @@ export async function auditPage(tx: WorkspaceTx, page: PageQuery): Promise<{ row
       join.onRef('k.workspace_id', '=', 'a.workspace_id').onRef('k.id', '=', 'a.key_id'),
     )
     .where('a.workspace_id', '=', tx.workspaceId)
+    .$if(page.keyId !== undefined, (query) => query.where('a.key_id', '=', page.keyId!))
+    .$if(page.action !== undefined, (query) => query.where('a.action', '=', page.action!))
+    .$if(page.resourceId !== undefined, (query) => query.where('a.resource_id', '=', page.resourceId!))
+    .$if(page.createdAfter !== undefined, (query) => query.where('a.created_at', '>=', new Date(page.createdAfter!)))
+    .$if(page.createdBefore !== undefined, (query) => query.where('a.created_at', '<', new Date(page.createdBefore!)))
     .$if(pattern !== undefined, (query) =>
       query.where(
         sql<SqlBool>`(a.action ilike ${pattern} or a.resource_type ilike ${pattern} or a.resource_id ilike ${pattern}

@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts';
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
-import { toId } from '../ids.ts';
+import { fromId, toId } from '../ids.ts';
 import { type AuditRow, auditPage } from './audit-page.ts';
 
 /** The operation of the tag "Audit log". */
@@ -9,7 +9,10 @@ export function auditLogOperations(database: Database) {
   return {
     listAuditLog: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => auditPage(tx, page));
+      const { apiKeyId, action, resourceId, createdAfter, createdBefore } = query;
+      const keyId = apiKeyId === undefined ? undefined : fromId(apiKeyId);
+      const wanted = { ...page, keyId, action, resourceId, createdAfter, createdBefore };
+      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => auditPage(tx, wanted));
       return { status: 200, body: { success: true, data: pageAnswer(page, rows.map(present), totalCount) } };
     },
   } satisfies Handlers<'listAuditLog'>;

@@ -31,7 +31,7 @@ export interface NumberOrder {
 /**
  * Buys a number. It is reserved and committed before the provider is asked, and comes back `provisioning` if the
  * provider has not settled within 10 s. Throws `invalid_request`, `payment_required`, `number_unavailable`,
- * `limit_reached`, `idempotency_key_reused`, `idempotency_in_progress` and `provider_error`, and nothing is bought then.
+ * `idempotency_key_reused`, `idempotency_in_progress` and `provider_error`, and nothing is bought then.
  * @returns the number, and whether an earlier request with this idempotency key has bought it
  */
 export async function buyNumber(

@@ -3,24 +3,29 @@ import metadata from 'libphonenumber-js/metadata.max.json';
 interface Plan {
   country: string | undefined;
   general: RegExp;
-  types: { pattern: RegExp; lengths: number[] | undefined }[];
+  types: { pattern: RegExp; lengths: number[] | undefined; premiumRate: boolean }[];
   leading: RegExp | undefined;
 }
 
 /** A region's entry as libphonenumber-js packs it: positions 2, 3, 10 and 11 are patterns, lengths, leading digits, types. */
 type Packed = readonly unknown[];
 type PackedType = readonly [pattern: string, lengths?: number[]];
+/** Where the types of a region hold its premium-rate numbers. */
+const PREMIUM_RATE = 3;
 
 const whole = (pattern: unknown) => new RegExp(`^(?:${pattern})$`);
 
 function compile(packed: Packed, country: string | undefined): Plan {
-  const types = ((packed[11] ?? []) as (PackedType | 0)[]).filter((type) => type !== 0 && type !== null);
+  const types = ((packed[11] ?? []) as (PackedType | 0)[]).flatMap((type, at) =>
+    type ? [{ type, premiumRate: at === PREMIUM_RATE }] : [],
+  );
   return {
     country,
     general: whole(packed[2]),
-    types: types.map(([pattern, lengths]) => ({
+    types: types.map(({ type: [pattern, lengths], premiumRate }) => ({
       pattern: whole(pattern),
       lengths: lengths ?? (packed[3] as number[] | undefined),
+      premiumRate,
     })),
     leading: packed[10] ? new RegExp(`^(?:${packed[10]})`) : undefined,
   };
@@ -46,12 +51,23 @@ function compileAll(): Map<string, Plan[]> {
 
 const plansByCallingCode = compileAll();
 
-function isInPlan(plan: Plan, national: string): boolean {
-  if (!plan.general.test(national)) return false;
-  if (plan.types.length === 0) return true;
-  return plan.types.some(
+type PlanType = Pick<Plan['types'][number], 'premiumRate'>;
+const untyped: PlanType = { premiumRate: false };
+
+/** The first type of a plan that a number is of, or nothing where the plan doesn't have it. */
+function typeOf(plan: Plan, national: string): PlanType | undefined {
+  if (!plan.general.test(national)) return undefined;
+  if (plan.types.length === 0) return untyped;
+  return plan.types.find(
     (type) => (!type.lengths || type.lengths.includes(national.length)) && type.pattern.test(national),
   );
+}
+
+/** What the numbering plans say about a number. */
+export interface PlannedNumber {
+  /** Absent for numbers of no country, such as +800. */
+  country: string | undefined;
+  premiumRate: boolean;
 }
 
 /** Numbers kept for examples and films: no exchange has them, the simulator's magic numbers are among them. */
@@ -61,20 +77,21 @@ const FICTIONAL = /^1[2-9]\d\d55501\d\d$/;
  * Looks an international number up in the numbering plans of libphonenumber's metadata, some fifteen times as fast as the
  * library does, with the same answer; but every North American 555-01XX counts as a number, whatever its area code.
  * @param digits calling code and national number, without `+`
- * @returns the country (absent for numbers of no country, such as +800), or nothing for a number that can't exist
+ * @returns nothing for a number that can't exist
  */
-export function findPlan(digits: string): { country: string | undefined } | undefined {
+export function findPlan(digits: string): PlannedNumber | undefined {
   for (let length = 1; length <= 3; length += 1) {
     const plans = plansByCallingCode.get(digits.slice(0, length));
     if (!plans) continue;
     const national = digits.slice(length);
     for (const plan of plans) {
-      if (plans.length > 1 && plan.leading ? plan.leading.test(national) : isInPlan(plan, national)) {
-        if (isInPlan(plan, national)) return { country: plan.country };
+      const type = typeOf(plan, national);
+      if (plans.length > 1 && plan.leading ? plan.leading.test(national) : type) {
+        if (type) return { country: plan.country, premiumRate: type.premiumRate };
         break;
       }
     }
     break;
   }
-  return FICTIONAL.test(digits) ? { country: 'US' } : undefined;
+  return FICTIONAL.test(digits) ? { country: 'US', premiumRate: false } : undefined;
 }

@@ -21,7 +21,7 @@ export interface Reservation {
 
 /**
  * Reserves a number as `provisioning`, before its provider is asked. Answers the row, or the UUID of the number that the
- * idempotency key has reserved before. Throws `idempotency_key_reused`, `limit_reached`, `number_unavailable`.
+ * idempotency key has reserved before. Throws `idempotency_key_reused`, `payment_required`, `number_unavailable`.
  */
 export async function reserveNumber(
   tx: WorkspaceTx,
@@ -78,7 +78,7 @@ async function countPurchase(tx: WorkspaceTx, now: Date): Promise<void> {
     limit === 0
       ? 'This workspace may not buy numbers.'
       : `The workspace has bought ${limit} numbers today. That is its limit.`;
-  throw new ServiceError('limit_reached', message);
+  throw new ServiceError('payment_required', message);
 }
 
 /**

@@ -29,12 +29,14 @@ export async function updateWorkspace(
 }
 
 function limitChanges({ limits = {} }: Body): Changes {
-  const { maxConcurrentCalls, maxAttemptsPerPersonPerDay, maxCallsPerDay, maxNumbersPerDay, allowedCountries } = limits;
+  const { maxConcurrentCalls, maxAttemptsPerPersonPerDay, maxCallsPerDay, maxNumbersPerDay } = limits;
+  const { allowedCountries, premiumRateAllowed } = limits;
   return {
     ...(maxConcurrentCalls !== undefined && { max_concurrent_calls: maxConcurrentCalls }),
     ...(maxAttemptsPerPersonPerDay !== undefined && { max_attempts_per_person_per_day: maxAttemptsPerPersonPerDay }),
     ...(maxCallsPerDay !== undefined && { max_calls_per_day: maxCallsPerDay }),
     ...(maxNumbersPerDay !== undefined && { max_numbers_per_day: maxNumbersPerDay }),
+    ...(premiumRateAllowed !== undefined && { premium_rate_allowed: premiumRateAllowed }),
     ...(allowedCountries !== undefined && { allowed_countries: allowedCountries?.length ? allowedCountries : null }),
   };
 }

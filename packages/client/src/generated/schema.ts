@@ -2601,6 +2601,8 @@ export interface components {
             maxNumbersPerDay?: number;
             /** @description Countries that may be called, as ISO 3166-1 alpha-2 codes. Empty or absent means all. */
             allowedCountries?: components["schemas"]["Country"][];
+            /** @description Whether premium-rate numbers of the allowed countries may be called. */
+            premiumRateAllowed?: boolean;
         };
         /**
          * @description The part of each day in which nobody is called, in the callee's own time zone: from `start` up to, but not including, `end`. It does not run past midnight, so `start` is before `end`. It holds for every campaign, batch and workflow call, on top of their own windows.
@@ -2658,6 +2660,8 @@ export interface components {
             maxNumbersPerDay?: number | null;
             /** @description Countries that may be called, as ISO 3166-1 alpha-2 codes. Empty means all. */
             allowedCountries?: components["schemas"]["Country"][] | null;
+            /** @description Whether premium-rate numbers of the allowed countries may be called. False for a new workspace. */
+            premiumRateAllowed?: boolean;
         };
         /** @description The fields to change. What is absent stays. */
         UpdateWorkspace: {
@@ -3875,6 +3879,16 @@ export interface components {
             data: components["schemas"]["ApiKeyRevoked"];
         };
         /**
+         * @description What was done, as the resource's type and what became of it.
+         * @example phone_number.released
+         */
+        AuditAction: string;
+        /**
+         * @description What was changed. An ID, or the phone number of a do-not-call entry.
+         * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        AuditResourceId: string;
+        /**
          * @description Audit log entry ID.
          * @example aud_01932f3c8a7e7bd0a1b2c3d4e5f60718
          */
@@ -3886,21 +3900,13 @@ export interface components {
             apiKeyId: components["schemas"]["ApiKeyId"];
             /** @description The key's name. */
             apiKeyName: string;
-            /**
-             * @description What was done, as the resource's type and what became of it.
-             * @example phone_number.released
-             */
-            action: string;
+            action: components["schemas"]["AuditAction"];
             /**
              * @description The type of what was changed.
              * @example phone_number
              */
             resourceType: string;
-            /**
-             * @description What was changed. An ID, or the phone number of a do-not-call entry.
-             * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
-             */
-            resourceId: string;
+            resourceId: components["schemas"]["AuditResourceId"];
             /**
              * @description The IP address that the request came from, as the server saw it.
              * @example 203.0.113.7
@@ -6186,7 +6192,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description Billing at the provider prevents the purchase. Nothing was bought. */
+            /** @description Billing at the provider, or the workspace's own limit, prevents the purchase. Nothing was bought. */
             402: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8295,6 +8301,31 @@ export interface operations {
                  * @example berlin
                  */
                 searchText?: components["parameters"]["SearchText"];
+                /**
+                 * @description Keeps the changes that were made with this key.
+                 * @example key_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                apiKeyId?: components["schemas"]["ApiKeyId"];
+                /**
+                 * @description Keeps this action, by its whole name.
+                 * @example phone_number.released
+                 */
+                action?: components["schemas"]["AuditAction"];
+                /**
+                 * @description Keeps the changes of this resource. An ID, or the phone number of a do-not-call entry.
+                 * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                resourceId?: components["schemas"]["AuditResourceId"];
+                /**
+                 * @description Keeps changes made at this time or later.
+                 * @example 2026-11-20T00:00:00.000Z
+                 */
+                createdAfter?: components["schemas"]["Timestamp"];
+                /**
+                 * @description Keeps changes made before this time.
+                 * @example 2026-11-21T00:00:00.000Z
+                 */
+                createdBefore?: components["schemas"]["Timestamp"];
             };
             header?: never;
             path?: never;
