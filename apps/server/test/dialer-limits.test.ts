@@ -47,11 +47,13 @@ async function withDialers(
   expect(await dialedWrongly(database)).toEqual([]);
 }
 
+const ADDED_AT = new Date('2026-03-10T00:00:00Z');
+
 /** Claims from a campaign at any time, without a dialer. */
 async function claimer(database: Database, seed: SeedOptions) {
   const lease = await openLease({ database, seconds: 60, log: pino({ level: 'silent' }) });
   const key = await seedCampaign(database, seed);
-  await addContacts(database, key, new Date('2026-03-10T00:00:00Z'));
+  await addContacts(database, key, ADDED_AT);
   const serverId = lease.serverId();
   const claim = (now: Date) =>
     claimContacts(database, key, { serverId, free: 50, now, isSimulated: () => true }, async () => {});
@@ -157,6 +159,14 @@ test.concurrent('nobody is claimed from the endDate on, though the campaign stil
     const { claim } = await claimer(database, { contacts: 1, campaign: { end_date } });
     expect((await claim(end_date)).calls).toHaveLength(0);
     expect((await claim(new Date(end_date.getTime() - 1))).calls).toHaveLength(1);
+  }));
+
+test.concurrent('a claim that began before the contacts were added puts their campaign off no longer than until then', () =>
+  withDatabase(async (database) => {
+    const { claim, key } = await claimer(database, { contacts: 5 });
+    expect((await claim(new Date(ADDED_AT.getTime() - 50))).calls).toHaveLength(0);
+    expect((await campaignRow(database, key.campaignId)).next_claim_at).toEqual(ADDED_AT);
+    expect((await claim(ADDED_AT)).calls).toHaveLength(5);
   }));
 
 test.concurrent('nobody is called oftener a day than the workspace allows, in whichever campaign', () =>

@@ -188,24 +188,29 @@ export async function putOff(tx: EngineTx, { workspaceId, campaignId }: Campaign
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
 }
 
-/** When a campaign with nothing to call now may have something: the next retry that is due, or the next window. */
+/**
+ * When a campaign with nothing to call now may have something: the next contact that is due, or the next window. A fresh
+ * contact can be due later than `now` too: it was added, or given back, while this claim waited for the campaign.
+ */
 async function nextDue(
   tx: EngineTx,
   { workspaceId, campaignId }: CampaignKey,
   lanes: Lane[],
   now: Date,
 ): Promise<Date> {
+  const numbers = lanes.map((lane) => lane.lane);
+  const states = [...lanes.map(() => 'waiting'), ...lanes.map(() => 'pending')];
   const { rows } = await sql<{ lane: number; next_attempt_at: Date }>`
-    select l.lane, c.next_attempt_at
-    from unnest(${lanes.map((lane) => lane.lane)}::smallint[]) as l (lane)
+    select q.lane, c.next_attempt_at
+    from unnest(${[...numbers, ...numbers]}::smallint[], ${states}::text[]) as q (lane, state)
     cross join lateral (select next_attempt_at from campaign_contacts c
-      where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.lane = l.lane and c.state = 'waiting'
+      where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.lane = q.lane and c.state = q.state
         and c.state in ('pending', 'waiting')
       order by next_attempt_at limit 1) as c`.execute(tx.db);
-  const due = new Map(rows.map((row) => [row.lane, row.next_attempt_at.getTime()]));
-  const times = lanes.map((lane) => {
-    if (lane.opensAt > now) return lane.opensAt.getTime();
-    return Math.min(due.get(lane.lane) ?? Number.POSITIVE_INFINITY, lane.closesAt.getTime());
+  const times = lanes.map(({ lane, opensAt, closesAt }) => {
+    if (opensAt > now) return opensAt.getTime();
+    const due = rows.filter((row) => row.lane === lane).map((row) => row.next_attempt_at.getTime());
+    return Math.min(closesAt.getTime(), ...due);
   });
   return new Date(Math.min(now.getTime() + LONGEST_REST_MS, ...times));
 }
