@@ -120,6 +120,37 @@ test('confirming many times at once imports once, and all get the same answer', 
   }
 });
 
+test('an answer that is read while an import commits shows all of it or nothing', async () => {
+  const { id } = await importFile(server, file);
+  const more = await addFile(server, id, 'phone\n+14155550109\n');
+  await validated(server, more);
+  const importer = new pg.Client({ connectionString: server.connectionString });
+  await importer.connect();
+  try {
+    await importer.query(`select set_config('trunkline.engine', 'on', false)`);
+    await importer.query(`update contact_list_uploads set status = 'processing' where id = $1`, [
+      fromId(more.uploadID),
+    ]);
+    // The answer has read the list when it waits for the upload.
+    await importer.query('begin; lock table contact_list_uploads in access exclusive mode');
+    const reading = read(id);
+    await eventually(() =>
+      server.database.inEngine(async ({ db }) => {
+        const { rows } = await sql`
+          select from pg_stat_activity where wait_event_type = 'Lock' and query like '%"list_id" in%'`.execute(db);
+        return rows.length === 1;
+      }),
+    );
+    await importer.query(`update contact_list_uploads set status = 'processed', processed_at = updated_at, imported_rows = 1
+      where id = '${fromId(more.uploadID)}'`);
+    await importer.query(`update contact_lists set total_entries = 3 where id = '${fromId(id)}'; commit`);
+    const { uploadDetails, totalEntries } = (await reading).data!;
+    expect([uploadDetails!.status, totalEntries]).toEqual(['processing', 2]);
+  } finally {
+    await importer.end();
+  }
+});
+
 test('two first files confirmed at once are both imported', async () => {
   const one = await createWithFile(server, file);
   const two = await addFile(server, one.id, 'phone\n+14155550102\n+14155550103\n');

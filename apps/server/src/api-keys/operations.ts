@@ -15,7 +15,7 @@ export function apiKeyOperations({ database, clock }: { database: Database; cloc
   return {
     listApiKeys: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => keyPage(tx, page));
+      const { rows, totalCount } = await database.inSnapshot(workspaceId, (tx) => keyPage(tx, page));
       return { status: 200, body: { success: true, data: pageAnswer(page, rows.map(present), totalCount) } };
     },
 

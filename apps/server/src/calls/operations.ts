@@ -34,7 +34,7 @@ export function callOperations(deps: EndCallDeps & CallResultDeps) {
         queuedAfter: date(query.queuedAfter),
         queuedBefore: date(query.queuedBefore),
       };
-      const found = await database.inWorkspace(workspaceId, (tx) => callPage(tx, wanted));
+      const found = await database.inSnapshot(workspaceId, (tx) => callPage(tx, wanted));
       return { status: 200, body: pageAnswer(page, found.rows.map(shapeCall), found.totalCount) };
     },
     getCall: async ({ path }, { workspaceId }) => {

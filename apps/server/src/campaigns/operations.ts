@@ -33,7 +33,7 @@ export function campaignOperations(deps: CampaignDeps) {
     id: string,
     read: (campaign: CampaignRow, tx: WorkspaceTx) => Promise<T> | T,
   ) =>
-    database.inWorkspace(workspaceId, async (tx) => {
+    database.inSnapshot(workspaceId, async (tx) => {
       const campaign = await findCampaign(tx, fromId(id));
       if (!campaign) throw notFound();
       return read(campaign, tx);
@@ -44,9 +44,7 @@ export function campaignOperations(deps: CampaignDeps) {
   return {
     listCampaigns: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const found = await database.inWorkspace(workspaceId, (tx) =>
-        campaignPage(tx, { ...page, status: query.status }),
-      );
+      const found = await database.inSnapshot(workspaceId, (tx) => campaignPage(tx, { ...page, status: query.status }));
       return ok(pageAnswer(page, found.rows.map(shapeCampaign), found.totalCount));
     },
     createCampaign: async ({ body }, context) => {

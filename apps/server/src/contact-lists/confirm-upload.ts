@@ -31,7 +31,8 @@ export async function confirmUpload(
   const status = await deps.database.inWorkspace(workspaceId, (tx) => confirm(tx, deps, ids, actor));
   deps.notifications.notify(ids.uploadId);
   const patience = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]);
-  const read = () => deps.database.inWorkspace(workspaceId, (tx) => readBoth(tx, ids));
+  // Of one instant: an import that ends between two reads would show its upload as processed beside the list without it.
+  const read = () => deps.database.inSnapshot(workspaceId, (tx) => readBoth(tx, ids));
   if (status === 'processed') return read();
   for await (const _ of ticks(deps.notifications, ids.uploadId, patience)) {
     const both = await read();

@@ -40,7 +40,7 @@ export function contactListOperations(deps: ContactListDeps) {
   return {
     listContactLists: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, latest, totalCount } = await database.inWorkspace(workspaceId, async (tx) => {
+      const { rows, latest, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
         const found = await listPage(tx, page);
         const latest = await latestUploads(
           tx,
@@ -65,7 +65,7 @@ export function contactListOperations(deps: ContactListDeps) {
     },
 
     getContactList: async ({ path }, { workspaceId }) => {
-      const { list, upload } = await database.inWorkspace(workspaceId, async (tx) => {
+      const { list, upload } = await database.inSnapshot(workspaceId, async (tx) => {
         const list = await findList(tx, fromId(path.id));
         if (!list) throw notFound();
         return { list, upload: (await latestUploads(tx, [list.id])).get(list.id) };
@@ -80,7 +80,7 @@ export function contactListOperations(deps: ContactListDeps) {
 
     listContactListEntries: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { items, totalCount } = await database.inWorkspace(workspaceId, async (tx) => {
+      const { items, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
         const list = await findList(tx, fromId(path.id));
         if (!list) throw notFound();
         return entryPage(tx, list, page);
@@ -90,7 +90,7 @@ export function contactListOperations(deps: ContactListDeps) {
 
     listContactListUploads: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await database.inWorkspace(workspaceId, async (tx) => {
+      const { rows, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
         const list = await findList(tx, fromId(path.id));
         if (!list) throw notFound();
         return uploadPage(tx, list.id, page);

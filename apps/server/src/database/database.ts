@@ -25,7 +25,7 @@ export interface EngineTx {
 }
 
 /**
- * The way to the database. Both functions commit what `fn` did when it returns and undo it when it throws. On a
+ * The way to the database. Its functions commit what `fn` did when it returns and undo it when it throws. On a
  * deadlock or a serialization failure `fn` runs again, up to three times, so it must do nothing but query. They throw
  * what `fn` throws, and `unavailable` when the connection fails; whether a commit cut off that way took effect is then
  * unknown.
@@ -33,6 +33,8 @@ export interface EngineTx {
 export interface Database {
   /** @param workspaceId the workspace's UUID */
   inWorkspace<T>(workspaceId: string, fn: (tx: WorkspaceTx) => Promise<T>): Promise<T>;
+  /** The same for reading: every statement of `fn` sees the database of one instant, so that what it reads fits together. */
+  inSnapshot<T>(workspaceId: string, fn: (tx: WorkspaceTx) => Promise<T>): Promise<T>;
   inEngine<T>(fn: (tx: EngineTx) => Promise<T>): Promise<T>;
   readonly connection: Connection;
   readonly pool: pg.Pool;
@@ -73,12 +75,16 @@ export function openDatabase(options: { connection: Connection; poolSize: number
   pool.on('error', (error) => options.log.warn({ reason: error.message }, 'an idle database connection was lost'));
   pool.on('connect', (client) => client.on('error', () => {}));
 
-  return {
-    inWorkspace: async (workspaceId, fn) => {
+  const forOneWorkspace =
+    (begin: string): Database['inWorkspace'] =>
+    async (workspaceId, fn) => {
       if (!uuidPattern.test(workspaceId)) throw new TypeError('A workspace is named by its UUID.');
-      const begin = `begin; select set_config('trunkline.workspace', '${workspaceId}', true)`;
-      return inTransaction(pool, begin, (db) => fn({ db, workspaceId } as WorkspaceTx));
-    },
+      const beginThere = `${begin}; select set_config('trunkline.workspace', '${workspaceId}', true)`;
+      return inTransaction(pool, beginThere, (db) => fn({ db, workspaceId } as WorkspaceTx));
+    };
+  return {
+    inWorkspace: forOneWorkspace('begin'),
+    inSnapshot: forOneWorkspace('begin isolation level repeatable read read only'),
     inEngine: (fn) => inTransaction(pool, beginEngine, (db) => fn({ db } as EngineTx)),
     connection: options.connection,
     pool,

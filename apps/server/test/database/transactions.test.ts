@@ -157,3 +157,16 @@ test('queries sent side by side run in turn, and one that nobody waits for is no
   expect(await counters()).toEqual([2, 2]);
   expect(warnings).toEqual([]);
 });
+
+test('a snapshot shows the database of one instant, and changes nothing', async () => {
+  const seen = await database.inSnapshot(a, async (tx) => {
+    const read = () => sql<{ n: number }>`select n from counters order by id`.execute(tx.db);
+    const before = await read();
+    await database.inWorkspace(a, (other) => add(other, 1));
+    return [before.rows, (await read()).rows];
+  });
+  expect(seen[1]).toEqual(seen[0]);
+  expect(await counters()).toEqual([1, 0]);
+  await expect(database.inSnapshot(a, (tx) => add(tx, 1))).rejects.toThrow('read-only');
+  expect(await counters()).toEqual([1, 0]);
+});
