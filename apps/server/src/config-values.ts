@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 // How the text of a variable becomes a value. Each throws an error that says what would be right.
 
 /** A whole number between two bounds, both included. */
@@ -53,4 +55,25 @@ export const apiKey = (value: string) => {
   if (!KEY_PATTERN.test(value))
     throw new Error('must be `tl_`, 1 to 10 small letters, `_`, and 20 to 64 letters and digits, such as tl_dev_…');
   return value;
+};
+
+/** Networks and names that are open although they lie in the server's own network. */
+export interface AllowedAddresses {
+  networks: { address: string; prefix: number }[];
+  /** In lower case. */
+  hosts: string[];
+}
+
+/** Addresses, networks as `10.0.0.0/8`, and host names, separated by commas. */
+export const addresses = (value: string): AllowedAddresses => {
+  const allowed: AllowedAddresses = { networks: [], hosts: [] };
+  for (const entry of value.split(',').map((each) => each.trim().toLowerCase())) {
+    const [address = '', prefix, ...rest] = entry.split('/');
+    const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)]!;
+    const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+    if (bits > 0 && isPrefix && rest.length === 0) allowed.networks.push({ address, prefix: Number(prefix ?? bits) });
+    else if (/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(entry) && !/^[\d.]+$/.test(entry)) allowed.hosts.push(entry);
+    else throw new Error('must be addresses, networks such as 10.0.0.0/8, and host names, separated by commas');
+  }
+  return allowed;
 };

@@ -18,7 +18,7 @@ const optional = <T>(name: string, parser: (text: string) => T, description: str
   parse: parser,
 });
 
-const { integer, number, oneOf, text, url, postgresUrl, flag, secret32, apiKey } = parse;
+const { integer, number, oneOf, text, url, postgresUrl, flag, secret32, apiKey, addresses } = parse;
 
 /** Every variable of the environment that the server reads. docs/operations.md holds the same table. */
 export const variables = {
@@ -115,6 +115,11 @@ export const variables = {
     '10000',
     integer(1, 10_000),
     'Highest `maxConcurrency` that a campaign may ask for.',
+  ),
+  outboundAllowedAddresses: optional(
+    'OUTBOUND_ALLOWED_ADDRESSES',
+    addresses,
+    'Private addresses that `http` nodes and webhooks may reach: addresses, networks and host names, by commas.',
   ),
   leaseSeconds: withDefault(
     'LEASE_SECONDS',
