@@ -36,6 +36,8 @@ import { every } from './jobs/every.ts';
 import { openJobs } from './jobs/jobs.ts';
 import { auditLogOperations } from './journal/operations.ts';
 import { deleteOldEvents } from './journal/retention.ts';
+import { leavePool } from './number-pools/leave-pool.ts';
+import { numberPoolOperations } from './number-pools/operations.ts';
 import { type DiskObjectStore, openDiskObjectStore } from './objects/disk.ts';
 import type { ObjectStore } from './objects/object-store.ts';
 import { objectsRouter } from './objects/router.ts';
@@ -121,10 +123,11 @@ export async function compose(parts: Parts): Promise<Composition> {
   };
   const contactLists = { database, notifications, jobs, objects, clock, log, limits };
 
-  const phoneNumbers = { database, clock, log, secrets, agents, gateways: [simulator] };
+  const phoneNumbers = { database, clock, log, secrets, agents, gateways: [simulator], onReleased: leavePool };
 
   const handlers: Handlers<BuiltOperationId> = {
     ...phoneNumberOperations(phoneNumbers),
+    ...numberPoolOperations(phoneNumbers),
     ...contactListOperations(contactLists),
     ...doNotCallOperations({ database, clock }),
     ...campaignOperations({

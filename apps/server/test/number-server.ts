@@ -11,6 +11,8 @@ import { createApp, loadContract } from '../src/http/app.ts';
 import { listen } from '../src/http/listen.ts';
 import { createMetrics } from '../src/http/metrics.ts';
 import { createRateLimit } from '../src/http/rate-limit.ts';
+import { leavePool } from '../src/number-pools/leave-pool.ts';
+import { numberPoolOperations } from '../src/number-pools/operations.ts';
 import type { PhoneNumberDeps } from '../src/phone-numbers/deps.ts';
 import { phoneNumberOperations } from '../src/phone-numbers/operations.ts';
 import { memoryStore } from '../src/telephony/simulator/memory-store.ts';
@@ -36,7 +38,16 @@ export async function startNumberServer(given: Partial<PhoneNumberDeps> = {}) {
   const clock = testClock();
   const secrets = createSecrets(randomBytes(32));
   const gateways = [simulatedProvider()];
-  const deps: PhoneNumberDeps = { database, clock, log, secrets, agents: anyAgent, gateways, ...given };
+  const deps: PhoneNumberDeps = {
+    database,
+    clock,
+    log,
+    secrets,
+    agents: anyAgent,
+    gateways,
+    onReleased: leavePool,
+    ...given,
+  };
   const hoursChanged: string[] = [];
   const onHoursChanged = async (tx: { workspaceId: string }) => {
     hoursChanged.push(tx.workspaceId);
@@ -47,6 +58,7 @@ export async function startNumberServer(given: Partial<PhoneNumberDeps> = {}) {
     contract: loadContract(),
     handlers: {
       ...phoneNumberOperations(deps),
+      ...numberPoolOperations(deps),
       ...workspaceOperations({ database, clock, secrets, onHoursChanged }),
       ...doNotCallOperations({ database, clock }),
     },

@@ -295,7 +295,11 @@ async function orphan(phoneNumber: string) {
   const now = server.clock.now();
   const id = newUuid();
   await server.deps.database.inWorkspace(workspaceId, (tx) =>
-    reserveNumber(tx, { id, phoneNumber, provider: 'simulator', idempotencyKey: undefined, now, dueAt: now }),
+    reserveNumber(
+      tx,
+      { id, phoneNumber, provider: 'simulator', idempotencyKey: undefined, now, dueAt: now },
+      server.deps.onReleased,
+    ),
   );
   return id;
 }

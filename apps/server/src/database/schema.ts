@@ -1,4 +1,5 @@
 import type { Generated, JSONColumnType } from 'kysely';
+import type { NumberPoolTables } from './schema-number-pools.ts';
 
 // The tables of apps/server/migrations, as Kysely types them. Optional on insert: what has a default or may be null.
 
@@ -321,6 +322,8 @@ interface CallsTable {
   to_number: number;
   agent_id: string;
   phone_number_id: string;
+  /** Whether it counts on its number's usage. */
+  pooled: Generated<boolean>;
   campaign_id: Nullable<string>;
   contact_id: Nullable<string>;
   workflow_run_id: Nullable<string>;
@@ -363,7 +366,7 @@ interface SimulatorNumbersTable {
   bought_at: Date;
 }
 
-export interface Schema {
+export interface Schema extends NumberPoolTables {
   workspaces: WorkspacesTable;
   workspace_usage: WorkspaceUsageTable;
   api_keys: ApiKeysTable;

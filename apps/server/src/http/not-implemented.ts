@@ -5,15 +5,6 @@ import type { OperationId } from './handler.ts';
  * doesn't compile. To build one, take its name out and hand its handler over.
  */
 export const notImplemented = [
-  // Number pools
-  'listNumberPools',
-  'createNumberPool',
-  'getNumberPool',
-  'updateNumberPool',
-  'deleteNumberPool',
-  'listNumberPoolMembers',
-  'moveNumberPoolMember',
-  'validateNumberPoolTrunks',
   // Workflows
   'listWorkflows',
   'createWorkflow',

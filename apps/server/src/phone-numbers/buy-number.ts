@@ -45,7 +45,9 @@ export async function buyNumber(
     const dueAt = new Date(now.getTime() + waitOf(deps) + TAKE_UP_MS);
     const { phoneNumber, provider, idempotencyKey } = order;
     const reservation = { id: newUuid(), phoneNumber, provider, idempotencyKey, now, dueAt };
-    const result = await deps.database.inWorkspace(order.workspaceId, (tx) => reserveNumber(tx, reservation));
+    const result = await deps.database.inWorkspace(order.workspaceId, (tx) =>
+      reserveNumber(tx, reservation, deps.onReleased),
+    );
     if ('reserved' in result) return { row: await carryOut(deps, order, result.reserved), replayed: false };
     const earlier = await outcomeOf(deps, order.workspaceId, result.earlier, waitsUntil);
     // An earlier request that was refused has freed its key: this one is the first now.

@@ -1,3 +1,4 @@
+import type { TrunkProbe } from '../telephony/gateway.ts';
 import { withDeadline } from './deadline.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import { type PhoneNumberRow, sameTrunk, trunkOf } from './phone-number.ts';
@@ -5,25 +6,40 @@ import { trunkProber } from './providers.ts';
 import { recordNumber } from './record-number.ts';
 import { changeNumber, lockNumbers } from './store.ts';
 
-const CHECK_MS = 5_000;
+/** How long a trunk may take to answer a check, in milliseconds, unless configured. */
+export const TRUNK_CHECK_MS = 5_000;
 const CHECK_AGAIN_MS = 3_600_000;
 const AT_ONCE = 10;
 
-/** What a check says of a trunk. `detail` is one of the probe's reasons. */
-interface Verdict {
+/** What a check says of a trunk. `detail` is one of the probe's reasons, or why there was no probe. */
+export interface TrunkVerdict {
   valid: boolean;
-  detail: string;
+  detail: TrunkProbe['reason'] | 'no_prober' | 'no_trunk' | 'password_unreadable';
+  /** Milliseconds. */
+  rttMs?: number;
 }
 
 /**
  * Probes the trunks of imported numbers, each trunk once, and keeps what they answered. A number whose trunk was changed
  * meanwhile is left alone, and so is one whose trunk could not be asked: both stay due.
+ * @param atOnce how many trunks are asked at a time
+ * @returns what each number's trunk answered, by the number's UUID; nothing of one that could not be asked
  */
-export async function checkTrunks(deps: PhoneNumberDeps, rows: PhoneNumberRow[]): Promise<void> {
+export async function checkTrunks(
+  deps: PhoneNumberDeps,
+  rows: PhoneNumberRow[],
+  atOnce = AT_ONCE,
+): Promise<Map<string, TrunkVerdict>> {
   const groups = byTrunk(deps, rows);
-  for (let from = 0; from < groups.length; from += AT_ONCE) {
-    await Promise.all(groups.slice(from, from + AT_ONCE).map((group) => checkTrunk(deps, group)));
+  const verdicts = new Map<string, TrunkVerdict>();
+  for (let from = 0; from < groups.length; from += atOnce) {
+    const asked = groups.slice(from, from + atOnce).map(async (group) => {
+      const verdict = await checkTrunk(deps, group);
+      if (verdict) for (const row of group) verdicts.set(row.id, verdict);
+    });
+    await Promise.all(asked);
   }
+  return verdicts;
 }
 
 function byTrunk(deps: PhoneNumberDeps, rows: PhoneNumberRow[]): PhoneNumberRow[][] {
@@ -46,21 +62,22 @@ function trunkKey(deps: PhoneNumberDeps, row: PhoneNumberRow): string {
   }
 }
 
-async function checkTrunk(deps: PhoneNumberDeps, rows: PhoneNumberRow[]): Promise<void> {
+async function checkTrunk(deps: PhoneNumberDeps, rows: PhoneNumberRow[]): Promise<TrunkVerdict | undefined> {
   const verdict = await probe(deps, rows[0]!);
   if (verdict) await keepVerdict(deps, rows, verdict);
+  return verdict;
 }
 
-async function probe(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<Verdict | undefined> {
+async function probe(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<TrunkVerdict | undefined> {
   const { log } = deps;
   try {
     const trunk = readTrunk(deps, row);
     const prober = trunkProber(deps.gateways);
     if (!trunk || !prober) return { valid: false, detail: trunk ? 'no_prober' : 'no_trunk' };
     if (trunk === 'unreadable') return { valid: false, detail: 'password_unreadable' };
-    const ms = deps.trunkCheckMs ?? CHECK_MS;
-    const { valid, reason } = await withDeadline(ms, (signal) => prober.probeTrunk(trunk, signal));
-    return { valid, detail: reason };
+    const ms = deps.trunkCheckMs ?? TRUNK_CHECK_MS;
+    const { valid, reason, rttMs } = await withDeadline(ms, (signal) => prober.probeTrunk(trunk, signal));
+    return { valid, detail: reason, ...(rttMs !== undefined && { rttMs }) };
   } catch (error) {
     log.warn({ err: error, phoneNumberId: row.id }, 'a trunk could not be checked');
     return undefined;
@@ -76,7 +93,7 @@ function readTrunk(deps: PhoneNumberDeps, row: PhoneNumberRow) {
   }
 }
 
-async function keepVerdict(deps: PhoneNumberDeps, probed: PhoneNumberRow[], verdict: Verdict): Promise<void> {
+async function keepVerdict(deps: PhoneNumberDeps, probed: PhoneNumberRow[], verdict: TrunkVerdict): Promise<void> {
   const asProbed = new Map(probed.map((row) => [row.id, row]));
   await deps.database.inWorkspace(probed[0]!.workspace_id, async (tx) => {
     const now = deps.clock.now();

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { AgentDirectory } from '../agents/directory.ts';
 import type { Clock } from '../clock.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, WorkspaceTx } from '../database/database.ts';
 import type { Secrets } from '../database/secrets.ts';
 import type { TelephonyGateway } from '../telephony/gateway.ts';
 
@@ -18,4 +18,6 @@ export interface PhoneNumberDeps {
   purchaseWaitMs?: number;
   /** How long a trunk may take to answer a check, in milliseconds; 5 s by default. */
   trunkCheckMs?: number;
+  /** Takes a number that is released out of its pool, in the transaction that releases it. */
+  onReleased: (tx: WorkspaceTx, phoneNumberId: string) => Promise<void>;
 }

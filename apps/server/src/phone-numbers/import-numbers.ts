@@ -5,7 +5,7 @@ import { newUuid, toId } from '../ids.ts';
 import type { ActorOf } from '../journal/actor.ts';
 import { boundAgent } from './bound-agent.ts';
 import { allowlistFaults, refuse, terminationFaults } from './check-sip-config.ts';
-import { checkTrunks } from './check-trunks.ts';
+import { checkTrunks, TRUNK_CHECK_MS } from './check-trunks.ts';
 import { countryOfNumber } from './country.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import { type PhoneNumberRow, passwordPlace } from './phone-number.ts';
@@ -49,10 +49,10 @@ export async function importNumbers(
 }
 
 /** Waits for a check of trunks, but not longer than a check may take. */
-export async function withinCheckTime(deps: PhoneNumberDeps, check: Promise<void>): Promise<void> {
+export async function withinCheckTime(deps: PhoneNumberDeps, check: Promise<unknown>): Promise<void> {
   const logged = check.catch((error) => deps.log.error({ err: error }, 'trunks were not checked; they stay due'));
   const late = new AbortController();
-  await Promise.race([logged, sleep(deps.trunkCheckMs ?? 5_000, undefined, { signal: late.signal })]);
+  await Promise.race([logged, sleep(deps.trunkCheckMs ?? TRUNK_CHECK_MS, undefined, { signal: late.signal })]);
   late.abort();
 }
 
@@ -110,7 +110,7 @@ async function insert(
 ): Promise<PhoneNumberRow[]> {
   if (phoneNumbers.length === 0) return [];
   const now = deps.clock.now();
-  await forgetFailed(tx, phoneNumbers, now);
+  await forgetFailed(tx, phoneNumbers, now, deps.onReleased);
   const { password } = body.sipConfig;
   // Sorted, so that two imports of the same numbers wait for each other in one order.
   const rows = phoneNumbers.toSorted().map((phone_number) => {

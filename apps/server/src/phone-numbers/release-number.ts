@@ -58,6 +58,7 @@ async function beginRelease(
   actorOf: ActorOf,
 ): Promise<PhoneNumberRow> {
   const now = deps.clock.now();
+  await holdPool(tx, id);
   const before = await lockNumber(tx, id);
   if (!before || before.status === 'released') throw notFound();
   if (before.releasing_from) throw new ServiceError('number_in_use', 'The number is being released just now.');
@@ -84,6 +85,13 @@ async function beginRelease(
     .executeTakeFirst();
   if (!marked) throw new ServiceError('number_in_use', await reasonOf(tx, id));
   return held ? marked : release(deps, tx, marked, actorOf);
+}
+
+/** Keeps claims from the number's pool out: what they have called from it is committed, and they won't choose it now. */
+async function holdPool(tx: WorkspaceTx, id: string): Promise<void> {
+  await sql`
+    select from number_usage u join number_pools p on p.workspace_id = u.workspace_id and p.id = u.pool_id
+    where u.workspace_id = ${tx.workspaceId} and u.phone_number_id = ${id} for share of p`.execute(tx.db);
 }
 
 async function reasonOf(tx: WorkspaceTx, id: string): Promise<string> {
@@ -129,6 +137,7 @@ async function release(
     revision: row.revision + 1,
     updated_at: now,
   });
+  await deps.onReleased(tx, row.id);
   const actor = actorOf?.('phone_number.released', 'phone_number', toId('pn', row.id));
   await recordNumber(tx, released, now, actor);
   return released;

@@ -4,6 +4,7 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { freeIdempotencyKey, takeIdempotencyKey } from '../database/idempotency-keys.ts';
 import { ServiceError } from '../service-error.ts';
 import { countryOfNumber } from './country.ts';
+import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow, Provider } from './phone-number.ts';
 import { forgetFailed } from './store.ts';
 
@@ -26,6 +27,7 @@ export interface Reservation {
 export async function reserveNumber(
   tx: WorkspaceTx,
   reservation: Reservation,
+  onReleased: PhoneNumberDeps['onReleased'],
 ): Promise<{ reserved: PhoneNumberRow } | { earlier: string }> {
   const { id, phoneNumber, provider, now } = reservation;
   if (reservation.idempotencyKey !== undefined) {
@@ -35,7 +37,7 @@ export async function reserveNumber(
     if (earlier !== id) return { earlier };
   }
   await countPurchase(tx, now);
-  await forgetFailed(tx, [phoneNumber], now);
+  await forgetFailed(tx, [phoneNumber], now, onReleased);
   const reserved = await tx.db
     .insertInto('phone_numbers')
     .values({

@@ -3,6 +3,7 @@ import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { containing, type PageQuery, pageRows } from '../database/page.ts';
 import type { Schema } from '../database/schema.ts';
 import type { ProviderNumber } from '../telephony/gateway.ts';
+import type { PhoneNumberDeps } from './deps.ts';
 import { type PhoneNumberRow, type PhoneNumberStatus, phoneNumberTransitions } from './phone-number.ts';
 
 /** A number that was not released, by its UUID. */
@@ -96,12 +97,17 @@ export async function isHeldElsewhere(tx: EngineTx, row: PhoneNumberRow): Promis
 }
 
 /** Frees numbers whose purchase came to nothing, so that they can be bought or imported. */
-export async function forgetFailed(tx: WorkspaceTx, phoneNumbers: string[], now: Date): Promise<void> {
-  await sql`
+export async function forgetFailed(
+  tx: WorkspaceTx,
+  phoneNumbers: string[],
+  now: Date,
+  onReleased: PhoneNumberDeps['onReleased'],
+): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
     update phone_numbers set status = 'released', revision = revision + 1, updated_at = ${now}
-    where workspace_id = ${tx.workspaceId} and phone_number = any(${phoneNumbers}) and status = 'failed'`.execute(
-    tx.db,
-  );
+    where workspace_id = ${tx.workspaceId} and phone_number = any(${phoneNumbers}) and status = 'failed'
+    returning id`.execute(tx.db);
+  for (const { id } of rows) await onReleased(tx, id);
 }
 
 /**

@@ -38,7 +38,7 @@ export async function takeUpDueNumbers(deps: PhoneNumberDeps): Promise<number> {
   return due.length;
 }
 
-async function attempt(deps: PhoneNumberDeps, row: PhoneNumberRow, act: () => Promise<void>): Promise<void> {
+async function attempt(deps: PhoneNumberDeps, row: PhoneNumberRow, act: () => Promise<unknown>): Promise<void> {
   await withDeadline(LOOK_MS, act).catch((error) => {
     deps.log.warn({ err: error, phoneNumberId: row.id }, 'a phone number could not be looked after; it is tried again');
   });

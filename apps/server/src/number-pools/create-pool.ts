@@ -1,0 +1,44 @@
+import type { components } from '@trunkline/client/schema';
+import { newUuid, toId } from '../ids.ts';
+import type { ActorOf } from '../journal/actor.ts';
+import { audit } from '../journal/record.ts';
+import type { NumberPoolDeps } from './deps.ts';
+import { addMembers, holdNumbers } from './members.ts';
+import { type NumberPool, shapePool } from './pool.ts';
+import { findPool } from './store.ts';
+
+type Body = components['schemas']['CreateNumberPool'];
+
+/**
+ * Makes a pool, with members where the body names some. Throws `not_found` for an unknown number and
+ * `number_in_other_pool`; nothing is made then.
+ */
+export async function createPool(
+  { database, clock }: NumberPoolDeps,
+  workspaceId: string,
+  body: Body,
+  actorOf: ActorOf,
+): Promise<NumberPool> {
+  const id = newUuid();
+  const members = { ids: body.phoneNumberIds ?? [], path: '/body/phoneNumberIds' };
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const now = clock.now();
+    await tx.db
+      .insertInto('number_pools')
+      .values({
+        workspace_id: workspaceId,
+        id,
+        name: body.name,
+        description: body.description ?? null,
+        max_calls_per_number_per_day: body.maxCallsPerNumberPerDay ?? null,
+        max_concurrent_per_number: body.maxConcurrentPerNumber ?? null,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute();
+    await holdNumbers(tx, members);
+    await addMembers(tx, id, members);
+    await audit(tx, actorOf('number_pool.created', 'number_pool', toId('pool', id)), now);
+    return shapePool((await findPool(tx, id))!);
+  });
+}

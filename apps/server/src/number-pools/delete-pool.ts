@@ -1,0 +1,36 @@
+import { type SqlBool, sql } from 'kysely';
+import { type AuditEntry, audit } from '../journal/record.ts';
+import { notFound, ServiceError } from '../service-error.ts';
+import type { NumberPoolDeps } from './deps.ts';
+import { removeMembers } from './members.ts';
+import { lockPools } from './store.ts';
+
+/**
+ * Deletes a pool; its numbers stay, in no pool. A draft that names it can't be started any more. Throws `not_found`, and
+ * `pool_in_use` while an active campaign uses it: one that starts now has committed, or waits and finds no pool.
+ */
+export async function deletePool(
+  { database, clock }: NumberPoolDeps,
+  workspaceId: string,
+  id: string,
+  actor: AuditEntry,
+): Promise<void> {
+  await database.inWorkspace(workspaceId, async (tx) => {
+    if (!(await lockPools(tx, [id])).has(id)) throw notFound();
+    const campaign = await tx.db
+      .selectFrom('campaigns')
+      .select('name')
+      .where('workspace_id', '=', workspaceId)
+      .where('number_pool_id', '=', id)
+      .where(sql<SqlBool>`status in ('scheduled', 'running', 'paused')`)
+      .limit(1)
+      .executeTakeFirst();
+    if (campaign) {
+      const message = `The campaign "${campaign.name}" uses this pool. Stop it first, or change its numbers.`;
+      throw new ServiceError('pool_in_use', message);
+    }
+    await removeMembers(tx, id, { butFor: [] });
+    await tx.db.deleteFrom('number_pools').where('workspace_id', '=', workspaceId).where('id', '=', id).execute();
+    await audit(tx, actor, clock.now());
+  });
+}

@@ -1,0 +1,82 @@
+import { pageAnswer, pageOf } from '../database/page.ts';
+import type { Handlers } from '../http/handler.ts';
+import { fromId } from '../ids.ts';
+import { actorOf } from '../journal/actor.ts';
+import { presentNumber } from '../phone-numbers/present-number.ts';
+import { notFound } from '../service-error.ts';
+import { createPool } from './create-pool.ts';
+import { deletePool } from './delete-pool.ts';
+import type { NumberPoolDeps } from './deps.ts';
+import { memberPage } from './list-members.ts';
+import { moveMember } from './move-member.ts';
+import { shapePool } from './pool.ts';
+import { findPool, poolPage } from './store.ts';
+import { updatePool } from './update-pool.ts';
+import { validateTrunks } from './validate-trunks.ts';
+
+const wrapped = <T>(data: T) => ({ success: true as const, data });
+
+/** The operations of the tag "Number pools". */
+export function numberPoolOperations(deps: NumberPoolDeps) {
+  const { database, clock } = deps;
+  return {
+    listNumberPools: async ({ query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => poolPage(tx, page));
+      return { status: 200, body: wrapped(pageAnswer(page, rows.map(shapePool), totalCount)) };
+    },
+
+    createNumberPool: async ({ body }, context) => {
+      const pool = await createPool(deps, context.workspaceId, body, actorOf(context));
+      return { status: 201, body: wrapped(pool) };
+    },
+
+    getNumberPool: async ({ path }, { workspaceId }) => {
+      const pool = await database.inWorkspace(workspaceId, (tx) => findPool(tx, fromId(path.id)));
+      if (!pool) throw notFound();
+      return { status: 200, body: wrapped(shapePool(pool)) };
+    },
+
+    updateNumberPool: async ({ path, body }, context) => {
+      const actor = actorOf(context)('number_pool.updated', 'number_pool', path.id);
+      const pool = await updatePool(deps, context.workspaceId, fromId(path.id), body, actor);
+      return { status: 200, body: wrapped(pool) };
+    },
+
+    deleteNumberPool: async ({ path }, context) => {
+      const actor = actorOf(context)('number_pool.deleted', 'number_pool', path.id);
+      await deletePool(deps, context.workspaceId, fromId(path.id), actor);
+      return { status: 200, body: wrapped({ id: path.id, deleted: true as const }) };
+    },
+
+    listNumberPoolMembers: async ({ path, query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const { items, totalCount } = await database.inWorkspace(workspaceId, async (tx) => {
+        const pool = await findPool(tx, fromId(path.id));
+        if (!pool) throw notFound();
+        return memberPage(tx, pool.id, page, clock.now());
+      });
+      return { status: 200, body: wrapped(pageAnswer(page, items, totalCount)) };
+    },
+
+    moveNumberPoolMember: async ({ path, body }, context) => {
+      const actor = actorOf(context)('phone_number.moved', 'phone_number', body.phoneNumberId);
+      const number = await moveMember(deps, context.workspaceId, fromId(path.id), body, actor);
+      return { status: 200, body: wrapped(presentNumber(number)) };
+    },
+
+    validateNumberPoolTrunks: async ({ path }, { workspaceId }) => {
+      const checks = await validateTrunks(deps, workspaceId, fromId(path.id));
+      return { status: 200, body: wrapped(checks) };
+    },
+  } satisfies Handlers<
+    | 'listNumberPools'
+    | 'createNumberPool'
+    | 'getNumberPool'
+    | 'updateNumberPool'
+    | 'deleteNumberPool'
+    | 'listNumberPoolMembers'
+    | 'moveNumberPoolMember'
+    | 'validateNumberPoolTrunks'
+  >;
+}
