@@ -158,6 +158,20 @@ async function liveCall(campaignId: string): Promise<string> {
   }
 }
 
+test('number pools', async () => {
+  const pools = '/v1/number-pools';
+  const { data } = await server.client.GET('/v1/telephony/phone-numbers');
+  const phoneNumberId = data!.items[0]!.id;
+  const body = { name: 'Clinic', phoneNumberIds: [phoneNumberId] };
+  const { id } = await step('createNumberPool', 'number_pool.created', walker.POST(pools, { body }), idOf);
+  const renaming = walker.PATCH(`${pools}/{id}`, { ...at(id), body: { name: 'Clinics' } });
+  await step('updateNumberPool', 'number_pool.updated', renaming, idOf);
+  const leaving = { phoneNumberId, targetPoolId: null };
+  const moving = walker.POST(`${pools}/{id}/members/move`, { ...at(id), body: leaving });
+  await step('moveNumberPoolMember', 'phone_number.moved', moving, () => phoneNumberId);
+  await step('deleteNumberPool', 'number_pool.deleted', walker.DELETE(`${pools}/{id}`, at(id)), idOf);
+});
+
 test('keys and the workspace', async () => {
   const { id: workspaceId } = (await server.client.GET('/v1/workspace')).data!.data;
   const ofWorkspace = () => workspaceId;
