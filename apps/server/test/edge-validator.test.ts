@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { forValidator, operationsOf } from '../src/http/contract.ts';
 import { createRequestReader } from '../src/http/read-request.ts';
-import { isTimestamp } from '../src/http/timestamp.ts';
 import { createValidator } from '../src/http/validator.ts';
+import { isTimestamp } from '../src/timestamp.ts';
 import { contractOf, jsonOf, startEdge } from './edge-app.ts';
 
 const at = { type: ['string', 'null'], format: 'date-time' };

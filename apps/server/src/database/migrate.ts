@@ -6,6 +6,7 @@ import * as simulator from '../../migrations/0002-simulator.ts';
 import * as auditLogIndex from '../../migrations/0003-audit-log-index.ts';
 import * as runCalls from '../../migrations/0004-run-calls.ts';
 import * as numberPools from '../../migrations/0005-number-pools.ts';
+import * as workflows from '../../migrations/0006-workflows.ts';
 import * as premiumRate from '../../migrations/0011-premium-rate.ts';
 import type { Database } from './database.ts';
 
@@ -16,6 +17,7 @@ const migrations = {
   '0003-audit-log-index': auditLogIndex,
   '0004-run-calls': runCalls,
   '0005-number-pools': numberPools,
+  '0006-workflows': workflows,
   '0011-premium-rate': premiumRate,
 };
 

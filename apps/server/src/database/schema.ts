@@ -1,5 +1,6 @@
 import type { Generated, JSONColumnType } from 'kysely';
 import type { NumberPoolTables } from './schema-number-pools.ts';
+import type { WorkflowTables } from './schema-workflows.ts';
 
 // The tables of apps/server/migrations, as Kysely types them. Optional on insert: what has a default or may be null.
 
@@ -366,7 +367,7 @@ interface SimulatorNumbersTable {
   bought_at: Date;
 }
 
-export interface Schema extends NumberPoolTables {
+export interface Schema extends NumberPoolTables, WorkflowTables {
   workspaces: WorkspacesTable;
   workspace_usage: WorkspaceUsageTable;
   api_keys: ApiKeysTable;

@@ -1,7 +1,7 @@
 import { parse } from 'node:url';
 import * as OpenApiValidator from 'express-openapi-validator';
+import { isTimestamp } from '../timestamp.ts';
 import type { ContractDocument, Operation, Parameter } from './contract.ts';
-import { isTimestamp } from './timestamp.ts';
 import type { RequestParts } from './validator.ts';
 
 /** express-openapi-validator as it checks one operation. */
