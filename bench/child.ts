@@ -11,6 +11,8 @@ export interface Child {
   pid: number;
   /** CPU time that the process has used, in microseconds. */
   cpu(): Promise<number>;
+  /** What the process answers to a question of its own kind. One at a time. */
+  ask<Answer>(question: object): Promise<Answer>;
   /** Ends it at once. */
   end(): Promise<void>;
 }
@@ -35,22 +37,18 @@ export async function forkServer(file: URL, settings: object, nodeOptions: strin
   atEnd(end);
   let ended = (_error: Error) => {};
   child.once('exit', (code, signal) => ended(new Error(`The server ended with ${signal ?? code}.`)));
-  const answer = () =>
-    new Promise<number>((resolve, reject) => {
+  const answer = <Answer>() =>
+    new Promise<Answer>((resolve, reject) => {
       ended = reject;
-      child.once('message', (message) => resolve(message as number));
+      child.once('message', (message) => resolve(message as Answer));
     });
-  const port = await answer();
-  return {
-    port,
-    pid: child.pid!,
-    cpu: () => {
-      const answered = answer();
-      child.send('cpu');
-      return answered;
-    },
-    end,
+  const port = await answer<number>();
+  const ask = <Answer>(question: object | 'cpu') => {
+    const answered = answer<Answer>();
+    child.send(question);
+    return answered;
   };
+  return { port, pid: child.pid!, cpu: () => ask('cpu'), ask, end };
 }
 
 /** In the child: what it was given. */
@@ -62,10 +60,11 @@ export async function serve(server: Server): Promise<void> {
   tell((server.address() as AddressInfo).port);
 }
 
-/** The same, for a server that listens already. */
-export function tell(port: number): void {
+/** The same, for a server that listens already, or does something else that it can be asked about. */
+export function tell(port: number, answer?: (question: object) => Promise<unknown>): void {
   process.on('disconnect', () => process.exit());
-  process.on('message', () => {
+  process.on('message', async (question) => {
+    if (answer && typeof question === 'object' && question) return void process.send!(await answer(question));
     const { user, system } = process.cpuUsage();
     process.send!(user + system);
   });

@@ -3,6 +3,11 @@ export function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
 
+/** What a share of some figures, 0.99 say, stays at or under. */
+export function percentile(values: number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1]!;
+}
+
 /**
  * Measures several things in turns, A B C A B C …, so that a busy moment of the machine hits all of them. The first turn
  * warms up and doesn't count.

@@ -7,6 +7,7 @@ const measurements: Record<string, () => Promise<Found>> = {
   sql: async () => (await import('./edge/sql.ts')).benchSql(),
   import: async () => (await import('./import.ts')).benchImport(),
   dialing: async () => (await import('./dialing.ts')).benchDialing(),
+  workflows: async () => (await import('./workflows/workflows.ts')).benchWorkflows(),
   live: async () => (await import('./live.ts')).benchLive(),
 };
 
