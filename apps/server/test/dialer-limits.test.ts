@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { returnQueuedCalls } from '../src/calls/return-calls.ts';
-import { addContacts } from '../src/campaigns/add-contacts.ts';
-import { claimContacts } from '../src/campaigns/claim-contacts.ts';
-import { campaignCallOwner } from '../src/campaigns/end-contacts.ts';
 import type { Database } from '../src/database/database.ts';
-import { openLease } from '../src/database/lease.ts';
 import {
   campaignRow,
   contactsOf,
@@ -45,19 +39,6 @@ async function withDialers(
   await run();
   await Promise.all(started.map(({ stop }) => stop()));
   expect(await dialedWrongly(database)).toEqual([]);
-}
-
-const ADDED_AT = new Date('2026-03-10T00:00:00Z');
-
-/** Claims from a campaign at any time, without a dialer. */
-async function claimer(database: Database, seed: SeedOptions) {
-  const lease = await openLease({ database, seconds: 60, log: pino({ level: 'silent' }) });
-  const key = await seedCampaign(database, seed);
-  await addContacts(database, key, ADDED_AT);
-  const serverId = lease.serverId();
-  const claim = (now: Date) =>
-    claimContacts(database, key, { serverId, free: 50, now, isSimulated: () => true }, async () => {});
-  return { serverId, key, claim };
 }
 
 test.concurrent.each([1, 2])('no second holds more placements than callsPerSecond, with %i dialers', (dialers) =>
@@ -135,40 +116,6 @@ test.concurrent("the workspace's maxCallsPerDay ends the day's calls, and the ne
     });
   }));
 
-test.concurrent('a call that goes back after midnight is given back to the day that it was counted on', () =>
-  withDatabase(async (database) => {
-    const { serverId, claim, key } = await claimer(database, { contacts: 5 });
-    const { calls } = await claim(new Date('2026-03-10T23:59:59.900Z'));
-    expect(calls).toHaveLength(5);
-    const usage = () =>
-      database.inEngine(({ db }) => db.selectFrom('workspace_usage').select(['day', 'calls']).orderBy('day').execute());
-    const next = { workspace_id: key.workspaceId, day: '2026-03-11', calls: 3 };
-    await database.inEngine(({ db }) => db.insertInto('workspace_usage').values(next).execute());
-    const owner = campaignCallOwner(async () => {});
-    await returnQueuedCalls(database, calls, { serverId, owner, now: new Date('2026-03-11T00:00:01Z') });
-    expect(await usage()).toEqual([
-      { day: '2026-03-10', calls: 0 },
-      { day: '2026-03-11', calls: 3 },
-    ]);
-    expect(await campaignRow(database, key.campaignId)).toMatchObject({ in_flight: 0, attempts: 0, pending: 5 });
-  }));
-
-test.concurrent('nobody is claimed from the endDate on, though the campaign still runs', () =>
-  withDatabase(async (database) => {
-    const end_date = new Date('2026-03-10T12:00:00Z');
-    const { claim } = await claimer(database, { contacts: 1, campaign: { end_date } });
-    expect((await claim(end_date)).calls).toHaveLength(0);
-    expect((await claim(new Date(end_date.getTime() - 1))).calls).toHaveLength(1);
-  }));
-
-test.concurrent('a claim that began before the contacts were added puts their campaign off no longer than until then', () =>
-  withDatabase(async (database) => {
-    const { claim, key } = await claimer(database, { contacts: 5 });
-    expect((await claim(new Date(ADDED_AT.getTime() - 50))).calls).toHaveLength(0);
-    expect((await campaignRow(database, key.campaignId)).next_claim_at).toEqual(ADDED_AT);
-    expect((await claim(ADDED_AT)).calls).toHaveLength(5);
-  }));
-
 test.concurrent('nobody is called oftener a day than the workspace allows, in whichever campaign', () =>
   withDatabase(async (database) => {
     const time = testClock('2026-03-10T12:00:00Z');
@@ -205,7 +152,8 @@ test.concurrent('nobody is called oftener a day than the workspace allows, in wh
       time.jump(31_000);
       await sleep(300);
       const calls = [...(await callsOf(database, first.campaignId)), ...(await callsOf(database, second.campaignId))];
-      expect(calls).toHaveLength(20);
+      // A jump while a call is on its way sends it back, and it stays as cancelled.
+      expect(calls.filter((call) => call.placed_at !== null)).toHaveLength(20);
     });
   }));
 
