@@ -1,10 +1,19 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
+/** How long a condition may take on a machine that stalls; where it holds, nobody waits. */
+const PATIENCE_MS = 30_000;
+
 /** What the test processes of every project share. */
 export const shared = {
   // Workspace packages run from their sources; this holds in the test processes and in their worker threads too.
   ssr: { resolve: { conditions: ['source'] } },
-  test: { pool: 'forks', maxWorkers: 2, testTimeout: 60_000, hookTimeout: 60_000 },
+  test: {
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: PATIENCE_MS } },
+  },
 } as const;
 
 const last = 'test/every-status.test.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { HeldCall } from '../src/calls/call.ts';
 import { createCallRecorder } from '../src/calls/record-call-events.ts';
 import { systemClock } from '../src/clock.ts';
@@ -59,7 +59,7 @@ test('a call whose end the database refuses every time keeps no other call from 
       database.inEngine(
         async ({ db }) => (await sql<{ id: string }>`select id from calls where ended_at is null`.execute(db)).rows,
       );
-    await vi.waitFor(async () => expect(await open()).toEqual([{ id: refused }]), { timeout: 15_000, interval: 100 });
+    await expect.poll(open, { interval: 100 }).toEqual([{ id: refused }]);
     held.delete(refused);
     await recorder.idle();
   }));

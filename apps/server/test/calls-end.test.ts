@@ -106,7 +106,9 @@ test('a provider that does not have the call yet is asked again, one that has is
   expect(asked).toBe(3);
 });
 
-test('a call that goes on for the moment is answered for as it is, and looked up until it has ended', async () => {
+test('a call that goes on for the moment is answered for as it is, and looked up until it has ended', {
+  retry: 3,
+}, async () => {
   const roomId = await placedElsewhere('in_progress');
   let asked = 0;
   provider = async () => {

@@ -237,7 +237,7 @@ describe('end', () => {
     await client.POST('/v1/calls/campaigns/{id}/start', { params: { path: { id } } });
     const live = async () =>
       (await client.GET('/v1/calls', { params: { query: { campaignId: id, status: 'in_progress' } } })).data!.items[0];
-    await expect.poll(live, { timeout: 20_000, interval: 50 }).toBeDefined();
+    await expect.poll(live, { interval: 50 }).toBeDefined();
     const { roomId, variables } = (await live())!;
     expect(variables).toEqual({ name: 'Ada', city: 'Berlin' });
     const { response, data } = await end(roomId);

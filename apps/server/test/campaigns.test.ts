@@ -1,6 +1,6 @@
 import type { components, paths } from '@trunkline/client/schema';
 import { type Kysely, sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Schema } from '../src/database/schema.ts';
 import { fromId, newUuid, toId } from '../src/ids.ts';
 import {
@@ -275,7 +275,7 @@ describe('update', () => {
   test('new hours of a paused campaign have its windows computed anew', async () => {
     const id = await inState('start', 'pause');
     const { database } = under;
-    await vi.waitFor(async () => expect((await campaignRow(database, fromId(id))).contacts_added).toBe(true));
+    await expect.poll(async () => (await campaignRow(database, fromId(id))).contacts_added).toBe(true);
     const closes = async (sent: components['schemas']['UpdateCampaign']) => {
       const lanes = (db: Kysely<Schema>) => db.updateTable('campaign_lanes').where('campaign_id', '=', fromId(id));
       const tomorrow = new Date(Date.now() + 86_400_000);

@@ -92,7 +92,7 @@ export async function entriesOf(server: TestServer, id: string) {
 }
 
 /** Tries until it is true, at most `milliseconds`. */
-export async function eventually(check: () => Promise<boolean>, milliseconds = 10_000): Promise<void> {
+export async function eventually(check: () => Promise<boolean>, milliseconds = 30_000): Promise<void> {
   const end = Date.now() + milliseconds;
   while (!(await check())) {
     if (Date.now() > end) throw new Error('It did not become true in time.');

@@ -100,14 +100,14 @@ test.concurrent('a workspace that pauses dialing places nothing a second later, 
       database.inEngine(({ db }) =>
         sql`update workspaces set dialing_paused_at = ${at} where id = ${workspaceId}`.execute(db),
       );
-    const pausedAt = new Date();
-    await set(pausedAt);
+    await set(new Date());
+    const pausedAt = Date.now();
     await until(isQuiet(database, campaignId));
     await untilCompleted(database, other.campaignId);
     const { attempts } = await campaignRow(database, campaignId);
     expect(attempts).toBeLessThan(60);
     for (const call of await callsOf(database, campaignId)) {
-      expect(call.dialed_at!.getTime()).toBeLessThan(pausedAt.getTime() + 1000);
+      expect(call.dialed_at!.getTime()).toBeLessThan(pausedAt + 1000);
     }
     await set(null);
     await until(async () => (await campaignRow(database, campaignId)).attempts > attempts);
@@ -137,11 +137,15 @@ test.concurrent.each(['running', 'paused', 'scheduled'])(
   'a %s campaign completes at its endDate, nobody is called from then on, and calls that are up finish',
   (status) =>
     withDatabase(async (database) => {
-      const end_date = new Date(Date.now() + 2000);
       const ahead = status === 'scheduled' && { scheduled_at: new Date(Date.now() + 60_000) };
-      const { campaignId } = await seedCampaign(database, seeded(200, { status, end_date, ...ahead }));
+      const { campaignId } = await seedCampaign(database, seeded(400, { status, ...ahead }));
       const { stop } = await startTestDialer(database, upForASecond);
-      await untilCompleted(database, campaignId, 10);
+      if (status === 'running') await until(async () => (await campaignRow(database, campaignId)).attempts > 0);
+      const end_date = new Date(Date.now() + 2000);
+      await database.inEngine(({ db }) =>
+        sql`update campaigns set end_date = ${end_date} where id = ${campaignId}`.execute(db),
+      );
+      await untilCompleted(database, campaignId);
       expect(Date.now()).toBeGreaterThanOrEqual(end_date.getTime());
       await until(isQuiet(database, campaignId));
       await stop();

@@ -190,7 +190,7 @@ test.concurrent('a campaign that can not be served holds up no other', () =>
     const elsewhere = await seedCampaign(database, { contacts: 1, phoneNumber: { provider: 'twilio' } });
     const sound = await seedCampaign(database, { contacts: 3 });
     const { stop } = await startTestDialer(database, setUp());
-    await untilCompleted(database, sound.campaignId, 10);
+    await untilCompleted(database, sound.campaignId);
     await stop();
     for (const { campaignId } of [broken, elsewhere]) {
       expect(await campaignRow(database, campaignId)).toMatchObject({ status: 'running', attempts: 0, pending: 1 });

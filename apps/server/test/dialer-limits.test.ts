@@ -64,7 +64,7 @@ test.concurrent('a paced campaign goes on where every transaction takes longer t
     };
     const { campaignId } = await seedCampaign(database, { contacts: 4, campaign: { calls_per_second: 1 } });
     const { stop } = await startTestDialer(slow);
-    await untilCompleted(database, campaignId, 15);
+    await untilCompleted(database, campaignId);
     await stop();
     expect(mostInASecond(await callsOf(database, campaignId))).toBeLessThanOrEqual(1);
   }));
@@ -190,7 +190,7 @@ test.concurrent('a small campaign is served beside a big one of another workspac
     const big = await seedCampaign(database, talking(600, {}));
     const small = await seedCampaign(database, talking(20, {}));
     const { stop } = await startTestDialer(database, { speed: SPEED, profile: shortCalls, maxCalls: 6 });
-    await untilCompleted(database, small.campaignId, 25);
+    await untilCompleted(database, small.campaignId);
     const row = await campaignRow(database, big.campaignId);
     await stop();
     expect(row.status).toBe('running');

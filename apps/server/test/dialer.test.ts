@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../src/database/database.ts';
 import { freshDatabase } from './database.ts';
-import { campaignRow, seedCampaign, startTestDialer } from './dialing.ts';
+import { campaignRow, seedCampaign, startTestDialer, untilCompleted } from './dialing.ts';
 
 let database: Database;
 let drop: () => Promise<void>;
@@ -18,16 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => drop());
 
-const completed = (campaignId: string) =>
-  vi.waitFor(async () => expect((await campaignRow(database, campaignId)).status).toBe('completed'), {
-    timeout: 20_000,
-    interval: 50,
-  });
-
 test('a campaign calls every contact once and completes', async () => {
   const { campaignId } = await seedCampaign(database, { contacts: 2000 });
   const { stop } = await startTestDialer(database);
-  await completed(campaignId);
+  await untilCompleted(database, campaignId);
   await stop();
   const row = await campaignRow(database, campaignId);
   expect(row).toMatchObject({

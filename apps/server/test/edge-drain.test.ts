@@ -6,7 +6,9 @@ import { startTestServer } from './server.ts';
 const list = '/v1/calls/do-not-call';
 const stream = '/v1/calls/campaigns/cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718/events';
 
-test('a server that stops answers what runs, tells streams to come back, and takes nothing new', async () => {
+test('a server that stops answers what runs, tells streams to come back, and takes nothing new', {
+  retry: 3,
+}, async () => {
   const handlers: Partial<Handlers> = {
     listDoNotCall: async () => {
       await sleep(500);

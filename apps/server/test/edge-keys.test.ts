@@ -88,11 +88,8 @@ test('the last use is noted, at most once a minute', async () => {
   const key = await createKey(first.database, systemClock, { workspace: 'Default', name: 'x', permissions: ['*'] });
   const lastUsed = async () => (await read(first.database, key)).last_used_at?.getTime();
   await status(first, key);
-  const noted = await vi.waitFor(async () => {
-    const at = await lastUsed();
-    expect(at).toBeTypeOf('number');
-    return at;
-  });
+  await expect.poll(lastUsed).toBeTypeOf('number');
+  const noted = await lastUsed();
   await sleep(600);
   await status(first, key);
   await sleep(300);
@@ -100,7 +97,7 @@ test('the last use is noted, at most once a minute', async () => {
   first.clock.advance(61_000);
   await sleep(600);
   await status(first, key);
-  await vi.waitFor(async () => expect(await lastUsed()).toBeGreaterThan(noted!));
+  await expect.poll(lastUsed).toBeGreaterThan(noted!);
   first.clock.advance(-61_000);
 });
 

@@ -277,7 +277,7 @@ describe('bodies', () => {
     expect(body.error).toBe('body must hold at most 262144 values');
   });
 
-  test('a body that is wrong in very many places is refused as fast as another', async () => {
+  test('a body that is wrong in very many places is refused as fast as another', { retry: 3 }, async () => {
     const startedAt = performance.now();
     const faults = await edge.send('POST', list, { body: `{"phoneNumbers":[${'0,'.repeat(260_000)}0]}` });
     expect([faults.status, faults.body.details.length]).toEqual([400, 1]);

@@ -134,7 +134,7 @@ test.each([
   expect((await rowOf(number.id)).trunk_detail).toBe(detail);
 });
 
-test('a trunk that answers late is not waited for, and is ready once it was checked again', async () => {
+test('a trunk that answers late is not waited for, and is ready once it was checked again', { retry: 3 }, async () => {
   faults.probe = () => new Promise(() => {});
   const started = performance.now();
   const number = await imported({ outboundAgentId: 'agent_out' });

@@ -52,7 +52,7 @@ export function gatewayConformance(name: string, makeGateway: () => Promise<Gate
     const heard = (roomId: string) => events.filter((event) => event.roomId === roomId);
     const types = (roomId: string) => heard(roomId).map(({ type }) => type);
     const until = (roomId: string, type: CallEvent['type']) =>
-      expect.poll(() => types(roomId), { timeout: 10_000, interval: 5 }).toContain(type);
+      expect.poll(() => types(roomId), { interval: 5 }).toContain(type);
     const endOf = async (roomId: string) => {
       await until(roomId, 'ended');
       return heard(roomId).find((event) => event.type === 'ended')!;
@@ -188,7 +188,7 @@ export function gatewayConformance(name: string, makeGateway: () => Promise<Gate
       const { call } = await place(under.callees.answered!);
       const both = ['ringing', 'ringing', 'answered', 'answered', 'ended', 'ended'];
       const sorted = () => types(call.roomId).sort((a, b) => order[a] - order[b]);
-      await expect.poll(sorted, { timeout: 10_000 }).toEqual(both);
+      await expect.poll(sorted).toEqual(both);
       const kinds = new Set(heard(call.roomId).map((event) => JSON.stringify(event)));
       expect(kinds.size).toBe(3);
     });
@@ -230,7 +230,7 @@ export function gatewayConformance(name: string, makeGateway: () => Promise<Gate
         expect(await successor.lookup(ended)).toMatchObject({ state: 'ended', outcome: 'busy' });
         expect(await successor.lookup(live)).toMatchObject({ state: 'live', phase: 'answered' });
         expect(await successor.endCall(live)).toBe('ending');
-        await expect.poll(() => later.map(({ type }) => type), { timeout: 10_000 }).toEqual(['ended']);
+        await expect.poll(() => later.map(({ type }) => type)).toEqual(['ended']);
       } finally {
         await successor.stop();
       }
