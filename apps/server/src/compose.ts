@@ -42,11 +42,17 @@ import { type DiskObjectStore, openDiskObjectStore } from './objects/disk.ts';
 import type { ObjectStore } from './objects/object-store.ts';
 import { objectsRouter } from './objects/router.ts';
 import { openS3ObjectStore } from './objects/s3.ts';
+import { createAddressGuard } from './outbound-http/address-guard.ts';
+import { createOutboundHttp } from './outbound-http/guarded-request.ts';
 import { phoneNumberOperations } from './phone-numbers/operations.ts';
 import { startPhoneNumberTasks } from './phone-numbers/tasks.ts';
 import type { TelephonyGateway } from './telephony/gateway.ts';
 import { createSimulator } from './telephony/simulator/simulator.ts';
 import { postgresStore } from './telephony/simulator/store.ts';
+import { registerWebhookMetrics } from './webhooks/metrics.ts';
+import { webhookOperations } from './webhooks/operations.ts';
+import { eraseOldDeliveries } from './webhooks/retention.ts';
+import { startWebhookSender } from './webhooks/sender.ts';
 import { workspaceOperations } from './workspace/operations.ts';
 
 /** What tests put in place of the server's own. */
@@ -125,6 +131,19 @@ export async function compose(parts: Parts): Promise<Composition> {
 
   const phoneNumbers = { database, clock, log, secrets, agents, gateways: [simulator], onReleased: leavePool };
 
+  const guard = createAddressGuard(config.outboundAllowedAddresses ?? { networks: [], hosts: [] });
+  const outbound = createOutboundHttp(guard);
+  const webhooks = {
+    database,
+    clock,
+    log,
+    secrets,
+    lease,
+    guard,
+    send: outbound.send,
+    metrics: registerWebhookMetrics(metrics.registry),
+  };
+
   const handlers: Handlers<BuiltOperationId> = {
     ...phoneNumberOperations(phoneNumbers),
     ...numberPoolOperations(phoneNumbers),
@@ -142,6 +161,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     ...workspaceOperations({ database, clock, secrets, onHoursChanged: forgetWindows }),
     ...apiKeyOperations({ database, clock }),
     ...auditLogOperations(database),
+    ...webhookOperations(webhooks),
   };
   const outside: { path: string; router: Router }[] = [];
   if ('grantOf' in objects) {
@@ -174,6 +194,8 @@ export async function compose(parts: Parts): Promise<Composition> {
         { close: () => dialer.stop() },
         await startContactListWork(contactLists),
         every(RETENTION_MS, () => deleteOldEvents(database, clock.now()), { name: 'event retention', log }),
+        startWebhookSender(webhooks),
+        every(RETENTION_MS, () => eraseOldDeliveries(database, clock.now()), { name: 'delivery retention', log }),
         every(RETENTION_MS, () => deleteOldIdempotencyKeys(database, clock.now()), { name: 'key retention', log }),
       ];
     },
@@ -182,7 +204,7 @@ export async function compose(parts: Parts): Promise<Composition> {
       await lease
         .release()
         .catch((error) => log.warn({ err: error }, 'the lease could not be given back; it runs out'));
-      await Promise.all([simulator.stop(), jobs.close(), notifications.close(), keyRing.close()]);
+      await Promise.all([simulator.stop(), jobs.close(), notifications.close(), keyRing.close(), outbound.close()]);
     },
   };
 }

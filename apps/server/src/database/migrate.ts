@@ -7,6 +7,7 @@ import * as auditLogIndex from '../../migrations/0003-audit-log-index.ts';
 import * as runCalls from '../../migrations/0004-run-calls.ts';
 import * as numberPools from '../../migrations/0005-number-pools.ts';
 import * as workflows from '../../migrations/0006-workflows.ts';
+import * as webhooks from '../../migrations/0008-webhooks.ts';
 import * as premiumRate from '../../migrations/0011-premium-rate.ts';
 import type { Database } from './database.ts';
 
@@ -18,6 +19,7 @@ const migrations = {
   '0004-run-calls': runCalls,
   '0005-number-pools': numberPools,
   '0006-workflows': workflows,
+  '0008-webhooks': webhooks,
   '0011-premium-rate': premiumRate,
 };
 

@@ -1,6 +1,7 @@
 import type { Generated, JSONColumnType } from 'kysely';
 import type { NumberPoolTables } from './schema-number-pools.ts';
 import type { WorkflowTables } from './schema-workflows.ts';
+import type { WebhookTables } from './schema-webhooks.ts';
 
 // The tables of apps/server/migrations, as Kysely types them. Optional on insert: what has a default or may be null.
 
@@ -68,6 +69,8 @@ interface EventsTable {
   id: string;
   type: string;
   data: Json<object>;
+  /** Endpoints that it is still to be handed over to. */
+  hand_over_to: Nullable<string[]>;
   created_at: Date;
 }
 
@@ -367,7 +370,7 @@ interface SimulatorNumbersTable {
   bought_at: Date;
 }
 
-export interface Schema extends NumberPoolTables, WorkflowTables {
+export interface Schema extends NumberPoolTables, WorkflowTables, WebhookTables {
   workspaces: WorkspacesTable;
   workspace_usage: WorkspaceUsageTable;
   api_keys: ApiKeysTable;

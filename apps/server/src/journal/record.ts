@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
 
@@ -39,10 +40,16 @@ export async function record(tx: WorkspaceTx, event: JournalEvent): Promise<void
       type: event.type,
       data: JSON.stringify(event.data),
       created_at: event.now,
+      hand_over_to: endpointsFor(tx.workspaceId, event.type),
     })
     .execute();
   if (event.actor) await audit(tx, event.actor, event.now);
 }
+
+/** The webhook endpoints that want events of a type, as an event keeps them until it is handed over; null where none does. */
+const endpointsFor = (workspaceId: string, type: string): RawBuilder<string[] | null> =>
+  sql`(select array_agg(id) from webhooks
+    where workspace_id = ${workspaceId} and status = 'enabled' and ${type} = any(event_types))`;
 
 /** Writes the audit entries of changes that have no event of their own. */
 export async function audit(tx: WorkspaceTx, entries: AuditEntry | readonly AuditEntry[], now: Date): Promise<void> {

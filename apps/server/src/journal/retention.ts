@@ -5,7 +5,8 @@ const KEPT_MS = 7 * 24 * 3600 * 1000;
 const CHUNK = 5000;
 
 /**
- * Deletes the events that are older than seven days, in small transactions. Servers may do it at once.
+ * Deletes the events that are older than seven days, in small transactions, but for those that are still to be handed
+ * over to webhooks. Servers may do it at once.
  * @returns how many were deleted
  */
 export async function deleteOldEvents(database: Database, now: Date): Promise<number> {
@@ -15,7 +16,7 @@ export async function deleteOldEvents(database: Database, now: Date): Promise<nu
     const chunk = await database.inEngine(async (tx) => {
       const { numAffectedRows } = await sql`
         delete from events where ctid = any(array(
-          select ctid from events where created_at < ${before} limit ${sql.lit(CHUNK)} for update skip locked
+          select ctid from events where created_at < ${before} and hand_over_to is null limit ${sql.lit(CHUNK)} for update skip locked
         ))`.execute(tx.db);
       return Number(numAffectedRows);
     });

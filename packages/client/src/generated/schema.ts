@@ -4654,7 +4654,7 @@ export interface components {
         WebhookId: string;
         /**
          * Format: uri
-         * @description Where events are sent, https only. An address inside the server's own network is refused.
+         * @description Where events are sent: an https URL. An address inside the server's own network, and plain http, are refused unless the server's settings allow the host.
          * @example https://crm.example.com/trunkline
          */
         WebhookUrl: string;
@@ -4825,6 +4825,16 @@ export interface components {
             attempts: number;
             /** @description The HTTP status that the last try was answered with. Absent where there was no answer. */
             lastStatusCode?: number;
+            /**
+             * @description Why the last try failed, in words. Absent where it did not.
+             * @example crm.example.com did not answer within 15 seconds.
+             */
+            lastError?: string;
+            /**
+             * @description How long the last try took, in milliseconds.
+             * @example 212
+             */
+            lastDurationMs?: number;
             /** @description When it is tried again. */
             nextAttemptAt?: components["schemas"]["Timestamp"];
             /** @description When the delivery was made. */
@@ -9059,7 +9069,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9094,7 +9103,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9129,7 +9137,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9164,7 +9171,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9206,7 +9212,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9241,7 +9246,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9276,7 +9280,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9347,7 +9350,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9387,7 +9389,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -1,0 +1,85 @@
+import { sql } from 'kysely';
+import type { EngineTx } from '../database/database.ts';
+import type { WebhookRow } from './webhook.ts';
+
+/** An endpoint, named for the engine's loops. */
+export interface EndpointKey {
+  workspaceId: string;
+  webhookId: string;
+}
+
+/** A delivery that is due. */
+export interface DueDelivery {
+  id: string;
+  event_id: string;
+  order_key: string;
+  order_number: number;
+  attempts: number;
+  payload: string;
+}
+
+/**
+ * Takes endpoints that have something to do and that no living server holds. One server at a time sends to an endpoint,
+ * so that it alone sees to the order and to how much is sent at once.
+ * @param held UUIDs of those that this server is at already
+ */
+export async function claimEndpoints(
+  tx: EngineTx,
+  { serverId, held, now, limit }: { serverId: string; held: readonly string[]; now: Date; limit: number },
+): Promise<EndpointKey[]> {
+  const { rows } = await sql<EndpointKey>`
+    update webhooks w set server_id = ${serverId}
+    where (w.workspace_id, w.id) in (
+      select c.workspace_id, c.id from webhooks c
+      where c.deleted_at is null and c.id <> all(${held}::uuid[])
+        and (c.resting_until is null or c.resting_until <= ${now})
+        and (c.server_id is null or c.server_id = ${serverId} or not exists (
+          select from servers s where s.id = c.server_id and s.lease_until > clock_timestamp()))
+        and (c.ending_before is not null or exists (
+          select from webhook_deliveries d where d.workspace_id = c.workspace_id and d.webhook_id = c.id
+            and d.status = 'pending' and d.next_attempt_at <= ${now}))
+      limit ${limit} for update of c skip locked)
+    returning w.workspace_id as "workspaceId", w.id as "webhookId"`.execute(tx.db);
+  return rows;
+}
+
+/** Lets an endpoint go, so that any server can take it; until then nothing more is sent to it. */
+export async function releaseEndpoint(
+  tx: EngineTx,
+  { workspaceId, webhookId }: EndpointKey,
+  { serverId, restingUntil }: { serverId: string; restingUntil: Date | null },
+): Promise<void> {
+  await sql`
+    update webhooks set server_id = null, resting_until = ${restingUntil}
+    where workspace_id = ${workspaceId} and id = ${webhookId} and server_id = ${serverId}`.execute(tx.db);
+}
+
+/**
+ * What a server has to send to an endpoint that it holds, in the order in which it is due. A delivery is left out while an
+ * earlier one of its resource is due after it.
+ * @returns nothing where the endpoint is gone, or another server has taken it
+ */
+export async function dueDeliveries(
+  tx: EngineTx,
+  { workspaceId, webhookId }: EndpointKey,
+  { serverId, now, limit }: { serverId: string; now: Date; limit: number },
+): Promise<{ webhook: WebhookRow; due: DueDelivery[] } | undefined> {
+  const [webhooks, due] = await Promise.all([
+    sql<WebhookRow>`
+      select * from webhooks
+      where workspace_id = ${workspaceId} and id = ${webhookId} and server_id = ${serverId} and deleted_at is null`.execute(
+      tx.db,
+    ),
+    sql<DueDelivery>`
+      select d.id, d.event_id, d.order_key, d.order_number, d.attempts, d.payload from webhook_deliveries d
+      where d.workspace_id = ${workspaceId} and d.webhook_id = ${webhookId} and d.status = 'pending'
+        and d.next_attempt_at <= ${now}
+        and not exists (select from webhook_deliveries e
+          where e.workspace_id = d.workspace_id and e.webhook_id = d.webhook_id and e.order_key = d.order_key
+            and e.order_number < d.order_number and e.status = 'pending'
+            and (e.next_attempt_at, e.id) > (d.next_attempt_at, d.id))
+      order by d.next_attempt_at, d.id limit ${limit}`.execute(tx.db),
+  ]);
+  const [webhook] = webhooks.rows;
+  return webhook && { webhook, due: due.rows };
+}

@@ -1,0 +1,35 @@
+import type { components } from '@trunkline/client/schema';
+import { newUuid, toId } from '../ids.ts';
+import type { ActorOf } from '../journal/actor.ts';
+import { audit } from '../journal/record.ts';
+import { checkUrl } from './check-url.ts';
+import type { WebhookDeps } from './deps.ts';
+import { insertWebhook } from './store.ts';
+import { newSecret, secretPlace, type WebhookRow } from './webhook.ts';
+
+/** Makes an endpoint, which gets events from now on. Throws `invalid_request` for a URL that is not allowed. */
+export async function createWebhook(
+  { database, clock, secrets, guard }: WebhookDeps,
+  workspaceId: string,
+  body: components['schemas']['CreateWebhook'],
+  actorOf: ActorOf,
+): Promise<{ row: WebhookRow; secret: string }> {
+  checkUrl(guard, body.url);
+  const id = newUuid();
+  const secret = newSecret();
+  const now = clock.now();
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const row = await insertWebhook(tx, {
+      id,
+      url: body.url,
+      description: body.description ?? null,
+      event_types: body.eventTypes,
+      status: 'enabled',
+      secret: secrets.encrypt(secret, secretPlace(workspaceId, id)),
+      created_at: now,
+      updated_at: now,
+    });
+    await audit(tx, actorOf('webhook.created', 'webhook', toId('whk', id)), now);
+    return { row, secret };
+  });
+}

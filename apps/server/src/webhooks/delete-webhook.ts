@@ -1,0 +1,23 @@
+import { toId } from '../ids.ts';
+import type { ActorOf } from '../journal/actor.ts';
+import { audit } from '../journal/record.ts';
+import { notFound } from '../service-error.ts';
+import type { WebhookDeps } from './deps.ts';
+import { disableWebhook } from './disable-webhook.ts';
+import { changeWebhook, lockWebhook } from './store.ts';
+
+/** Deletes an endpoint: gone at once for clients and senders, its rows by background work. Throws `not_found`. */
+export async function deleteWebhook(
+  { database, clock }: WebhookDeps,
+  workspaceId: string,
+  webhookId: string,
+  actorOf: ActorOf,
+): Promise<void> {
+  await database.inWorkspace(workspaceId, async (tx) => {
+    if (!(await lockWebhook(tx, webhookId))) throw notFound();
+    const now = clock.now();
+    await disableWebhook(tx, { workspaceId, webhookId }, 'requested', now);
+    await changeWebhook(tx, webhookId, { deleted_at: now });
+    await audit(tx, actorOf('webhook.deleted', 'webhook', toId('whk', webhookId)), now);
+  });
+}

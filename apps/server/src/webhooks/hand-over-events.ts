@@ -1,0 +1,44 @@
+import { sql } from 'kysely';
+import type { Database, EngineTx } from '../database/database.ts';
+import { newUuid } from '../ids.ts';
+import { type EventToHandOver, eventsToHandOver, markHandedOver } from '../journal/hand-over.ts';
+
+const AT_ONCE = 500;
+
+/**
+ * Makes deliveries of the events that endpoints wait for, one for each event and endpoint, at most of 500 events. An
+ * endpoint that was disabled or deleted meanwhile gets none.
+ * @returns whether there may be more
+ */
+export async function handOverEvents(database: Database, now: Date): Promise<boolean> {
+  return database.inEngine(async (tx) => {
+    const events = await eventsToHandOver(tx, AT_ONCE);
+    if (events.length === 0) return false;
+    await Promise.all([insertDeliveries(tx, events, now), markHandedOver(tx, events)]);
+    return events.length === AT_ONCE;
+  });
+}
+
+/** An event waits for the next try of an earlier one of its resource, where there is one: it could not be sent before. */
+async function insertDeliveries(tx: EngineTx, events: EventToHandOver[], now: Date): Promise<void> {
+  const wanted = events.flatMap((event) => event.hand_over_to.map((webhookId) => ({ ...event, webhookId })));
+  await sql`
+    insert into webhook_deliveries (workspace_id, webhook_id, id, event_id, event_type, order_key, order_number,
+      payload, status, next_attempt_at, created_at)
+    select w.workspace_id, w.id, x.id, e.id, e.type, e.resource_id, e.revision,
+      json_build_object('type', e.type,
+        'timestamp', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'data', e.data)::text,
+      'pending',
+      greatest(${now}, (select max(p.next_attempt_at) from webhook_deliveries p
+        where p.workspace_id = w.workspace_id and p.webhook_id = w.id and p.order_key = e.resource_id
+          and p.status = 'pending')),
+      ${now}
+    from unnest(${wanted.map((each) => each.workspace_id)}::uuid[], ${wanted.map((each) => each.resource_id)}::uuid[],
+      ${wanted.map((each) => each.revision)}::bigint[], ${wanted.map((each) => each.webhookId)}::uuid[],
+      ${wanted.map(newUuid)}::uuid[]) as x (workspace_id, resource_id, revision, webhook_id, id)
+    join events e on e.workspace_id = x.workspace_id and e.resource_id = x.resource_id and e.revision = x.revision
+    join webhooks w on w.workspace_id = x.workspace_id and w.id = x.webhook_id
+    where w.status = 'enabled'
+    for share of w
+    on conflict do nothing`.execute(tx.db);
+}

@@ -1,0 +1,33 @@
+import { toId } from '../ids.ts';
+import type { ActorOf } from '../journal/actor.ts';
+import { audit } from '../journal/record.ts';
+import { notFound } from '../service-error.ts';
+import type { WebhookDeps } from './deps.ts';
+import { changeWebhook, lockWebhook } from './store.ts';
+import { newSecret, secretPlace, type WebhookRow } from './webhook.ts';
+
+/** How long the secret before signs too. */
+const OVERLAP_MS = 24 * 3600 * 1000;
+
+/** Gives an endpoint a new secret. Only the one before it signs on: rotating twice ends a secret at once. Throws `not_found`. */
+export async function rotateSecret(
+  { database, clock, secrets }: WebhookDeps,
+  workspaceId: string,
+  webhookId: string,
+  actorOf: ActorOf,
+): Promise<{ row: WebhookRow; secret: string }> {
+  const secret = newSecret();
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const before = await lockWebhook(tx, webhookId);
+    if (!before) throw notFound();
+    const now = clock.now();
+    const row = await changeWebhook(tx, webhookId, {
+      secret: secrets.encrypt(secret, secretPlace(workspaceId, webhookId)),
+      previous_secret: before.secret,
+      previous_secret_until: new Date(now.getTime() + OVERLAP_MS),
+      updated_at: now,
+    });
+    await audit(tx, actorOf('webhook.secret_rotated', 'webhook', toId('whk', webhookId)), now);
+    return { row, secret };
+  });
+}

@@ -1,0 +1,56 @@
+import { every } from '../jobs/every.ts';
+import { claimEndpoints, type EndpointKey } from './claim-endpoints.ts';
+import type { WebhookDeps } from './deps.ts';
+import { handOverEvents } from './hand-over-events.ts';
+import { serveEndpoint } from './serve-endpoint.ts';
+
+/** How long the loop rests when it found nothing to do. */
+const REST_MS = 200;
+/** How many endpoints this process sends to at a time. */
+const AT_ONCE = 100;
+/** How long endpoints that are just being sent to have for their answers when the process closes. */
+const GRACE_MS = 3000;
+
+/**
+ * Begins to send events to webhook endpoints from this process. `close` ends it: what is on its way comes to its end, and
+ * the rest waits for another server.
+ */
+export function startWebhookSender(deps: WebhookDeps): { close(): Promise<void> } {
+  const { database, lease, clock, log } = deps;
+  const serving = new Map<string, Promise<void>>();
+  const closing = new AbortController();
+  const givingUp = new AbortController();
+  const ends = { closing: closing.signal, givingUp: givingUp.signal };
+
+  const serve = (endpoint: EndpointKey) => {
+    const end = serveEndpoint(deps, endpoint, ends)
+      .catch((error) => log.error({ err: error, ...endpoint }, 'an endpoint could not be served; it is tried again'))
+      .finally(() => serving.delete(endpoint.webhookId));
+    serving.set(endpoint.webhookId, end);
+  };
+
+  const turn = async (): Promise<boolean> => {
+    const now = clock.now();
+    const hasMore = await handOverEvents(database, now);
+    const limit = AT_ONCE - serving.size;
+    if (limit > 0 && lease.isHeld()) {
+      const held = [...serving.keys()];
+      const claimed = await database.inEngine((tx) =>
+        claimEndpoints(tx, { serverId: lease.serverId(), held, now, limit }),
+      );
+      for (const endpoint of claimed) serve(endpoint);
+    }
+    return hasMore;
+  };
+
+  const loop = every(REST_MS, turn, { name: 'webhooks', log });
+  return {
+    close: async () => {
+      closing.abort();
+      const grace = setTimeout(() => givingUp.abort(), GRACE_MS);
+      await loop.close();
+      await Promise.all(serving.values());
+      clearTimeout(grace);
+    },
+  };
+}

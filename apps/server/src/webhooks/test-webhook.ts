@@ -1,0 +1,56 @@
+import { newUuid, toId } from '../ids.ts';
+import type { ActorOf } from '../journal/actor.ts';
+import { audit } from '../journal/record.ts';
+import { notFound } from '../service-error.ts';
+import type { DeliveryRow } from './delivery.ts';
+import type { WebhookDeps } from './deps.ts';
+import { disableWebhook } from './disable-webhook.ts';
+import { findWebhook, insertDelivery } from './store.ts';
+import { createSigner, tryDelivery } from './try-delivery.ts';
+import { secretsOf } from './webhook.ts';
+
+const TEST_MS = 10_000;
+
+/**
+ * Sends a test event once, also to a disabled endpoint, and keeps what came of it as a delivery. Throws `not_found`, also
+ * where the endpoint was deleted meanwhile.
+ */
+export async function testWebhook(
+  { database, clock, secrets, send, metrics }: WebhookDeps,
+  workspaceId: string,
+  webhookId: string,
+  actorOf: ActorOf,
+): Promise<DeliveryRow> {
+  const webhook = await database.inWorkspace(workspaceId, (tx) => findWebhook(tx, webhookId));
+  if (!webhook) throw notFound();
+  const now = clock.now();
+  const id = newUuid();
+  const eventId = newUuid();
+  const data = { webhookId: toId('whk', webhookId) };
+  const payload = JSON.stringify({ type: 'webhook.test', timestamp: now.toISOString(), data });
+  const sign = createSigner(secretsOf(webhook, secrets, now));
+  const tried = await tryDelivery(send, webhook.url, { eventId, payload }, { sign, timeoutMs: TEST_MS, now });
+  metrics.tried(tried.verdict);
+  return database.inWorkspace(workspaceId, async (tx) => {
+    if (!(await findWebhook(tx, webhookId))) throw notFound();
+    const after = clock.now();
+    if (tried.verdict === 'gone') await disableWebhook(tx, { workspaceId, webhookId }, 'gone', after);
+    await audit(tx, actorOf('webhook.tested', 'webhook', toId('whk', webhookId)), after);
+    return insertDelivery(tx, {
+      webhook_id: webhookId,
+      id,
+      event_id: eventId,
+      event_type: 'webhook.test',
+      order_key: id,
+      order_number: 1,
+      payload,
+      status: tried.verdict === 'delivered' ? 'delivered' : 'failed',
+      attempts: 1,
+      last_status_code: tried.statusCode ?? null,
+      last_error: tried.error ?? null,
+      last_duration_ms: tried.durationMs,
+      delivered_at: tried.verdict === 'delivered' ? after : null,
+      created_at: now,
+    });
+  });
+}

@@ -1,0 +1,90 @@
+import { Webhook } from 'standardwebhooks';
+import { toId } from '../ids.ts';
+import type { SendRequest } from '../outbound-http/guarded-request.ts';
+import { OutboundError } from '../outbound-http/outbound-error.ts';
+import { retryAfterMs } from './retry-schedule.ts';
+
+/** How long an endpoint may take to answer. */
+export const TRY_MS = 15_000;
+/** How long an endpoint that gave no answer at all is left alone. */
+const UNREACHABLE_MS = 5000;
+
+/** What is sent. */
+export interface Message {
+  /** UUID of the event. */
+  eventId: string;
+  /** JSON. */
+  payload: string;
+}
+
+/** What came of one try. */
+export interface Tried {
+  /** `gone`: the endpoint answered 410. */
+  verdict: 'delivered' | 'failed' | 'gone';
+  statusCode?: number;
+  /** Why it failed, for the client. */
+  error?: string;
+  durationMs: number;
+  /** How long nothing more should be sent to the endpoint, in milliseconds. */
+  restMs: number;
+}
+
+/** Signs what is sent to one endpoint. @param secrets each signs, as while a rotated one still holds */
+export function createSigner(secrets: readonly string[]) {
+  const keys = secrets.map((secret) => new Webhook(secret));
+  return ({ eventId, payload }: Message): Record<string, string> => {
+    const id = toId('evt', eventId);
+    // The receiver holds it against its own clock, so it is the machine's and not the one that tests move.
+    const sentAt = new Date();
+    return {
+      'content-type': 'application/json',
+      'user-agent': 'Trunkline-Webhooks/1',
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+      'webhook-signature': keys.map((key) => key.sign(id, sentAt, payload)).join(' '),
+    };
+  };
+}
+
+/**
+ * Sends an event to an endpoint once. Any 2xx is a success; a redirect is not followed, and is none. Throws only where the
+ * signal is aborted.
+ */
+export async function tryDelivery(
+  send: SendRequest,
+  url: string,
+  message: Message,
+  options: { sign: (message: Message) => Record<string, string>; timeoutMs: number; now: Date; signal?: AbortSignal },
+): Promise<Tried> {
+  const from = performance.now();
+  const durationMs = () => Math.round(performance.now() - from);
+  try {
+    const { status, headers } = await send({
+      method: 'POST',
+      url,
+      headers: options.sign(message),
+      body: message.payload,
+      timeoutMs: options.timeoutMs,
+      maxBytes: MAX_BYTES,
+      signal: options.signal,
+    });
+    const answered = { statusCode: status, durationMs: durationMs(), restMs: 0 };
+    if (status >= 200 && status < 300) return { ...answered, verdict: 'delivered' };
+    const error = `The endpoint answered ${status}${status >= 300 && status < 400 ? ', and redirects are not followed' : ''}.`;
+    if (status === 410) return { ...answered, verdict: 'gone', error };
+    const asks = status === 429 || status === 503;
+    return {
+      ...answered,
+      verdict: 'failed',
+      error,
+      restMs: asks ? retryAfterMs(headers['retry-after'], options.now) : 0,
+    };
+  } catch (cause) {
+    if (options.signal?.aborted) throw cause;
+    const error = cause instanceof OutboundError ? cause.message : 'The request could not be sent.';
+    return { verdict: 'failed', error, durationMs: durationMs(), restMs: UNREACHABLE_MS };
+  }
+}
+
+/** Most bytes of an answer. Its body is not looked at. */
+const MAX_BYTES = 1_000_000;

@@ -1,0 +1,48 @@
+import type { components } from '@trunkline/client/schema';
+import { sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import { toId } from '../ids.ts';
+import type { ActorOf } from '../journal/actor.ts';
+import { audit } from '../journal/record.ts';
+import { notFound } from '../service-error.ts';
+import { checkUrl } from './check-url.ts';
+import type { WebhookDeps } from './deps.ts';
+import { disableWebhook } from './disable-webhook.ts';
+import { changeWebhook, lockWebhook } from './store.ts';
+import type { WebhookRow } from './webhook.ts';
+
+/** Changes what the body names. Throws `not_found`, and `invalid_request` for a URL that is not allowed. */
+export async function updateWebhook(
+  { database, clock, guard }: WebhookDeps,
+  workspaceId: string,
+  webhookId: string,
+  body: components['schemas']['UpdateWebhook'],
+  actorOf: ActorOf,
+): Promise<WebhookRow> {
+  const { url, description, eventTypes, status } = body;
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const before = await lockWebhook(tx, webhookId);
+    if (!before) throw notFound();
+    if (url !== undefined) checkUrl(guard, url);
+    if (Object.keys(body).length === 0) return before;
+    const now = clock.now();
+    if (status === 'disabled') await disableWebhook(tx, { workspaceId, webhookId }, 'requested', now);
+    if (status === 'enabled') await enableWebhook(tx, webhookId);
+    const row = await changeWebhook(tx, webhookId, {
+      // Another address, or one that is told to be up again, need not rest for what the last one answered.
+      ...((url !== undefined || status === 'enabled') && { resting_until: null }),
+      ...(url !== undefined && { url }),
+      ...(description !== undefined && { description }),
+      ...(eventTypes !== undefined && { event_types: eventTypes }),
+      updated_at: now,
+    });
+    await audit(tx, actorOf('webhook.updated', 'webhook', toId('whk', webhookId)), now);
+    return row;
+  });
+}
+
+async function enableWebhook(tx: WorkspaceTx, webhookId: string): Promise<void> {
+  await sql`
+    update webhooks set status = 'enabled', disabled_reason = null
+    where workspace_id = ${tx.workspaceId} and id = ${webhookId} and status = 'disabled'`.execute(tx.db);
+}
