@@ -191,6 +191,28 @@ test('keys and the workspace', async () => {
   secrets.push(secret);
 });
 
+test('webhooks', async () => {
+  const body = { url: 'https://127.0.0.1/hook', eventTypes: ['call.ended' as const] };
+  const refused = await walker.POST('/v1/webhooks', { body });
+  expect(await entriesOf(refused.response.headers.get('X-Request-Id')!)).toEqual([]);
+  const allowed = { ...body, url: 'https://hook.invalid/' };
+  const making = walker.POST('/v1/webhooks', { body: allowed });
+  const { id: webhookId, secret } = await step('createWebhook', 'webhook.created', making, idOf);
+  const one = { params: { path: { webhookId } } };
+  const changing = walker.PATCH('/v1/webhooks/{webhookId}', { ...one, body: { description: 'CRM' } });
+  await step('updateWebhook', 'webhook.updated', changing, idOf);
+  const rotating = walker.POST('/v1/webhooks/{webhookId}/rotate-secret', one);
+  const rotated = await step('rotateWebhookSecret', 'webhook.secret_rotated', rotating, idOf);
+  secrets.push(secret, rotated.secret);
+  const testing = walker.POST('/v1/webhooks/{webhookId}/test', one);
+  const { id: deliveryId } = await step('testWebhook', 'webhook.tested', testing, () => webhookId);
+  const replaying = walker.POST('/v1/webhooks/{webhookId}/deliveries/{deliveryId}/replay', {
+    params: { path: { webhookId, deliveryId } },
+  });
+  await step('replayWebhookDelivery', 'webhook_delivery.replayed', replaying, () => deliveryId);
+  await step('deleteWebhook', 'webhook.deleted', walker.DELETE('/v1/webhooks/{webhookId}', one), idOf);
+});
+
 test('no operation that changes something was left out', () => {
   expect(changing.length).toBeGreaterThan(20);
   expect(changing.filter((id) => !walked.has(id))).toEqual([]);

@@ -8,6 +8,8 @@ import { campaignTransitions } from '../src/campaigns/campaign.ts';
 import { listTransitions } from '../src/contact-lists/list.ts';
 import { uploadTransitions } from '../src/contact-lists/upload.ts';
 import { phoneNumberTransitions } from '../src/phone-numbers/phone-number.ts';
+import { deliveryTransitions } from '../src/webhooks/delivery.ts';
+import { webhookTransitions } from '../src/webhooks/webhook.ts';
 import { freshDatabase } from './database.ts';
 import * as rules from './repository/source-rules.ts';
 import { allowedValues, movesOf, type Transitions, unknownStates, wrongMoves } from './repository/state-rules.ts';
@@ -108,6 +110,8 @@ const machines: [table: string, column: string, schema: string, transitions: Tra
   ['contact_lists', 'status', 'ContactListStatus', listTransitions],
   ['contact_list_uploads', 'status', 'ContactListUploadStatus', uploadTransitions],
   ['phone_numbers', 'status', 'PhoneNumberStatus', phoneNumberTransitions],
+  ['webhooks', 'status', 'WebhookStatus', webhookTransitions],
+  ['webhook_deliveries', 'status', 'WebhookDeliveryStatus', deliveryTransitions],
 ];
 
 test.each(machines)('%s.%s takes the states that the contract shows', (table, column, schema, transitions) => {

@@ -82,6 +82,8 @@ test('what is allowed is open, by network and by name', async () => {
     Array(5).fill(true),
   );
   expect(['11.0.0.1', '127.0.0.1', '[::2]'].map(guard.isOpenHost)).toEqual([true, false, false]);
+  expect(['10.9.9.9', '[::1]', 'CRM.internal'].map(guard.isAllowedHost)).toEqual([true, true, true]);
+  expect(['8.8.8.8', '[::2]', 'any.name'].map(guard.isAllowedHost)).toEqual([false, false, false]);
   expect((await ask(guard, 'crm.internal', false)).addresses).toBe('192.168.0.1');
   expect((await ask(guard, 'other.internal', false)).error).toMatchObject({ code: 'blocked_address' });
 });

@@ -18,6 +18,8 @@ export interface AddressGuard {
   lookup: LookupFunction;
   /** Whether a URL's host, if it is an address and no name, is open. */
   isOpenHost(hostname: string): boolean;
+  /** Whether the settings name a URL's host, as a name or by its address. */
+  isAllowedHost(hostname: string): boolean;
 }
 
 /**
@@ -30,8 +32,8 @@ export function createAddressGuard(allowed: AllowedAddresses, resolve: Resolve =
     networks.addSubnet(address, prefix, isIPv6(address) ? 'ipv6' : 'ipv4');
   }
   const hosts = new Set(allowed.hosts);
-  const isOpen = (address: string) =>
-    networks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') || !isReserved(address);
+  const isAllowed = (address: string) => networks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  const isOpen = (address: string) => isAllowed(address) || !isReserved(address);
 
   const addressesOf = async (hostname: string): Promise<LookupAddress[]> => {
     const found = await resolve(hostname);
@@ -52,11 +54,18 @@ export function createAddressGuard(allowed: AllowedAddresses, resolve: Resolve =
       );
     },
     isOpenHost: (hostname) => {
-      const address = hostname.replace(/^\[|\]$/g, '');
+      const address = withoutBrackets(hostname);
       return isIP(address) === 0 || isOpen(address);
+    },
+    isAllowedHost: (hostname) => {
+      const address = withoutBrackets(hostname);
+      return isIP(address) === 0 ? hosts.has(address.toLowerCase()) : isAllowed(address);
     },
   };
 }
+
+/** An IPv6 address stands in brackets in a URL. */
+const withoutBrackets = (hostname: string) => hostname.replace(/^\[|\]$/g, '');
 
 /** What IANA sets apart from the public IPv4 internet (RFC 6890 and its registry), multicast, and Azure's metadata. */
 const reserved4 = new BlockList();

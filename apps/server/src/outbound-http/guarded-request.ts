@@ -10,8 +10,8 @@ export interface OutboundRequest {
   body?: string | Buffer | undefined;
   /** From the start to the last byte of the answer. */
   timeoutMs: number;
-  /** Most bytes of the answer's body. */
-  maxBytes: number;
+  /** Most bytes of the answer's body. With `none` only the status counts: the body is thrown away, however long it is. */
+  maxBytes: number | 'none';
   signal?: AbortSignal | undefined;
 }
 
@@ -51,7 +51,7 @@ async function send(dispatcher: Dispatcher, request: OutboundRequest): Promise<O
   try {
     const answer = await undiciRequest(url, { dispatcher, method, headers, body: body ?? null, signal });
     connected = true;
-    const read = await readBody(answer.body, request.maxBytes);
+    const read = request.maxBytes === 'none' ? dropBody(answer.body) : await readBody(answer.body, request.maxBytes);
     return { status: answer.statusCode, headers: joined(answer.headers), body: read };
   } catch (error) {
     if (request.signal?.aborted) throw new OutboundError('aborted', 'The request was given up.');
@@ -71,6 +71,14 @@ function checkUrl(text: string): URL {
     throw new OutboundError('invalid_request', 'The URL must hold no user name and no password.');
   return url;
 }
+
+/** Reads a short body away, so that its connection can be used again, and ends the connection of a longer one. */
+function dropBody(body: Dispatcher.ResponseData['body']): Buffer {
+  body.dump({ limit: DROPPED_BYTES }).catch(() => undefined);
+  return Buffer.alloc(0);
+}
+
+const DROPPED_BYTES = 65_536;
 
 async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
