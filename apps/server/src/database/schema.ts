@@ -1,7 +1,7 @@
 import type { Generated, JSONColumnType } from 'kysely';
 import type { NumberPoolTables } from './schema-number-pools.ts';
-import type { WorkflowTables } from './schema-workflows.ts';
 import type { WebhookTables } from './schema-webhooks.ts';
+import type { WorkflowTables } from './schema-workflows.ts';
 
 // The tables of apps/server/migrations, as Kysely types them. Optional on insert: what has a default or may be null.
 
