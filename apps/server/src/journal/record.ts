@@ -1,5 +1,5 @@
-import { type RawBuilder, sql } from 'kysely';
-import type { WorkspaceTx } from '../database/database.ts';
+import { sql } from 'kysely';
+import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
 
 /** Who changed what with a key, for the audit log. */
@@ -30,26 +30,35 @@ export interface JournalEvent {
 
 /** Writes the event of a change, and its audit entry, in the transaction that makes them true. */
 export async function record(tx: WorkspaceTx, event: JournalEvent): Promise<void> {
-  await tx.db
-    .insertInto('events')
-    .values({
-      workspace_id: tx.workspaceId,
-      resource_id: event.resourceId,
-      revision: event.revision,
-      id: newUuid(),
-      type: event.type,
-      data: JSON.stringify(event.data),
-      created_at: event.now,
-      hand_over_to: endpointsFor(tx.workspaceId, event.type),
-    })
-    .execute();
+  await recordAll(tx, [{ ...event, workspaceId: tx.workspaceId }]);
   if (event.actor) await audit(tx, event.actor, event.now);
 }
 
-/** The webhook endpoints that want events of a type, as an event keeps them until it is handed over; null where none does. */
-const endpointsFor = (workspaceId: string, type: string): RawBuilder<string[] | null> =>
-  sql`(select array_agg(id) from webhooks
-    where workspace_id = ${workspaceId} and status = 'enabled' and ${type} = any(event_types))`;
+/**
+ * Writes the events of many changes at once, of whatever workspaces; their actors are left to the caller. Each keeps the
+ * webhook endpoints that want events of its type until it is handed over; null where none does.
+ */
+export async function recordAll(
+  { db }: Pick<EngineTx, 'db'>,
+  events: readonly (Omit<JournalEvent, 'actor'> & { workspaceId: string })[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const rows = events.map((event) => ({
+    workspace_id: event.workspaceId,
+    resource_id: event.resourceId,
+    revision: event.revision,
+    id: newUuid(),
+    type: event.type,
+    data: event.data,
+    created_at: event.now,
+  }));
+  await sql`
+    insert into events (workspace_id, resource_id, revision, id, type, data, created_at, hand_over_to)
+    select x.*, (select array_agg(w.id) from webhooks w
+      where w.workspace_id = x.workspace_id and w.status = 'enabled' and x.type = any(w.event_types))
+    from json_to_recordset(${JSON.stringify(rows)}::json) as x (workspace_id uuid, resource_id uuid, revision bigint,
+      id uuid, type text, data jsonb, created_at timestamptz)`.execute(db);
+}
 
 /** Writes the audit entries of changes that have no event of their own. */
 export async function audit(tx: WorkspaceTx, entries: AuditEntry | readonly AuditEntry[], now: Date): Promise<void> {
@@ -64,5 +73,9 @@ export async function audit(tx: WorkspaceTx, entries: AuditEntry | readonly Audi
     request_id: entry.requestId,
     created_at: now,
   }));
-  if (rows.length > 0) await tx.db.insertInto('audit_log').values(rows).execute();
+  if (rows.length === 0) return;
+  await sql`
+    insert into audit_log select * from json_populate_recordset(null::audit_log, ${JSON.stringify(rows)}::json)`.execute(
+    tx.db,
+  );
 }
