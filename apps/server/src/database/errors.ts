@@ -12,6 +12,9 @@ export function isStalePlan(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery';
 }
 
+/** Whether a statement waited for a lock for longer than `lock_timeout`. */
+export const isLockTimeout = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '55P03';
+
 /** What the driver threw, with a lost or refused connection turned into `unavailable`. */
 export function translated(error: unknown): unknown {
   if (!isConnectionLost(error)) return error;

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { sql } from 'kysely';
 import { ServiceError } from '../service-error.ts';
 import type { Database, WorkspaceTx } from './database.ts';
 
@@ -19,36 +20,61 @@ export interface NamedRequest {
  * key stands for: this one's where it was free, else the first one's. Throws `idempotency_key_reused`.
  */
 export async function takeIdempotencyKey(tx: WorkspaceTx, named: NamedRequest): Promise<string> {
-  const fingerprint = hash('sha256', JSON.stringify(named.request), 'buffer');
-  const taken = await tx.db
-    .insertInto('idempotency_keys')
-    .values({
-      workspace_id: tx.workspaceId,
-      operation: named.operation,
-      key: named.key,
-      fingerprint,
-      resource_id: named.resourceId,
-      created_at: named.now,
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('resource_id')
-    .executeTakeFirst();
-  if (taken) return named.resourceId;
-  // A second statement: the first one's snapshot may be older than the winner of a race.
-  const winner = await tx.db
-    .selectFrom('idempotency_keys')
-    .select(['fingerprint', 'resource_id'])
-    .where('workspace_id', '=', tx.workspaceId)
-    .where('operation', '=', named.operation)
-    .where('key', '=', named.key)
-    .executeTakeFirst();
-  // Given back in between: the caller's next try finds it free.
-  if (!winner?.resource_id) throw inProgress();
-  if (!winner.fingerprint.equals(fingerprint)) {
+  const [taken] = await takeIdempotencyKeys(tx, [named]);
+  if (typeof taken === 'string') return taken;
+  throw taken!;
+}
+
+interface KeyRow {
+  key: string;
+  fingerprint: Buffer;
+  resource_id: string | null;
+}
+
+/**
+ * Takes the keys of some requests for one operation, each key once. Answers for each request what `takeIdempotencyKey`
+ * returns, or throws.
+ */
+export async function takeIdempotencyKeys(
+  tx: WorkspaceTx,
+  requests: readonly NamedRequest[],
+): Promise<(string | ServiceError)[]> {
+  const rows = requests.map(({ operation, key, request, resourceId, now }) => ({
+    operation,
+    key,
+    fingerprint: `\\x${hash('sha256', JSON.stringify(request))}`,
+    resource_id: resourceId,
+    created_at: now,
+  }));
+  // In one order, so that sets of requests that overlap wait for each other and don't deadlock.
+  const sorted = rows.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const taken = await sql<{ key: string }>`
+    insert into idempotency_keys (workspace_id, operation, key, fingerprint, resource_id, created_at)
+    select ${tx.workspaceId}, operation, key, fingerprint, resource_id, created_at
+    from json_to_recordset(${JSON.stringify(sorted)}::json) as x (operation text, key text, fingerprint bytea,
+      resource_id uuid, created_at timestamptz)
+    on conflict do nothing returning key`.execute(tx.db);
+  const isTaken = new Set(taken.rows.map((row) => row.key));
+  const others = rows.filter(({ key }) => !isTaken.has(key));
+  const winners = others.length > 0 ? await readKeys(tx, others) : new Map<string, KeyRow>();
+  return rows.map(({ key, fingerprint, resource_id }) => {
+    if (isTaken.has(key)) return resource_id;
+    const winner = winners.get(key);
+    // Given back in between: the caller's next try finds it free.
+    if (!winner?.resource_id) return inProgress();
+    if (`\\x${winner.fingerprint.toString('hex')}` === fingerprint) return winner.resource_id;
     const message = 'This Idempotency-Key was used for another request. Send a new key.';
-    throw new ServiceError('idempotency_key_reused', message);
-  }
-  return winner.resource_id;
+    return new ServiceError('idempotency_key_reused', message);
+  });
+}
+
+/** A second statement: the first one's snapshot may be older than the winner of a race. */
+async function readKeys(tx: WorkspaceTx, named: { operation: string; key: string }[]): Promise<Map<string, KeyRow>> {
+  const { rows } = await sql<KeyRow>`
+    select key, fingerprint, resource_id from idempotency_keys
+    where workspace_id = ${tx.workspaceId} and operation = ${named[0]!.operation}
+      and key = any(${named.map(({ key }) => key)}::text[])`.execute(tx.db);
+  return new Map(rows.map((row) => [row.key, row]));
 }
 
 /** Frees the key that stands for a resource, since nothing came of its request. */
@@ -59,6 +85,14 @@ export async function freeIdempotencyKey(tx: WorkspaceTx, operation: string, res
     .where('operation', '=', operation)
     .where('resource_id', '=', resourceId)
     .execute();
+}
+
+/** Frees keys that were taken in this transaction for requests that were refused. */
+export async function giveIdempotencyKeysBack(tx: WorkspaceTx, operation: string, keys: string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await sql`
+    delete from idempotency_keys
+    where workspace_id = ${tx.workspaceId} and operation = ${operation} and key = any(${keys}::text[])`.execute(tx.db);
 }
 
 const KEPT_MS = 24 * 3600 * 1000;

@@ -8,6 +8,7 @@ import * as runCalls from '../../migrations/0004-run-calls.ts';
 import * as numberPools from '../../migrations/0005-number-pools.ts';
 import * as workflows from '../../migrations/0006-workflows.ts';
 import * as webhooks from '../../migrations/0008-webhooks.ts';
+import * as workflowRuns from '../../migrations/0009-workflow-runs.ts';
 import * as premiumRate from '../../migrations/0011-premium-rate.ts';
 import type { Database } from './database.ts';
 
@@ -20,6 +21,7 @@ const migrations = {
   '0005-number-pools': numberPools,
   '0006-workflows': workflows,
   '0008-webhooks': webhooks,
+  '0009-workflow-runs': workflowRuns,
   '0011-premium-rate': premiumRate,
 };
 

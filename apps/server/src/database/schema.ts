@@ -2,6 +2,7 @@ import type { Generated, JSONColumnType } from 'kysely';
 import type { NumberPoolTables } from './schema-number-pools.ts';
 import type { WebhookTables } from './schema-webhooks.ts';
 import type { WorkflowTables } from './schema-workflows.ts';
+import type { RunTables } from './schema-runs.ts';
 
 // The tables of apps/server/migrations, as Kysely types them. Optional on insert: what has a default or may be null.
 
@@ -370,7 +371,7 @@ interface SimulatorNumbersTable {
   bought_at: Date;
 }
 
-export interface Schema extends NumberPoolTables, WorkflowTables, WebhookTables {
+export interface Schema extends NumberPoolTables, WorkflowTables, WebhookTables, RunTables {
   workspaces: WorkspacesTable;
   workspace_usage: WorkspaceUsageTable;
   api_keys: ApiKeysTable;

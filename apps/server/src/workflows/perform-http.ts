@@ -4,6 +4,7 @@ import type { Context, HttpNode } from './definition.ts';
 import { fillText, fillValue, fillValues } from './fill-template.ts';
 import { fillUrl } from './fill-url.ts';
 import { type HttpAnswer, readAnswer } from './read-answer.ts';
+import type { StepErrorCode } from './step-error.ts';
 
 /** Most bytes of an answer's body: as much as a context holds. */
 const MAX_ANSWER_BYTES = 262_144;
@@ -14,7 +15,7 @@ export interface HttpAttempt {
   /** Where one came: for `saveAs`, also with an error. */
   answer?: HttpAnswer;
   /** Where the answer is no 2xx, or none came. The message is for the client. */
-  error?: { code: 'http_failed'; message: string };
+  error?: { code: 'http_failed' | StepErrorCode; message: string };
   /** Whether another try may go better. */
   retriable: boolean;
   /** How long the server asks to be left alone. */

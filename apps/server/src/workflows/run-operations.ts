@@ -1,0 +1,121 @@
+import { pageAnswer, pageOf } from '../database/page.ts';
+import type { Handlers } from '../http/handler.ts';
+import { fromId, newUuid } from '../ids.ts';
+import { actorOf } from '../journal/actor.ts';
+import { ServiceError } from '../service-error.ts';
+import { type CancelRunDeps, cancelRun } from './cancel-run.ts';
+import { contextFault } from './context-limits.ts';
+import { type Flow, type Flows, flowName } from './flows.ts';
+import type { RunRow } from './run.ts';
+import type { StartRun } from './run-starter.ts';
+import { readRun, readSteps, requireWorkflow, runPage } from './run-store.ts';
+import { shapeRun, shapeStep } from './shape-run.ts';
+import { type StreamRequest, streamRunEvents } from './stream-run-events.ts';
+import { wakeRuns } from './wake-runs.ts';
+
+const MOST_STEPS = 1000;
+
+/** What the operations of runs work with. */
+export interface RunDeps extends CancelRunDeps {
+  notifications: CancelRunDeps['notifications'] & Parameters<typeof streamRunEvents>[0]['notifications'];
+  flows: Flows;
+  startRun: StartRun;
+}
+
+const ok = <T>(data: T) => ({ status: 200 as const, body: { success: true as const, data } });
+
+/** A run with the title of its node. */
+const withTitle = (run: RunRow, flows: Map<string, Flow>) =>
+  shapeRun(run, flows.get(flowName(run))?.nodes.get(run.node_id)?.title);
+
+/** The operations of workflow runs. */
+export function runOperations(deps: RunDeps) {
+  const { database, flows } = deps;
+  return {
+    startWorkflowRun: async ({ path, headers, body }, context) => {
+      const cooldownMinutes = headers['Cooldown-Minutes'];
+      const concurrencyKey = headers['Concurrency-Key'];
+      checkHeaders(concurrencyKey, cooldownMinutes);
+      const given = body.context ?? {};
+      checkContext(given);
+      const { run, isReplayed } = await deps.startRun(context.workspaceId, {
+        id: newUuid(),
+        workflowId: fromId(path.workflowId),
+        idempotencyKey: headers['Idempotency-Key'],
+        concurrencyKey,
+        cooldownMinutes,
+        context: given,
+        actorOf: actorOf(context),
+      });
+      const answer = { status: 202 as const, body: { success: true as const, data: shapeRun(run) } };
+      return isReplayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
+    },
+    listWorkflowRuns: async ({ path, query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const { status, concurrencyKey } = query;
+      const workflowId = fromId(path.workflowId);
+      const found = await database.inWorkspace(workspaceId, async (tx) => {
+        await requireWorkflow(tx, workflowId);
+        const runs = await runPage(tx, { ...page, workflowId, status, concurrencyKey });
+        return { ...runs, flows: await flows.of(tx, runs.rows) };
+      });
+      const items = found.rows.map((run) => withTitle(run, found.flows));
+      return ok(pageAnswer(page, items, found.totalCount));
+    },
+    getWorkflowRun: async ({ path }, { workspaceId }) =>
+      ok(
+        await database.inWorkspace(workspaceId, async (tx) => {
+          const run = await readRun(tx, fromId(path.workflowId), fromId(path.runId));
+          const steps = await readSteps(tx, run.id, MOST_STEPS);
+          const known = await flows.of(tx, [run]);
+          const { definition } = known.get(flowName(run))!;
+          return { ...withTitle(run, known), steps: steps.map((step) => shapeStep(step, definition)) };
+        }),
+      ),
+    streamWorkflowRunEvents: async ({ path, headers }, { workspaceId, signal }) => {
+      const request: StreamRequest = {
+        workspaceId,
+        workflowId: fromId(path.workflowId),
+        runId: fromId(path.runId),
+        lastEventId: headers['Last-Event-ID'],
+        signal,
+      };
+      const stream = await streamRunEvents(deps, request);
+      return stream ? { status: 200, stream } : { status: 204 };
+    },
+    cancelWorkflowRun: async ({ path }, context) => {
+      const actor = actorOf(context)('workflow_run.cancelled', 'workflow_run', path.runId);
+      const ids = { workflowId: fromId(path.workflowId), runId: fromId(path.runId) };
+      return ok(shapeRun(await cancelRun(deps, context.workspaceId, ids, actor)));
+    },
+    wakeWorkflowRuns: async ({ path, body }, context) => {
+      const workflowId = fromId(path.workflowId);
+      await database.inWorkspace(context.workspaceId, (tx) => requireWorkflow(tx, workflowId));
+      const actor = actorOf(context)('workflow.runs_woken', 'workflow', path.workflowId);
+      return ok({ woken: await wakeRuns(deps, context.workspaceId, workflowId, body.concurrencyKeys, actor) });
+    },
+  } satisfies Handlers<
+    | 'startWorkflowRun'
+    | 'listWorkflowRuns'
+    | 'getWorkflowRun'
+    | 'streamWorkflowRunEvents'
+    | 'cancelWorkflowRun'
+    | 'wakeWorkflowRuns'
+  >;
+}
+
+const refuse = (path: string, message: string, text: string) =>
+  new ServiceError('invalid_request', text, { details: [{ path, message }] });
+
+/** What the contract can't say of the headers. The validator has turned `-0` into a number that is 0. */
+function checkHeaders(concurrencyKey: string | undefined, cooldownMinutes: number | undefined): void {
+  const path = '/headers/Cooldown-Minutes';
+  if (Object.is(cooldownMinutes, -0)) throw refuse(path, 'must be digits', 'Cooldown-Minutes must be digits.');
+  if (cooldownMinutes === undefined || concurrencyKey !== undefined) return;
+  throw refuse(path, 'needs the header Concurrency-Key', 'Cooldown-Minutes needs a Concurrency-Key.');
+}
+
+function checkContext(context: Record<string, unknown>): void {
+  const fault = contextFault(context);
+  if (fault) throw refuse('/body/context', fault.message.replace('The context ', ''), fault.message);
+}
