@@ -53,6 +53,11 @@ import { registerWebhookMetrics } from './webhooks/metrics.ts';
 import { webhookOperations } from './webhooks/operations.ts';
 import { eraseOldDeliveries } from './webhooks/retention.ts';
 import { startWebhookSender } from './webhooks/sender.ts';
+import { createFlows } from './workflows/flows.ts';
+import { createRunEngine } from './workflows/run-engine.ts';
+import { runOperations } from './workflows/run-operations.ts';
+import { createRunStarter } from './workflows/run-starter.ts';
+import { runCallOwner } from './workflows/signal-runs.ts';
 import { workspaceOperations } from './workspace/operations.ts';
 
 /** What tests put in place of the server's own. */
@@ -117,9 +122,29 @@ export async function compose(parts: Parts): Promise<Composition> {
     maxCalls: config.maxConcurrency,
     registry: metrics.registry,
     startDue: startDueCampaign(agents),
-    runs: { onCallsEnded: async () => {}, onCallsReturned: async () => {} },
+    runs: runCallOwner,
     onFinished: (tx, campaign) => recordEngineMove(tx, campaign, clock.now()),
   });
+
+  const guard = createAddressGuard(config.outboundAllowedAddresses ?? { networks: [], hosts: [] });
+  const outbound = createOutboundHttp(guard);
+  const flows = createFlows();
+  const runEngine = createRunEngine({
+    database,
+    lease,
+    leaseSeconds: config.leaseSeconds,
+    clock,
+    log,
+    flows,
+    notifications,
+    registry: metrics.registry,
+    send: outbound.send,
+    isSimulated: dialer.isSimulated,
+    place: dialer.place,
+    longestBlockMs: config.longestBlockHours * 3_600_000,
+  });
+  const { nudge } = runEngine;
+  const startRun = createRunStarter({ database, clock, flows, onStarted: nudge });
 
   const limits = {
     maxRows: config.uploadMaxRows,
@@ -131,8 +156,6 @@ export async function compose(parts: Parts): Promise<Composition> {
 
   const phoneNumbers = { database, clock, log, secrets, agents, gateways: [simulator], onReleased: leavePool };
 
-  const guard = createAddressGuard(config.outboundAllowedAddresses ?? { networks: [], hosts: [] });
-  const outbound = createOutboundHttp(guard);
   const webhooks = {
     database,
     clock,
@@ -157,6 +180,7 @@ export async function compose(parts: Parts): Promise<Composition> {
       maxConcurrency: config.maxConcurrency,
       nudge: dialer.nudge,
     }),
+    ...runOperations({ database, clock, notifications, flows, startRun, nudge, nudgeHangUps: dialer.nudgeHangUps }),
     ...callOperations({ database, clock, countConversions, ...dialer }),
     ...workspaceOperations({ database, clock, secrets, onHoursChanged: forgetWindows }),
     ...apiKeyOperations({ database, clock }),
@@ -189,9 +213,11 @@ export async function compose(parts: Parts): Promise<Composition> {
     start: async () => {
       await simulator.start();
       dialer.start();
+      runEngine.start();
       loops = [
         startPhoneNumberTasks(phoneNumbers),
         { close: () => dialer.stop() },
+        { close: () => runEngine.stop() },
         await startContactListWork(contactLists),
         every(RETENTION_MS, () => deleteOldEvents(database, clock.now()), { name: 'event retention', log }),
         startWebhookSender(webhooks),

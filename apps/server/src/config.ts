@@ -121,6 +121,12 @@ export const variables = {
     addresses,
     'Private addresses that `http` nodes and webhooks may reach: addresses, networks and host names, by commas.',
   ),
+  longestBlockHours: withDefault(
+    'LONGEST_BLOCK_HOURS',
+    '24',
+    number(0.001, 8760),
+    'How long a workflow run may lack what it needs, such as a number to call from, before it fails.',
+  ),
   leaseSeconds: withDefault(
     'LEASE_SECONDS',
     '10',

@@ -13,12 +13,6 @@ export const notImplemented = [
   'deleteWorkflow',
   'publishWorkflow',
   'listWorkflowVersions',
-  'startWorkflowRun',
-  'listWorkflowRuns',
-  'wakeWorkflowRuns',
-  'getWorkflowRun',
-  'streamWorkflowRunEvents',
-  'cancelWorkflowRun',
   // Batches
   'listBatches',
   'startBatch',

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newUuid, toId } from '../src/ids.ts';
+import { type RunServer, startRunServer } from './run-server.ts';
+import { definitionOf, end, set, wait } from './workflow-seed.ts';
+
+let server: RunServer;
+
+beforeAll(async () => {
+  server = await startRunServer();
+});
+afterAll(() => server.stop());
+
+test('a run goes from node to node, and can be explained', async () => {
+  const definition = definitionOf([
+    set('greet', { greeting: 'Hello {{name}}' }, 'choose'),
+    {
+      id: 'choose',
+      type: 'branch',
+      title: 'Ada?',
+      cases: [{ when: { left: '{{name}}', operator: 'equals', right: 'Ada' }, next: 'done' }],
+      next: 'other',
+    },
+    end('done', { output: { said: '{{greeting}}' } }),
+    end('other', { status: 'failed' }),
+  ]);
+  const run = await server.carryOut(definition, { context: { name: 'Ada' } });
+  expect(run).toMatchObject({
+    automationName: 'Test',
+    version: 1,
+    status: 'completed',
+    context: { name: 'Ada', greeting: 'Hello Ada' },
+    output: { said: 'Hello Ada' },
+    revision: 4,
+  });
+  expect(run.steps).toMatchObject([
+    { id: '1', nodeId: 'greet', nodeType: 'set', status: 'completed', nextNodeId: 'choose' },
+    { id: '2', nodeId: 'choose', nodeTitle: 'Ada?', status: 'completed', nextNodeId: 'done' },
+    { id: '3', nodeId: 'done', status: 'completed' },
+  ]);
+});
+
+test('a run waits for its time, and goes on early where it is woken', async () => {
+  const workflowId = await server.publish(definitionOf([wait('later', 3600), end()]));
+  const [woken, slept] = await Promise.all(
+    ['woken', 'slept'].map((concurrencyKey) => server.begin(workflowId, { concurrencyKey })),
+  );
+  const sleeping = await server.comesTo(slept!, 'waiting_schedule');
+  expect(sleeping).toMatchObject({ currentNodeId: 'later', currentNodeTitle: 'later', currentStepId: '1' });
+  await server.comesTo(woken!, 'waiting_schedule');
+  const wake = async (...concurrencyKeys: string[]) => {
+    const params = { path: { workflowId } };
+    const { data } = await server.client.POST('/v1/workflows/{workflowId}/runs/wake', {
+      params,
+      body: { concurrencyKeys },
+    });
+    return data!.data.woken;
+  };
+  expect(await wake('woken', 'woken', 'unknown')).toEqual(['woken']);
+  expect(await wake('woken')).toEqual([]);
+  await server.comesTo(woken!, 'completed');
+  expect((await server.read(slept!)).status).toBe('waiting_schedule');
+  server.clock.advance(3_601_000);
+  await server.comesTo(slept!, 'completed');
+});
+
+test('a run is cancelled once', async () => {
+  const run = await server.begin(await server.publish(definitionOf([wait('later', 60), end()])));
+  await server.comesTo(run, 'waiting_schedule');
+  const params = { path: { workflowId: run.automationId, runId: run.id } };
+  const cancel = () => server.client.POST('/v1/workflows/{workflowId}/runs/{runId}/cancel', { params });
+  expect((await cancel()).data!.data).toMatchObject({ id: run.id, status: 'cancelled' });
+  expect((await cancel()).error).toMatchObject({ code: 'run_not_active', error: 'The run is cancelled already.' });
+  expect((await server.read(run)).steps).toMatchObject([{ status: 'cancelled' }]);
+});
+
+test('a run of another workflow is not found', async () => {
+  const run = await server.begin(await server.publish(definitionOf([end()])));
+  const params = { path: { workflowId: toId('wf', newUuid()), runId: run.id } };
+  const { response } = await server.client.GET('/v1/workflows/{workflowId}/runs/{runId}', { params });
+  expect(response.status).toBe(404);
+});
