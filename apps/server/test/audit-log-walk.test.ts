@@ -4,9 +4,11 @@ import { loadContract } from '../src/http/app.ts';
 import { forValidator, operationsOf } from '../src/http/contract.ts';
 import type { OperationId } from '../src/http/handler.ts';
 import { notImplemented } from '../src/http/not-implemented.ts';
+import { fromId, toId } from '../src/ids.ts';
 import { createWithFile, validated } from './contact-files.ts';
 import { keyWith } from './keys.ts';
 import { startTestServer, type TestServer } from './server.ts';
+import { definitionOf, end, seedWorkflow, wait } from './workflow-seed.ts';
 
 /** Operations that are no GET and yet change nothing. */
 const reading = new Set<string>(['previewCampaign']);
@@ -170,6 +172,22 @@ test('number pools', async () => {
   const moving = walker.POST(`${pools}/{id}/members/move`, { ...at(id), body: leaving });
   await step('moveNumberPoolMember', 'phone_number.moved', moving, () => phoneNumberId);
   await step('deleteNumberPool', 'number_pool.deleted', walker.DELETE(`${pools}/{id}`, at(id)), idOf);
+});
+
+test('workflow runs', async () => {
+  const workspaceId = fromId((await server.client.GET('/v1/workspace')).data!.data.id);
+  const definition = definitionOf([wait('later', 3600), end()]);
+  const workflowId = toId('wf', await seedWorkflow(server.database, workspaceId, definition));
+  const path = { workflowId };
+  const start = { params: { path, header: { 'Idempotency-Key': 'one' } }, body: {} };
+  const starting = walker.POST('/v1/workflows/{workflowId}/run', start);
+  const { id: runId } = await step('startWorkflowRun', 'workflow_run.started', starting, idOf);
+  const body = { concurrencyKeys: ['one'] };
+  const waking = walker.POST('/v1/workflows/{workflowId}/runs/wake', { params: { path }, body });
+  await step('wakeWorkflowRuns', 'workflow.runs_woken', waking, () => workflowId);
+  const run = { params: { path: { workflowId, runId } } };
+  const cancelling = walker.POST('/v1/workflows/{workflowId}/runs/{runId}/cancel', run);
+  await step('cancelWorkflowRun', 'workflow_run.cancelled', cancelling, idOf);
 });
 
 test('keys and the workspace', async () => {

@@ -10,6 +10,7 @@ import { uploadTransitions } from '../src/contact-lists/upload.ts';
 import { phoneNumberTransitions } from '../src/phone-numbers/phone-number.ts';
 import { deliveryTransitions } from '../src/webhooks/delivery.ts';
 import { webhookTransitions } from '../src/webhooks/webhook.ts';
+import { runTransitions, stepTransitions } from '../src/workflows/run.ts';
 import { freshDatabase } from './database.ts';
 import * as rules from './repository/source-rules.ts';
 import { allowedValues, movesOf, type Transitions, unknownStates, wrongMoves } from './repository/state-rules.ts';
@@ -112,6 +113,8 @@ const machines: [table: string, column: string, schema: string, transitions: Tra
   ['phone_numbers', 'status', 'PhoneNumberStatus', phoneNumberTransitions],
   ['webhooks', 'status', 'WebhookStatus', webhookTransitions],
   ['webhook_deliveries', 'status', 'WebhookDeliveryStatus', deliveryTransitions],
+  ['workflow_runs', 'status', 'WorkflowRunStatus', runTransitions],
+  ['workflow_run_steps', 'status', 'WorkflowStepStatus', stepTransitions],
 ];
 
 test.each(machines)('%s.%s takes the states that the contract shows', (table, column, schema, transitions) => {
