@@ -1,8 +1,8 @@
 import type { Generated, JSONColumnType } from 'kysely';
 import type { NumberPoolTables } from './schema-number-pools.ts';
+import type { RunTables } from './schema-runs.ts';
 import type { WebhookTables } from './schema-webhooks.ts';
 import type { WorkflowTables } from './schema-workflows.ts';
-import type { RunTables } from './schema-runs.ts';
 
 // The tables of apps/server/migrations, as Kysely types them. Optional on insert: what has a default or may be null.
 
