@@ -1,11 +1,20 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
+import { countUses } from '../number-pools/count-uses.ts';
 
 /** A call to commit before anything is placed. */
 export interface QueuedCall {
   roomId: string;
   contactId: string;
+  /** E.164 without the plus. */
   to: number;
+  from: number;
+  /** UUID of the number that it is placed from. */
+  phoneNumberId: string;
+  provider: string;
+  simulated: boolean;
+  /** Whether it counts on its number's usage. */
+  pooled: boolean;
   attempt: number;
   startAt: Date;
   placeBefore: Date;
@@ -17,9 +26,6 @@ export interface QueuedBatch {
   campaignId: string;
   serverId: string;
   agentId: string;
-  phoneNumberId: string;
-  from: number;
-  simulated: boolean;
   ringTimeoutSeconds: number;
   maxCallSeconds: number;
   now: Date;
@@ -33,17 +39,23 @@ export interface QueuedBatch {
 export async function queueCalls(tx: EngineTx, batch: QueuedBatch, calls: QueuedCall[]): Promise<Set<string>> {
   const { rows } = await sql<{ contact_id: string }>`
     insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
-      phone_number_id, campaign_id, contact_id, attempt, server_id, start_at, place_before, ring_timeout_seconds,
+      phone_number_id, pooled, campaign_id, contact_id, attempt, server_id, start_at, place_before, ring_timeout_seconds,
       max_call_seconds, queued_at)
-    select ${batch.workspaceId}, x.id, 'queued', 'outbound', ${batch.simulated}, ${batch.from}, x.to_number,
-      ${batch.agentId}, ${batch.phoneNumberId}, ${batch.campaignId}, x.contact_id, x.attempt, ${batch.serverId},
+    select ${batch.workspaceId}, x.id, 'queued', 'outbound', x.simulated, x.from_number, x.to_number,
+      ${batch.agentId}, x.phone_number_id, x.pooled, ${batch.campaignId}, x.contact_id, x.attempt, ${batch.serverId},
       x.start_at, x.place_before, ${batch.ringTimeoutSeconds}, ${batch.maxCallSeconds}, ${batch.now}
     from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.contactId)}::uuid[],
-      ${calls.map((call) => call.to)}::bigint[], ${calls.map((call) => call.attempt)}::smallint[],
+      ${calls.map((call) => call.to)}::bigint[], ${calls.map((call) => call.from)}::bigint[],
+      ${calls.map((call) => call.phoneNumberId)}::uuid[], ${calls.map((call) => call.simulated)}::boolean[],
+      ${calls.map((call) => call.pooled)}::boolean[], ${calls.map((call) => call.attempt)}::smallint[],
       ${calls.map((call) => call.startAt)}::timestamptz[], ${calls.map((call) => call.placeBefore)}::timestamptz[])
-      as x (id, contact_id, to_number, attempt, start_at, place_before)
+      as x (id, contact_id, to_number, from_number, phone_number_id, simulated, pooled, attempt, start_at, place_before)
     order by x.to_number
     on conflict (workspace_id, to_number) where ended_at is null do nothing
     returning contact_id`.execute(tx.db);
-  return new Set(rows.map((row) => row.contact_id));
+  const queued = new Set(rows.map((row) => row.contact_id));
+  const counted = calls.filter((call) => call.pooled && queued.has(call.contactId));
+  const numbers = counted.map((call) => call.phoneNumberId);
+  await countUses(tx, batch.workspaceId, numbers, batch.now);
+  return queued;
 }

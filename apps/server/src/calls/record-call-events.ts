@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
+import { type EndedUse, noteEnds } from '../number-pools/note-ends.ts';
 import type { CallEvent, CallOutcome } from '../telephony/gateway.ts';
 import { type EndedCall, finalStatus, type HeldCall } from './call.ts';
 import { type CallOwner, campaignsOf } from './call-owner.ts';
@@ -115,9 +116,11 @@ export function createCallRecorder(options: {
           as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status)
         where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ('dialing', 'ringing', 'in_progress')
         returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.workflow_run_id, c.attempt, c.outcome,
-          c.ended_at`.execute(tx.db);
-      const calls = rows.filter(hasEnded).map(toEndedCall);
+          c.ended_at, c.phone_number_id, c.pooled`.execute(tx.db);
+      const endedRows = rows.filter(hasEnded);
+      const calls = endedRows.map(toEndedCall);
       await owner.onCallsEnded(tx, calls, now);
+      await noteEnds(tx, endedRows.filter((row) => row.pooled).map(toEndedUse), now);
       return calls;
     });
     for (const call of ending) held.delete(call.roomId);
@@ -143,6 +146,8 @@ interface EndedRow {
   attempt: number;
   outcome: CallOutcome | null;
   ended_at: Date | null;
+  phone_number_id: string;
+  pooled: boolean;
 }
 
 const hasEnded = (row: EndedRow): row is EndedRow & { outcome: CallOutcome; ended_at: Date } => row.ended_at !== null;
@@ -154,6 +159,13 @@ const toEndedCall = (row: EndedRow & { outcome: CallOutcome; ended_at: Date }): 
   contactId: row.contact_id,
   workflowRunId: row.workflow_run_id,
   attempt: row.attempt,
+  outcome: row.outcome,
+  endedAt: row.ended_at,
+});
+
+const toEndedUse = (row: EndedRow & { outcome: CallOutcome; ended_at: Date }): EndedUse => ({
+  workspaceId: row.workspace_id,
+  phoneNumberId: row.phone_number_id,
   outcome: row.outcome,
   endedAt: row.ended_at,
 });

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { Database, EngineTx } from '../database/database.ts';
+import { uncountUses } from '../number-pools/count-uses.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import type { EndedCall, HeldCall } from './call.ts';
 import { type CallOwner, campaignsOf, type ReturnedCall } from './call-owner.ts';
@@ -69,10 +70,14 @@ export async function returnQueuedCalls(database: Database, calls: HeldCall[], s
 }
 
 async function deleteQueued(tx: EngineTx, calls: HeldCall[], serverId: string): Promise<ReturnedCall[]> {
-  const { rows } = await sql<ReturnedRow>`
+  const { rows } = await sql<ReturnedRow & { phone_number_id: string; pooled: boolean }>`
     delete from calls c using ${keysOf(calls)}
     where c.workspace_id = x.workspace_id and c.id = x.id and c.status = 'queued' and c.server_id = ${serverId}
-    returning ${ownersOfCalls}, c.queued_at`.execute(tx.db);
+    returning ${ownersOfCalls}, c.queued_at, c.phone_number_id, c.pooled`.execute(tx.db);
+  await uncountUses(
+    tx,
+    rows.filter((row) => row.pooled),
+  );
   return rows.map(returned(true));
 }
 

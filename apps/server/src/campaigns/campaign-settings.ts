@@ -92,6 +92,19 @@ export async function phoneNumberId(tx: WorkspaceTx, phoneNumber: string): Promi
   return found.id;
 }
 
+/** The UUID of one of the workspace's pools, held until the transaction ends. Throws `not_found`. */
+export async function numberPoolId(tx: WorkspaceTx, poolId: string): Promise<string> {
+  const found = await tx.db
+    .selectFrom('number_pools')
+    .select('id')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', fromId(poolId))
+    .forShare()
+    .executeTakeFirst();
+  if (!found) throw notFound('/body/numberPoolId');
+  return found.id;
+}
+
 /** Gives a campaign these lists. Throws `not_found` for an unknown list, `invalid_request` for a `dnd` list to be called. */
 export async function setLists(tx: WorkspaceTx, campaignId: string, lists: readonly ListInput[]): Promise<void> {
   const rows = await tx.db

@@ -4,6 +4,7 @@ import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import type { FailureReason } from '../database/schema.ts';
 import { toId } from '../ids.ts';
+import { hasReadyMember } from '../number-pools/free-at.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 import { contactUploads, doNotCallUploads, mustNotBeCalled } from './store.ts';
 
@@ -32,7 +33,8 @@ export async function checkStartable(
   if ((start === null) !== (end === null) || (start !== null && end !== null && start >= end)) {
     return { message: 'The daily window must have a start and a later end.', reason: 'internal' };
   }
-  return (await checkNumber(tx, campaign)) ?? (await checkLists(tx, campaign)) ?? checkContacts(tx, campaign);
+  const caller = campaign.number_pool_id === null ? checkNumber(tx, campaign) : checkPool(tx, campaign.number_pool_id);
+  return (await caller) ?? (await checkLists(tx, campaign)) ?? checkContacts(tx, campaign);
 }
 
 async function checkNumber(tx: WorkspaceTx, campaign: CampaignRow): Promise<StartObstacle | undefined> {
@@ -52,6 +54,20 @@ async function checkNumber(tx: WorkspaceTx, campaign: CampaignRow): Promise<Star
     return { message: `The trunk of ${campaign.from_number} did not pass its last check.`, reason };
   }
   return undefined;
+}
+
+/** The pool is held until the transaction ends, so that it is not deleted meanwhile. */
+async function checkPool(tx: WorkspaceTx, poolId: string): Promise<StartObstacle | undefined> {
+  const reason = 'no_outbound_number';
+  const { rows } = await sql<{ name: string }>`
+    select name from number_pools where workspace_id = ${tx.workspaceId} and id = ${poolId} for share`.execute(tx.db);
+  const [pool] = rows;
+  if (!pool) return { message: 'The number pool was deleted. Give the campaign another one, or a number.', reason };
+  if (await hasReadyMember(tx, poolId)) return undefined;
+  return {
+    message: `No number of the pool "${pool.name}" can place calls. Validate its trunks to see why.`,
+    reason,
+  };
 }
 
 async function checkLists(tx: WorkspaceTx, campaign: CampaignRow): Promise<StartObstacle | undefined> {

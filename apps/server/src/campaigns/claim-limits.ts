@@ -12,6 +12,7 @@ export interface ClaimedCampaign extends ScheduleRow {
   timezone: string;
   agent_id: string;
   phone_number_id: string | null;
+  number_pool_id: string | null;
   max_concurrency: number;
   in_flight: number;
   calls_per_second: number | null;
@@ -29,6 +30,8 @@ export interface ClaimedCampaign extends ScheduleRow {
   from_number: string | null;
   provider: string | null;
   allowed_outbound_countries: string[] | null;
+  /** Whether the number is a member of a pool, on which its calls then count too. */
+  pooled: boolean;
   /** The uploads whose numbers must not be called. */
   do_not_call_uploads: string[];
 }
@@ -51,18 +54,19 @@ export async function lockForClaim(
       or max_calls_per_day is not null or max_attempts_per_person_per_day is not null)
     for no key update`.execute(tx.db);
   const claimed = sql<ClaimedCampaign>`
-    select c.workspace_id, c.id, c.timezone, c.agent_id, c.phone_number_id, c.max_concurrency, c.in_flight, c.calls_per_second,
+    select c.workspace_id, c.id, c.timezone, c.agent_id, c.phone_number_id, c.number_pool_id, c.max_concurrency, c.in_flight, c.calls_per_second,
       c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
       c.schedule_start, c.schedule_end, c.schedule_days,
       w.max_concurrent_calls, w.max_attempts_per_person_per_day, w.max_calls_per_day, w.allowed_countries,
       w.premium_rate_allowed,
-      n.phone_number as from_number, n.provider, n.allowed_outbound_countries,
+      n.phone_number as from_number, n.provider, n.allowed_outbound_countries, u.pool_id is not null as pooled,
       array(${doNotCallUploadIds(sql.ref('c.workspace_id'), sql.ref('c.id'))}) as do_not_call_uploads
     from campaigns c
     join workspaces w on w.id = c.workspace_id
     join servers s on s.id = ${serverId}
     left join phone_numbers n on n.workspace_id = c.workspace_id and n.id = c.phone_number_id
       and n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid)
+    left join number_usage u on u.workspace_id = c.workspace_id and u.phone_number_id = c.phone_number_id
     where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running'
       and c.next_claim_at <= ${now} and (c.end_date is null or c.end_date > ${now}) and w.dialing_paused_at is null
     for no key update of c skip locked for key share of s`.execute(tx.db);

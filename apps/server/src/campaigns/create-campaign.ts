@@ -1,8 +1,15 @@
 import type { components } from '@trunkline/client/schema';
 import { newUuid, toId } from '../ids.ts';
 import type { AuditEntry } from '../journal/record.ts';
-import { notFound } from '../service-error.ts';
-import { agentName, listFaults, phoneNumberId, refuseFaults, setLists, settingsFaults } from './campaign-settings.ts';
+import {
+  agentName,
+  listFaults,
+  numberPoolId,
+  phoneNumberId,
+  refuseFaults,
+  setLists,
+  settingsFaults,
+} from './campaign-settings.ts';
 import type { CampaignDeps } from './deps.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
 import type { Campaign } from './shape-campaign.ts';
@@ -33,8 +40,6 @@ export async function createCampaign(
     end_date: date(input.endDate),
   };
   refuseFaults([...settingsFaults(settings, maxConcurrency), ...listFaults(input.lists)]);
-  // Number pools come with their own issue; until then a workspace has none.
-  if (!('fromNumber' in input)) throw notFound('/body/numberPoolId');
   const agent = await agentName(agents, input.agentId);
   const id = newUuid();
   const now = clock.now();
@@ -50,7 +55,8 @@ export async function createCampaign(
         agent_id: input.agentId,
         agent_name: agent,
         direction: 'outbound',
-        phone_number_id: await phoneNumberId(tx, input.fromNumber),
+        phone_number_id: 'fromNumber' in input ? await phoneNumberId(tx, input.fromNumber) : null,
+        number_pool_id: 'fromNumber' in input ? null : await numberPoolId(tx, input.numberPoolId),
         status: 'draft',
         schedule_days: input.scheduleDays?.toSorted() ?? everyDay,
         calls_per_second: input.callsPerSecond ?? null,

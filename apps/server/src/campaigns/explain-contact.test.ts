@@ -8,6 +8,7 @@ const running: CampaignSituation = {
   answered: 0,
   endDate: null,
   dialingPaused: false,
+  noCallerId: false,
   hours: { days: [1, 2, 3, 4, 5, 6, 7] },
 };
 const fresh: ContactSituation = { state: 'pending', timezone: 'UTC', nextAttemptAt: now, reason: null };

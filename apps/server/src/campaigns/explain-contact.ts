@@ -12,6 +12,8 @@ export interface CampaignSituation {
   endDate: Date | null;
   /** Whether the workspace has stopped all dialing. */
   dialingPaused: boolean;
+  /** Whether neither its number nor any of its pool can place calls. */
+  noCallerId: boolean;
   hours: CallingHours;
 }
 
@@ -50,7 +52,8 @@ export function campaignReason(campaign: CampaignSituation): ContactReason | und
     case 'failed':
       return 'campaign_ended';
     default:
-      return campaign.dialingPaused ? 'dialing_paused' : undefined;
+      if (campaign.dialingPaused) return 'dialing_paused';
+      return campaign.noCallerId ? 'no_caller_id' : undefined;
   }
 }
 

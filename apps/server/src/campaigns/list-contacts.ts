@@ -51,7 +51,7 @@ export async function contactPage(
   query: ContactQuery,
   now: Date,
 ): Promise<{ items: CampaignContact[]; totalCount: number }> {
-  const situation = await situationOf(tx, campaign);
+  const situation = await situationOf(tx, campaign, now);
   const zones = await laneZones(tx, campaign);
   const { state, reason, searchText } = query;
   const conditions = [sql`c.workspace_id = ${tx.workspaceId} and c.campaign_id = ${campaign.id}`];

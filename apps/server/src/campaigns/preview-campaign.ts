@@ -1,9 +1,9 @@
 import type { components } from '@trunkline/client/schema';
-import { sql } from 'kysely';
-import { fromE164 } from '../calls/call.ts';
 import type { WorkspaceTx } from '../database/database.ts';
+import type { Candidate } from '../number-pools/assign-numbers.ts';
 import type { CallingArea } from '../phone-numbers/may-call.ts';
 import { type ContactReason, campaignReason, hasEnded } from './explain-contact.ts';
+import { previewCallers } from './preview-callers.ts';
 import { countWhoIsLeft } from './preview-counts.ts';
 import { previewSample } from './preview-sample.ts';
 import type { CampaignRow } from './shape-campaign.ts';
@@ -19,9 +19,9 @@ export interface PreviewScope {
   /** The uploads that would be read; undefined once the campaign has contacts of its own. */
   uploads: string[] | undefined;
   doNotCallUploads: string[];
-  /** The number that would call, as the database keeps it; undefined where it can't. */
-  from: number | undefined;
-  /** Where the workspace and the number may call. */
+  /** The numbers that would call. */
+  callers: Candidate[];
+  /** Where the workspace and the numbers may call. */
   area: CallingArea;
   /** Why nobody would be called at all. */
   nobody: ContactReason | undefined;
@@ -39,7 +39,7 @@ export async function previewCampaign(
   sampleSize: number,
   now: Date,
 ): Promise<CampaignPreview> {
-  const scope = await scopeOf(tx, campaign, now);
+  const scope = await scopeOf(tx, campaign, sampleSize, now);
   const left = await countWhoIsLeft(tx, scope);
   return {
     callable: left.callable,
@@ -48,20 +48,21 @@ export async function previewCampaign(
   };
 }
 
-async function scopeOf(tx: WorkspaceTx, campaign: CampaignRow, now: Date): Promise<PreviewScope> {
-  const situation = await situationOf(tx, campaign);
+async function scopeOf(tx: WorkspaceTx, campaign: CampaignRow, sampleSize: number, now: Date): Promise<PreviewScope> {
   const isBeforeStart = campaign.status === 'draft' || campaign.status === 'scheduled';
-  const caller = await findCaller(tx, campaign);
   const startsAt = Math.max(now.getTime(), campaign.scheduled_at?.getTime() ?? 0, campaign.start_date?.getTime() ?? 0);
+  const at = isBeforeStart ? new Date(startsAt) : now;
+  const situation = await situationOf(tx, campaign, at);
+  const { candidates, countries, canStart } = await previewCallers(tx, campaign, sampleSize, at);
   return {
     campaign,
     situation,
     uploads: isBeforeStart ? await contactUploads(tx, campaign.id) : undefined,
     doNotCallUploads: await doNotCallUploads(tx, campaign.id),
-    from: caller && fromE164(caller.phone_number),
-    area: { ...situation.area, countries: [...situation.area.countries, caller?.allowed_outbound_countries] },
-    nobody: nobodyReason(situation, isBeforeStart, caller !== undefined),
-    at: isBeforeStart ? new Date(startsAt) : now,
+    callers: candidates,
+    area: { ...situation.area, countries: [...situation.area.countries, countries] },
+    nobody: nobodyReason(situation, isBeforeStart, canStart),
+    at,
   };
 }
 
@@ -69,15 +70,4 @@ async function scopeOf(tx: WorkspaceTx, campaign: CampaignRow, now: Date): Promi
 function nobodyReason(situation: Situation, isBeforeStart: boolean, canCall: boolean): ContactReason | undefined {
   if (hasEnded(situation.status)) return campaignReason(situation);
   return isBeforeStart && !canCall ? 'no_caller_id' : undefined;
-}
-
-/** The campaign's number, if it can place calls now. */
-async function findCaller(tx: WorkspaceTx, campaign: CampaignRow) {
-  return tx.db
-    .selectFrom('phone_numbers')
-    .select(['phone_number', 'allowed_outbound_countries'])
-    .where('workspace_id', '=', tx.workspaceId)
-    .where('id', '=', campaign.phone_number_id)
-    .where(sql<boolean>`status = 'active' and (provider <> 'sip' or trunk_valid)`)
-    .executeTakeFirst();
 }

@@ -2,6 +2,8 @@ import type { components } from '@trunkline/client/schema';
 import { type RawBuilder, sql } from 'kysely';
 import { toE164 } from '../calls/call.ts';
 import type { WorkspaceTx } from '../database/database.ts';
+import { assignNumbers } from '../number-pools/assign-numbers.ts';
+import { countryOfNumber } from '../phone-numbers/country.ts';
 import { mayCall } from '../phone-numbers/may-call.ts';
 import { contactExplainer, type Explanation } from './explain-contact.ts';
 import { laneZones } from './list-contacts.ts';
@@ -55,9 +57,14 @@ export async function previewSample(
     return { row, isLeftOut: isLeftOut(row), explanation };
   });
   const pace = paced(scope.campaign.calls_per_second);
-  return judged
-    .toSorted((a, b) => dueTime(a.explanation) - dueTime(b.explanation))
-    .map((contact) => shape(scope, contact, pace));
+  const inOrder = judged.toSorted((a, b) => dueTime(a.explanation) - dueTime(b.explanation));
+  const callees = inOrder.filter((contact) => !contact.isLeftOut);
+  const numbers = assignNumbers(
+    callees.map(({ row }) => ({ country: countryOfNumber(row.phone_number) })),
+    scope.callers,
+  );
+  const from = new Map(callees.map((contact, at) => [contact, numbers[at]?.phoneNumber]));
+  return inOrder.map((contact) => shape(scope, contact, from.get(contact), pace));
 }
 
 const dueTime = ({ nextAttemptAt }: Explanation) => nextAttemptAt?.getTime() ?? Number.MAX_SAFE_INTEGER;
@@ -75,16 +82,17 @@ function paced(callsPerSecond: number | null): (at: Date) => Date {
 function shape(
   scope: PreviewScope,
   { row, isLeftOut, explanation }: { row: Candidate; isLeftOut: boolean; explanation: Explanation },
+  from: number | undefined,
   pace: (at: Date) => Date,
 ): PreviewContact {
   const contact = { phoneNumber: toE164(row.phone_number), ...(row.name !== null && { name: row.name }) };
   if (scope.nobody) return { ...contact, reason: scope.nobody };
   if (isLeftOut) return { ...contact, reason: row.do_not_call ? 'do_not_call' : 'country_not_allowed' };
   const { nextAttemptAt } = explanation;
-  const reason = explanation.reason ?? (scope.from === undefined ? 'no_caller_id' : undefined);
+  const reason = explanation.reason ?? (from === undefined ? 'no_caller_id' : undefined);
   return {
     ...contact,
-    ...(scope.from !== undefined && { fromNumber: toE164(scope.from) }),
+    ...(from !== undefined && { fromNumber: toE164(from) }),
     ...(nextAttemptAt && { nextAttemptAt: pace(nextAttemptAt).toISOString() }),
     ...(reason && { reason }),
   };

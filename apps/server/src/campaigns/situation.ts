@@ -3,6 +3,7 @@ import type { CallingArea } from '../phone-numbers/may-call.ts';
 import { notFound } from '../service-error.ts';
 import type { CampaignSituation } from './explain-contact.ts';
 import { callingHours } from './lanes.ts';
+import { hasCaller } from './preview-callers.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 
 /** What a workspace says about the calls of a campaign. */
@@ -11,8 +12,8 @@ export interface Situation extends CampaignSituation {
   area: CallingArea;
 }
 
-/** What decides now whether and when a campaign's contacts are called. */
-export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow): Promise<Situation> {
+/** What decides whether and when a campaign's contacts are called, from a time on. */
+export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow, at: Date): Promise<Situation> {
   const workspace = await tx.db
     .selectFrom('workspaces')
     .select(['quiet_hours_start', 'quiet_hours_end', 'dialing_paused_at', 'allowed_countries', 'premium_rate_allowed'])
@@ -25,6 +26,7 @@ export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow): Promi
     answered: campaign.answered,
     endDate: campaign.end_date,
     dialingPaused: workspace.dialing_paused_at !== null,
+    noCallerId: !(await hasCaller(tx, campaign, at)),
     hours: callingHours({ ...campaign, ...workspace }),
     area: { countries: [workspace.allowed_countries], premiumRate: workspace.premium_rate_allowed },
   };

@@ -4,7 +4,15 @@ import type { WorkspaceTx } from '../database/database.ts';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
-import { agentName, listFaults, phoneNumberId, refuseFaults, setLists, settingsFaults } from './campaign-settings.ts';
+import {
+  agentName,
+  listFaults,
+  numberPoolId,
+  phoneNumberId,
+  refuseFaults,
+  setLists,
+  settingsFaults,
+} from './campaign-settings.ts';
 import type { CampaignDeps } from './deps.ts';
 import { type Campaign, type CampaignRow, shapeCampaign } from './shape-campaign.ts';
 import { findCampaign, lockCampaign } from './store.ts';
@@ -49,8 +57,10 @@ export async function updateCampaign(
     refuseUnchangeable(campaign, input);
     const change: Change = { ...settingsChange(input), ...(agent !== undefined && { agent_name: agent }) };
     refuseFaults(settingsFaults({ ...campaign, ...change } as CampaignRow, maxConcurrency));
-    // Number pools come with their own issue; until then a workspace has none.
-    if (input.numberPoolId !== undefined) throw notFound('/body/numberPoolId');
+    if (input.numberPoolId !== undefined) {
+      change.number_pool_id = await numberPoolId(tx, input.numberPoolId);
+      change.phone_number_id = null;
+    }
     if (input.fromNumber !== undefined) {
       change.phone_number_id = await phoneNumberId(tx, input.fromNumber);
       change.number_pool_id = null;

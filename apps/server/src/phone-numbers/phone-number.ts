@@ -8,6 +8,9 @@ export type PhoneNumberRow = Selectable<Schema['phone_numbers']>;
 export type PhoneNumberStatus = PhoneNumberRow['status'];
 export type Provider = PhoneNumberRow['provider'];
 
+/** Every provider that a number can have. */
+export const providers = ['simulator', 'twilio', 'telnyx', 'sip'] as const satisfies readonly Provider[];
+
 /** The states that a number can move to, as the contract's `x-transitions` show them. */
 export const phoneNumberTransitions = {
   provisioning: ['active', 'failed', 'released'],

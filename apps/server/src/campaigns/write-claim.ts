@@ -1,0 +1,157 @@
+import { sql } from 'kysely';
+import { nextUtcDay } from '../calls/daily-attempts.ts';
+import { type CallToPlace, callRequest } from '../calls/place-calls.ts';
+import { type QueuedCall, queueCalls } from '../calls/queue-calls.ts';
+import { utcDay } from '../clock.ts';
+import type { EngineTx } from '../database/database.ts';
+import { newUuid } from '../ids.ts';
+import type { Caller, Callers } from './callers.ts';
+import type { ClaimedCampaign } from './claim-limits.ts';
+import type { Lane } from './lanes.ts';
+import { takeSlots } from './pace.ts';
+import type { PickedContact } from './pick-contacts.ts';
+
+/** When a contact who is on another call is looked at again. */
+const BUSY_ELSEWHERE_MS = 30_000;
+
+/** What a claim has found, under the locks of its transaction. */
+export interface FoundForClaim {
+  campaign: ClaimedCampaign;
+  picked: PickedContact[];
+  /** The numbers of those who were called often enough today. */
+  atLimit: Set<number>;
+  lanes: Lane[];
+  callers: Callers;
+}
+
+/** Who writes a claim, and when. */
+interface WritingServer {
+  serverId: string;
+  now: Date;
+  isSimulated: (provider: string) => boolean | undefined;
+}
+
+/** What becomes of contacts who are not called now. */
+interface NotCalled {
+  later: { id: string; reason: string; until: Date }[];
+  skipped: { id: string; reason: string }[];
+}
+
+/** Writes what becomes of each picked contact, and counts it on the campaign's row. */
+export async function writeClaim(
+  tx: EngineTx,
+  found: FoundForClaim,
+  { serverId, now, isSimulated }: WritingServer,
+): Promise<CallToPlace[]> {
+  const { campaign, picked, atLimit, lanes } = found;
+  const { workspace_id: workspaceId, id: campaignId } = campaign;
+  const notCalled: NotCalled = { later: [], skipped: [] };
+  const callable: PickedContact[] = [];
+  for (const contact of picked) {
+    const { id } = contact;
+    if (contact.skip !== null) notCalled.skipped.push({ id, reason: contact.skip });
+    else if (!atLimit.has(contact.phone_number)) callable.push(contact);
+    else notCalled.later.push({ id, reason: 'limit_reached', until: nextUtcDay(now) });
+  }
+  const placed = await withCallers(found, callable, notCalled, now);
+  const { slots, nextStartAt } = takeSlots(campaign.calls_per_second, campaign.next_start_at, now, placed.length);
+  const closesAt = new Map(lanes.map((lane) => [lane.lane, lane.closesAt]));
+  const wanted = placed.map(({ contact, caller }, at): QueuedCall => {
+    const { startAt, placeBefore } = slots[at]!;
+    const closes = closesAt.get(contact.lane)!;
+    return {
+      roomId: newUuid(),
+      contactId: contact.id,
+      to: contact.phone_number,
+      from: caller.phoneNumber,
+      phoneNumberId: caller.id,
+      provider: caller.provider,
+      simulated: isSimulated(caller.provider)!,
+      pooled: caller.pooled,
+      attempt: contact.attempt + 1,
+      startAt,
+      placeBefore: placeBefore < closes ? placeBefore : closes,
+    };
+  });
+  const shared = {
+    agentId: campaign.agent_id,
+    ringTimeoutSeconds: campaign.ring_timeout_seconds,
+    maxCallSeconds: campaign.max_call_seconds,
+  };
+  const queued = await queueCalls(tx, { workspaceId, campaignId, serverId, now, ...shared }, wanted);
+
+  const busyUntil = new Date(now.getTime() + BUSY_ELSEWHERE_MS);
+  for (const { contactId: id } of wanted) {
+    if (!queued.has(id)) notCalled.later.push({ id, reason: 'already_on_a_call', until: busyUntil });
+  }
+  await moveContacts(tx, campaign, [...queued], notCalled);
+  const { later, skipped } = notCalled;
+  const handled = new Set([...queued, ...idsOf(later), ...idsOf(skipped)]);
+  const wasPending = picked.filter((contact) => handled.has(contact.id) && contact.state === 'pending').length;
+  const wasWaiting = handled.size - wasPending;
+  await sql`
+    update campaigns set in_flight = in_flight + ${queued.size}, attempts = attempts + ${queued.size},
+      pending = pending - ${wasPending}, waiting = waiting - ${wasWaiting} + ${later.length},
+      skipped = skipped + ${skipped.length}, next_start_at = ${nextStartAt}, next_claim_at = ${now}, revision = revision + 1
+    where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
+  await sql`
+    insert into workspace_usage (workspace_id, day, calls) values (${workspaceId}, ${utcDay(now)}, ${queued.size})
+    on conflict (workspace_id, day) do update set calls = workspace_usage.calls + excluded.calls`.execute(tx.db);
+
+  const contactOf = new Map(picked.map((contact) => [contact.id, contact]));
+  return wanted
+    .filter((call) => queued.has(call.contactId))
+    .map((call): CallToPlace => {
+      const held = { ...call, workspaceId, campaignId };
+      const request = callRequest(held, { ...shared, variables: contactOf.get(call.contactId)!.variables });
+      return { ...held, request };
+    });
+}
+
+/** The contacts that can be called now, each with its number. Those who get none are noted. */
+async function withCallers(
+  { campaign, callers }: FoundForClaim,
+  callable: PickedContact[],
+  { later, skipped }: NotCalled,
+  now: Date,
+): Promise<{ contact: PickedContact; caller: Caller }[]> {
+  const { slots } = takeSlots(campaign.calls_per_second, campaign.next_start_at, now, callable.length);
+  const contacts = callable.slice(0, slots.length);
+  const chosen = await callers.choose(contacts);
+  return contacts.flatMap((contact, at) => {
+    const caller = chosen[at]!;
+    if ('id' in caller) return [{ contact, caller }];
+    if ('skip' in caller) skipped.push({ id: contact.id, reason: caller.skip });
+    else later.push({ id: contact.id, reason: 'no_caller_id', until: caller.until });
+    return [];
+  });
+}
+
+const idsOf = (contacts: { id: string }[]) => contacts.map((contact) => contact.id);
+
+/** Moves picked contacts, which the caller holds. */
+async function moveContacts(
+  tx: EngineTx,
+  { workspace_id: workspaceId, id: campaignId }: ClaimedCampaign,
+  dialing: string[],
+  { later, skipped }: NotCalled,
+): Promise<void> {
+  await sql`
+    update campaign_contacts set state = 'dialing', attempt = attempt + 1, reason = null
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and id = any(${dialing}::uuid[])`.execute(
+    tx.db,
+  );
+  if (later.length > 0) {
+    await sql`
+      update campaign_contacts c set state = 'waiting', reason = x.reason, next_attempt_at = x.until
+      from unnest(${idsOf(later)}::uuid[], ${later.map((contact) => contact.reason)}::text[],
+        ${later.map((contact) => contact.until)}::timestamptz[]) as x (id, reason, until)
+      where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id`.execute(tx.db);
+  }
+  if (skipped.length > 0) {
+    await sql`
+      update campaign_contacts c set state = 'skipped', reason = x.reason
+      from unnest(${idsOf(skipped)}::uuid[], ${skipped.map((contact) => contact.reason)}::text[]) as x (id, reason)
+      where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id`.execute(tx.db);
+  }
+}

@@ -1,0 +1,65 @@
+import { type RawBuilder, sql } from 'kysely';
+import { utcDay } from '../clock.ts';
+import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import { providers } from '../phone-numbers/phone-number.ts';
+import type { PoolQuery } from './read-candidates.ts';
+
+const DAY_MS = 86_400_000;
+
+interface Row {
+  members: number;
+  free_at: Date | null;
+}
+
+/**
+ * When a member of a pool can be called from at the earliest, but for calls that are up: now, or when it has cooled, or
+ * when the next UTC day begins. Undefined where no member is outbound-ready.
+ */
+export async function poolFreeAt(
+  tx: EngineTx | WorkspaceTx,
+  query: Omit<PoolQuery, 'most'>,
+): Promise<Date | undefined> {
+  const { rows } = await sql<Row>`select ${earliest(query)} ${members(query, sql``)}`.execute(tx.db);
+  return rows[0]!.free_at ?? undefined;
+}
+
+/** Whether a member of a pool is outbound-ready, whatever its caps and how it fares. */
+export async function hasReadyMember(tx: WorkspaceTx, poolId: string): Promise<boolean> {
+  const query = { workspaceId: tx.workspaceId, poolId, now: new Date(0), providers };
+  return (await poolFreeAt(tx, query)) !== undefined;
+}
+
+/** What stands between a country's callees and a pool: whether any member may call there, and when one can. */
+export interface CountryOutlook {
+  mayCall: boolean;
+  freeAt: Date | undefined;
+}
+
+/** The same for callees of some countries, whom only some members may call. */
+export async function freeAtFor(
+  tx: EngineTx,
+  query: Omit<PoolQuery, 'most'>,
+  countries: (string | undefined)[],
+): Promise<Map<string | undefined, CountryOutlook>> {
+  const mayCall = sql`and (n.allowed_outbound_countries = '{}' or q.country = any(n.allowed_outbound_countries))`;
+  const { rows } = await sql<Row & { country: string | null }>`
+    select q.country, m.* from unnest(${countries.map((country) => country ?? null)}::text[]) as q (country)
+    cross join lateral (select ${earliest(query)} ${members(query, mayCall)}) as m`.execute(tx.db);
+  return new Map(
+    rows.map((row) => [row.country ?? undefined, { mayCall: row.members > 0, freeAt: row.free_at ?? undefined }]),
+  );
+}
+
+function earliest({ now, providers }: Omit<PoolQuery, 'most'>): RawBuilder<unknown> {
+  const nextDay = new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
+  const isAtCap = sql`u.day >= ${utcDay(now)} and u.attempts >= p.max_calls_per_number_per_day`;
+  const isReady = sql`n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid)
+    and n.provider = any(${providers}::text[])`;
+  return sql`count(*) as members, min(greatest(${now}::timestamptz, u.cooling_until,
+    case when ${isAtCap} then ${nextDay}::timestamptz end)) filter (where ${isReady}) as free_at`;
+}
+
+const members = ({ workspaceId, poolId }: Omit<PoolQuery, 'most'>, condition: RawBuilder<unknown>) => sql`
+  from number_usage u join phone_numbers n on n.workspace_id = u.workspace_id and n.id = u.phone_number_id
+  join number_pools p on p.workspace_id = u.workspace_id and p.id = u.pool_id
+  where u.workspace_id = ${workspaceId} and u.pool_id = ${poolId} ${condition}`;

@@ -1,0 +1,84 @@
+import { type RawBuilder, sql } from 'kysely';
+import { utcDay } from '../clock.ts';
+import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import type { Candidate } from './assign-numbers.ts';
+
+/** A pool, and what must hold of its members. */
+export interface PoolQuery {
+  workspaceId: string;
+  poolId: string;
+  now: Date;
+  /** The providers that are configured here. */
+  providers: readonly string[];
+  /** How many members are wanted at most. */
+  most: number;
+}
+
+interface Row {
+  id: string;
+  phone_number: string;
+  provider: string;
+  country: string | null;
+  allowed_outbound_countries: string[];
+  last_used_at: Date;
+  left_today: number | null;
+  left_at_once: number | null;
+}
+
+/**
+ * The members that may be called from now, least recently used first: outbound-ready, not cooling, under both caps. It
+ * reads the head of an index and passes over those that are not free, however many members there are. Where claims must
+ * not pass the caps, the caller holds the pool's row.
+ */
+export async function readCandidates(tx: EngineTx | WorkspaceTx, query: PoolQuery): Promise<Candidate[]> {
+  const { rows } = await freeMembers(query, sql``).execute(tx.db);
+  return rows.map(toCandidate);
+}
+
+/**
+ * The same for callees of some countries: for each the members of that country, and those of any, that may call there.
+ * A member may come more than once.
+ */
+export async function readCandidatesFor(
+  tx: EngineTx | WorkspaceTx,
+  query: PoolQuery,
+  countries: (string | undefined)[],
+): Promise<Candidate[]> {
+  const mayCall = sql`and (n.allowed_outbound_countries = '{}' or q.country = any(n.allowed_outbound_countries))`;
+  const { rows } = await sql<Row>`
+    select m.* from unnest(${countries.map((country) => country ?? null)}::text[]) as q (country)
+      cross join lateral (${freeMembers(query, sql`and u.country = q.country ${mayCall}`)}) as m
+    union all
+    select m.* from unnest(${countries.map((country) => country ?? null)}::text[]) as q (country)
+      cross join lateral (${freeMembers(query, mayCall)}) as m`.execute(tx.db);
+  return rows.map(toCandidate);
+}
+
+/** A statement for members that are free. The limit stands in its text, so that the plan is one for few rows. */
+function freeMembers({ workspaceId, poolId, now, providers, most }: PoolQuery, condition: RawBuilder<unknown>) {
+  const cap = (column: string) =>
+    sql`(select ${sql.ref(column)} from number_pools where workspace_id = ${workspaceId} and id = ${poolId})`;
+  const leftToday = sql`${cap('max_calls_per_number_per_day')} - case when u.day >= ${utcDay(now)} then u.attempts else 0 end`;
+  const leftAtOnce = sql`case when ${cap('max_concurrent_per_number')} is null then null else
+    ${cap('max_concurrent_per_number')} - (select count(*) from calls k where k.workspace_id = ${workspaceId}
+      and k.phone_number_id = u.phone_number_id and k.ended_at is null) end`;
+  return sql<Row>`
+    select u.phone_number_id as id, n.phone_number, n.provider, u.country, n.allowed_outbound_countries, u.last_used_at,
+      ${leftToday} as left_today, ${leftAtOnce} as left_at_once
+    from number_usage u join phone_numbers n on n.workspace_id = u.workspace_id and n.id = u.phone_number_id
+    where u.workspace_id = ${workspaceId} and u.pool_id = ${poolId}
+      and (u.cooling_until is null or u.cooling_until <= ${now}) and coalesce(${leftToday}, 1) > 0
+      and n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid) and n.provider = any(${providers}::text[])
+      and coalesce(${leftAtOnce}, 1) > 0 ${condition}
+    order by u.last_used_at limit ${sql.raw(String(most))}`;
+}
+
+const toCandidate = (row: Row): Candidate => ({
+  id: row.id,
+  phoneNumber: Number(row.phone_number.slice(1)),
+  provider: row.provider,
+  country: row.country,
+  allowedCountries: row.allowed_outbound_countries,
+  room: Math.min(row.left_today ?? Number.POSITIVE_INFINITY, row.left_at_once ?? Number.POSITIVE_INFINITY),
+  lastUsedAt: row.last_used_at,
+});
