@@ -5,6 +5,7 @@ import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import type { CallRequest, PlaceResult, TelephonyGateway } from '../telephony/gateway.ts';
 import { type HeldCall, toE164 } from './call.ts';
+import { recordCallEvents } from './call-events.ts';
 
 /** The most calls that one statement moves to `dialing`. */
 const PLACE_SIZE = 200;
@@ -93,8 +94,8 @@ export function createCallPlacer(options: {
 
   async function moveToDialing(due: CallToPlace[]): Promise<Set<string>> {
     const now = clock.now();
-    const { rows } = await database.inEngine(({ db }) =>
-      sql<{ id: string }>`
+    return database.inEngine(async (tx) => {
+      const { rows } = await sql<{ id: string; workspace_id: string }>`
         update calls c set status = 'dialing', dialed_at = ${now}
         from unnest(${due.map((call) => call.workspaceId)}::uuid[], ${due.map((call) => call.roomId)}::uuid[])
           as x (workspace_id, id)
@@ -104,9 +105,11 @@ export function createCallPlacer(options: {
           and (c.workflow_run_id is not null
             or exists (select from campaigns p where p.workspace_id = c.workspace_id and p.id = c.campaign_id
               and p.status = 'running' and (p.end_date is null or p.end_date > ${now})))
-        returning c.id`.execute(db),
-    );
-    return new Set(rows.map((row) => row.id));
+        returning c.id, c.workspace_id`.execute(tx.db);
+      const started = rows.map((row) => ({ workspaceId: row.workspace_id, roomId: row.id }));
+      await recordCallEvents(tx, 'call.started', started);
+      return new Set(rows.map((row) => row.id));
+    });
   }
 
   async function handOver(call: CallToPlace): Promise<void> {

@@ -5,6 +5,7 @@ import type { Database } from '../database/database.ts';
 import { type EndedUse, noteEnds } from '../number-pools/note-ends.ts';
 import type { CallEvent, CallOutcome } from '../telephony/gateway.ts';
 import { type EndedCall, finalStatus, type HeldCall } from './call.ts';
+import { recordCallEvents } from './call-events.ts';
 import { type CallOwner, campaignsOf } from './call-owner.ts';
 
 /** How long events are gathered before they are written as a set (engine.md, "Ends and counters"). */
@@ -117,9 +118,12 @@ export function createCallRecorder(options: {
         where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ('dialing', 'ringing', 'in_progress')
         returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.workflow_run_id, c.attempt, c.outcome,
           c.ended_at, c.phone_number_id, c.pooled`.execute(tx.db);
+      const moved = new Set(rows.map((row) => row.id));
+      const answered = known.filter(([call, { answeredAt }]) => answeredAt && moved.has(call.roomId));
       const endedRows = rows.filter(hasEnded);
       const calls = endedRows.map(toEndedCall);
-      await owner.onCallsEnded(tx, calls, now);
+      const answeredCalls = answered.map(([call]) => call);
+      await Promise.all([owner.onCallsEnded(tx, calls, now), recordCallEvents(tx, 'call.answered', answeredCalls)]);
       await noteEnds(tx, endedRows.filter((row) => row.pooled).map(toEndedUse), now);
       return calls;
     });

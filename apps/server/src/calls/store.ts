@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { WorkspaceTx } from '../database/database.ts';
+import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { type PageQuery, pageRows } from '../database/page.ts';
 import type { CallStatus } from '../database/schema.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
@@ -32,6 +32,19 @@ export async function findCall(tx: WorkspaceTx, roomId: string): Promise<CallRow
   const call = sql`select * from calls where workspace_id = ${tx.workspaceId} and id = ${roomId}`;
   const { rows } = await withContacts(call).execute(tx.db);
   return rows[0];
+}
+
+/** Calls of any workspaces. */
+export async function callsNamed(
+  tx: EngineTx,
+  calls: readonly { workspaceId: string; roomId: string }[],
+): Promise<(CallRow & { workspace_id: string })[]> {
+  const named = sql`
+    select c.* from unnest(${calls.map((call) => call.workspaceId)}::uuid[],
+      ${calls.map((call) => call.roomId)}::uuid[]) as x (workspace_id, id)
+    join calls c on c.workspace_id = x.workspace_id and c.id = x.id`;
+  const { rows } = await sql<CallRow & { workspace_id: string }>`${withContacts(named)}`.execute(tx.db);
+  return rows;
 }
 
 /** A page of calls, in the order in which they were taken up. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { HeldCall } from '../calls/call.ts';
+import { tellingOfEnds } from '../calls/call-events.ts';
 import { bothOwners, type CallOwner, type CampaignKey, type UnlockedCallOwner } from '../calls/call-owner.ts';
 import { hangUpRequested } from '../calls/hang-up-requested.ts';
 import { type CallPlacer, type CallToPlace, createCallPlacer } from '../calls/place-calls.ts';
@@ -84,7 +85,7 @@ export interface DialerOptions {
 export function createDialer(options: DialerOptions): Dialer {
   const { database, lease, clock, log, gateways, onFinished } = options;
   const held = new Map<string, HeldCall>();
-  const owner = bothOwners(campaignCallOwner(onFinished), options.runs);
+  const owner = tellingOfEnds(bothOwners(campaignCallOwner(onFinished), options.runs));
   const gatewayFor = (provider: string): TelephonyGateway => {
     const gateway = gateways.get(provider);
     if (!gateway) throw new ServiceError('unavailable', `The provider ${provider} is not configured on this server.`);

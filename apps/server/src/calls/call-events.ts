@@ -1,0 +1,68 @@
+import type { EngineTx } from '../database/database.ts';
+import { recordForWebhooks, workspacesWithEndpoints } from '../journal/record-for-webhooks.ts';
+import type { CallOwner } from './call-owner.ts';
+import { type CallRow, shapeCall } from './shape-call.ts';
+import { callsNamed } from './store.ts';
+
+interface CallKey {
+  workspaceId: string;
+  roomId: string;
+}
+
+/** What webhooks are told of calls, in its order. A call as it is now, or when that is past, as it was then. */
+const moments = {
+  'call.started': { revision: 1, at: (row: CallRow) => row.dialed_at ?? row.queued_at, asThen: (row: CallRow) => row },
+  'call.answered': { revision: 2, at: (row: CallRow) => row.answered_at!, asThen: asAnswered },
+  'call.ended': { revision: 3, at: (row: CallRow) => row.ended_at!, asThen: (row: CallRow) => row },
+} as const;
+
+export type CallEventType = keyof typeof moments;
+
+/** A call may be answered and have ended by the time that both are written. */
+function asAnswered(row: CallRow): CallRow {
+  return {
+    ...row,
+    status: 'in_progress',
+    outcome: null,
+    ended_at: null,
+    ended_by: null,
+    sip_status: null,
+    result: null,
+  };
+}
+
+/**
+ * Writes events of calls for webhooks, in the transaction that makes them true, each once. Where no endpoint of the
+ * workspace wants them nothing is read or written: a dialer makes thousands a second.
+ */
+export async function recordCallEvents(tx: EngineTx, type: CallEventType, calls: readonly CallKey[]): Promise<void> {
+  if (calls.length === 0) return;
+  const listening = await workspacesWithEndpoints(tx, new Set(calls.map((call) => call.workspaceId)), type);
+  const told = calls.filter((call) => listening.has(call.workspaceId));
+  if (told.length === 0) return;
+  const { revision, at, asThen } = moments[type];
+  const rows = await callsNamed(tx, told);
+  await recordForWebhooks(
+    tx,
+    type,
+    rows.map((row) => ({
+      workspaceId: row.workspace_id,
+      resourceId: row.id,
+      revision,
+      data: shapeCall(asThen(row)),
+      at: at(row),
+    })),
+  );
+}
+
+/** An owner of calls, with webhooks told of every end. A call that was given back after it was started has ended too. */
+export const tellingOfEnds = (owner: CallOwner): CallOwner => ({
+  lock: owner.lock,
+  onCallsEnded: async (tx, calls, now) => {
+    await Promise.all([owner.onCallsEnded(tx, calls, now), recordCallEvents(tx, 'call.ended', calls)]);
+  },
+  onCallsReturned: async (tx, calls, now) => {
+    const ended = calls.filter((call) => !call.attemptTakenBack);
+    await Promise.all([owner.onCallsReturned(tx, calls, now), recordCallEvents(tx, 'call.ended', ended)]);
+  },
+});

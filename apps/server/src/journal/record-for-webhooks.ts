@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import type { EngineTx } from '../database/database.ts';
+import { newUuid } from '../ids.ts';
+
+/** An event that nothing but webhooks is told of. */
+export interface WebhookOnlyEvent {
+  workspaceId: string;
+  resourceId: string;
+  /** Its place among the events of the resource. */
+  revision: number;
+  data: object;
+  /** When it happened. */
+  at: Date;
+}
+
+/** Those of some workspaces that have an endpoint for events of a type. */
+export async function workspacesWithEndpoints(
+  tx: EngineTx,
+  workspaceIds: ReadonlySet<string>,
+  type: string,
+): Promise<Set<string>> {
+  const { rows } = await sql<{ workspace_id: string }>`
+    select workspace_id from webhooks
+    where workspace_id = any(${[...workspaceIds]}::uuid[]) and status = 'enabled' and ${type} = any(event_types)
+    `.execute(tx.db);
+  return new Set(rows.map((row) => row.workspace_id));
+}
+
+/** Writes events of one type as a set, each once, where an endpoint wants them. */
+export async function recordForWebhooks(tx: EngineTx, type: string, events: WebhookOnlyEvent[]): Promise<void> {
+  await sql`
+    insert into events (workspace_id, resource_id, revision, id, type, data, created_at, hand_over_to)
+    select x.workspace_id, x.resource_id, x.revision, x.id, ${type}, x.data, x.created_at, w.ids
+    from unnest(${events.map((event) => event.workspaceId)}::uuid[], ${events.map((event) => event.resourceId)}::uuid[],
+      ${events.map((event) => event.revision)}::bigint[], ${events.map(newUuid)}::uuid[],
+      ${events.map((event) => JSON.stringify(event.data))}::jsonb[], ${events.map((event) => event.at)}::timestamptz[])
+      as x (workspace_id, resource_id, revision, id, data, created_at)
+    cross join lateral (
+      select array_agg(id) as ids from webhooks
+      where workspace_id = x.workspace_id and status = 'enabled' and ${type} = any(event_types)) w
+    where w.ids is not null
+    on conflict do nothing`.execute(tx.db);
+}
