@@ -12,6 +12,8 @@ const WHOLE = /^\{\{\s*([^\s{}]+)\s*\}\}$/;
 /** Keys that reach an object's prototype, and so are never there. */
 const NEVER_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
+export const isNeverKey = (key: string): boolean => NEVER_KEYS.has(key);
+
 const sizeOf = (text: string) => Buffer.byteLength(text);
 
 /**
@@ -21,7 +23,7 @@ const sizeOf = (text: string) => Buffer.byteLength(text);
 export function lookUp(context: Context, path: string): unknown {
   let value: unknown = context;
   for (const key of path.split('.')) {
-    if (typeof value !== 'object' || value === null || NEVER_KEYS.has(key)) return undefined;
+    if (typeof value !== 'object' || value === null || isNeverKey(key)) return undefined;
     if (Array.isArray(value) && !/^(0|[1-9]\d*)$/.test(key)) return undefined;
     if (!Object.hasOwn(value, key)) return undefined;
     value = (value as Record<string, unknown>)[key];
