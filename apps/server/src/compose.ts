@@ -54,6 +54,7 @@ import { webhookOperations } from './webhooks/operations.ts';
 import { eraseOldDeliveries } from './webhooks/retention.ts';
 import { startWebhookSender } from './webhooks/sender.ts';
 import { createFlows } from './workflows/flows.ts';
+import { workflowOperations } from './workflows/operations.ts';
 import { createRunEngine } from './workflows/run-engine.ts';
 import { runOperations } from './workflows/run-operations.ts';
 import { createRunStarter } from './workflows/run-starter.ts';
@@ -182,6 +183,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     }),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, nudgeHangUps: dialer.nudgeHangUps }),
     ...callOperations({ database, clock, countConversions, ...dialer }),
+    ...workflowOperations({ database, agents, clock }),
     ...workspaceOperations({ database, clock, secrets, onHoursChanged: forgetWindows }),
     ...apiKeyOperations({ database, clock }),
     ...auditLogOperations(database),

@@ -190,6 +190,22 @@ test('workflow runs', async () => {
   await step('cancelWorkflowRun', 'workflow_run.cancelled', cancelling, idOf);
 });
 
+test('workflows', async () => {
+  const workflows = '/v1/workflows';
+  const body = {
+    name: 'Nothing',
+    startNodeId: 'done',
+    nodes: [{ id: 'done', type: 'end' as const, title: 'Done', status: 'completed' as const }],
+  };
+  const { id } = await step('createWorkflow', 'workflow.created', walker.POST(workflows, { body }), idOf);
+  const one = { params: { path: { workflowId: id } } };
+  const replacing = walker.PUT(`${workflows}/{workflowId}`, { ...one, body });
+  await step('replaceWorkflowDraft', 'workflow.updated', replacing, idOf);
+  const publishing = walker.POST(`${workflows}/{workflowId}/publish`, one);
+  await step('publishWorkflow', 'workflow.published', publishing, () => id);
+  await step('deleteWorkflow', 'workflow.deleted', walker.DELETE(`${workflows}/{workflowId}`, one), idOf);
+});
+
 test('keys and the workspace', async () => {
   const { id: workspaceId } = (await server.client.GET('/v1/workspace')).data!.data;
   const ofWorkspace = () => workspaceId;

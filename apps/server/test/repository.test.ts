@@ -157,7 +157,9 @@ test('SQL compares with known states only', () => {
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
-  ...readdirSync(path.join(home, '../../docs')).map((name) => `docs/${name}`),
+  ...readdirSync(path.join(home, '../../docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
 ];
 
 /** Links of a page, by its path from the repository's folder, that lead to no file. */

@@ -5,14 +5,6 @@ import type { OperationId } from './handler.ts';
  * doesn't compile. To build one, take its name out and hand its handler over.
  */
 export const notImplemented = [
-  // Workflows
-  'listWorkflows',
-  'createWorkflow',
-  'getWorkflow',
-  'replaceWorkflowDraft',
-  'deleteWorkflow',
-  'publishWorkflow',
-  'listWorkflowVersions',
   // Batches
   'listBatches',
   'startBatch',

@@ -14,25 +14,23 @@ export function checkDefinition(definition: Definition): ErrorDetail[] {
   const graph = graphOf(definition);
   const place = placeOf(nodes);
   const hasStart = graph.nodes.has(startNodeId);
-  return [
+  return inNodeOrder([
     ...(requiredContext ?? []).flatMap((key, index) =>
       isNeverKey(key) ? [fault(`/body/requiredContext/${index}`, `${key} can not be a key of the context.`)] : [],
     ),
     ...(hasStart ? [] : [fault('/body/startNodeId', `There is no node ${startNodeId}.`)]),
     ...(nodes.some(({ type }) => type === 'end') ? [] : [fault('/body/nodes', 'There is no end node.')]),
-    ...byNode([
-      ...nodes.flatMap((node, index) => faultsOfNode(graph, node, index)),
-      ...(hasStart ? unreachable(graph, startNodeId).map((id) => place(id, '', 'No path leads to this node.')) : []),
-      ...endless(graph).map((id) => place(id, '', 'No path leads from this node to an end.')),
-      ...cyclesWithout(graph, ({ type }) => type === 'wait' || type === 'call').map((cycle) =>
-        place(cycle[0]!, '', `A cycle needs a wait or a call in it; this one has none: ${cycle.join(', ')}.`),
-      ),
-      ...(hasStart && requiredContext ? unsetVariables(graph, startNodeId, requiredContext) : []).map(
-        ({ nodeId, at, key }) =>
-          place(nodeId, at, `No path to this node sets ${key}. Set it before, or add it to requiredContext.`),
-      ),
-    ]),
-  ];
+    ...nodes.flatMap((node, index) => faultsOfNode(graph, node, index)),
+    ...(hasStart ? unreachable(graph, startNodeId).map((id) => place(id, '', 'No path leads to this node.')) : []),
+    ...endless(graph).map((id) => place(id, '', 'No path leads from this node to an end.')),
+    ...cyclesWithout(graph, ({ type }) => type === 'wait' || type === 'call').map((cycle) =>
+      place(cycle[0]!, '', `A cycle needs a wait or a call in it; this one has none: ${cycle.join(', ')}.`),
+    ),
+    ...(hasStart && requiredContext ? unsetVariables(graph, startNodeId, requiredContext) : []).map(
+      ({ nodeId, at, key }) =>
+        place(nodeId, at, `No path to this node sets ${key}. Set it before, or add it to requiredContext.`),
+    ),
+  ]);
 }
 
 const fault = (path: string, message: string, nodeId?: string): ErrorDetail => ({
@@ -72,8 +70,8 @@ function endless(graph: Graph): string[] {
   return [...graph.nodes.keys()].filter((id) => !ending.has(id));
 }
 
-/** Faults by the place of their node. */
-function byNode(faults: ErrorDetail[]): ErrorDetail[] {
-  const index = ({ path }: ErrorDetail) => Number(path.split('/')[3]);
+/** Faults by the place of their node; those of no node come first. */
+export function inNodeOrder(faults: ErrorDetail[]): ErrorDetail[] {
+  const index = ({ path, nodeId }: ErrorDetail) => (nodeId === undefined ? -1 : Number(path.split('/')[3]));
   return faults.toSorted((a, b) => index(a) - index(b));
 }

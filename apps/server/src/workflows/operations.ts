@@ -1,0 +1,70 @@
+import { pageAnswer, pageOf } from '../database/page.ts';
+import type { Handlers } from '../http/handler.ts';
+import { fromId } from '../ids.ts';
+import { actorOf } from '../journal/actor.ts';
+import { deleteWorkflow } from './delete-workflow.ts';
+import type { WorkflowDeps } from './deps.ts';
+import { publishWorkflow } from './publish-workflow.ts';
+import { createWorkflow, replaceDraft } from './save-draft.ts';
+import { shapeSummary, shapeVersion, shapeWorkflow } from './shape-workflow.ts';
+import { readWorkflow, versionPage, workflowPage } from './workflow-store.ts';
+
+type Ids =
+  | 'listWorkflows'
+  | 'createWorkflow'
+  | 'getWorkflow'
+  | 'replaceWorkflowDraft'
+  | 'deleteWorkflow'
+  | 'publishWorkflow'
+  | 'listWorkflowVersions';
+
+const wrapped = <T>(data: T) => ({ success: true as const, data });
+
+/** The operations on definitions of the tag "Workflows"; those on runs are in run-operations.ts. */
+export function workflowOperations(deps: WorkflowDeps) {
+  const { database } = deps;
+  return {
+    listWorkflows: async ({ query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const { rows, totalCount } = await database.inSnapshot(workspaceId, (tx) => workflowPage(tx, page));
+      return { status: 200, body: wrapped(pageAnswer(page, rows.map(shapeSummary), totalCount)) };
+    },
+
+    createWorkflow: async ({ body }, context) => {
+      const row = await createWorkflow(deps, context.workspaceId, body, actorOf(context));
+      return { status: 201, body: wrapped(shapeWorkflow(row)) };
+    },
+
+    getWorkflow: async ({ path }, { workspaceId }) => {
+      const row = await database.inWorkspace(workspaceId, (tx) => readWorkflow(tx, fromId(path.workflowId)));
+      return { status: 200, body: wrapped(shapeWorkflow(row)) };
+    },
+
+    replaceWorkflowDraft: async ({ path, body }, context) => {
+      const workflowId = fromId(path.workflowId);
+      const row = await replaceDraft(deps, context.workspaceId, workflowId, body, actorOf(context));
+      return { status: 200, body: wrapped(shapeWorkflow(row)) };
+    },
+
+    deleteWorkflow: async ({ path: { workflowId } }, context) => {
+      const actor = actorOf(context)('workflow.deleted', 'workflow', workflowId);
+      await deleteWorkflow(deps, context.workspaceId, fromId(workflowId), actor);
+      return { status: 200, body: wrapped({ id: workflowId, deleted: true }) };
+    },
+
+    publishWorkflow: async ({ path: { workflowId } }, context) => {
+      const actor = actorOf(context)('workflow.published', 'workflow', workflowId);
+      const row = await publishWorkflow(deps, context.workspaceId, fromId(workflowId), actor);
+      return { status: 200, body: wrapped(shapeVersion(row)) };
+    },
+
+    listWorkflowVersions: async ({ path, query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const { rows, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
+        const { id } = await readWorkflow(tx, fromId(path.workflowId));
+        return versionPage(tx, id, page);
+      });
+      return { status: 200, body: wrapped(pageAnswer(page, rows.map(shapeVersion), totalCount)) };
+    },
+  } satisfies Handlers<Ids>;
+}
