@@ -6,6 +6,7 @@ import type { Database } from '../src/database/database.ts';
 import { newUuid } from '../src/ids.ts';
 import { type SeedOptions, seedCampaign, startTestDialer, type TestDialer, until } from './dialing.ts';
 import { withDatabase } from './own-database.ts';
+import { seedPool, usageOf } from './pool-seed.ts';
 
 const NOW = new Date('2026-03-10T12:00:00Z');
 const ANSWERS = '+14155550100';
@@ -26,7 +27,7 @@ async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> 
       runId: newUuid(),
       attempt: 1,
       to: ANSWERS,
-      fromNumber: '+12125550199',
+      from: { number: '+12125550199' },
       agentId: 'agent',
       variables: { first_name: 'Ada' },
       ringTimeoutSeconds: 30,
@@ -96,7 +97,7 @@ test.concurrent.each<[string, Omit<SeedOptions, 'contacts'>, Partial<RunCallWish
   ['an emergency number', {}, { to: '+1911' }, { kind: 'refused', outcome: 'invalid_number' }],
   ['another behind a calling code', {}, { to: '+49116117' }, { kind: 'refused', outcome: 'invalid_number' }],
   ['a workspace that dials nobody', { workspace: { dialing_paused_at: NOW } }, {}, { reason: 'dialing_paused' }],
-  ['an unknown caller ID', {}, { fromNumber: '+12125550198' }, { reason: 'no_caller_id' }],
+  ['an unknown caller ID', {}, { from: { number: '+12125550198' } }, { reason: 'no_caller_id' }],
   ['a suspended number', { phoneNumber: { status: 'suspended' } }, {}, { reason: 'no_caller_id' }],
   ['a provider that is not here', { phoneNumber: { provider: 'telnyx' } }, {}, { reason: 'no_caller_id' }],
   ['a country apart', { workspace: { allowed_countries: ['DE'] } }, {}, { reason: 'country_not_allowed' }],
@@ -138,4 +139,26 @@ test.concurrent('nobody is called who opted out', () =>
     await database.inEngine(({ db }) => db.insertInto('do_not_call').values(row).execute());
     expect(await request()).toEqual({ kind: 'refused', outcome: 'do_not_call' });
     await stop();
+  }));
+
+test.concurrent('from a pool a number is chosen and counted, for the next attempt another, and none where none is free', () =>
+  withDatabase(async (database) => {
+    const { workspaceId, dialer, stop, request } = await runCalls(database);
+    const caps = { max_calls_per_number_per_day: 1 };
+    const { poolId, memberIds } = await seedPool(database, workspaceId, [{}, { country: 'DE' }], caps);
+    const from = { poolId };
+    const runId = newUuid();
+    const attempts = async () => (await usageOf(database, memberIds)).map((row) => row.attempts);
+    const first = await request({ from, runId });
+    if (first.kind !== 'queued') throw new Error(`The call is ${first.kind}.`);
+    expect([first.call.from, await attempts()]).toEqual([12125550200, [1, 0]]);
+    expect(await request({ from })).toMatchObject({ kind: 'blocked', reason: 'already_on_a_call' });
+    expect(await attempts()).toEqual([1, 0]);
+    const second = await request({ from, runId, attempt: 2, to: '+14155550101' });
+    expect(second).toMatchObject({ kind: 'queued', call: { from: 12125550201 } });
+    expect(await request({ from, to: '+14155550102' })).toEqual({ kind: 'blocked', reason: 'no_caller_id' });
+    // Its time is long over: it goes back.
+    dialer.place([first.call]);
+    await stop();
+    expect(await attempts()).toEqual([0, 1]);
   }));

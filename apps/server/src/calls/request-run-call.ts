@@ -3,6 +3,8 @@ import { utcDay } from '../clock.ts';
 import { timeZoneOfCountry } from '../contact-lists/reading/time-zone.ts';
 import type { EngineTx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
+import { pickPoolNumber } from '../number-pools/choose-numbers.ts';
+import { countUses } from '../number-pools/count-uses.ts';
 import { countryOfNumber } from '../phone-numbers/country.ts';
 import { mayCall } from '../phone-numbers/may-call.ts';
 import { ServiceError } from '../service-error.ts';
@@ -26,8 +28,8 @@ export interface RunCallWish {
   attempt: number;
   /** E.164. */
   to: string;
-  /** A number of the workspace, in E.164. */
-  fromNumber: string;
+  /** What to call from: a number of the workspace in E.164, or the UUID of a pool. */
+  from: { number: string } | { poolId: string };
   agentId: string;
   variables: Record<string, string>;
   ringTimeoutSeconds: number;
@@ -76,6 +78,17 @@ interface Terms {
   number_id: string | null;
   provider: string | null;
   allowed_outbound_countries: string[] | null;
+  /** Whether the number is a member of a pool, on which the call then counts. */
+  pooled: boolean;
+}
+
+/** The number that a run's call is placed from. */
+interface Caller {
+  id: string;
+  /** E.164 without the plus. */
+  phoneNumber: number;
+  provider: string;
+  pooled: boolean;
 }
 
 /**
@@ -89,15 +102,40 @@ export async function requestRunCall(tx: EngineTx, wish: RunCallWish, terms: Run
   if (isShortNumber(to)) return { kind: 'refused', outcome: 'invalid_number' };
   const found = await readTerms(tx, wish, to, terms);
   if (found.do_not_call) return { kind: 'refused', outcome: 'do_not_call' };
-  const simulated = found.provider === null ? undefined : terms.isSimulated(found.provider);
-  const obstacle = obstacleTo(to, found, simulated, terms.now);
+  const obstacle = obstacleTo(to, found, terms.now);
   if (obstacle) return { kind: 'blocked', ...obstacle };
-  return queueCall(tx, wish, to, { ...found, simulated: simulated! }, terms);
+  const caller = 'poolId' in wish.from ? await fromPool(tx, wish, wish.from.poolId, to, terms) : numberOf(wish, found);
+  const simulated = caller && terms.isSimulated(caller.provider);
+  if (!caller || simulated === undefined) return { kind: 'blocked', reason: 'no_caller_id' };
+  return queueCall(tx, wish, to, { ...caller, simulated }, terms);
+}
+
+/** The wish's number, if it can call now. */
+function numberOf({ from }: RunCallWish, { number_id: id, provider, pooled }: Terms): Caller | undefined {
+  if (id === null || provider === null || !('number' in from)) return undefined;
+  return { id, phoneNumber: fromE164(from.number), provider, pooled };
+}
+
+/** A member of the wish's pool that can call now, rather another than the run's last attempt had. */
+async function fromPool(
+  tx: EngineTx,
+  { workspaceId, runId, attempt }: RunCallWish,
+  poolId: string,
+  to: number,
+  { now, isSimulated }: RunCallTerms,
+): Promise<Caller | undefined> {
+  const last = await sql<{ phone_number_id: string }>`
+    select phone_number_id from calls
+    where workspace_id = ${workspaceId} and workflow_run_id = ${runId} and attempt = ${attempt - 1}`.execute(tx.db);
+  const avoid = last.rows[0]?.phone_number_id;
+  const picked = await pickPoolNumber(tx, workspaceId, poolId, { to, now, isSimulated, avoid });
+  return picked && { ...picked, pooled: true };
 }
 
 /** A workspace with limits is locked first, so that what is counted can't change before the commit. */
 async function readTerms(tx: EngineTx, wish: RunCallWish, to: number, { serverId, now }: RunCallTerms): Promise<Terms> {
-  const { workspaceId } = wish;
+  const { workspaceId, from } = wish;
+  const fromNumber = 'number' in from ? from.number : null;
   const limited = sql`
     select from workspaces where id = ${workspaceId} and (max_concurrent_calls is not null
       or max_calls_per_day is not null or max_attempts_per_person_per_day is not null)
@@ -119,10 +157,12 @@ async function readTerms(tx: EngineTx, wish: RunCallWish, to: number, { serverId
           join contact_list_entries e on e.workspace_id = u.workspace_id and e.upload_id = u.id
           where u.workspace_id = w.id and u.status = 'processed' and l.type = 'dnd' and l.status = 'ready'
             and e.phone_number = ${to}) as do_not_call,
-      n.id as number_id, n.provider, n.allowed_outbound_countries
+      n.id as number_id, n.provider, n.allowed_outbound_countries,
+      exists (select from number_usage u where u.workspace_id = w.id and u.phone_number_id = n.id
+        and u.pool_id is not null) as pooled
     from workspaces w
     join servers s on s.id = ${serverId}
-    left join phone_numbers n on n.workspace_id = w.id and n.phone_number = ${wish.fromNumber}
+    left join phone_numbers n on n.workspace_id = w.id and n.phone_number = ${fromNumber}
       and n.status <> 'released' and n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid)
     where w.id = ${workspaceId}
     for key share of s`.execute(tx.db);
@@ -133,14 +173,8 @@ async function readTerms(tx: EngineTx, wish: RunCallWish, to: number, { serverId
 
 const startOfUtcDay = (now: Date): Date => new Date(`${utcDay(now)}T00:00:00Z`);
 
-function obstacleTo(
-  to: number,
-  terms: Terms,
-  simulated: boolean | undefined,
-  now: Date,
-): { reason: RunCallObstacle; until?: Date } | undefined {
+function obstacleTo(to: number, terms: Terms, now: Date): { reason: RunCallObstacle; until?: Date } | undefined {
   if (terms.dialing_paused) return { reason: 'dialing_paused' };
-  if (terms.number_id === null || simulated === undefined) return { reason: 'no_caller_id' };
   const countries = [terms.allowed_countries, terms.allowed_outbound_countries];
   if (!mayCall({ countries, premiumRate: terms.premium_rate_allowed }, to)) return { reason: 'country_not_allowed' };
   const quietUntil = endOfQuietHours(terms, countryOfNumber(to), now);
@@ -167,18 +201,18 @@ async function queueCall(
   tx: EngineTx,
   wish: RunCallWish,
   to: number,
-  caller: Terms & { simulated: boolean },
+  caller: Caller & { simulated: boolean },
   { serverId, now }: RunCallTerms,
 ): Promise<RunCallAnswer> {
   const { workspaceId, runId, attempt, agentId, variables, ringTimeoutSeconds, maxCallSeconds } = wish;
   const call = { roomId: newUuid(), startAt: now, placeBefore: new Date(now.getTime() + SLACK_MS) };
-  const from = fromE164(wish.fromNumber);
+  const { phoneNumber: from, provider } = caller;
   const { rows } = await sql`
     insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
-      phone_number_id, workflow_run_id, attempt, server_id, start_at, place_before, ring_timeout_seconds,
+      phone_number_id, pooled, workflow_run_id, attempt, server_id, start_at, place_before, ring_timeout_seconds,
       max_call_seconds, variables, queued_at)
     values (${workspaceId}, ${call.roomId}, 'queued', 'outbound', ${caller.simulated}, ${from}, ${to}, ${agentId},
-      ${caller.number_id}, ${runId}, ${attempt}, ${serverId}, ${call.startAt}, ${call.placeBefore},
+      ${caller.id}, ${caller.pooled}, ${runId}, ${attempt}, ${serverId}, ${call.startAt}, ${call.placeBefore},
       ${ringTimeoutSeconds}, ${maxCallSeconds}, ${JSON.stringify(variables)}, ${now})
     on conflict (workspace_id, to_number) where ended_at is null do nothing
     returning id`.execute(tx.db);
@@ -188,6 +222,7 @@ async function queueCall(
   await sql`
     insert into workspace_usage (workspace_id, day, calls) values (${workspaceId}, ${utcDay(now)}, 1)
     on conflict (workspace_id, day) do update set calls = workspace_usage.calls + 1`.execute(tx.db);
+  if (caller.pooled) await countUses(tx, workspaceId, [caller.id], now);
   const held = {
     ...call,
     workspaceId,
@@ -195,7 +230,7 @@ async function queueCall(
     contactId: null,
     to,
     from,
-    provider: caller.provider!,
+    provider,
     attempt,
   };
   const request = callRequest(held, { agentId, variables, ringTimeoutSeconds, maxCallSeconds });

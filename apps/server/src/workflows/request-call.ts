@@ -6,6 +6,7 @@ import {
   requestRunCall,
 } from '../calls/request-run-call.ts';
 import type { EngineTx } from '../database/database.ts';
+import { fromId } from '../ids.ts';
 import { withOutcome } from './advance-run.ts';
 import { type Change, fail, waitAs } from './change-run.ts';
 import type { CallNode } from './definition.ts';
@@ -45,7 +46,7 @@ export async function requestCall(
     runId: run.id,
     attempt: run.calls + 1,
     to: fillText(node.to, run.context),
-    fromNumber: node.fromNumber!,
+    from: node.numberPoolId ? { poolId: fromId(node.numberPoolId) } : { number: node.fromNumber! },
     agentId: node.agentId,
     variables: Object.fromEntries(variables),
     ringTimeoutSeconds: node.ringTimeoutSeconds ?? DEFAULT_RING_SECONDS,
