@@ -127,14 +127,35 @@ describe('drafts', () => {
     expect(newest.data!.data.items.map((item) => item.id)).toEqual([second, id]);
   });
 
-  test('a deleted workflow is gone, with its versions', async () => {
-    const id = await published();
+  test('a workflow can not be deleted while runs of it are active', async () => {
+    const wait: Node = { id: 'later', type: 'wait', title: 'Later', seconds: 3600, next: 'done' };
+    const id = await published({ startNodeId: 'later', nodes: [wait, end] });
+    const start = async (key: string) => {
+      const params = { path: { workflowId: id }, header: { 'Idempotency-Key': key } };
+      return (await client.POST(`${one}/run`, { params, body: {} })).data!.data.id;
+    };
+    const cancel = (runId: string) =>
+      client.POST(`${one}/runs/{runId}/cancel`, { params: { path: { workflowId: id, runId } } });
+    const refusal = async () => {
+      const { response, error } = await client.DELETE(one, at(id));
+      return [response.status, error];
+    };
+    const [first, second] = [await start('delete-1'), await start('delete-2')];
+    const error = 'The workflow has 2 active runs. Cancel them first, or wait for their end.';
+    expect(await refusal()).toEqual([409, { code: 'invalid_state', error }]);
+    expect((await cancel(first)).response.status).toBe(200);
+    const last = 'The workflow has 1 active run. Cancel it first, or wait for its end.';
+    expect(await refusal()).toEqual([409, { code: 'invalid_state', error: last }]);
+    await cancel(second);
     expect((await client.DELETE(one, at(id))).data).toEqual({ success: true, data: { id, deleted: true } });
     expect((await client.GET(one, at(id))).response.status).toBe(404);
-    const rows = await server.database.inEngine(({ db }) =>
-      sql`select from workflow_versions where workflow_id = ${fromId(id)}`.execute(db),
+    const left = await server.database.inEngine(({ db }) =>
+      sql`
+        select from workflow_versions where workflow_id = ${fromId(id)}
+        union all select from workflow_runs where workflow_id = ${fromId(id)}
+        union all select from workflow_run_steps where run_id in (${fromId(first)}, ${fromId(second)})`.execute(db),
     );
-    expect(rows.rows).toEqual([]);
+    expect(left.rows).toEqual([]);
   });
 });
 
