@@ -38,6 +38,7 @@ const one = `${workflows}/{workflowId}` as const;
 const at = (workflowId: string) => ({ params: { path: { workflowId } } });
 const unknown = () => toId('wf', newUuid());
 
+const types = 'call, wait, branch, set, http, workflow, end';
 const end: Node = { id: 'done', type: 'end', title: 'Done', status: 'completed' };
 const simple = (given: Partial<Definition> = {}): Definition => ({
   name: 'Simple',
@@ -108,6 +109,37 @@ describe('drafts', () => {
     expect((await send(simple({ nodes: Array(201).fill(end) }))).response.status).toBe(400);
     const { id } = await create();
     expect((await replace(id, large)).response.status).toBe(400);
+  });
+
+  test('a node of a wrong shape is named, with the faults of the shape that its type says', async () => {
+    const nodes = [
+      { ...end, id: 'bad-end', next: 'done', status: 'cancelled' },
+      { id: 'ring', type: 'call', title: 'Ring', agentId: 'agent_sales', to: 7 },
+      { id: 'say', type: 'speak', title: 'Say' },
+      { id: 'none', title: 'None' },
+      'text',
+      end,
+    ];
+    const { error, response } = await send({ ...simple(), nodes } as never);
+    expect(response.status).toBe(400);
+    expect(error!.details).toEqual(
+      [
+        ['bad-end', '0/next', 'is not a known property'],
+        ['bad-end', '0/status', 'must be equal to one of the allowed values: completed, failed'],
+        ['ring', '1/next', 'is required'],
+        ['ring', '1/to', 'must be string'],
+        ['say', '2/type', `must be equal to one of the allowed values: ${types}`],
+        ['none', '3/type', 'is required'],
+        [undefined, '4', 'must be object'],
+      ].map(([nodeId, place, message]) => ({
+        path: `/body/nodes/${place}`,
+        message,
+        ...(nodeId !== undefined && { nodeId }),
+      })),
+    );
+    expect(error!.error).toContain('body/nodes/1/next (node ring) is required');
+    const { id } = await create();
+    expect((await replace(id, { ...simple(), nodes } as never)).error!.details).toEqual(error!.details);
   });
 
   test('lists come in pages, by name', async () => {

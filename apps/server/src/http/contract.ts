@@ -1,15 +1,22 @@
 import type { ErrorCode } from '../service-error.ts';
 import type { OperationId } from './handler.ts';
+import { tellShapesApart } from './tagged-shapes.ts';
 
 /** What the edge reads of a JSON Schema. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
   properties?: Record<string, Schema>;
+  required?: string[];
+  const?: unknown;
+  enum?: unknown[];
   items?: Schema;
   allOf?: Schema[];
   oneOf?: Schema[];
   anyOf?: Schema[];
+  not?: Schema;
+  if?: Schema;
+  else?: Schema;
   discriminator?: unknown;
   'x-error-code'?: ErrorCode;
   /** Where express-openapi-validator moves the type of a text with some formats. */
@@ -83,7 +90,8 @@ export function resolve<T extends { $ref?: string }>(document: ContractDocument,
 /**
  * A copy of the contract that the validator can be given, with its weak spots taken out: parameters stand in place,
  * with their schemas (it would look both up in each request); reserved characters in a query are as good as encoded
- * ones; a body that isn't required says so (silence is 415 to it); no discriminator (it answers a mapping with 500).
+ * ones; a body that isn't required says so (silence is 415 to it); no discriminator (it answers a mapping with 500);
+ * shapes that a property tells apart are looked at one by one.
  */
 export function forValidator(contract: ContractDocument): ContractDocument {
   const document = structuredClone(contract);
@@ -94,6 +102,7 @@ export function forValidator(contract: ContractDocument): ContractDocument {
   }
   for (const item of Object.values(document.paths)) delete item.parameters;
   dropDiscriminators(document);
+  tellShapesApart(document, (schema) => resolve(document, schema));
   return document;
 }
 

@@ -60,7 +60,7 @@ export function createEdge(options: EdgeOptions): Edge {
     try {
       await validator.request(operation, parts);
     } catch (error) {
-      throw requestFault(error, operation, marked);
+      throw requestFault(error, operation, marked, parts.body);
     }
   }
 

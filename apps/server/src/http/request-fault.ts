@@ -50,15 +50,20 @@ const PLACE_OF = { query: 'query', header: 'headers', path: 'path' } as const;
 
 /**
  * What the validator threw, as the error that the client gets: the code of the first marked fault, every fault in
- * `details`. Anything that is not about the request comes back as it is.
+ * `details`, with the workflow node that it is in. Anything that is not about the request comes back as it is.
  */
-export function requestFault(error: unknown, operation: Operation, marked: readonly MarkedPlace[]): unknown {
+export function requestFault(
+  error: unknown,
+  operation: Operation,
+  marked: readonly MarkedPlace[],
+  body: unknown,
+): unknown {
   const { status, errors, message } = error as { status?: number; errors?: ValidatorFault[]; message: string };
   if (status === 415) return unsupportedMediaType(operation);
   if (status !== 400) return error;
   const faults = wordFaults(
     (errors ?? []).map((fault) => ({ ...detail(fault, operation), keyword: fault.errorCode?.split('.')[0] ?? '' })),
-  );
+  ).map((fault) => ({ ...fault, ...nodeAt(fault.path, body) }));
   for (const fault of faults) {
     const code = codeOf(fault.path, fault.keyword, marked);
     if (code) return refusal(code, faults);
@@ -79,6 +84,15 @@ function detail(fault: ValidatorFault, operation: Operation): ErrorDetail {
   return { path: `/headers/${name ?? rest[0]}`, message: fault.message };
 }
 
+/** The ID of the workflow node that a place in a body belongs to, where it has a fit one. */
+function nodeAt(path: string, body: unknown): { nodeId?: string } {
+  const [, place, list, index] = path.split('/');
+  if (place !== 'body' || list !== 'nodes' || index === undefined) return {};
+  const { nodes } = body as { nodes?: { id?: unknown }[] };
+  const id = nodes?.[Number(index)]?.id;
+  return typeof id === 'string' && id.length <= 64 ? { nodeId: id } : {};
+}
+
 function codeOf(path: string, keyword: string, marked: readonly MarkedPlace[]): ErrorCode | undefined {
   const parts = path.slice(1).split('/');
   return marked.find(
@@ -90,7 +104,13 @@ function codeOf(path: string, keyword: string, marked: readonly MarkedPlace[]): 
 }
 
 function refusal(code: ErrorCode, faults: ErrorDetail[]): ServiceError {
-  const details = faults.slice(0, MAX_DETAILS).map(({ path, message }) => ({ path, message: message.slice(0, 1024) }));
-  const text = details.slice(0, 5).map(({ path, message }) => `${path.slice(1)} ${message}`);
+  const details = faults.slice(0, MAX_DETAILS).map(({ path, message, nodeId }) => ({
+    path,
+    message: message.slice(0, 1024),
+    ...(nodeId !== undefined && { nodeId }),
+  }));
+  const text = details
+    .slice(0, 5)
+    .map(({ path, message, nodeId }) => `${path.slice(1)}${nodeId ? ` (node ${nodeId})` : ''} ${message}`);
   return new ServiceError(code, text.join('; ').slice(0, 2048), { details });
 }

@@ -45,6 +45,11 @@ test('leaves a choice that it does not know as it is', () => {
   ]);
 });
 
+test('leaves out that a shape did not match where its own faults are named', () => {
+  const required = fault('/body/nodes/0/next', 'required');
+  expect(worded(required, fault('/body/nodes/0', 'if'))).toEqual(['/body/nodes/0/next is required']);
+});
+
 test('puts patterns into words', () => {
   const pattern = (text: string) => worded(fault('/x', 'pattern', `must match pattern "${text}"`))[0];
   expect(pattern('^\\+[1-9][0-9]{6,14}$')).toBe('/x must be a phone number in E.164 form, such as +14155550100');

@@ -24,8 +24,10 @@ const ID_PATTERN = /"\^([a-z]+_)\[0-9a-f\]\{32\}\$"/;
  * Ajv names the faults of every shape, and so blames a property that belongs to the right one.
  */
 export function wordFaults<Fault extends WordedFault>(faults: readonly Fault[]): Fault[] {
-  const choices = faults.filter(({ keyword }) => keyword === 'oneOf').map(({ path }) => path);
-  const left = choices.reduce<readonly Fault[]>(settleChoice, faults);
+  // Of a shape that a property tells: the faults of that shape say more.
+  const named = faults.filter(({ keyword }) => keyword !== 'if');
+  const choices = named.filter(({ keyword }) => keyword === 'oneOf').map(({ path }) => path);
+  const left = choices.reduce<readonly Fault[]>(settleChoice, named);
   const seen = new Set<string>();
   return left
     .map((fault) => ({ ...fault, message: words(fault) }))
