@@ -8,6 +8,7 @@ const measurements: Record<string, () => Promise<Found>> = {
   import: async () => (await import('./import.ts')).benchImport(),
   dialing: async () => (await import('./dialing.ts')).benchDialing(),
   workflows: async () => (await import('./workflows/workflows.ts')).benchWorkflows(),
+  batch: async () => (await import('./batch.ts')).benchBatch(),
   live: async () => (await import('./live.ts')).benchLive(),
 };
 

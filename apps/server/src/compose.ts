@@ -7,6 +7,8 @@ import { fileAgents } from './agents/file.ts';
 import { httpAgents } from './agents/http.ts';
 import { createKeyRing } from './api-keys/key-ring.ts';
 import { apiKeyOperations } from './api-keys/operations.ts';
+import { batchOperations } from './batches/operations.ts';
+import { recordCompletion } from './batches/record-batch.ts';
 import { callOperations } from './calls/operations.ts';
 import { countConversions } from './campaigns/count-conversions.ts';
 import { createDialer } from './campaigns/dialer.ts';
@@ -124,7 +126,10 @@ export async function compose(parts: Parts): Promise<Composition> {
     registry: metrics.registry,
     startDue: startDueCampaign(agents),
     runs: runCallOwner,
-    onFinished: (tx, campaign) => recordEngineMove(tx, campaign, clock.now()),
+    onFinished: async (tx, campaign) => {
+      await recordEngineMove(tx, campaign, clock.now());
+      await recordCompletion(tx, campaign, clock.now());
+    },
   });
 
   const guard = createAddressGuard(config.outboundAllowedAddresses ?? { networks: [], hosts: [] });
@@ -157,6 +162,15 @@ export async function compose(parts: Parts): Promise<Composition> {
 
   const phoneNumbers = { database, clock, log, secrets, agents, gateways: [simulator], onReleased: leavePool };
 
+  const campaigns = {
+    database,
+    agents,
+    clock,
+    notifications,
+    maxConcurrency: config.maxConcurrency,
+    nudge: dialer.nudge,
+  };
+
   const webhooks = {
     database,
     clock,
@@ -173,14 +187,8 @@ export async function compose(parts: Parts): Promise<Composition> {
     ...numberPoolOperations(phoneNumbers),
     ...contactListOperations(contactLists),
     ...doNotCallOperations({ database, clock }),
-    ...campaignOperations({
-      database,
-      agents,
-      clock,
-      notifications,
-      maxConcurrency: config.maxConcurrency,
-      nudge: dialer.nudge,
-    }),
+    ...campaignOperations(campaigns),
+    ...batchOperations(campaigns),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, nudgeHangUps: dialer.nudgeHangUps }),
     ...callOperations({ database, clock, countConversions, ...dialer }),
     ...workflowOperations({ database, agents, clock }),

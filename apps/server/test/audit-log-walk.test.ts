@@ -150,6 +150,20 @@ test('campaigns and calls', async () => {
   await step('deleteCampaign', 'campaign.deleted', walker.DELETE(`${campaigns}/{id}`, draft), idOf);
 });
 
+test('batches', async () => {
+  const batches = '/v1/calls/batch';
+  const body = {
+    agentId: 'agent_reception',
+    fromNumber: '+14155550177',
+    recipients: [{ phoneNumber: '+14155550142' }],
+    scheduledAt: '2099-01-01T00:00:00.000Z',
+  };
+  const starting = walker.POST(batches, { body });
+  const { batchId } = await step('startBatch', 'batch.started', starting, (data) => data.batchId);
+  const cancelling = walker.POST(`${batches}/{batchId}/cancel`, { params: { path: { batchId } } });
+  await step('cancelBatch', 'batch.cancelled', cancelling, () => batchId);
+});
+
 /** The room of the campaign's first call, once it is placed. */
 async function liveCall(campaignId: string): Promise<string> {
   for (;;) {

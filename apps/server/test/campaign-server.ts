@@ -2,6 +2,7 @@ import type { components, paths } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import createClient from 'openapi-fetch';
 import { createKey } from '../src/api-keys/first-key.ts';
+import { batchOperations } from '../src/batches/operations.ts';
 import { campaignOperations } from '../src/campaigns/operations.ts';
 import { toId } from '../src/ids.ts';
 import { campaignDeps } from './campaign-deps.ts';
@@ -15,14 +16,14 @@ export const fromNumber = '+14155550100';
 export const params = (id: string) => ({ params: { path: { id } } });
 
 /**
- * A whole server whose campaigns nobody dials: what they come to is what the requests made of them. It has a
+ * A whole server whose campaigns and batches nobody dials: what they come to is what the requests made of them. It has a
  * number, a list of two `people`, and a `blocked` list of type `dnd` with the second of them.
  */
 export async function startCampaignServer() {
   const { deps, database, connection, clock, close } = await campaignDeps();
   const server = await startTestServer({
     connectionString: connection.connectionString,
-    handlers: campaignOperations(deps),
+    handlers: { ...campaignOperations(deps), ...batchOperations(deps) },
   });
   const { rows } = await database.inEngine(({ db }) =>
     sql<{ id: string }>`update workspaces set dialing_paused_at = now() returning id`.execute(db),

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { describeSchema } from '../migrations/dump-schema.ts';
+import { batchTransitions, campaignStatuses } from '../src/batches/batch.ts';
 import { callTransitions } from '../src/calls/call.ts';
 import { campaignTransitions } from '../src/campaigns/campaign.ts';
 import { listTransitions } from '../src/contact-lists/list.ts';
@@ -122,6 +123,16 @@ test.each(machines)('%s.%s takes the states that the contract shows', (table, co
   expect(allowedValues(dump, table, column)).toEqual(states);
   expect(Object.keys(shown!)).toEqual(states);
   if (transitions) expect(sorted(transitions)).toEqual(sorted(shown!));
+});
+
+test('a batch moves as the contract shows, and its campaign can', () => {
+  expect(sorted(batchTransitions)).toEqual(sorted(schemaOf('BatchStatus')['x-transitions']!));
+  for (const [from, to] of Object.entries(batchTransitions).flatMap(([from, tos]) => tos.map((to) => [from, to]))) {
+    const reached = campaignStatuses[from as 'running'].flatMap((status) => campaignTransitions[status]);
+    expect(reached, `${from} to ${to}`).toEqual(
+      expect.arrayContaining([expect.toBeOneOf([...campaignStatuses[to as 'running']])]),
+    );
+  }
 });
 
 const sorted = (transitions: Transitions) =>

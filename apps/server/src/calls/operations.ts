@@ -19,15 +19,12 @@ export function callOperations(deps: EndCallDeps & CallResultDeps) {
     listCalls: async ({ query }, { workspaceId }) => {
       const { status, outcome, phoneNumber } = query;
       const page = pageOf(query);
-      // No batch has placed a call: they come with their own issue.
-      if (query.batchId !== undefined) {
-        return { status: 200, body: pageAnswer(page, [], 0) };
-      }
       const wanted = {
         ...page,
         status,
         outcome,
         campaignId: uuid(query.campaignId),
+        batchId: uuid(query.batchId),
         contactId: uuid(query.contactId),
         workflowRunId: uuid(query.workflowRunId),
         phoneNumber: phoneNumber === undefined ? undefined : fromE164(phoneNumber),

@@ -143,7 +143,7 @@ export function createCallPlacer(options: {
 /** What the provider is told of a call. */
 export const callRequest = (
   call: HeldCall,
-  contact: { agentId: string; variables: Record<string, string>; ringTimeoutSeconds: number; maxCallSeconds: number },
+  contact: Pick<CallRequest, 'agentId' | 'variables' | 'metadata' | 'ringTimeoutSeconds' | 'maxCallSeconds'>,
 ): CallRequest => ({
   roomId: call.roomId,
   attempt: call.attempt,

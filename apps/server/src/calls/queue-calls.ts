@@ -18,6 +18,7 @@ export interface QueuedCall {
   attempt: number;
   startAt: Date;
   placeBefore: Date;
+  metadata: Record<string, string>;
 }
 
 /** What the calls of one batch have in common. */
@@ -40,16 +41,18 @@ export async function queueCalls(tx: EngineTx, batch: QueuedBatch, calls: Queued
   const { rows } = await sql<{ contact_id: string }>`
     insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
       phone_number_id, pooled, campaign_id, contact_id, attempt, server_id, start_at, place_before, ring_timeout_seconds,
-      max_call_seconds, queued_at)
+      max_call_seconds, metadata, queued_at)
     select ${batch.workspaceId}, x.id, 'queued', 'outbound', x.simulated, x.from_number, x.to_number,
       ${batch.agentId}, x.phone_number_id, x.pooled, ${batch.campaignId}, x.contact_id, x.attempt, ${batch.serverId},
-      x.start_at, x.place_before, ${batch.ringTimeoutSeconds}, ${batch.maxCallSeconds}, ${batch.now}
+      x.start_at, x.place_before, ${batch.ringTimeoutSeconds}, ${batch.maxCallSeconds}, x.metadata, ${batch.now}
     from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.contactId)}::uuid[],
       ${calls.map((call) => call.to)}::bigint[], ${calls.map((call) => call.from)}::bigint[],
       ${calls.map((call) => call.phoneNumberId)}::uuid[], ${calls.map((call) => call.simulated)}::boolean[],
       ${calls.map((call) => call.pooled)}::boolean[], ${calls.map((call) => call.attempt)}::smallint[],
-      ${calls.map((call) => call.startAt)}::timestamptz[], ${calls.map((call) => call.placeBefore)}::timestamptz[])
-      as x (id, contact_id, to_number, from_number, phone_number_id, simulated, pooled, attempt, start_at, place_before)
+      ${calls.map((call) => call.startAt)}::timestamptz[], ${calls.map((call) => call.placeBefore)}::timestamptz[],
+      ${calls.map((call) => JSON.stringify(call.metadata))}::jsonb[])
+      as x (id, contact_id, to_number, from_number, phone_number_id, simulated, pooled, attempt, start_at, place_before,
+        metadata)
     order by x.to_number
     on conflict (workspace_id, to_number) where ended_at is null do nothing
     returning contact_id`.execute(tx.db);

@@ -14,6 +14,7 @@ const queued: CallRow = {
   agent_id: 'agent_reception',
   phone_number_id: newUuid(),
   campaign_id: null,
+  campaign_kind: null,
   workflow_run_id: null,
   variables: null,
   contact_id: null,

@@ -1,5 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import type { CallStatus } from '../database/schema.ts';
+import type { CallStatus, CampaignKind } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 import { toE164 } from './call.ts';
 import { callVariables } from './call-variables.ts';
@@ -19,6 +19,8 @@ export interface CallRow {
   agent_id: string;
   phone_number_id: string;
   campaign_id: string | null;
+  /** Null without a campaign, and where it was deleted, which batches can't be. */
+  campaign_kind: CampaignKind | null;
   contact_id: string | null;
   workflow_run_id: string | null;
   attempt: number;
@@ -53,7 +55,10 @@ export function shapeCall(row: CallRow): Call {
     toNumber: toE164(row.to_number),
     agentId: row.agent_id,
     phoneNumberId: toId('pn', row.phone_number_id),
-    ...(row.campaign_id && { campaignId: toId('cmp', row.campaign_id) }),
+    ...(row.campaign_id &&
+      (row.campaign_kind === 'batch'
+        ? { batchId: toId('bat', row.campaign_id) }
+        : { campaignId: toId('cmp', row.campaign_id) })),
     ...(row.workflow_run_id && { workflowRunId: toId('run', row.workflow_run_id) }),
     ...(row.contact_id && { contactId: toId('cc', row.contact_id) }),
     attempt: row.attempt,

@@ -8,6 +8,7 @@ import type { CallRow } from './shape-call.ts';
 /** Which calls of a workspace are wanted. */
 export interface CallQuery extends Pick<PageQuery, 'page' | 'perPage' | 'order'> {
   campaignId?: string | undefined;
+  batchId?: string | undefined;
   contactId?: string | undefined;
   workflowRunId?: string | undefined;
   status?: CallStatus | undefined;
@@ -22,8 +23,9 @@ export interface CallQuery extends Pick<PageQuery, 'page' | 'perPage' | 'order'>
 
 /** Calls with what their contacts give the agent. `calls` is SQL for their rows. */
 const withContacts = (calls: RawBuilder<unknown>) => sql<CallRow>`
-  select c.*, k."values" as contact_values, k.name as contact_name, l.columns
+  select c.*, k."values" as contact_values, k.name as contact_name, l.columns, p.kind as campaign_kind
   from (${calls}) as c
+  left join campaigns p on p.workspace_id = c.workspace_id and p.id = c.campaign_id
   left join campaign_contacts k
     on k.workspace_id = c.workspace_id and k.campaign_id = c.campaign_id and k.id = c.contact_id
   left join contact_lists l on l.workspace_id = k.workspace_id and l.id = k.list_id`;
@@ -58,10 +60,16 @@ export async function callPage(tx: WorkspaceTx, query: CallQuery): Promise<{ row
   return { rows, totalCount: counted.rows[0]!.count };
 }
 
+/** A deleted campaign's calls are still found by its ID. */
+const isBatch = (id: string) => sql`exists (select from campaigns p
+  where p.workspace_id = calls.workspace_id and p.id = ${id} and p.kind = 'batch')`;
+
 function conditions(query: CallQuery): RawBuilder<unknown> {
-  const { campaignId, contactId, workflowRunId, status, outcome, phoneNumber, queuedAfter, queuedBefore } = query;
+  const { campaignId, batchId, contactId, workflowRunId, status, outcome, phoneNumber, queuedAfter, queuedBefore } =
+    query;
   const parts = [
-    campaignId !== undefined && sql` and campaign_id = ${campaignId}`,
+    campaignId !== undefined && sql` and campaign_id = ${campaignId} and not ${isBatch(campaignId)}`,
+    batchId !== undefined && sql` and campaign_id = ${batchId} and ${isBatch(batchId)}`,
     contactId !== undefined && sql` and contact_id = ${contactId}`,
     workflowRunId !== undefined && sql` and workflow_run_id = ${workflowRunId}`,
     status !== undefined && sql` and status = ${sql.lit(status)}`,

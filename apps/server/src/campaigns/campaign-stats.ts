@@ -34,8 +34,9 @@ export type Counted = Pick<
  * over its last thousand calls, so that asking costs the same at any pace.
  */
 export async function callsPerSecond(tx: WorkspaceTx, campaign: CampaignRow, now: Date): Promise<number> {
-  if (campaign.started_at === null || campaign.attempts === 0) return 0;
   const since = new Date(now.getTime() - PACE_MS);
+  if (campaign.started_at === null || campaign.attempts === 0) return 0;
+  if (campaign.ended_at !== null && campaign.ended_at <= since) return 0;
   const { rows } = await sql<{ count: number; first: Date | null }>`
     select count(*) as count, min(dialed_at) as first
     from (select dialed_at from calls where workspace_id = ${tx.workspaceId} and campaign_id = ${campaign.id}

@@ -33,11 +33,17 @@ export async function checkStartable(
   if ((start === null) !== (end === null) || (start !== null && end !== null && start >= end)) {
     return { message: 'The daily window must have a start and a later end.', reason: 'internal' };
   }
-  const caller = campaign.number_pool_id === null ? checkNumber(tx, campaign) : checkPool(tx, campaign.number_pool_id);
-  return (await caller) ?? (await checkLists(tx, campaign)) ?? checkContacts(tx, campaign);
+  return (await checkCaller(tx, campaign)) ?? (await checkLists(tx, campaign)) ?? checkContacts(tx, campaign);
 }
 
-async function checkNumber(tx: WorkspaceTx, campaign: CampaignRow): Promise<StartObstacle | undefined> {
+type CallerRow = Pick<CampaignRow, 'phone_number_id' | 'number_pool_id' | 'from_number'>;
+
+/** Whether a campaign's number, or a number of its pool, can place calls. Both are held until the transaction ends. */
+export async function checkCaller(tx: WorkspaceTx, campaign: CallerRow): Promise<StartObstacle | undefined> {
+  return campaign.number_pool_id === null ? checkNumber(tx, campaign) : checkPool(tx, campaign.number_pool_id);
+}
+
+async function checkNumber(tx: WorkspaceTx, campaign: CallerRow): Promise<StartObstacle | undefined> {
   const number = await tx.db
     .selectFrom('phone_numbers')
     .select(['status', 'provider', 'trunk_valid'])
@@ -56,7 +62,6 @@ async function checkNumber(tx: WorkspaceTx, campaign: CampaignRow): Promise<Star
   return undefined;
 }
 
-/** The pool is held until the transaction ends, so that it is not deleted meanwhile. */
 async function checkPool(tx: WorkspaceTx, poolId: string): Promise<StartObstacle | undefined> {
   const reason = 'no_outbound_number';
   const { rows } = await sql<{ name: string }>`

@@ -21,6 +21,7 @@ export interface ClaimedCampaign extends ScheduleRow {
   answered: number;
   ring_timeout_seconds: number;
   max_call_seconds: number;
+  metadata: Record<string, string> | null;
   max_concurrent_calls: number | null;
   max_attempts_per_person_per_day: number | null;
   max_calls_per_day: number | null;
@@ -56,7 +57,7 @@ export async function lockForClaim(
   const claimed = sql<ClaimedCampaign>`
     select c.workspace_id, c.id, c.timezone, c.agent_id, c.phone_number_id, c.number_pool_id, c.max_concurrency, c.in_flight, c.calls_per_second,
       c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
-      c.schedule_start, c.schedule_end, c.schedule_days,
+      c.schedule_start, c.schedule_end, c.schedule_days, c.metadata,
       w.max_concurrent_calls, w.max_attempts_per_person_per_day, w.max_calls_per_day, w.allowed_countries,
       w.premium_rate_allowed,
       n.phone_number as from_number, n.provider, n.allowed_outbound_countries, u.pool_id is not null as pooled,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { CampaignStatus } from '../database/schema.ts';
+import type { WorkspaceTx } from '../database/database.ts';
+import type { CampaignKind, CampaignStatus } from '../database/schema.ts';
 import type { AuditEntry } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import type { CampaignDeps } from './deps.ts';
@@ -50,6 +51,22 @@ export const campaignMoves = {
   },
 } as const satisfies Record<string, Move>;
 
+/** Makes a move where the status allows it. Answers whether it did. */
+export async function tryMove(
+  { db, workspaceId }: WorkspaceTx,
+  campaignId: string,
+  { kind, name, now }: { kind: CampaignKind; name: keyof typeof campaignMoves; now: Date },
+): Promise<boolean> {
+  const move: Move = campaignMoves[name];
+  const from = sql.join(move.from.map((status) => sql.lit(status)));
+  const { rows } = await sql`
+    update campaigns set status = ${sql.lit(move.to)}, updated_at = ${now}, revision = revision + 1,
+      next_claim_at = 'epoch', ${sql.join(move.stamps.map((stamp) => sql`${sql.ref(stamp)} = ${now}`))}
+    where workspace_id = ${workspaceId} and id = ${campaignId} and kind = ${sql.lit(kind)} and status in (${from})
+    returning id`.execute(db);
+  return rows.length === 1;
+}
+
 /**
  * Pauses, resumes, stops or cancels a campaign. It changes only the campaign's row; what its contacts are told is
  * derived from it (engine.md, "Locks"). Throws `not_found`, and `invalid_state` where the status doesn't allow it.
@@ -61,19 +78,14 @@ export async function moveCampaign(
   name: keyof typeof campaignMoves,
   actor: AuditEntry,
 ): Promise<Campaign> {
-  const move: Move = campaignMoves[name];
   const now = clock.now();
-  const from = sql.join(move.from.map((status) => sql.lit(status)));
   const moved = await database.inWorkspace(workspaceId, async (tx) => {
-    const { rows } = await sql`
-      update campaigns set status = ${sql.lit(move.to)}, updated_at = ${now}, revision = revision + 1,
-        next_claim_at = 'epoch', ${sql.join(move.stamps.map((stamp) => sql`${sql.ref(stamp)} = ${now}`))}
-      where workspace_id = ${workspaceId} and id = ${campaignId} and status in (${from})
-      returning id`.execute(tx.db);
-    if (rows.length === 1) return recordCampaignStatus(tx, campaignId, now, actor);
+    if (await tryMove(tx, campaignId, { kind: 'campaign', name, now })) {
+      return recordCampaignStatus(tx, campaignId, now, actor);
+    }
     const found = await findCampaign(tx, campaignId);
     if (!found) throw notFound();
-    throw new ServiceError('invalid_state', refusal(move, found.status));
+    throw new ServiceError('invalid_state', refusal(campaignMoves[name], found.status));
   });
   notifications.notify(campaignId);
   nudge();

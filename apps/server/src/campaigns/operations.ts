@@ -44,7 +44,9 @@ export function campaignOperations(deps: CampaignDeps) {
   return {
     listCampaigns: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const found = await database.inSnapshot(workspaceId, (tx) => campaignPage(tx, { ...page, status: query.status }));
+      const found = await database.inSnapshot(workspaceId, (tx) =>
+        campaignPage(tx, { ...page, kind: 'campaign', statuses: query.status && [query.status] }),
+      );
       return ok(pageAnswer(page, found.rows.map(shapeCampaign), found.totalCount));
     },
     createCampaign: async ({ body }, context) => {

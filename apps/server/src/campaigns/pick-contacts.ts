@@ -16,6 +16,8 @@ export interface PickedContact {
   state: 'pending' | 'waiting';
   attempt: number;
   variables: Record<string, string>;
+  /** What its call carries, beside the metadata of the batch. */
+  metadata: Record<string, string> | null;
   /** Why it must not be called, if so. */
   skip: SkipReason | null;
 }
@@ -29,6 +31,7 @@ interface Row {
   name: string | null;
   values: (string | null)[];
   columns: string[];
+  metadata: Record<string, string> | null;
   do_not_call: boolean;
 }
 
@@ -53,6 +56,7 @@ export async function pickContacts(
     state: row.state,
     attempt: row.attempt,
     variables: callVariables(row.columns, row.values, row.name),
+    metadata: row.metadata,
     skip: skipReason(campaign, row),
   }));
 }
@@ -76,7 +80,7 @@ export function pickStatement(
     from (
       select c.* from unnest(${[...lanes, ...lanes]}::smallint[], ${states}::text[]) as q (lane, state)
       cross join lateral (
-        select id, phone_number, lane, state, attempt, name, "values", list_id from campaign_contacts
+        select id, phone_number, lane, state, attempt, name, "values", list_id, metadata from campaign_contacts
         where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and lane = q.lane and state = q.state
           and state in ('pending', 'waiting') and next_attempt_at <= ${now}
         order by next_attempt_at, id limit ${limit} for update skip locked) as c

@@ -75,7 +75,8 @@ async function readyNumber(tx: WorkspaceTx, campaign: CallerRow): Promise<Candid
   );
 }
 
-async function countriesOf(tx: WorkspaceTx, poolId: string): Promise<string[]> {
+/** The countries that any number of a pool may call; empty means all. */
+export async function countriesOf(tx: WorkspaceTx, poolId: string): Promise<string[]> {
   const { rows } = await sql<{ countries: string[] }>`
     select distinct n.allowed_outbound_countries as countries
     from number_usage u join phone_numbers n on n.workspace_id = u.workspace_id and n.id = u.phone_number_id

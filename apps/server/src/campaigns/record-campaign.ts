@@ -18,11 +18,12 @@ export async function recordCampaignStatus(
   return data;
 }
 
-/** The same for a campaign that the engine has moved, in the transaction that did it. */
+/** The same for a campaign that the engine has moved, in the transaction that did it. Batches are told of elsewhere. */
 export async function recordEngineMove(
   tx: EngineTx,
   { workspaceId, campaignId }: CampaignKey,
   now: Date,
 ): Promise<void> {
-  await recordCampaignStatus(forWorkspace(tx, workspaceId), campaignId, now);
+  const inWorkspace = forWorkspace(tx, workspaceId);
+  if (await findCampaign(inWorkspace, campaignId)) await recordCampaignStatus(inWorkspace, campaignId, now);
 }

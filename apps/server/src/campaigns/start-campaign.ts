@@ -65,16 +65,16 @@ async function beginDialing(tx: WorkspaceTx, campaignId: string, now: Date): Pro
 }
 
 /**
- * What the dialer does with a scheduled campaign whose time has come: it runs, or is `failed` where it can't start any
- * more. Throws `unavailable` when the agent directory can't be asked: the dialer then comes back.
+ * What the dialer does with a scheduled campaign or batch whose time has come: it runs, or is `failed` where it can't
+ * start any more. Throws `unavailable` when the agent directory can't be asked: the dialer then comes back.
  */
 export const startDueCampaign =
   (agents: AgentDirectory) =>
   async (database: Database, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<void> => {
-    const asked = await database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId));
+    const asked = await database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId, 'any'));
     const agent = asked && (await agents.resolve(asked.agent_id));
     await database.inWorkspace(workspaceId, async (tx) => {
-      const campaign = await lockCampaign(tx, campaignId);
+      const campaign = await lockCampaign(tx, campaignId, 'any');
       if (campaign?.status !== 'scheduled') return;
       const obstacle = await checkStartable(tx, campaign, agent);
       if (!obstacle) await beginDialing(tx, campaignId, now);
@@ -84,6 +84,6 @@ export const startDueCampaign =
             updated_at = ${now}, revision = revision + 1
           where workspace_id = ${workspaceId} and id = ${campaignId} and status in ('scheduled')`.execute(tx.db);
       }
-      await recordCampaignStatus(tx, campaignId, now);
+      if (campaign.kind === 'campaign') await recordCampaignStatus(tx, campaignId, now);
     });
   };

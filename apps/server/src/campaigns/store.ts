@@ -1,11 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { containing, type PageQuery, pageRows } from '../database/page.ts';
-import type { CampaignStatus } from '../database/schema.ts';
+import type { CampaignKind, CampaignStatus } from '../database/schema.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 
+/** A batch is a campaign that the operations of campaigns don't see. */
+type WantedKind = CampaignKind | 'any';
+
 /** Campaigns with their caller ID and their lists, in the order in which these were given. */
-const selectCampaigns = (tx: WorkspaceTx) =>
+const selectCampaigns = (tx: WorkspaceTx, kind: WantedKind) =>
   tx.db
     .selectFrom('campaigns')
     .leftJoin('phone_numbers', (join) =>
@@ -21,33 +24,50 @@ const selectCampaigns = (tx: WorkspaceTx) =>
         from campaign_lists cl
         where cl.workspace_id = campaigns.workspace_id and cl.campaign_id = campaigns.id)`.as('lists'),
     )
-    .where('campaigns.workspace_id', '=', tx.workspaceId);
+    .where('campaigns.workspace_id', '=', tx.workspaceId)
+    .$if(kind !== 'any', (q) => q.where('campaigns.kind', '=', kind as CampaignKind));
 
 /** One campaign, as it is now. */
-export async function findCampaign(tx: WorkspaceTx, id: string): Promise<CampaignRow | undefined> {
-  return selectCampaigns(tx).where('campaigns.id', '=', id).executeTakeFirst();
+export async function findCampaign(
+  tx: WorkspaceTx,
+  id: string,
+  kind: WantedKind = 'campaign',
+): Promise<CampaignRow | undefined> {
+  return selectCampaigns(tx, kind).where('campaigns.id', '=', id).executeTakeFirst();
 }
 
 /** The same, its row locked until the transaction ends. */
-export async function lockCampaign(tx: WorkspaceTx, id: string): Promise<CampaignRow | undefined> {
-  return selectCampaigns(tx).where('campaigns.id', '=', id).forUpdate('campaigns').executeTakeFirst();
+export async function lockCampaign(
+  tx: WorkspaceTx,
+  id: string,
+  kind: WantedKind = 'campaign',
+): Promise<CampaignRow | undefined> {
+  return selectCampaigns(tx, kind).where('campaigns.id', '=', id).forUpdate('campaigns').executeTakeFirst();
+}
+
+/** Which campaigns are listed. */
+export interface CampaignQuery extends PageQuery {
+  kind: CampaignKind;
+  /** Those in one of these. */
+  statuses: readonly CampaignStatus[] | undefined;
 }
 
 export async function campaignPage(
   tx: WorkspaceTx,
-  query: PageQuery & { status: CampaignStatus | undefined },
+  query: CampaignQuery,
 ): Promise<{ rows: CampaignRow[]; totalCount: number }> {
-  const { status, searchText } = query;
+  const { kind, statuses, searchText } = query;
   const pattern = searchText && containing(searchText);
   const counted = await tx.db
     .selectFrom('campaigns')
     .select(sql<number>`count(*)`.as('count'))
     .where('workspace_id', '=', tx.workspaceId)
-    .$if(status !== undefined, (q) => q.where('status', '=', status!))
+    .where('kind', '=', kind)
+    .$if(statuses !== undefined, (q) => q.where('status', 'in', statuses!))
     .$if(pattern !== undefined, (q) => q.where('name', 'ilike', pattern!))
     .executeTakeFirstOrThrow();
-  const rows = await selectCampaigns(tx)
-    .$if(status !== undefined, (q) => q.where('campaigns.status', '=', status!))
+  const rows = await selectCampaigns(tx, kind)
+    .$if(statuses !== undefined, (q) => q.where('campaigns.status', 'in', statuses!))
     .$if(pattern !== undefined, (q) => q.where('campaigns.name', 'ilike', pattern!))
     .orderBy('campaigns.created_at', query.order)
     .orderBy('campaigns.id', query.order)

@@ -69,6 +69,7 @@ export async function writeClaim(
       simulated: isSimulated(caller.provider)!,
       pooled: caller.pooled,
       attempt: contact.attempt + 1,
+      metadata: { ...campaign.metadata, ...contact.metadata },
       startAt,
       placeBefore: placeBefore < closes ? placeBefore : closes,
     };
@@ -103,7 +104,8 @@ export async function writeClaim(
     .filter((call) => queued.has(call.contactId))
     .map((call): CallToPlace => {
       const held = { ...call, workspaceId, campaignId };
-      const request = callRequest(held, { ...shared, variables: contactOf.get(call.contactId)!.variables });
+      const { variables } = contactOf.get(call.contactId)!;
+      const request = callRequest(held, { ...shared, variables, metadata: call.metadata });
       return { ...held, request };
     });
 }

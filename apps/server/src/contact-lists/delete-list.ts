@@ -8,20 +8,19 @@ import type { ContactListDeps } from './deps.ts';
 import { type EraseJob, eraseQueue } from './queues.ts';
 import { lockList } from './store.ts';
 
-/** The states of the campaigns that use the list. */
-async function campaignsOf(tx: WorkspaceTx, listId: string): Promise<string[]> {
-  const rows = await tx.db
+/** The campaigns and batches that use the list. */
+async function campaignsOf(tx: WorkspaceTx, listId: string) {
+  return tx.db
     .selectFrom('campaign_lists')
     .innerJoin('campaigns', (join) =>
       join
         .onRef('campaigns.workspace_id', '=', 'campaign_lists.workspace_id')
         .onRef('campaigns.id', '=', 'campaign_lists.campaign_id'),
     )
-    .select('campaigns.status')
+    .select(['campaigns.status', 'campaigns.kind'])
     .where('campaign_lists.workspace_id', '=', tx.workspaceId)
     .where('campaign_lists.list_id', '=', listId)
     .execute();
-  return rows.map((row) => row.status);
 }
 
 /**
@@ -44,9 +43,13 @@ export async function deleteList(
       throw new ServiceError('forbidden', 'Deleting a do-not-call list needs the permission do_not_call:write too.');
     }
     const campaigns = await campaignsOf(tx, listId);
-    const active = campaigns.find((status) => ['scheduled', 'running', 'paused'].includes(status));
+    const active = campaigns.find(({ status }) => ['scheduled', 'running', 'paused'].includes(status));
     if (active) {
-      throw new ServiceError('contact_list_in_use', `A ${active} campaign uses this list. Stop or cancel it first.`);
+      const first = active.kind === 'batch' ? 'Cancel' : 'Stop or cancel';
+      throw new ServiceError(
+        'contact_list_in_use',
+        `A ${active.status} ${active.kind} uses this list. ${first} it first.`,
+      );
     }
     const now = clock.now();
     const removed = await tx.db

@@ -66,11 +66,12 @@ export async function latestUploads(tx: WorkspaceTx, listIds: string[]): Promise
   return new Map(rows.map((row) => [row.list_id, row]));
 }
 
+/** Lists of type `batch` are left out: there is one for every batch. */
 export async function listPage(tx: WorkspaceTx, query: PageQuery): Promise<{ rows: ListRow[]; totalCount: number }> {
   let matching = tx.db
     .selectFrom('contact_lists')
     .where('workspace_id', '=', tx.workspaceId)
-    .where(sql<boolean>`status <> 'archived'`);
+    .where(sql<boolean>`status <> 'archived' and type <> 'batch'`);
   if (query.searchText !== undefined) matching = matching.where('name', 'ilike', containing(query.searchText));
   const { totalCount } = await matching.select(sql<number>`count(*)`.as('totalCount')).executeTakeFirstOrThrow();
   const { limit, offset } = pageRows(query);

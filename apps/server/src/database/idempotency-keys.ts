@@ -42,7 +42,7 @@ export async function takeIdempotencyKeys(
   const rows = requests.map(({ operation, key, request, resourceId, now }) => ({
     operation,
     key,
-    fingerprint: `\\x${hash('sha256', JSON.stringify(request))}`,
+    fingerprint: fingerprintOf(request),
     resource_id: resourceId,
     created_at: now,
   }));
@@ -61,11 +61,32 @@ export async function takeIdempotencyKeys(
     if (isTaken.has(key)) return resource_id;
     const winner = winners.get(key);
     // Given back in between: the caller's next try finds it free.
-    if (!winner?.resource_id) return inProgress();
-    if (`\\x${winner.fingerprint.toString('hex')}` === fingerprint) return winner.resource_id;
-    const message = 'This Idempotency-Key was used for another request. Send a new key.';
-    return new ServiceError('idempotency_key_reused', message);
+    return winner?.resource_id ? earlier(winner.resource_id, winner, fingerprint) : inProgress();
   });
+}
+
+/**
+ * The UUID of the resource that a key stands for, if it was taken before. It takes nothing. Throws
+ * `idempotency_key_reused`.
+ */
+export async function findIdempotencyKey(
+  tx: WorkspaceTx,
+  named: Pick<NamedRequest, 'operation' | 'key' | 'request'>,
+): Promise<string | undefined> {
+  const row = (await readKeys(tx, [named])).get(named.key);
+  if (!row?.resource_id) return undefined;
+  const found = earlier(row.resource_id, row, fingerprintOf(named.request));
+  if (typeof found === 'string') return found;
+  throw found;
+}
+
+const fingerprintOf = (request: object): string => `\\x${hash('sha256', JSON.stringify(request))}`;
+
+/** What a key that was taken before answers a request: the resource, if that was an equal one. */
+function earlier(resourceId: string, row: KeyRow, fingerprint: string): string | ServiceError {
+  if (`\\x${row.fingerprint.toString('hex')}` === fingerprint) return resourceId;
+  const message = 'This Idempotency-Key was used for another request. Send a new key.';
+  return new ServiceError('idempotency_key_reused', message);
 }
 
 /** A second statement: the first one's snapshot may be older than the winner of a race. */

@@ -9,6 +9,7 @@ import * as numberPools from '../../migrations/0005-number-pools.ts';
 import * as workflows from '../../migrations/0006-workflows.ts';
 import * as webhooks from '../../migrations/0008-webhooks.ts';
 import * as workflowRuns from '../../migrations/0009-workflow-runs.ts';
+import * as batches from '../../migrations/0010-batches.ts';
 import * as premiumRate from '../../migrations/0011-premium-rate.ts';
 import type { Database } from './database.ts';
 
@@ -22,6 +23,7 @@ const migrations = {
   '0006-workflows': workflows,
   '0008-webhooks': webhooks,
   '0009-workflow-runs': workflowRuns,
+  '0010-batches': batches,
   '0011-premium-rate': premiumRate,
 };
 

@@ -1,6 +1,8 @@
 import type { Generated, JSONColumnType } from 'kysely';
+import type { BatchTables } from './schema-batches.ts';
 import type { NumberPoolTables } from './schema-number-pools.ts';
 import type { RunTables } from './schema-runs.ts';
+import type { SimulatorTables } from './schema-simulator.ts';
 import type { WebhookTables } from './schema-webhooks.ts';
 import type { WorkflowTables } from './schema-workflows.ts';
 
@@ -204,6 +206,8 @@ export type CampaignStatus =
   | 'cancelled'
   | 'failed';
 
+export type CampaignKind = 'campaign' | 'batch';
+
 export type FailureReason =
   | 'no_callable_contacts'
   | 'no_outbound_number'
@@ -215,6 +219,7 @@ export type FailureReason =
 interface CampaignsTable {
   workspace_id: string;
   id: string;
+  kind: Generated<CampaignKind>;
   name: string;
   description: Nullable<string>;
   agent_id: string;
@@ -240,6 +245,8 @@ interface CampaignsTable {
   target_conversion_rate: Nullable<number>;
   ring_timeout_seconds: number;
   max_call_seconds: number;
+  /** What every call of a batch carries. */
+  metadata: Nullable<Json<Record<string, string>>>;
   started_at: Nullable<Date>;
   paused_at: Nullable<Date>;
   resumed_at: Nullable<Date>;
@@ -312,6 +319,8 @@ interface CampaignContactsTable {
   next_attempt_at: Date;
   last_outcome: Nullable<string>;
   reason: Nullable<string>;
+  external_id: Nullable<string>;
+  metadata: Nullable<Json<Record<string, string>>>;
 }
 
 export type CallStatus = 'queued' | 'dialing' | 'ringing' | 'in_progress' | 'completed' | 'failed' | 'cancelled';
@@ -352,26 +361,13 @@ interface CallsTable {
   result: Nullable<Json<object>>;
 }
 
-interface SimulatorCallsTable {
-  room_id: string;
-  to_number: string;
-  attempt: number;
-  placed_at: Date;
-  ring_timeout_seconds: number;
-  max_call_seconds: number;
-  ended_at: Nullable<Date>;
-  ended_by: Nullable<string>;
-  outcome: Nullable<string>;
-  placements: Generated<number>;
-}
-
-interface SimulatorNumbersTable {
-  phone_number: string;
-  idempotency_key: string;
-  bought_at: Date;
-}
-
-export interface Schema extends NumberPoolTables, WorkflowTables, WebhookTables, RunTables {
+export interface Schema
+  extends BatchTables,
+    NumberPoolTables,
+    RunTables,
+    SimulatorTables,
+    WebhookTables,
+    WorkflowTables {
   workspaces: WorkspacesTable;
   workspace_usage: WorkspaceUsageTable;
   api_keys: ApiKeysTable;
@@ -389,6 +385,4 @@ export interface Schema extends NumberPoolTables, WorkflowTables, WebhookTables,
   campaign_lanes: CampaignLanesTable;
   campaign_contacts: CampaignContactsTable;
   calls: CallsTable;
-  simulator_calls: SimulatorCallsTable;
-  simulator_numbers: SimulatorNumbersTable;
 }

@@ -59,6 +59,19 @@ export async function workspaceDoNotCallUploads(tx: WorkspaceTx): Promise<string
   return rows.map((row) => row.id);
 }
 
+/** Which of some numbers, E.164 without the plus, the workspace doesn't call. */
+export async function numbersNotCalled(tx: WorkspaceTx, phoneNumbers: readonly number[]): Promise<Set<number>> {
+  const uploads = await workspaceDoNotCallUploads(tx);
+  const { rows } = await sql<{ phone_number: number }>`
+    select phone_number from do_not_call
+    where workspace_id = ${tx.workspaceId} and phone_number = any(${phoneNumbers}::bigint[])
+    union all
+    select phone_number from contact_list_entries
+    where workspace_id = ${tx.workspaceId} and upload_id = any(${uploads}::uuid[])
+      and phone_number = any(${phoneNumbers}::bigint[])`.execute(tx.db);
+  return new Set(rows.map((row) => row.phone_number));
+}
+
 /**
  * One page of opt-outs and list entries together, by time, and how many there are on all pages. The entries of one upload
  * have one time, so each upload gives no more than the page's end is away from the beginning, by its index on the number.

@@ -5,11 +5,6 @@ import type { OperationId } from './handler.ts';
  * doesn't compile. To build one, take its name out and hand its handler over.
  */
 export const notImplemented = [
-  // Batches
-  'listBatches',
-  'startBatch',
-  'getBatch',
-  'cancelBatch',
   // Knowledge bases
   'listKnowledgeBases',
   'createKnowledgeBase',

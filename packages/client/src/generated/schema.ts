@@ -77,7 +77,7 @@ export interface paths {
         };
         /**
          * List contact lists
-         * @description The contact lists of the workspace, newest first unless asked otherwise. Deleted lists are not among them.
+         * @description The contact lists of the workspace, newest first unless asked otherwise. Deleted lists are not among them, nor are those of type `batch`.
          */
         get: operations["listContactLists"];
         put?: never;
@@ -2100,7 +2100,7 @@ export interface components {
          */
         ContactListStatus: "draft" | "ready" | "archived";
         /**
-         * @description `contacts` are people to call, `dnd` are numbers that the whole workspace never calls, `batch` lists are made by the server for a batch.
+         * @description `contacts` are people to call, `dnd` are numbers that the whole workspace never calls, `batch` lists are made by the server for a batch, and have its ID with the prefix `list_`.
          * @example contacts
          * @enum {string}
          */
@@ -9434,7 +9434,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9497,7 +9496,6 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9532,7 +9530,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9578,7 +9575,6 @@ export interface operations {
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -1,0 +1,102 @@
+import type { components } from '@trunkline/client/schema';
+import { sql } from 'kysely';
+import { numberPoolId, phoneNumberId, type Settings } from '../campaigns/campaign-settings.ts';
+import { checkCaller } from '../campaigns/check-startable.ts';
+import { insertBatch } from '../campaigns/insert-batch.ts';
+import { countriesOf } from '../campaigns/preview-callers.ts';
+import { insertBatchList } from '../contact-lists/insert-batch-list.ts';
+import type { WorkspaceTx } from '../database/database.ts';
+import { numbersNotCalled } from '../do-not-call/store.ts';
+import { toId } from '../ids.ts';
+import { type AuditEntry, audit } from '../journal/record.ts';
+import { mayCall } from '../phone-numbers/may-call.ts';
+import { ServiceError } from '../service-error.ts';
+import { judgeRecipients, type RecipientTerms, readNumbers } from './judge-recipients.ts';
+import { type BatchStarted, firstStatus, shapeStarted } from './started-batch.ts';
+
+const everyDay = [1, 2, 3, 4, 5, 6, 7];
+/** Of a batch without a name. */
+const LIST_NAME = 'Batch';
+
+/** A batch that was checked as far as that goes without its workspace. */
+export interface BatchOrder {
+  /** The UUID that it gets. */
+  id: string;
+  input: components['schemas']['StartBatch'];
+  settings: Settings;
+  agentName: string;
+  actor: AuditEntry;
+  now: Date;
+}
+
+/**
+ * Writes a batch with those of its recipients that can be called. Throws `not_found` and `campaign_not_startable` for
+ * the number or the pool that is to call.
+ */
+export async function acceptBatch(tx: WorkspaceTx, order: BatchOrder): Promise<BatchStarted> {
+  const { id, input, settings, now } = order;
+  const caller = await callerOf(tx, input);
+  const obstacle = await checkCaller(tx, caller);
+  if (obstacle) throw new ServiceError('campaign_not_startable', obstacle.message);
+
+  const numbers = readNumbers(input.recipients);
+  const digits = numbers.flatMap((number) => number?.digits ?? []);
+  const { contacts, rejected } = judgeRecipients(input.recipients, numbers, await termsOf(tx, caller, digits));
+  const batch = { id, scheduledAt: settings.scheduled_at, startedAt: now, contacts, rejected };
+  const [name, status] = [input.name ?? '', firstStatus(batch)];
+
+  const storageKey = `batches/${toId('bat', id)}`;
+  await insertBatchList(tx, { id, name: name || LIST_NAME, storageKey, entries: contacts, now });
+  const campaign = {
+    ...settings,
+    id,
+    name,
+    agent_id: input.agentId,
+    agent_name: order.agentName,
+    phone_number_id: caller.phone_number_id,
+    number_pool_id: caller.number_pool_id,
+    status,
+    schedule_days: everyDay,
+    retry_policy: input.retryPolicy ?? [],
+    ring_timeout_seconds: 30,
+    max_call_seconds: 3600,
+    metadata: input.metadata ? JSON.stringify(input.metadata) : null,
+    ...(status === 'running' && { started_at: now }),
+    ...(status === 'failed' && { ended_at: now, failure_reason: 'no_callable_contacts' as const }),
+  };
+  await insertBatch(tx, campaign, { listId: id, contacts, now });
+  await tx.db
+    .insertInto('batches')
+    .values({ workspace_id: tx.workspaceId, id, rejected: JSON.stringify(rejected), rejected_count: rejected.length })
+    .execute();
+  await audit(tx, order.actor, now);
+  return shapeStarted(batch);
+}
+
+async function callerOf(tx: WorkspaceTx, input: BatchOrder['input']) {
+  const [fromNumber, poolId] = 'fromNumber' in input ? [input.fromNumber, null] : [null, input.numberPoolId];
+  return {
+    phone_number_id: fromNumber === null ? null : await phoneNumberId(tx, fromNumber),
+    number_pool_id: poolId === null ? null : await numberPoolId(tx, poolId),
+    from_number: fromNumber,
+  };
+}
+
+/** Whom the workspace and its numbers don't call; the claim asks again. */
+async function termsOf(
+  tx: WorkspaceTx,
+  caller: Awaited<ReturnType<typeof callerOf>>,
+  numbers: number[],
+): Promise<RecipientTerms> {
+  const [notCalled, { rows }] = await Promise.all([
+    numbersNotCalled(tx, numbers),
+    sql<{ of_workspace: string[] | null; of_number: string[] | null; premium_rate_allowed: boolean }>`
+      select w.allowed_countries as of_workspace, n.allowed_outbound_countries as of_number, w.premium_rate_allowed
+      from workspaces w left join phone_numbers n on n.workspace_id = w.id and n.id = ${caller.phone_number_id}
+      where w.id = ${tx.workspaceId}`.execute(tx.db),
+  ]);
+  const { of_workspace, of_number, premium_rate_allowed: premiumRate } = rows[0]!;
+  const ofCaller = caller.number_pool_id === null ? of_number : await countriesOf(tx, caller.number_pool_id);
+  const area = { countries: [of_workspace, ofCaller], premiumRate };
+  return { notCalled, mayCall: (number) => mayCall(area, number) };
+}

@@ -1,0 +1,67 @@
+import type { components } from '@trunkline/client/schema';
+import { statsOf } from '../campaigns/campaign-stats.ts';
+import type { CampaignRow } from '../campaigns/shape-campaign.ts';
+import type { CampaignStatus } from '../database/schema.ts';
+import { toId } from '../ids.ts';
+
+export type Batch = components['schemas']['Batch'];
+export type BatchStatus = Batch['status'];
+
+/** The states that a batch can move to, as the contract's `x-transitions` show them. */
+export const batchTransitions = {
+  scheduled: ['running', 'cancelled', 'failed'],
+  running: ['completed', 'cancelled', 'failed'],
+  completed: [],
+  cancelled: [],
+  failed: [],
+} as const satisfies Record<BatchStatus, readonly BatchStatus[]>;
+
+/** The statuses of its campaign in which a batch has a status: to cancel one that runs is to stop its campaign. */
+export const campaignStatuses = {
+  scheduled: ['scheduled'],
+  running: ['running'],
+  completed: ['completed'],
+  cancelled: ['cancelled', 'stopped'],
+  failed: ['failed'],
+} as const satisfies Record<BatchStatus, readonly CampaignStatus[]>;
+
+export const batchStatus = (status: CampaignStatus): BatchStatus =>
+  status === 'stopped' ? 'cancelled' : (status as BatchStatus);
+
+/** What an answer shows of a batch beside its campaign. */
+interface Beside {
+  rejectedCount: number;
+  /** Calls per second. */
+  pace: number;
+  now: Date;
+}
+
+const field = <K extends string, V>(name: K, value: V | null) =>
+  (value === null ? {} : { [name]: value }) as { [P in K]?: V };
+
+/** A batch as clients see it. */
+export function shapeBatch(row: CampaignRow, { rejectedCount, pace, now }: Beside): Batch {
+  const cancelledAt = row.cancelled_at ?? row.stopped_at;
+  return {
+    batchId: toId('bat', row.id),
+    ...(row.name !== '' && { name: row.name }),
+    status: batchStatus(row.status),
+    agentId: row.agent_id,
+    ...field('fromNumber', row.from_number),
+    ...field('numberPoolId', row.number_pool_id && toId('pool', row.number_pool_id)),
+    ...field('metadata', row.metadata),
+    ...field('scheduledAt', row.scheduled_at?.toISOString() ?? null),
+    timezone: row.timezone,
+    ...field('scheduleStart', row.schedule_start),
+    ...field('scheduleEnd', row.schedule_end),
+    maxConcurrency: row.max_concurrency,
+    retryPolicy: row.retry_policy,
+    acceptedCount: row.total_contacts,
+    rejectedCount: rejectedCount,
+    stats: statsOf(row, pace, now),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    ...field('cancelledAt', cancelledAt?.toISOString() ?? null),
+    ...(row.failure_reason && { meta: { failure: { reason: row.failure_reason } } }),
+  };
+}

@@ -1,0 +1,40 @@
+import { pageAnswer, pageOf } from '../database/page.ts';
+import type { Handlers } from '../http/handler.ts';
+import { fromId } from '../ids.ts';
+import { actorOf } from '../journal/actor.ts';
+import { notFound } from '../service-error.ts';
+import { cancelBatch } from './cancel-batch.ts';
+import { type BatchDeps, startBatch } from './start-batch.ts';
+import { batchPage, findBatch } from './store.ts';
+
+/** The operations of batches. */
+export function batchOperations(deps: BatchDeps) {
+  const { database, clock } = deps;
+  return {
+    listBatches: async ({ query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const wanted = { ...page, status: query.status };
+      const found = await database.inSnapshot(workspaceId, (tx) => batchPage(tx, wanted, clock.now()));
+      return { status: 200, body: pageAnswer(page, found.items, found.totalCount) };
+    },
+    startBatch: async ({ body, headers }, context) => {
+      const { started, replayed } = await startBatch(deps, {
+        workspaceId: context.workspaceId,
+        input: body,
+        idempotencyKey: headers['Idempotency-Key'],
+        actor: (id) => actorOf(context)('batch.started', 'batch', id),
+      });
+      const answer = { status: 202 as const, body: started };
+      return replayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
+    },
+    getBatch: async ({ path }, { workspaceId }) => {
+      const batch = await database.inSnapshot(workspaceId, (tx) => findBatch(tx, fromId(path.batchId), clock.now()));
+      if (!batch) throw notFound();
+      return { status: 200, body: batch };
+    },
+    cancelBatch: async ({ path }, context) => {
+      const actor = actorOf(context)('batch.cancelled', 'batch', path.batchId);
+      return { status: 200, body: await cancelBatch(deps, context.workspaceId, fromId(path.batchId), actor) };
+    },
+  } satisfies Handlers<'listBatches' | 'startBatch' | 'getBatch' | 'cancelBatch'>;
+}

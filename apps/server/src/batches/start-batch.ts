@@ -1,0 +1,71 @@
+import type { components } from '@trunkline/client/schema';
+import { agentName, refuseFaults, settingsFaults } from '../campaigns/campaign-settings.ts';
+import type { CampaignDeps } from '../campaigns/deps.ts';
+import type { WorkspaceTx } from '../database/database.ts';
+import { findIdempotencyKey, takeIdempotencyKey } from '../database/idempotency-keys.ts';
+import { newUuid, toId } from '../ids.ts';
+import type { AuditEntry } from '../journal/record.ts';
+import { acceptBatch } from './accept-batch.ts';
+import { recipientFaults } from './judge-recipients.ts';
+import { type BatchStarted, startedAgain } from './started-batch.ts';
+
+export type BatchDeps = Pick<CampaignDeps, 'database' | 'agents' | 'clock' | 'maxConcurrency' | 'nudge'>;
+
+export interface BatchRequest {
+  workspaceId: string;
+  input: components['schemas']['StartBatch'];
+  idempotencyKey: string | undefined;
+  /** The audit entry of the key, given the batch's ID. */
+  actor: (batchId: string) => AuditEntry;
+}
+
+/** An answer to a request, and whether it is that of an earlier one with its idempotency key. */
+interface Answered {
+  started: BatchStarted;
+  replayed: boolean;
+}
+
+/**
+ * Starts a batch: those of its recipients that can be called are called, now or when it is scheduled. Throws
+ * `invalid_request`, `not_found` for a number or pool that the workspace doesn't have, `campaign_not_startable` and
+ * `idempotency_key_reused`; there is no batch then.
+ */
+export async function startBatch(
+  { database, agents, clock, maxConcurrency, nudge }: BatchDeps,
+  { workspaceId, input, idempotencyKey, actor }: BatchRequest,
+): Promise<Answered> {
+  const settings = {
+    timezone: input.timezone ?? 'UTC',
+    schedule_start: input.scheduleStart ?? null,
+    schedule_end: input.scheduleEnd ?? null,
+    max_concurrency: input.maxConcurrency ?? Math.min(10, maxConcurrency),
+    scheduled_at: input.scheduledAt === undefined ? null : new Date(input.scheduledAt),
+    start_date: null,
+    end_date: null,
+  };
+  refuseFaults([...settingsFaults(settings, maxConcurrency), ...recipientFaults(input.recipients)]);
+  const [id, now] = [newUuid(), clock.now()];
+  const named = idempotencyKey && { operation: 'startBatch', key: idempotencyKey, request: input, resourceId: id, now };
+  if (named) {
+    // Before the agent directory is asked: what was accepted once is answered again, whatever has changed.
+    const earlier = await database.inWorkspace(workspaceId, async (tx) => {
+      const batchId = await findIdempotencyKey(tx, named);
+      return batchId && replay(tx, batchId);
+    });
+    if (earlier) return earlier;
+  }
+  const agent = await agentName(agents, input.agentId);
+  const answered = await database.inWorkspace(workspaceId, async (tx): Promise<Answered> => {
+    const batchId = named ? await takeIdempotencyKey(tx, named) : id;
+    if (batchId !== id) return replay(tx, batchId);
+    const order = { id, input, settings, agentName: agent, actor: actor(toId('bat', id)), now };
+    return { started: await acceptBatch(tx, order), replayed: false };
+  });
+  if (!answered.replayed) nudge();
+  return answered;
+}
+
+const replay = async (tx: WorkspaceTx, batchId: string): Promise<Answered> => ({
+  started: await startedAgain(tx, batchId),
+  replayed: true,
+});

@@ -1,0 +1,37 @@
+import { sql } from 'kysely';
+import { callsPerSecond } from '../campaigns/campaign-stats.ts';
+import type { CampaignRow } from '../campaigns/shape-campaign.ts';
+import { campaignPage, findCampaign } from '../campaigns/store.ts';
+import type { WorkspaceTx } from '../database/database.ts';
+import type { PageQuery } from '../database/page.ts';
+import { type Batch, type BatchStatus, campaignStatuses, shapeBatch } from './batch.ts';
+
+/** One batch, as it is now. */
+export async function findBatch(tx: WorkspaceTx, id: string, now: Date): Promise<Batch | undefined> {
+  const campaign = await findCampaign(tx, id, 'batch');
+  return campaign && (await shaped(tx, [campaign], now))[0];
+}
+
+export async function batchPage(
+  tx: WorkspaceTx,
+  { status, ...page }: PageQuery & { status: BatchStatus | undefined },
+  now: Date,
+): Promise<{ items: Batch[]; totalCount: number }> {
+  const statuses = status && campaignStatuses[status];
+  const { rows, totalCount } = await campaignPage(tx, { ...page, kind: 'batch', statuses });
+  return { items: await shaped(tx, rows, now), totalCount };
+}
+
+async function shaped(tx: WorkspaceTx, campaigns: CampaignRow[], now: Date): Promise<Batch[]> {
+  if (campaigns.length === 0) return [];
+  const { rows } = await sql<{ id: string; rejected_count: number }>`
+    select id, rejected_count from batches
+    where workspace_id = ${tx.workspaceId} and id = any(${campaigns.map(({ id }) => id)}::uuid[])`.execute(tx.db);
+  const rejected = new Map(rows.map((row) => [row.id, row.rejected_count]));
+  return Promise.all(
+    campaigns.map(async (campaign) => {
+      const pace = await callsPerSecond(tx, campaign, now);
+      return shapeBatch(campaign, { rejectedCount: rejected.get(campaign.id)!, pace, now });
+    }),
+  );
+}

@@ -1,0 +1,74 @@
+import { type Insertable, sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import type { Schema } from '../database/schema.ts';
+import { CAMPAIGN_ZONE } from './lanes.ts';
+
+/** A contact of a batch. */
+export interface BatchContact {
+  /** UUID. */
+  id: string;
+  /** E.164 without the plus. */
+  phoneNumber: number;
+  name: string | null;
+  externalId: string | null;
+  timezone: string | null;
+  metadata: Record<string, string> | null;
+}
+
+type BatchSettings = Omit<
+  Insertable<Schema['campaigns']>,
+  'workspace_id' | 'kind' | 'direction' | 'contacts_added' | 'total_contacts' | 'pending' | 'created_at' | 'updated_at'
+>;
+
+/**
+ * Writes a campaign of kind `batch` with all its contacts, each number once. From then on the dialer treats it as any
+ * other.
+ * @param listId the UUID of the list that holds the same numbers
+ */
+export async function insertBatch(
+  tx: WorkspaceTx,
+  settings: BatchSettings,
+  { listId, contacts, now }: { listId: string; contacts: readonly BatchContact[]; now: Date },
+): Promise<void> {
+  const { workspaceId, db } = tx;
+  const { id } = settings;
+  const zones = [...new Set(contacts.map((contact) => contact.timezone ?? CAMPAIGN_ZONE))];
+  const laneOf = new Map(zones.map((zone, at) => [zone, at + 1]));
+  const rows = contacts.map(({ timezone, ...contact }) => ({
+    ...contact,
+    lane: laneOf.get(timezone ?? CAMPAIGN_ZONE),
+  }));
+  const count = contacts.length;
+  await db
+    .insertInto('campaigns')
+    .values({
+      ...settings,
+      workspace_id: workspaceId,
+      kind: 'batch',
+      direction: 'outbound',
+      contacts_added: true,
+      total_contacts: count,
+      pending: count,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute();
+  await Promise.all([
+    db
+      .insertInto('campaign_lists')
+      .values({ workspace_id: workspaceId, campaign_id: id, list_id: listId, role: 'contacts' })
+      .execute(),
+    sql`
+      insert into campaign_lanes (workspace_id, campaign_id, lane, timezone, opens_at, closes_at)
+      select ${workspaceId}, ${id}, x.lane, x.timezone, 'epoch', 'epoch'
+      from unnest(${zones}::text[]) with ordinality as x (timezone, lane)`.execute(db),
+    sql`
+      insert into campaign_contacts
+        (workspace_id, campaign_id, id, list_id, phone_number, name, "values", lane, state, next_attempt_at, external_id,
+          metadata)
+      select ${workspaceId}, ${id}, x.id, ${listId}, x."phoneNumber", x.name, '{}', x.lane, 'pending', ${now},
+        x."externalId", x.metadata
+      from json_to_recordset(${JSON.stringify(rows)}) as x (id uuid, "phoneNumber" bigint, name text, lane smallint,
+        "externalId" text, metadata jsonb)`.execute(db),
+  ]);
+}
