@@ -1,0 +1,66 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import type { Database } from '../src/database/database.ts';
+import { newUuid } from '../src/ids.ts';
+import { claimRuns } from '../src/workflows/claim-runs.ts';
+import { wakeRuns } from '../src/workflows/wake-runs.ts';
+import { byTest, seedWorkspace } from './campaign-seed.ts';
+import { rowsReadBy } from './claim-cost.ts';
+import { withDatabase } from './own-database.ts';
+
+const WOKEN = 500;
+
+/** Runs that sleep for an hour, each with a key of its own, `key-1` and so on. */
+async function seedSleepers(database: Database, runs: number) {
+  const [workspaceId, workflowId, now] = [await seedWorkspace(database), newUuid(), new Date()];
+  const later = new Date(now.getTime() + 3_600_000);
+  await database.inEngine(async ({ db }) => {
+    await sql`
+      insert into workflow_runs (workspace_id, id, workflow_id, version, workflow_name, status, concurrency_key, node_id,
+        context, wake_at, due_at, revision, created_at, updated_at)
+      select ${workspaceId}, gen_random_uuid(), ${workflowId}, 1, 'Sleepers', 'waiting_schedule', 'key-' || i, 'later',
+        '{}', ${later}, ${later}, 3, ${now}, ${now}
+      from generate_series(1, ${runs}::integer) i`.execute(db);
+    await sql`
+      insert into concurrency_keys (workspace_id, key, active_run, cooldown_minutes)
+      select workspace_id, concurrency_key, id, 0 from workflow_runs where workspace_id = ${workspaceId}`.execute(db);
+  });
+  return { workspaceId, workflowId, now, later };
+}
+
+/** How many rows it takes to wake 500 runs, to claim them, and to find that nothing more is due. */
+async function costs(database: Database, sleeping: number) {
+  const { workspaceId, workflowId, now } = await seedSleepers(database, sleeping);
+  const keys = Array.from({ length: WOKEN }, (_, i) => `key-${1 + i * Math.floor(sleeping / WOKEN)}`);
+  const clock = { now: () => now };
+  const wake = await rowsReadBy(database, async (counting) => {
+    const deps = { database: counting, clock, nudge: () => {} };
+    expect(await wakeRuns(deps, workspaceId, workflowId, keys, byTest(workflowId))).toHaveLength(WOKEN);
+  });
+  const claim = async (most: number) => {
+    let claimed = 0;
+    const read = await rowsReadBy(database, (counting) =>
+      counting.inEngine(async (tx) => {
+        claimed = (await claimRuns(tx, newUuid(), most, now)).length;
+      }),
+    );
+    return { claimed, read };
+  };
+  const some = await claim(100);
+  expect(some.claimed).toBe(100);
+  await claim(WOKEN);
+  const none = await claim(100);
+  expect(none.claimed).toBe(0);
+  return { wake, claim: some.read, none: none.read };
+}
+
+test('wakes and claims read as much among 40,000 sleeping runs as among 2,000', () =>
+  withDatabase(async (database) => {
+    const few = await costs(database, 2000);
+    const many = await costs(database, 40_000);
+    for (const cost of [few, many]) {
+      expect(cost.wake).toBeLessThan(4 * WOKEN);
+      expect(cost.claim).toBeLessThan(500);
+      expect(cost.none).toBeLessThan(50);
+    }
+  }));
