@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { expect } from 'vitest';
 import { pickStatement } from '../src/campaigns/pick-contacts.ts';
-import type { Database } from '../src/database/database.ts';
+import type { Database, EngineTx } from '../src/database/database.ts';
 import { type SeededCampaign, seedCampaign } from './dialing.ts';
 
 interface PlanNode {
@@ -37,17 +37,21 @@ export async function rowsReadBy(database: Database, run: (database: Database) =
     ...database,
     inEngine: (fn) =>
       database.inEngine(async (tx) => {
+        // What earlier transactions of the connection have read may be counted still.
+        const before = await countOf(tx);
         const result = await fn(tx);
-        const { rows } = await sql<{ read: number }>`
-          select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint as read from pg_stat_xact_user_tables`.execute(
-          tx.db,
-        );
-        read += rows[0]!.read;
+        read += (await countOf(tx)) - before;
         return result;
       }),
   };
   await run(counting);
   return read;
+}
+
+async function countOf({ db }: EngineTx): Promise<number> {
+  const { rows } = await sql<{ read: number }>`
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint as read from pg_stat_xact_user_tables`.execute(db);
+  return rows[0]!.read;
 }
 
 /** The pages that one claim's pick of 50 reads, and the nodes that read the contacts. */

@@ -16,13 +16,18 @@ export async function wakeRuns(
 ): Promise<string[]> {
   const now = deps.clock.now();
   const woken = await deps.database.inEngine(async (tx) => {
+    // By constant keys: joined, without statistics every run of the workflow was read for each key.
+    const held = await sql<{ active_run: string }>`
+      select active_run from concurrency_keys
+      where workspace_id = ${workspaceId} and key = any(${concurrencyKeys}::text[]) and active_run is not null`.execute(
+      tx.db,
+    );
+    const ids = held.rows.map((row) => row.active_run).sort();
     const { rows } = await sql<{ concurrency_key: string }>`
-      update workflow_runs r set due_at = ${now}, wake_at = ${now}, revision = revision + 1, updated_at = ${now}
-      from concurrency_keys k
-      where k.workspace_id = ${workspaceId} and k.key = any(${concurrencyKeys}::text[])
-        and r.workspace_id = k.workspace_id and r.id = k.active_run and r.workflow_id = ${workflowId}
-        and r.status = 'waiting_schedule' and r.wake_at > ${now}
-      returning r.concurrency_key`.execute(tx.db);
+      update workflow_runs set due_at = ${now}, wake_at = ${now}, revision = revision + 1, updated_at = ${now}
+      where workspace_id = ${workspaceId} and id = any(${ids}::uuid[]) and workflow_id = ${workflowId}
+        and status = 'waiting_schedule' and wake_at > ${now}
+      returning concurrency_key`.execute(tx.db);
     await audit(forWorkspace(tx, workspaceId), actor, now);
     return rows.map((row) => row.concurrency_key);
   });
