@@ -1,5 +1,6 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newUuid, toId } from '../src/ids.ts';
+import { fromId, newUuid, toId } from '../src/ids.ts';
 import { type RunServer, startRunServer } from './run-server.ts';
 import { definitionOf, end, set, wait } from './workflow-seed.ts';
 
@@ -78,4 +79,23 @@ test('a run of another workflow is not found', async () => {
   const params = { path: { workflowId: toId('wf', newUuid()), runId: run.id } };
   const { response } = await server.client.GET('/v1/workflows/{workflowId}/runs/{runId}', { params });
   expect(response.status).toBe(404);
+});
+
+test('a workflow goes with its ended runs, and stays while one is active', async () => {
+  const workflowId = await server.publish(definitionOf([wait('later', 60), end()]));
+  const given = { concurrencyKey: 'deleted', idempotencyKey: 'deleted' };
+  const run = await server.begin(workflowId, given);
+  await server.comesTo(run, 'waiting_schedule');
+  const params = { path: { workflowId } };
+  const remove = () => server.client.DELETE('/v1/workflows/{workflowId}', { params });
+  expect((await remove()).error).toMatchObject({ code: 'invalid_state' });
+  server.clock.advance(60_000);
+  await server.comesTo(run, 'completed');
+  expect((await remove()).response.status).toBe(200);
+  expect((await server.start(workflowId, given)).response.status).toBe(404);
+  const counted = await server.database.inEngine(({ db }) =>
+    sql`select (select count(*) from workflow_runs where id = ${fromId(run.id)}) as runs,
+      (select count(*) from workflow_run_steps where run_id = ${fromId(run.id)}) as steps`.execute(db),
+  );
+  expect(counted.rows).toEqual([{ runs: 0, steps: 0 }]);
 });

@@ -54,7 +54,7 @@ export function runOperations(deps: RunDeps) {
       const page = pageOf(query);
       const { status, concurrencyKey } = query;
       const workflowId = fromId(path.workflowId);
-      const found = await database.inWorkspace(workspaceId, async (tx) => {
+      const found = await database.inSnapshot(workspaceId, async (tx) => {
         await requireWorkflow(tx, workflowId);
         const runs = await runPage(tx, { ...page, workflowId, status, concurrencyKey });
         return { ...runs, flows: await flows.of(tx, runs.rows) };
@@ -64,7 +64,7 @@ export function runOperations(deps: RunDeps) {
     },
     getWorkflowRun: async ({ path }, { workspaceId }) =>
       ok(
-        await database.inWorkspace(workspaceId, async (tx) => {
+        await database.inSnapshot(workspaceId, async (tx) => {
           const run = await readRun(tx, fromId(path.workflowId), fromId(path.runId));
           const steps = await readSteps(tx, run.id, MOST_STEPS);
           const known = await flows.of(tx, [run]);
