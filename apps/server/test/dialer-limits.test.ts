@@ -51,14 +51,14 @@ test.concurrent.each([1, 2])('no second holds more placements than callsPerSecon
   }),
 );
 
-test.concurrent('a paced campaign goes on where every transaction takes longer than a start may be late', () =>
+test.concurrent.each([70, 400])('a paced campaign goes on where every transaction takes %i ms more', (more) =>
   withDatabase(async (database) => {
     const slow: Database = {
       ...database,
       inEngine: (fn) =>
         database.inEngine(async (tx) => {
           const result = await fn(tx);
-          await sleep(70);
+          await sleep(more);
           return result;
         }),
     };
@@ -67,7 +67,8 @@ test.concurrent('a paced campaign goes on where every transaction takes longer t
     await untilCompleted(database, campaignId);
     await stop();
     expect(mostInASecond(await callsOf(database, campaignId))).toBeLessThanOrEqual(1);
-  }));
+  }),
+);
 
 test.concurrent('maxConcurrency is reached and never passed, with two dialers', () =>
   withDatabase(async (database) => {

@@ -121,7 +121,8 @@ test.concurrent('contacts of one campaign are called each in the hours of their 
       time.jumpTo(`2026-03-10T${hour}:00:01Z`);
       await until(async () => (await campaignRow(database, campaignId)).done === dialed);
       await sleep(300);
-      expect(await callsOf(database, campaignId)).toHaveLength(dialed);
+      const placed = (await callsOf(database, campaignId)).filter((call) => call.placed_at !== null);
+      expect(placed).toHaveLength(dialed);
     }
     await stop();
   }));

@@ -7,8 +7,9 @@ import type { CallRequest, PlaceResult, TelephonyGateway } from '../telephony/ga
 import { type HeldCall, toE164 } from './call.ts';
 import { recordCallEvents } from './call-events.ts';
 
-/** The most calls that one statement moves to `dialing`. */
+/** The most calls that one statement moves to `dialing`, and the most of these statements at a time. */
 const PLACE_SIZE = 200;
+const MOST_MOVES = 4;
 /** How long after its latest start a call may still be handed to the provider, in milliseconds (engine.md, "Leases"). */
 const HAND_OVER_MS = 1000;
 
@@ -46,27 +47,33 @@ export function createCallPlacer(options: {
   const { database, lease, clock, log } = options;
   let queue: CallToPlace[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let placing: Promise<void> = Promise.resolve();
-  /** Hand-overs and returns under way: neither holds up the calls that are due next. */
+  let moves = 0;
+  /** Moves, hand-overs and returns under way: none holds up the calls that are due next. */
   const underWay = new Set<Promise<void>>();
   let stopped = false;
 
   const schedule = () => {
-    if (timer || queue.length === 0 || stopped) return;
+    clearTimeout(timer);
+    if (queue.length === 0 || stopped || moves === MOST_MOVES) return;
     const first = queue.reduce((least, call) => Math.min(least, call.startAt.getTime()), Number.POSITIVE_INFINITY);
     timer = setTimeout(turn, Math.max(0, first - clock.now().getTime()));
   };
 
   const turn = () => {
-    timer = undefined;
     const now = clock.now();
     const due = queue.filter((call) => call.startAt <= now).slice(0, PLACE_SIZE);
     const taken = new Set(due);
     queue = queue.filter((call) => !taken.has(call));
-    placing = placing
-      .then(() => place(due))
-      .catch((error) => log.error({ err: error, calls: due.length }, 'calls could not be placed; they go back'))
-      .then(schedule);
+    moves += 1;
+    track(
+      place(due)
+        .catch((error) => log.error({ err: error, calls: due.length }, 'calls could not be placed; they go back'))
+        .then(() => {
+          moves -= 1;
+          schedule();
+        }),
+    );
+    schedule();
   };
 
   async function place(due: CallToPlace[]): Promise<void> {
@@ -133,8 +140,7 @@ export function createCallPlacer(options: {
     stop: async () => {
       stopped = true;
       clearTimeout(timer);
-      await placing;
-      await Promise.all(underWay);
+      while (underWay.size > 0) await Promise.all(underWay);
       await options.giveBack(queue.splice(0));
     },
   };

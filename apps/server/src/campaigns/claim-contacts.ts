@@ -8,7 +8,7 @@ import { CLAIM_SIZE } from './campaign.ts';
 import { lockForClaim, roomForCalls } from './claim-limits.ts';
 import { finishIfDone } from './finish-campaign.ts';
 import { currentLanes, type Lane } from './lanes.ts';
-import { nextSlotClaim, takeSlots } from './pace.ts';
+import { LEAD_MS, nextSlotClaim, takeSlots } from './pace.ts';
 import { pickContacts } from './pick-contacts.ts';
 import { writeClaim } from './write-claim.ts';
 
@@ -24,6 +24,8 @@ export interface ClaimTerms {
   now: Date;
   /** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
   isSimulated: (provider: string) => boolean | undefined;
+  /** How far ahead the first start of a paced campaign is at least, in milliseconds; by default as where claims are quick. */
+  leadMs?: number;
 }
 
 export interface Claim {
@@ -42,7 +44,7 @@ const nothing: Claim = { calls: [], more: false };
 export async function claimContacts(
   database: Database,
   key: CampaignKey,
-  { serverId, free, now, isSimulated }: ClaimTerms,
+  { serverId, free, now, isSimulated, leadMs = LEAD_MS }: ClaimTerms,
   onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>,
 ): Promise<Claim> {
   const finishOrRest = async (tx: EngineTx, until: () => Date | Promise<Date>): Promise<Claim> => {
@@ -54,10 +56,10 @@ export async function claimContacts(
     const campaign = await lockForClaim(tx, key, serverId, now);
     if (!campaign) return nothing;
     const room = await roomForCalls(tx, campaign, Math.min(free, CLAIM_SIZE), now);
-    const { slots } = takeSlots(campaign.calls_per_second, campaign.next_start_at, now, room);
+    const { slots } = takeSlots(campaign.calls_per_second, campaign.next_start_at, now, room, leadMs);
     if (slots.length === 0) {
       return finishOrRest(tx, () =>
-        room > 0 ? nextSlotClaim(campaign.next_start_at) : new Date(now.getTime() + FULL_MS),
+        room > 0 ? nextSlotClaim(campaign.next_start_at, leadMs) : new Date(now.getTime() + FULL_MS),
       );
     }
     const callers = await openCallers(tx, campaign, slots.length, { now, isSimulated });
@@ -70,7 +72,11 @@ export async function claimContacts(
     if (picked.length === 0) return finishOrRest(tx, () => nextDue(tx, key, lanes, now));
     const numbers = picked.map((contact) => contact.phone_number);
     const atLimit = await numbersAtDailyLimit(tx, campaign, numbers, now);
-    const calls = await writeClaim(tx, { campaign, picked, atLimit, lanes, callers }, { serverId, now, isSimulated });
+    const calls = await writeClaim(
+      tx,
+      { campaign, picked, atLimit, lanes, callers },
+      { serverId, now, isSimulated, leadMs },
+    );
     return { calls, more: picked.length === most };
   });
 }

@@ -26,6 +26,7 @@ import {
 } from './due-campaigns.ts';
 import { campaignCallOwner } from './end-contacts.ts';
 import { registerDialingMetrics } from './metrics.ts';
+import { LEAD_MS, leadAfter } from './pace.ts';
 
 /** How long each loop rests when it found nothing to do. A change made in this process nudges it. */
 const CLAIM_REST_MS = 100;
@@ -178,8 +179,10 @@ export function createDialer(options: DialerOptions): Dialer {
     }
   };
 
+  let leadMs = LEAD_MS;
   const claimFrom = async (campaign: CampaignKey, terms: ClaimTerms): Promise<boolean> => {
     let claim: Claim = { calls: [], more: false };
+    const began = performance.now();
     await attempt(
       campaign,
       async () => {
@@ -188,6 +191,7 @@ export function createDialer(options: DialerOptions): Dialer {
       () => database.inEngine((tx) => putOff(tx, campaign, new Date(terms.now.getTime() + FAILED_CLAIM_MS))),
     );
     place(claim.calls);
+    leadMs = leadAfter(leadMs, performance.now() - began);
     return claim.more;
   };
 
@@ -199,7 +203,7 @@ export function createDialer(options: DialerOptions): Dialer {
       const withMore: CampaignKey[] = [];
       for (const campaign of campaigns) {
         if (free() <= 0 || !lease.isHeld()) return false;
-        const terms = { serverId: lease.serverId(), free: free(), now: clock.now(), isSimulated };
+        const terms = { serverId: lease.serverId(), free: free(), now: clock.now(), isSimulated, leadMs };
         if (await claimFrom(campaign, terms)) withMore.push(campaign);
       }
       if (performance.now() > lookAgainAt) return withMore.length > 0;

@@ -1,10 +1,11 @@
-/** How far ahead starts are handed out, in milliseconds (engine.md, "Claims"). */
-const AHEAD_MS = 250;
 /**
- * How far ahead the first start is at least, in milliseconds: the claim has to commit first. With none, a database where
- * that takes longer than the slack would see every start come too late, and place nothing at all.
+ * How far ahead the first start is at least, in milliseconds: the claim has to commit first. With less than that takes,
+ * every start would come too late, and nothing at all be placed; so it grows with what claims take, up to a bound.
  */
-const LEAD_MS = 120;
+export const LEAD_MS = 120;
+const MOST_LEAD_MS = 2000;
+/** How far after the first start the last one is at most: with the usual lead 250 ms ahead (engine.md, "Claims"). */
+const SPAN_MS = 130;
 /**
  * How late a paced call may be placed, in milliseconds. Starts stand apart by as much more, so that no second ever
  * holds more placements than the rate, also when one is late and the next ones are not.
@@ -19,12 +20,20 @@ export interface Slot {
   placeBefore: Date;
 }
 
-/** The slots of at most `wanted` calls from now on, and the campaign's next start after them (GCRA). */
+/** The lead of the next claim, after one that took so long: more at once, less by and by. Milliseconds. */
+export const leadAfter = (leadMs: number, tookMs: number): number =>
+  Math.min(Math.max(LEAD_MS, 1.5 * tookMs, 0.9 * leadMs), MOST_LEAD_MS);
+
+/**
+ * The slots of at most `wanted` calls from now on, and the campaign's next start after them (GCRA).
+ * @param leadMs how far ahead the first start is at least
+ */
 export function takeSlots(
   callsPerSecond: number | null,
   nextStartAt: Date,
   now: Date,
   wanted: number,
+  leadMs: number = LEAD_MS,
 ): { slots: Slot[]; nextStartAt: Date } {
   if (callsPerSecond === null) {
     const slot = { startAt: now, placeBefore: new Date(now.getTime() + UNPACED_SLACK_MS) };
@@ -32,8 +41,8 @@ export function takeSlots(
   }
   const apart = (1000 + PACE_SLACK_MS) / Math.min(callsPerSecond, Math.max(1, Math.floor(callsPerSecond)));
   const slots: Slot[] = [];
-  let next = Math.max(nextStartAt.getTime(), now.getTime() + LEAD_MS);
-  while (slots.length < wanted && next <= now.getTime() + AHEAD_MS) {
+  let next = Math.max(nextStartAt.getTime(), now.getTime() + leadMs);
+  while (slots.length < wanted && next <= now.getTime() + leadMs + SPAN_MS) {
     slots.push({ startAt: new Date(next), placeBefore: new Date(next + PACE_SLACK_MS) });
     next += apart;
   }
@@ -41,4 +50,5 @@ export function takeSlots(
 }
 
 /** When the next slot of a campaign can be claimed with its lead. */
-export const nextSlotClaim = (nextStartAt: Date): Date => new Date(nextStartAt.getTime() - LEAD_MS);
+export const nextSlotClaim = (nextStartAt: Date, leadMs: number = LEAD_MS): Date =>
+  new Date(nextStartAt.getTime() - leadMs);

@@ -29,6 +29,7 @@ interface WritingServer {
   serverId: string;
   now: Date;
   isSimulated: (provider: string) => boolean | undefined;
+  leadMs: number;
 }
 
 /** What becomes of contacts who are not called now. */
@@ -41,7 +42,7 @@ interface NotCalled {
 export async function writeClaim(
   tx: EngineTx,
   found: FoundForClaim,
-  { serverId, now, isSimulated }: WritingServer,
+  { serverId, now, isSimulated, leadMs }: WritingServer,
 ): Promise<CallToPlace[]> {
   const { campaign, picked, atLimit, lanes } = found;
   const { workspace_id: workspaceId, id: campaignId } = campaign;
@@ -53,8 +54,9 @@ export async function writeClaim(
     else if (!atLimit.has(contact.phone_number)) callable.push(contact);
     else notCalled.later.push({ id, reason: 'limit_reached', until: nextUtcDay(now) });
   }
-  const placed = await withCallers(found, callable, notCalled, now);
-  const { slots, nextStartAt } = takeSlots(campaign.calls_per_second, campaign.next_start_at, now, placed.length);
+  const slotsOf = (calls: number) => takeSlots(campaign.calls_per_second, campaign.next_start_at, now, calls, leadMs);
+  const placed = await withCallers(found, callable.slice(0, slotsOf(callable.length).slots.length), notCalled);
+  const { slots, nextStartAt } = slotsOf(placed.length);
   const closesAt = new Map(lanes.map((lane) => [lane.lane, lane.closesAt]));
   const wanted = placed.map(({ contact, caller }, at): QueuedCall => {
     const { startAt, placeBefore } = slots[at]!;
@@ -112,13 +114,10 @@ export async function writeClaim(
 
 /** The contacts that can be called now, each with its number. Those who get none are noted. */
 async function withCallers(
-  { campaign, callers }: FoundForClaim,
-  callable: PickedContact[],
+  { callers }: FoundForClaim,
+  contacts: PickedContact[],
   { later, skipped }: NotCalled,
-  now: Date,
 ): Promise<{ contact: PickedContact; caller: Caller }[]> {
-  const { slots } = takeSlots(campaign.calls_per_second, campaign.next_start_at, now, callable.length);
-  const contacts = callable.slice(0, slots.length);
   const chosen = await callers.choose(contacts);
   return contacts.flatMap((contact, at) => {
     const caller = chosen[at]!;
