@@ -105,7 +105,7 @@ describe('who asks', () => {
     await other.stop();
   });
 
-  test('a key has its quota, told in headers; above it 429 says when to come back', async () => {
+  test('a key has its quota, told in headers; above it 429 says when to come back', { retry: 3 }, async () => {
     const other = await startEdge({ handlers: { listDoNotCall }, rateLimit: createRateLimit(2) });
     const first = await other.send('GET', list);
     expect(first.headers.get('ratelimit')).toBe('"default";r=1;t=30');
