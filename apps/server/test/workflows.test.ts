@@ -2,15 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../src/ids.ts';
+import { checkDefinition } from '../src/workflows/check-definition.ts';
+import type { Definition, Node } from '../src/workflows/definition.ts';
+import { edgesOf } from '../src/workflows/definition-graph.ts';
 import { keyWith } from './keys.ts';
 import { startTestServer, type TestServer } from './server.ts';
-
-type Definition = components['schemas']['WorkflowDefinition'];
-type Node = components['schemas']['WorkflowNode'];
 
 let server: TestServer;
 let client: TestServer['client'];
@@ -294,3 +293,21 @@ test.each(readdirSync(library))('%s of the library is taken and can be published
   expect(error).toBeUndefined();
   expect((await publish(data!.data.id)).error).toBeUndefined();
 });
+
+const page = readFileSync(path.join(library, '../workflows.md'), 'utf8');
+const examples = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text]) => JSON.parse(text!) as Node | Definition);
+
+test.each(examples.map((example) => ['type' in example ? example.type : 'definition', example] as const))(
+  'the example of a %s in docs/workflows.md is right',
+  async (_, example) => {
+    const definition = 'nodes' in example ? example : around(example);
+    expect((await send(definition)).error).toBeUndefined();
+    expect(checkDefinition(definition)).toEqual([]);
+  },
+);
+
+/** A definition that begins with a node, and ends wherever it leads. */
+function around(node: Node): Definition {
+  const targets = [...new Set(edgesOf(node).map(({ to }) => to))];
+  return simple({ startNodeId: node.id, nodes: [node, ...targets.map((id): Node => ({ ...end, id }))] });
+}

@@ -1285,7 +1285,7 @@ export interface paths {
         put?: never;
         /**
          * Publish the draft of a workflow
-         * @description Makes the draft the next version, which never changes. New runs take it; runs that are up keep theirs. A draft that equals the latest version makes no new one. A draft with faults is refused, and `details` lists every one with its node: unknown targets, nodes that can't be reached, no end, a cycle without a wait or a call in it, a variable that no path sets when `requiredContext` is given, resources that the workspace doesn't have.
+         * @description Makes the draft the next version, which never changes. New runs take it; runs that are up keep theirs. A draft that equals the latest version makes no new one. A draft with faults is refused, and `details` lists every one with its node: unknown targets, nodes that can't be reached or from which no end can be, a cycle without a wait or a call in it, a variable that no path sets when `requiredContext` is given, what is no template, agents, numbers, pools and published workflows that there are not, and what the description of a node leaves to publishing.
          */
         post: operations["publishWorkflow"];
         delete?: never;
@@ -4025,7 +4025,7 @@ export interface components {
          */
         WorkflowNodeTitle: string;
         /**
-         * @description Text in which `{{key}}` stands for a value of the context; a dotted path such as `{{crm.body.tier}}` reaches into it. There is no logic and no escaping. A key that the context lacks is an error of the step that names it.
+         * @description Text in which `{{key}}` stands for a value of the context; a dotted path such as `{{crm.body.tags.0}}` reaches into objects and arrays. There is no logic and no escaping, and what was filled in is not looked at again. An object or an array becomes JSON, `null` becomes nothing. A key that the context lacks, and more than 64 KiB of text, fail the step.
          * @example {{phone_number}}
          */
         WorkflowTemplate: string;
@@ -4144,11 +4144,11 @@ export interface components {
             /** @description What is compared; a single template such as `{{crm.body.tier}}` keeps the type of its value. */
             left: components["schemas"]["WorkflowTemplate"];
             /**
-             * @description How it is compared. Numbers compare as numbers, all else as text; `contains` also looks into an array.
+             * @description How it is compared. `greater_…` and `less_…` compare as numbers where both sides are numbers or read as such, the others where one of them is a number; all else compares as text, `null` being the empty one. `contains` looks into a text or an array. `exists` holds for any value but `null`, and is no error where the key is absent.
              * @enum {string}
              */
             operator: "equals" | "not_equals" | "greater_than" | "greater_or_equal" | "less_than" | "less_or_equal" | "contains" | "starts_with" | "ends_with" | "in" | "exists" | "not_exists";
-            /** @description What it is compared with. `in` takes an array. Templates are filled in. */
+            /** @description What it is compared with. `in` takes an array, or a single template that gives one. Templates are filled in. */
             right?: string | number | boolean | (string | number | boolean)[];
         };
         /** @description A condition, and where to go when it holds. */
@@ -4190,7 +4190,7 @@ export interface components {
             next: components["schemas"]["WorkflowNodeId"];
         };
         /**
-         * @description Values by name. Any JSON value may stand here; templates in its strings are filled in. `__proto__`, `constructor` and `prototype` are refused as keys, at any depth.
+         * @description Values by name. Any JSON value may stand here; templates in its strings are filled in. A string that is a single template and nothing else keeps the type of its value. `__proto__`, `constructor` and `prototype` are refused as keys, at any depth.
          * @example {
          *       "phone_number": "{{phone_number}}"
          *     }
@@ -4223,7 +4223,7 @@ export interface components {
             next: components["schemas"]["WorkflowNodeId"];
         };
         /**
-         * @description Sends an HTTP request. Addresses inside the server's own network are refused. Whoever may read the workflow reads its headers too.
+         * @description Sends an HTTP request. Addresses inside the server's own network are refused, redirects are not followed, and an answer of more than 256 KiB is a failure. The same `Idempotency-Key` goes with every try of a step, unless `headers` has one. Whoever may read the workflow reads its headers too.
          * @example {
          *       "id": "tell-crm",
          *       "type": "http",
@@ -4256,19 +4256,19 @@ export interface components {
              * @enum {string}
              */
             method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-            /** @description An http or https address. May hold templates. */
+            /** @description An http or https address. Values of templates in it are percent-encoded; only an address that is a single template is taken as its value says. */
             url: string;
-            /** @description Request headers. The values may be templates. */
+            /** @description Request headers. The values may be templates. What belongs to the connection, such as `Host`, is refused when publishing. */
             headers?: {
                 [key: string]: components["schemas"]["WorkflowTemplate"];
             };
-            /** @description The body. An object or an array is sent as JSON, a text as it is. Templates in its strings are filled in. */
+            /** @description The body, of any method but GET. A text is sent as it is, anything else as JSON. Templates in its strings are filled in; a text that is a single template becomes its value. */
             body?: components["schemas"]["WorkflowValues"] | unknown[] | string;
             /** @description Seconds to wait for the answer. 10 where it is left out. */
             timeoutSeconds?: number;
-            /** @description How often to send it again after a network failure, 429 or 5xx. 0 where it is left out. */
+            /** @description How often to send it again after a network failure, a timeout, 429 or 5xx, after 1 second and then twice as long each time, up to a minute, or as `Retry-After` asks. 0 where it is left out. */
             retries?: number;
-            /** @description The context key that takes the answer, as `{status, headers, body}`. */
+            /** @description The context key that takes the answer, as `{status, headers, body}`, also where it is no 2xx. The names of headers are in lower case; a JSON body is a value, any other a text. */
             saveAs?: components["schemas"]["WorkflowContextKey"];
             /** @description The node after a 2xx answer. */
             next: components["schemas"]["WorkflowNodeId"];
@@ -4343,7 +4343,7 @@ export interface components {
         WorkflowNode: components["schemas"]["WorkflowCallNode"] | components["schemas"]["WorkflowWaitNode"] | components["schemas"]["WorkflowBranchNode"] | components["schemas"]["WorkflowSetNode"] | components["schemas"]["WorkflowHttpNode"] | components["schemas"]["WorkflowRunNode"] | components["schemas"]["WorkflowEndNode"];
         /** @description The nodes of the graph, in any order. */
         WorkflowNodes: components["schemas"]["WorkflowNode"][];
-        /** @description A graph of nodes. A run begins at `startNodeId` and follows `next` until an `end` node, for at most 10,000 steps. Whether the graph makes sense is checked when it is published, so a draft may be half done. */
+        /** @description A graph of nodes. A run begins at `startNodeId` and follows `next` until an `end` node, for at most 10,000 steps. Whether the graph makes sense is checked when it is published, so a draft may be half done. At most 256 KiB as JSON. */
         WorkflowDefinition: {
             name: components["schemas"]["WorkflowName"];
             requiredContext?: components["schemas"]["WorkflowRequiredContext"];
