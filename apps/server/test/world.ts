@@ -1,0 +1,54 @@
+import { importFile } from './contact-files.ts';
+import { until } from './dialing.ts';
+import type { TestServer } from './server.ts';
+
+/** What a workspace has: one resource of every kind, by the prefix of its ID, and the number that it calls from. */
+export interface World {
+  server: TestServer;
+  fromNumber: string;
+  idOf: Map<string, string>;
+}
+
+/** The answer's data, out of its envelope. Throws what the server said instead. */
+function dataOf<T>({ data, error }: { data?: { data: T } | T; error?: unknown }): T {
+  if (data === undefined) throw new Error(JSON.stringify(error));
+  return typeof data === 'object' && data !== null && 'success' in data ? (data as { data: T }).data : (data as T);
+}
+
+/** Fills a workspace through the API. Its calls last until they are ended, if the simulator runs in real time. */
+export async function buildWorld(server: TestServer, numbers: { from: string; to: string[] }): Promise<World> {
+  const { client } = server;
+  const idOf = new Map<string, string>();
+  const note = (id: string) => idOf.set(id.slice(0, id.indexOf('_')), id);
+
+  const body = { phoneNumber: numbers.from, provider: 'simulator' as const };
+  note(dataOf(await client.POST('/v1/telephony/phone-numbers/buy', { body })).id);
+  note(dataOf(await client.POST('/v1/api-keys', { body: { name: 'CRM', permissions: ['calls:read'] } })).id);
+
+  const file = `phone\n${numbers.to[0]}\n`;
+  const ids = await importFile(server, file);
+  note(ids.id);
+  note(ids.uploadID);
+  const campaign = dataOf(
+    await client.POST('/v1/calls/campaigns', {
+      body: {
+        name: 'Reminders',
+        agentId: 'agent_reception',
+        fromNumber: numbers.from,
+        lists: [{ id: ids.id, role: 'contacts' }],
+      },
+    }),
+  );
+  note(campaign.id);
+  const params = { params: { path: { id: campaign.id } } };
+  dataOf(await client.POST('/v1/calls/campaigns/{id}/start', params));
+  await until(async () => {
+    const { items } = dataOf(await client.GET('/v1/calls', { params: { query: { campaignId: campaign.id } } }));
+    for (const call of items) {
+      note(call.roomId);
+      note(call.contactId!);
+    }
+    return items.length > 0;
+  });
+  return { server, fromNumber: numbers.from, idOf };
+}
