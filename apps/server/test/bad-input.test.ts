@@ -81,7 +81,7 @@ const isNear = (one: string, other: string) => one.startsWith(other) || other.st
 const cases = operations.map((operation) => [operation.id, operation, badRequests(operation)] as const);
 
 test('the contract sets thousands of rules for what strangers send', () => {
-  expect(cases.reduce((sum, [, , requests]) => sum + requests.length, 0)).toBeGreaterThan(1500);
+  expect(cases.reduce((sum, [, , requests]) => sum + requests.length, 0)).toBeGreaterThan(1000);
 });
 
 describe.each(cases.filter(([, , requests]) => requests.length > 0))('%s', (_id, operation, requests) => {

@@ -22,8 +22,36 @@ export async function buildWorld(server: TestServer, numbers: { from: string; to
   const note = (id: string) => idOf.set(id.slice(0, id.indexOf('_')), id);
 
   const body = { phoneNumber: numbers.from, provider: 'simulator' as const };
-  note(dataOf(await client.POST('/v1/telephony/phone-numbers/buy', { body })).id);
+  const number = dataOf(await client.POST('/v1/telephony/phone-numbers/buy', { body }));
+  note(number.id);
+  const pool = { name: 'Reminders', phoneNumberIds: [number.id] };
+  note(dataOf(await client.POST('/v1/number-pools', { body: pool })).id);
   note(dataOf(await client.POST('/v1/api-keys', { body: { name: 'CRM', permissions: ['calls:read'] } })).id);
+
+  const url = 'https://hooks.invalid/calls';
+  const webhook = dataOf(await client.POST('/v1/webhooks', { body: { url, eventTypes: ['call.ended'] } }));
+  note(webhook.id);
+  const endpoint = { params: { path: { webhookId: webhook.id } } };
+  note(dataOf(await client.POST('/v1/webhooks/{webhookId}/test', endpoint)).id);
+
+  const workflow = dataOf(
+    await client.POST('/v1/workflows', {
+      body: {
+        name: 'Sleeps',
+        startNodeId: 'sleep',
+        nodes: [
+          { id: 'sleep', type: 'wait', title: 'Sleep', seconds: 86_400, next: 'done' },
+          { id: 'done', type: 'end', title: 'Done', status: 'completed' },
+        ],
+      },
+    }),
+  );
+  note(workflow.id);
+  const ofWorkflow = { path: { workflowId: workflow.id } };
+  dataOf(await client.POST('/v1/workflows/{workflowId}/publish', { params: ofWorkflow }));
+  const header = { 'Idempotency-Key': 'once' };
+  const start = { params: { ...ofWorkflow, header }, body: {} };
+  note(dataOf(await client.POST('/v1/workflows/{workflowId}/run', start)).id);
 
   const file = `phone\n${numbers.to[0]}\n`;
   const ids = await importFile(server, file);
