@@ -23,10 +23,10 @@ let theirs: World;
 beforeAll(async () => {
   // Real time: the calls last until they are ended.
   server = await startTestServer({ config: { simulatorSpeed: 1 } });
-  ours = await buildWorld(server, { from: '+14155550200', to: ['+14155550100'] });
+  ours = await buildWorld(server, { from: '+14155550200', to: ['+14155550100', '+14155550117'] });
   const apiKey = await keyWith(server, { permissions: ['*'], workspace: 'Another' });
   const another = { ...server, apiKey, client: server.clientOf(apiKey) };
-  theirs = await buildWorld(another, { from: '+14155550201', to: ['+14165550100'] });
+  theirs = await buildWorld(another, { from: '+14155550201', to: ['+14165550100', '+14165550117'] });
 });
 afterAll(() => server.stop());
 

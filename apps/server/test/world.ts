@@ -16,7 +16,7 @@ function dataOf<T>({ data, error }: { data?: { data: T } | T; error?: unknown })
 }
 
 /** Fills a workspace through the API. Its calls last until they are ended, if the simulator runs in real time. */
-export async function buildWorld(server: TestServer, numbers: { from: string; to: string[] }): Promise<World> {
+export async function buildWorld(server: TestServer, numbers: { from: string; to: [string, string] }): Promise<World> {
   const { client } = server;
   const idOf = new Map<string, string>();
   const note = (id: string) => idOf.set(id.slice(0, id.indexOf('_')), id);
@@ -52,6 +52,10 @@ export async function buildWorld(server: TestServer, numbers: { from: string; to
   const header = { 'Idempotency-Key': 'once' };
   const start = { params: { ...ofWorkflow, header }, body: {} };
   note(dataOf(await client.POST('/v1/workflows/{workflowId}/run', start)).id);
+
+  const recipients = [{ phoneNumber: numbers.to[1]! }];
+  const batch = { agentId: 'agent_reception', fromNumber: numbers.from, recipients };
+  note(dataOf(await client.POST('/v1/calls/batch', { body: batch })).batchId);
 
   const file = `phone\n${numbers.to[0]}\n`;
   const ids = await importFile(server, file);
