@@ -116,5 +116,9 @@ function translated(error: unknown, host: string, connected: boolean): OutboundE
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return new OutboundError('response_too_large', `The headers of ${host} are too large.`, cause);
   if (connected || LOST.test(code)) return new OutboundError('connection_lost', `${host} broke off its answer.`, cause);
-  return new OutboundError('connect_failed', `No connection to ${host}: ${UNCONNECTED[code] ?? code}.`, cause);
+  return new OutboundError(
+    'connect_failed',
+    `No connection to ${host}: ${UNCONNECTED[code] ?? (code || 'it failed')}.`,
+    cause,
+  );
 }

@@ -89,7 +89,8 @@ test('the output is capped, also where a template repeats what is large', () => 
 test('what looks like a template and is none is found', () => {
   expect(templateKeys('{{a}} {{ b.0.c }} {{a b}} {c} {{}}')).toEqual(['a', 'b.0.c']);
   for (const broken of ['{{first name}}', '{{}}', 'a {{', '{{{a}}}x{{']) expect(brokenTemplate(broken)).toContain('{{');
-  for (const whole of ['{{a}}', '{ {a} }', '{"a":{"b":1}}', '']) expect(brokenTemplate(whole)).toBeUndefined();
+  for (const whole of ['{{a}}', '{ {a} }', '{"a":{"b":1}}', '{{{a}}{', ''])
+    expect(brokenTemplate(whole)).toBeUndefined();
 });
 
 const key = fc.constantFrom('a', 'b', '0', '1', '__proto__', 'constructor', 'prototype', 'length', 'toString', '');

@@ -103,7 +103,7 @@ export const templateKeys = (text: string): string[] => [...text.matchAll(TEMPLA
 
 /** What looks like a template in a text and is none, such as `{{first name}}` or an open `{{`. */
 export const brokenTemplate = (text: string): string | undefined => {
-  const rest = text.replace(TEMPLATE, '');
+  const rest = text.replace(TEMPLATE, ' ');
   const at = rest.indexOf('{{');
   return at === -1 ? undefined : rest.slice(at, at + 40);
 };

@@ -5,6 +5,7 @@ import { actorOf } from '../journal/actor.ts';
 import { deleteWorkflow } from './delete-workflow.ts';
 import type { WorkflowDeps } from './deps.ts';
 import { publishWorkflow } from './publish-workflow.ts';
+import { requireWorkflow } from './run-store.ts';
 import { createWorkflow, replaceDraft } from './save-draft.ts';
 import { shapeSummary, shapeVersion, shapeWorkflow } from './shape-workflow.ts';
 import { readWorkflow, versionPage, workflowPage } from './workflow-store.ts';
@@ -61,8 +62,9 @@ export function workflowOperations(deps: WorkflowDeps) {
     listWorkflowVersions: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
       const { rows, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
-        const { id } = await readWorkflow(tx, fromId(path.workflowId));
-        return versionPage(tx, id, page);
+        const workflowId = fromId(path.workflowId);
+        await requireWorkflow(tx, workflowId);
+        return versionPage(tx, workflowId, page);
       });
       return { status: 200, body: wrapped(pageAnswer(page, rows.map(shapeVersion), totalCount)) };
     },
