@@ -19,6 +19,7 @@ afterAll(() => under.stop());
 
 const path = '/v1/calls/batch';
 const at = (batchId: string) => ({ params: { path: { batchId } } });
+const byId = (id: string) => ({ params: { path: { id } } });
 const person = (number: number, given: Partial<Recipient> = {}): Recipient => ({ phoneNumber: `+${number}`, ...given });
 const people = (count: number) => Array.from({ length: count }, (_, i) => person(14155560000 + i));
 const order = (given: Partial<StartBatch> = {}): StartBatch => ({
@@ -224,6 +225,26 @@ describe('from a pool', () => {
     const batch = await read(data!.batchId);
     expect(batch).toMatchObject({ numberPoolId, status: 'running' });
     expect(batch).not.toHaveProperty('fromNumber');
+  });
+
+  test('keeps its number and its pool from being deleted until it is cancelled', async () => {
+    const number = await seedNumber(under.database, under.workspaceId, '+14155550134');
+    const pool = byId(await poolOf([await seedNumber(under.database, under.workspaceId, '+14155550135')]));
+    const fromPool = await client.POST(path, { body: { agentId, recipients, numberPoolId: pool.params.path.id } });
+    const one = await start({ fromNumber: '+14155550134', scheduledAt: '2099-01-01T00:00:00.000Z' });
+    const release = () => client.DELETE('/v1/telephony/phone-numbers/{id}', byId(toId('pn', number)));
+    const remove = () => client.DELETE('/v1/number-pools/{id}', pool);
+    expect((await release()).error).toMatchObject({
+      code: 'number_in_use',
+      error: 'A batch uses this number. Cancel it first.',
+    });
+    expect((await remove()).error).toMatchObject({
+      code: 'pool_in_use',
+      error: 'A batch uses this pool. Cancel it first.',
+    });
+    await cancel(one.batchId);
+    await cancel(fromPool.data!.batchId);
+    expect([(await release()).response.status, (await remove()).response.status]).toEqual([200, 200]);
   });
 
   test('is 409 where no member is ready, and 404 for the pool of another workspace', async () => {

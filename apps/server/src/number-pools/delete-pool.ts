@@ -19,14 +19,17 @@ export async function deletePool(
     if (!(await lockPools(tx, [id])).has(id)) throw notFound();
     const campaign = await tx.db
       .selectFrom('campaigns')
-      .select('name')
+      .select(['name', 'kind'])
       .where('workspace_id', '=', workspaceId)
       .where('number_pool_id', '=', id)
       .where(sql<SqlBool>`status in ('scheduled', 'running', 'paused')`)
       .limit(1)
       .executeTakeFirst();
     if (campaign) {
-      const message = `The campaign "${campaign.name}" uses this pool. Stop it first, or change its numbers.`;
+      const message =
+        campaign.kind === 'batch'
+          ? 'A batch uses this pool. Cancel it first.'
+          : `The campaign "${campaign.name}" uses this pool. Stop it first, or change its numbers.`;
       throw new ServiceError('pool_in_use', message);
     }
     await removeMembers(tx, id, { butFor: [] });

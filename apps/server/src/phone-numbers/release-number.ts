@@ -97,12 +97,13 @@ async function holdPool(tx: WorkspaceTx, id: string): Promise<void> {
 async function reasonOf(tx: WorkspaceTx, id: string): Promise<string> {
   const campaign = await tx.db
     .selectFrom('campaigns')
-    .select('name')
+    .select(['name', 'kind'])
     .where('workspace_id', '=', tx.workspaceId)
     .where('phone_number_id', '=', id)
     .where(sql<SqlBool>`status in ('scheduled', 'running', 'paused')`)
     .limit(1)
     .executeTakeFirst();
+  if (campaign?.kind === 'batch') return 'A batch uses this number. Cancel it first.';
   if (campaign) return `The campaign "${campaign.name}" uses this number. Stop it first, or change its number.`;
   return 'A call with this number is up. Wait until it has ended, or end it.';
 }
