@@ -155,8 +155,12 @@ describe('start', () => {
     expect(JSON.stringify(order({ recipients })).length).toBeGreaterThan(7.7 * 1024 * 1024);
     const { acceptedRecipients } = await start({ recipients });
     expect(acceptedRecipients.map(({ index }) => index)).toEqual(recipients.map((_, index) => index));
-    const { response, error } = await send({ recipients: people(1001) });
-    expect([response.status, error!.code]).toEqual([400, 'too_many_recipients']);
+    // The second has so many values that only the first fault is named.
+    const values = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`k${i}`, 'v']));
+    for (const tooMany of [people(1001), people(1001).map((each) => ({ ...each, metadata: values }))]) {
+      const { response, error } = await send({ recipients: tooMany });
+      expect([response.status, error!.code]).toEqual([400, 'too_many_recipients']);
+    }
   });
 
   test.each<[string, Partial<StartBatch>, string]>([
