@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { type AppOptions, createApp, loadContract } from '../src/http/app.ts';
 import type { ContractDocument } from '../src/http/contract.ts';
+import { KEEP_ALIVE_MS } from '../src/http/listen.ts';
 import { createMetrics } from '../src/http/metrics.ts';
 
 /** A key that the edge of these tests takes, with every permission. */
@@ -32,7 +33,7 @@ export async function startEdge(
     contract: (options.contract ?? loadContract()) as ContractDocument,
     handlers: (options.handlers ?? {}) as AppOptions['handlers'],
   });
-  const server = createServer(app).listen(0, '127.0.0.1');
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, app).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {

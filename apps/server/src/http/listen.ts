@@ -15,6 +15,11 @@ export interface Listening {
 const IDLE_CHECK_MS = 50;
 /** Files of contacts are sent to the server itself, over whatever line; Node cuts a request off after five minutes. */
 const LONGEST_REQUEST_MS = 3_600_000;
+/**
+ * How long a connection without a request stays open. Longer than clients and load balancers keep theirs (60 s): one that
+ * sends on a connection that is just being closed gets a reset, and can't know whether its request was carried out.
+ */
+export const KEEP_ALIVE_MS = 75_000;
 
 /**
  * Listens. Until `serve` is called everything answers 503, but `/livez`, so that a long migration isn't taken for a
@@ -22,9 +27,8 @@ const LONGEST_REQUEST_MS = 3_600_000;
  */
 export async function listen(port: number, host: string): Promise<Listening> {
   let listener: RequestListener = answerStarting;
-  const server = createServer({ requestTimeout: LONGEST_REQUEST_MS }, (request, response) =>
-    listener(request, response),
-  );
+  const timeouts = { requestTimeout: LONGEST_REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS };
+  const server = createServer(timeouts, (request, response) => listener(request, response));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(new Error(whyNot(error, port, host), { cause: error })),
