@@ -10,6 +10,7 @@ import * as workflows from '../../migrations/0006-workflows.ts';
 import * as webhooks from '../../migrations/0008-webhooks.ts';
 import * as workflowRuns from '../../migrations/0009-workflow-runs.ts';
 import * as batches from '../../migrations/0010-batches.ts';
+import * as knowledgeBases from '../../migrations/0007-knowledge-bases.ts';
 import * as premiumRate from '../../migrations/0011-premium-rate.ts';
 import type { Database } from './database.ts';
 
@@ -24,6 +25,7 @@ const migrations = {
   '0008-webhooks': webhooks,
   '0009-workflow-runs': workflowRuns,
   '0010-batches': batches,
+  '0007-knowledge-bases': knowledgeBases,
   '0011-premium-rate': premiumRate,
 };
 
