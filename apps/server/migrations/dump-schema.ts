@@ -53,6 +53,12 @@ select c.relname as table, pg_get_triggerdef(t.oid) as line
 from pg_class c join pg_trigger t on t.tgrelid = c.oid and not t.tgisinternal
 where ${ours} order by 1, 2`;
 
+// PostgreSQL 15 names the table before each column; 16 and later do not.
+const views = `
+select 'view ' || table_name || ' as ' || regexp_replace(regexp_replace(view_definition, '\\m\\w+\\.', '', 'g'), '\\s+', ' ', 'g')
+  || ' check option ' || check_option as line
+from information_schema.views where table_schema = 'public' order by 1`;
+
 const functions = `
 select pg_get_functiondef(oid) as line from pg_proc
 where pronamespace = 'public'::regnamespace and prokind in ('f', 'p') order by 1`;
@@ -71,8 +77,11 @@ export async function describeSchema(connection: Connection): Promise<string> {
         else blocks.set(table, [line]);
       }
     }
-    const { rows } = await client.query<{ line: string }>(functions);
-    const parts = [...[...blocks.values()].map((lines) => lines.join('\n')), ...rows.map(({ line }) => line.trim())];
+    const parts = [...blocks.values()].map((lines) => lines.join('\n'));
+    for (const query of [views, functions]) {
+      const { rows } = await client.query<{ line: string }>(query);
+      parts.push(...rows.map(({ line }) => line.trim()));
+    }
     return `${parts.join('\n\n')}\n`;
   } finally {
     await client.end();

@@ -38,6 +38,8 @@ import { every } from './jobs/every.ts';
 import { openJobs } from './jobs/jobs.ts';
 import { auditLogOperations } from './journal/operations.ts';
 import { deleteOldEvents } from './journal/retention.ts';
+import { startKnowledgeBaseWork } from './knowledge-bases/background.ts';
+import { knowledgeBaseOperations } from './knowledge-bases/operations.ts';
 import { leavePool } from './number-pools/leave-pool.ts';
 import { numberPoolOperations } from './number-pools/operations.ts';
 import { type DiskObjectStore, openDiskObjectStore } from './objects/disk.ts';
@@ -159,6 +161,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     maxRowLength: config.uploadMaxRowBytes,
   };
   const contactLists = { database, notifications, jobs, objects, clock, log, limits };
+  const knowledgeBases = { database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes };
 
   const phoneNumbers = { database, clock, log, secrets, agents, gateways: [simulator], onReleased: leavePool };
 
@@ -189,6 +192,15 @@ export async function compose(parts: Parts): Promise<Composition> {
     ...doNotCallOperations({ database, clock }),
     ...campaignOperations(campaigns),
     ...batchOperations(campaigns),
+    ...knowledgeBaseOperations(knowledgeBases),
+    ...campaignOperations({
+      database,
+      agents,
+      clock,
+      notifications,
+      maxConcurrency: config.maxConcurrency,
+      nudge: dialer.nudge,
+    }),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, nudgeHangUps: dialer.nudgeHangUps }),
     ...callOperations({ database, clock, countConversions, ...dialer }),
     ...workflowOperations({ database, agents, clock }),
@@ -229,6 +241,7 @@ export async function compose(parts: Parts): Promise<Composition> {
         { close: () => dialer.stop() },
         { close: () => runEngine.stop() },
         await startContactListWork(contactLists),
+        await startKnowledgeBaseWork(knowledgeBases),
         every(RETENTION_MS, () => deleteOldEvents(database, clock.now()), { name: 'event retention', log }),
         startWebhookSender(webhooks),
         every(RETENTION_MS, () => eraseOldDeliveries(database, clock.now()), { name: 'delivery retention', log }),

@@ -110,6 +110,12 @@ export const variables = {
     integer(16, 10_000_000),
     'Most bytes of a row of a contact file.',
   ),
+  documentMaxBytes: withDefault(
+    'DOCUMENT_MAX_BYTES',
+    '50000000',
+    integer(1, 1_000_000_000),
+    'Most bytes of a document of a knowledge base.',
+  ),
   maxConcurrency: withDefault(
     'MAX_CONCURRENCY',
     '10000',

@@ -8,6 +8,7 @@ import { callTransitions } from '../src/calls/call.ts';
 import { campaignTransitions } from '../src/campaigns/campaign.ts';
 import { listTransitions } from '../src/contact-lists/list.ts';
 import { uploadTransitions } from '../src/contact-lists/upload.ts';
+import { documentTransitions } from '../src/knowledge-bases/document.ts';
 import { phoneNumberTransitions } from '../src/phone-numbers/phone-number.ts';
 import { deliveryTransitions } from '../src/webhooks/delivery.ts';
 import { webhookTransitions } from '../src/webhooks/webhook.ts';
@@ -84,6 +85,12 @@ const held: [string, rules.Rule, rules.SourceFile[], rules.SourceFile][] = [
     sources,
     { path: 'contact-lists/store.ts', text: 'sql`select from contact_list_entries_all`' },
   ],
+  [
+    'passages are reached through their view only',
+    rules.passagesGoThroughTheirView,
+    sources,
+    { path: 'knowledge-bases/store.ts', text: 'sql`select from knowledge_base_passages_all`' },
+  ],
 ];
 
 test.each(held)('%s', (_name, rule, files, breach) => {
@@ -116,6 +123,7 @@ const machines: [table: string, column: string, schema: string, transitions: Tra
   ['webhook_deliveries', 'status', 'WebhookDeliveryStatus', deliveryTransitions],
   ['workflow_runs', 'status', 'WorkflowRunStatus', runTransitions],
   ['workflow_run_steps', 'status', 'WorkflowStepStatus', stepTransitions],
+  ['knowledge_base_documents', 'status', 'KnowledgeBaseDocumentStatus', documentTransitions],
 ];
 
 test.each(machines)('%s.%s takes the states that the contract shows', (table, column, schema, transitions) => {

@@ -1,5 +1,6 @@
 import type { Generated, JSONColumnType } from 'kysely';
 import type { BatchTables } from './schema-batches.ts';
+import type { KnowledgeBaseTables } from './schema-knowledge-bases.ts';
 import type { NumberPoolTables } from './schema-number-pools.ts';
 import type { RunTables } from './schema-runs.ts';
 import type { SimulatorTables } from './schema-simulator.ts';
@@ -368,6 +369,27 @@ export interface Schema
     SimulatorTables,
     WebhookTables,
     WorkflowTables {
+interface SimulatorCallsTable {
+  room_id: string;
+  to_number: string;
+  attempt: number;
+  placed_at: Date;
+  ring_timeout_seconds: number;
+  max_call_seconds: number;
+  ended_at: Nullable<Date>;
+  ended_by: Nullable<string>;
+  outcome: Nullable<string>;
+  placements: Generated<number>;
+}
+
+interface SimulatorNumbersTable {
+  phone_number: string;
+  idempotency_key: string;
+  bought_at: Date;
+}
+
+export interface Schema extends NumberPoolTables, WorkflowTables, WebhookTables, RunTables {
+export interface Schema extends KnowledgeBaseTables, NumberPoolTables {
   workspaces: WorkspacesTable;
   workspace_usage: WorkspaceUsageTable;
   api_keys: ApiKeysTable;

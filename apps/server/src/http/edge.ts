@@ -86,7 +86,7 @@ export function createEdge(options: EdgeOptions): Edge {
     const parts = read instanceof Promise ? await read : read;
     await validate(route, parts);
     const context = new Caller(exchange, principal, options);
-    await answering.answer(exchange, await route.handler(inputOf(route.operation, parts), context));
+    await answering.answer(exchange, await route.handler(inputOf(request, route.operation, parts), context));
   }
 
   return async (request, response) => {

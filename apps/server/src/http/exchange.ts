@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { Operation } from './contract.ts';
 import type { RequestContext } from './handler.ts';
+import { filesOf } from './multipart.ts';
 import type { Principal } from './principal.ts';
 import type { RequestParts } from './validator.ts';
 
@@ -72,14 +73,15 @@ function addressOf({ request, peer }: Exchange, trustProxy: boolean): string {
 }
 
 /** The checked parts as the handler reads them: headers by their names in the contract. */
-export function inputOf(operation: Operation, parts: RequestParts): object {
+export function inputOf(request: IncomingMessage, operation: Operation, parts: RequestParts): object {
   const headers: Record<string, unknown> = {};
   for (const parameter of operation.parameters) {
     if (parameter.in !== 'header') continue;
     const value = parts.headers[parameter.name.toLowerCase()];
     if (value !== undefined) headers[parameter.name] = value;
   }
-  return { path: parts.params, query: parts.query, headers, body: parts.body };
+  const body = operation.body?.types.includes('multipart/form-data') ? filesOf(request) : parts.body;
+  return { path: parts.params, query: parts.query, headers, body };
 }
 
 /** The path and the query of a request target, which may be a whole URL. */

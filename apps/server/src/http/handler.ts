@@ -11,11 +11,22 @@ type Parameters<Id extends OperationId, Place extends 'query' | 'header' | 'path
     : NonNullable<Value>
   : Record<never, never>;
 
+/** A file of a body in `multipart/form-data`. Its content is read to its end before the next file is asked for. */
+export interface FilePart {
+  /** The part's name. */
+  name: string;
+  /** As it was sent: nothing here is to be trusted. */
+  fileName: string | undefined;
+  content: AsyncIterable<Uint8Array>;
+}
+
 type Body<Id extends OperationId> = operations[Id] extends { requestBody: { content: { 'application/json': infer B } } }
   ? Writable<B>
   : operations[Id] extends { requestBody?: { content: { 'application/json': infer B } } }
     ? Writable<B> | undefined
-    : undefined;
+    : operations[Id] extends { requestBody: { content: { 'multipart/form-data': unknown } } }
+      ? AsyncIterable<FilePart>
+      : undefined;
 
 /** What a handler reads: the parts of the request, checked against the contract before it runs. */
 export interface Input<Id extends OperationId> {

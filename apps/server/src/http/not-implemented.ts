@@ -15,6 +15,16 @@ export const notImplemented = [
   'getKnowledgeBaseDocument',
   'deleteKnowledgeBaseDocument',
   'searchKnowledgeBase',
+  // Webhooks
+  'listWebhooks',
+  'createWebhook',
+  'getWebhook',
+  'updateWebhook',
+  'deleteWebhook',
+  'rotateWebhookSecret',
+  'testWebhook',
+  'listWebhookDeliveries',
+  'replayWebhookDelivery',
 ] as const satisfies readonly OperationId[];
 
 /** The operations that must have a handler. */

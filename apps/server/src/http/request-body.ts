@@ -13,14 +13,19 @@ const tooLarge = (limit: number) =>
 export const hasBody = (request: IncomingMessage): boolean =>
   request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 
+/** Throws `unsupported_media_type` for a compressed body. */
+export function refuseEncoding(request: IncomingMessage): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new ServiceError('unsupported_media_type', 'Send the body without a Content-Encoding.');
+}
+
 /**
  * Reads a JSON body of at most `limit` bytes. Throws `payload_too_large`, `unsupported_media_type` for a compressed
  * body, and `invalid_request` for what is not JSON in UTF-8.
  */
 export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
-  const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw new ServiceError('unsupported_media_type', 'Send the body without a Content-Encoding.');
+  refuseEncoding(request);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   const bytes = await readBytes(request, limit);
   try {

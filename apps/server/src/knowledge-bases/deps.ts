@@ -1,0 +1,16 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
+
+/** What the acts on knowledge bases work with. */
+export interface KnowledgeBaseDeps {
+  database: Database;
+  jobs: Jobs;
+  objects: ObjectStore;
+  clock: Clock;
+  log: Logger;
+  /** The most bytes of one file. */
+  maxBytes: number;
+}

@@ -1,0 +1,110 @@
+import { pageAnswer, pageOf } from '../database/page.ts';
+import type { Handlers } from '../http/handler.ts';
+import { fromId, toId } from '../ids.ts';
+import { actorOf } from '../journal/actor.ts';
+import { notFound } from '../service-error.ts';
+import { addDocuments } from './add-documents.ts';
+import { createKnowledgeBase } from './create-knowledge-base.ts';
+import { deleteDocument, deleteKnowledgeBase } from './delete-documents.ts';
+import type { KnowledgeBaseDeps } from './deps.ts';
+import { shapeDocument } from './document.ts';
+import { shapeKnowledgeBase, shapeSummary } from './knowledge-base.ts';
+import { type FoundPassage, searchPassages } from './search-passages.ts';
+import { documentsOf, findDocument, findKnowledgeBase, knowledgeBasePage } from './store.ts';
+import { updateKnowledgeBase } from './update-knowledge-base.ts';
+
+type Ids =
+  | 'listKnowledgeBases'
+  | 'createKnowledgeBase'
+  | 'getKnowledgeBase'
+  | 'updateKnowledgeBase'
+  | 'deleteKnowledgeBase'
+  | 'addKnowledgeBaseDocuments'
+  | 'getKnowledgeBaseDocument'
+  | 'deleteKnowledgeBaseDocument'
+  | 'searchKnowledgeBase';
+
+const DEFAULT_LIMIT = 10;
+
+const wrapped = <T>(data: T) => ({ success: true as const, data });
+
+const idsOf = (path: { kbId: string; docId: string }) => ({
+  knowledgeBaseId: fromId(path.kbId),
+  documentId: fromId(path.docId),
+});
+
+const shapePassage = ({ document_id, file_name, position, text, score }: FoundPassage) => ({
+  documentId: toId('doc', document_id),
+  fileName: file_name,
+  position,
+  text,
+  score,
+});
+
+/** The operations of the tag "Knowledge bases". */
+export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
+  const { database } = deps;
+  return {
+    listKnowledgeBases: async ({ query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const { rows, totalCount } = await database.inSnapshot(workspaceId, (tx) => knowledgeBasePage(tx, page));
+      return { status: 200, body: wrapped(pageAnswer(page, rows.map(shapeSummary), totalCount)) };
+    },
+
+    createKnowledgeBase: async ({ body }, context) => {
+      const made = await createKnowledgeBase(deps, context.workspaceId, body, actorOf(context));
+      return { status: 201, body: wrapped(made) };
+    },
+
+    getKnowledgeBase: async ({ path }, { workspaceId }) => {
+      const id = fromId(path.kbId);
+      const [base, documents] = await database.inSnapshot(workspaceId, (tx) =>
+        Promise.all([findKnowledgeBase(tx, id), documentsOf(tx, id)]),
+      );
+      if (!base) throw notFound();
+      return { status: 200, body: wrapped(shapeKnowledgeBase(base, documents)) };
+    },
+
+    updateKnowledgeBase: async ({ path, body }, context) => {
+      const actor = actorOf(context)('knowledge_base.updated', 'knowledge_base', path.kbId);
+      const changed = await updateKnowledgeBase(deps, context.workspaceId, fromId(path.kbId), body, actor);
+      return { status: 200, body: wrapped(changed) };
+    },
+
+    deleteKnowledgeBase: async ({ path }, context) => {
+      const actor = actorOf(context)('knowledge_base.deleted', 'knowledge_base', path.kbId);
+      await deleteKnowledgeBase(deps, context.workspaceId, fromId(path.kbId), actor);
+      return { status: 200, body: wrapped({ id: path.kbId, deleted: true as const }) };
+    },
+
+    addKnowledgeBaseDocuments: async ({ path, body }, context) => {
+      const id = fromId(path.kbId);
+      const documents = await addDocuments(deps, context.workspaceId, id, body, actorOf(context));
+      return { status: 201, body: wrapped({ documents: documents.map(shapeDocument) }) };
+    },
+
+    getKnowledgeBaseDocument: async ({ path }, { workspaceId }) => {
+      const { knowledgeBaseId, documentId } = idsOf(path);
+      const found = await database.inWorkspace(workspaceId, (tx) => findDocument(tx, knowledgeBaseId, documentId));
+      if (!found) throw notFound();
+      return { status: 200, body: wrapped(shapeDocument(found)) };
+    },
+
+    deleteKnowledgeBaseDocument: async ({ path }, context) => {
+      const actor = actorOf(context)('document.deleted', 'document', path.docId);
+      await deleteDocument(deps, context.workspaceId, idsOf(path), actor);
+      return { status: 200, body: wrapped({ id: path.docId, deleted: true as const }) };
+    },
+
+    searchKnowledgeBase: async ({ path, body }, { workspaceId }) => {
+      const id = fromId(path.kbId);
+      const { query, limit = DEFAULT_LIMIT } = body;
+      const passages = await database.inSnapshot(workspaceId, async (tx) => {
+        const [base, found] = await Promise.all([findKnowledgeBase(tx, id), searchPassages(tx, id, query, limit)]);
+        if (!base) throw notFound();
+        return found;
+      });
+      return { status: 200, body: wrapped({ passages: passages.map(shapePassage) }) };
+    },
+  } satisfies Handlers<Ids>;
+}

@@ -1,0 +1,7 @@
+/** Reads the text of a document. */
+export const readQueue = 'read-document';
+
+export interface ReadJob {
+  workspaceId: string;
+  documentId: string;
+}

@@ -1,0 +1,107 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
+import { baseWord } from './passages.ts';
+
+/** A passage that fits, the better the higher its score, which is above 0 and at most 1. */
+export interface FoundPassage {
+  document_id: string;
+  file_name: string;
+  position: number;
+  text: string;
+  score: number;
+}
+
+/** Each one that is ranked is read, so their number bounds the time of a search. */
+const MOST_RANKED = 1000;
+/** Of a long query, the longest words: they are the rarest, as a rule. */
+const MOST_WORDS = 24;
+
+/** A word as it stands in a text search query. */
+const quoted = (word: string) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+
+/**
+ * The passages of a knowledge base that fit a query best, of its ready documents. First those that bear all of its words
+ * (or what quotes, `or` and `-` ask for), scored above 0.5. Where these are too few and the query is plain, those that bear
+ * any of them, scored below; words that stand in very many passages don't count there.
+ * @param limit the most passages
+ */
+export async function searchPassages(
+  tx: WorkspaceTx,
+  knowledgeBaseId: string,
+  query: string,
+  limit: number,
+): Promise<FoundPassage[]> {
+  const { all, words } = await parse(tx, knowledgeBaseId, query);
+  if (all === '') return [];
+  const rankOfAll = sql`0.5 + ts_rank_cd(words, ${all}::tsquery, 32) / 2`;
+  const found = await rank(tx, knowledgeBaseId, { matching: all, score: rankOfAll, limit });
+  const isPlain = !/"|(^|\s)-\S/.test(query);
+  if (found.length >= limit || !isPlain || words.length < 2) return found;
+  const rare = await rareWords(tx, knowledgeBaseId, words);
+  if (rare.length === 0) return found;
+  const any = rare.map(quoted).join(' | ');
+  const rankOfAny = sql`ts_rank(words, ${any}::tsquery, 32) / 2`;
+  const matching = `(${any}) & !(${all})`;
+  const rest = await rank(tx, knowledgeBaseId, { matching, score: rankOfAny, limit: limit - found.length });
+  return [...found, ...rest];
+}
+
+/** The query in the language of every ready document: as a text search query, and its words. */
+async function parse(
+  tx: WorkspaceTx,
+  knowledgeBaseId: string,
+  query: string,
+): Promise<{ all: string; words: string[] }> {
+  const { rows } = await sql<{ all_words: string; words: string[] }>`
+    select websearch_to_tsquery(config, ${query})::text as all_words,
+      tsvector_to_array(to_tsvector(config, ${query})) as words
+    from (
+      select distinct ('pg_catalog.' || language)::regconfig as config from knowledge_base_documents
+      where workspace_id = ${tx.workspaceId} and knowledge_base_id = ${knowledgeBaseId} and status = 'ready'
+    ) language`.execute(tx.db);
+  const queries = rows.map((row) => row.all_words).filter((text) => text !== '');
+  const words = [...new Set(rows.flatMap((row) => row.words))].sort((a, b) => b.length - a.length);
+  return { all: queries.map((text) => `(${text})`).join(' | '), words: words.slice(0, MOST_WORDS) };
+}
+
+async function rank(
+  tx: WorkspaceTx,
+  knowledgeBaseId: string,
+  { matching, score, limit }: { matching: string; score: RawBuilder<unknown>; limit: number },
+): Promise<FoundPassage[]> {
+  const inBase = `${quoted(baseWord(knowledgeBaseId))} & (${matching})`;
+  const { rows } = await sql<FoundPassage>`
+    select p.document_id, d.file_name, p.position, p.text, p.score
+    from (
+      select workspace_id, document_id, position, text, ${score} as score
+      from knowledge_base_passages
+      where workspace_id = ${tx.workspaceId} and words @@ ${inBase}::tsquery
+      limit ${sql.lit(MOST_RANKED)}
+    ) p
+    join knowledge_base_documents d on d.workspace_id = p.workspace_id and d.id = p.document_id
+    where d.knowledge_base_id = ${knowledgeBaseId} and d.status = 'ready'
+    order by p.score desc, p.document_id, p.position limit ${limit}`.execute(tx.db);
+  return rows;
+}
+
+/** Those of the words that few enough passages of the knowledge base bear to rank them all. */
+async function rareWords(tx: WorkspaceTx, knowledgeBaseId: string, words: string[]): Promise<string[]> {
+  const inBase = quoted(baseWord(knowledgeBaseId));
+  const queries = words.map((word) => `${inBase} & ${quoted(word)}`);
+  const { rows } = await sql<{ at: number; count: number }>`
+    select place - 1 as at, (
+      select count(*) from (
+        select from knowledge_base_passages
+        where workspace_id = ${tx.workspaceId} and words @@ query::tsquery limit ${sql.lit(MOST_RANKED)}
+      ) bearer
+    ) as count
+    from unnest(${queries}::text[]) with ordinality word (query, place)`.execute(tx.db);
+  let left = MOST_RANKED;
+  const rare: string[] = [];
+  for (const { at, count } of rows.toSorted((a, b) => a.count - b.count)) {
+    left -= count;
+    if (left < 0) break;
+    if (count > 0) rare.push(words[at]!);
+  }
+  return rare;
+}

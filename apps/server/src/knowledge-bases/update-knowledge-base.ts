@@ -1,0 +1,31 @@
+import type { components } from '@trunkline/client/schema';
+import type { AuditEntry } from '../journal/record.ts';
+import { audit } from '../journal/record.ts';
+import { notFound } from '../service-error.ts';
+import type { KnowledgeBaseDeps } from './deps.ts';
+import { type KnowledgeBase, shapeKnowledgeBase } from './knowledge-base.ts';
+import { documentsOf, findKnowledgeBase, lockKnowledgeBase } from './store.ts';
+
+type Body = components['schemas']['UpdateKnowledgeBase'];
+
+/** Changes name and description. Throws `not_found`. */
+export async function updateKnowledgeBase(
+  { database, clock }: Pick<KnowledgeBaseDeps, 'database' | 'clock'>,
+  workspaceId: string,
+  id: string,
+  { name, description }: Body,
+  actor: AuditEntry,
+): Promise<KnowledgeBase> {
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const now = clock.now();
+    if (!(await lockKnowledgeBase(tx, id))) throw notFound();
+    await tx.db
+      .updateTable('knowledge_bases')
+      .set({ ...(name !== undefined && { name }), ...(description !== undefined && { description }), updated_at: now })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .execute();
+    await audit(tx, actor, now);
+    return shapeKnowledgeBase((await findKnowledgeBase(tx, id))!, await documentsOf(tx, id));
+  });
+}
