@@ -50,10 +50,11 @@ export async function runReader(
     });
     sent.catch(kill);
     const reading = await takeLines(child.stdout, onPassages);
-    await sent;
-    const [code] = await exited;
     signal.throwIfAborted();
+    // A reading of half a file doesn't count; what never comes to an end is not waited for.
+    await Promise.race([sent, exited]);
     if (reading) return reading;
+    const [code] = await exited;
     if (late.aborted) return { fault: TOO_LONG, fileType: undefined };
     // Only a limit ends it without a word: V8's by SIGABRT or 134, ours or the system's by SIGKILL.
     if (code === null || code === 134) return { fault: TOO_LARGE, fileType: undefined };

@@ -3,9 +3,6 @@ import { decodeText } from './decode-text.ts';
 import { DocumentFault } from './document-fault.ts';
 import { foreignFile, foreignZip } from './foreign-file.ts';
 import type { ReadingLimits } from './limits.ts';
-import { readDocx } from './read-docx.ts';
-import { readHtml } from './read-html.ts';
-import { readPdf } from './read-pdf.ts';
 import { readCsv, readJson } from './read-structured.ts';
 import { textTypeOf } from './text-type.ts';
 import { tidyText } from './tidy-text.ts';
@@ -29,9 +26,14 @@ export async function readFile(bytes: Buffer, limits: ReadingLimits): Promise<Re
 }
 
 async function rawText(bytes: Buffer, limits: ReadingLimits): Promise<Omit<ReadText, 'bytes'>> {
-  if (isPdf(bytes)) return { fileType: 'pdf', text: await readPdf(bytes, limits) };
+  // What reads PDF, DOCX and HTML takes longer to load than a text takes to read.
+  if (isPdf(bytes)) {
+    const { readPdf } = await import('./read-pdf.ts');
+    return { fileType: 'pdf', text: await readPdf(bytes, limits) };
+  }
   if (bytes.toString('latin1', 0, 4) === 'PK\x03\x04') {
     if (!bytes.includes('word/')) throw new DocumentFault(foreignZip(bytes));
+    const { readDocx } = await import('./read-docx.ts');
     return { fileType: 'docx', text: await readDocx(bytes) };
   }
   const foreign = foreignFile(bytes);
@@ -45,12 +47,15 @@ function isPdf(bytes: Buffer): boolean {
   return /^[\s\xef\xbb\xbf]*%PDF-\d/.test(head) || (head.includes('%PDF-') && bytes.includes('%%EOF'));
 }
 
-function readText(text: string, size: number, limits: ReadingLimits): Omit<ReadText, 'bytes'> {
+async function readText(text: string, size: number, limits: ReadingLimits): Promise<Omit<ReadText, 'bytes'>> {
   // Of a page, much may be markup; of the others, what is in the file is what comes out.
   const isPage = /^\s*</.test(text.slice(0, 1024));
   if (size > 2 * limits.textBytes && !isPage) throw tooMuchText(limits);
   const fileType = textTypeOf(text);
-  if (fileType === 'html') return { fileType, text: readHtml(text) };
+  if (fileType === 'html') {
+    const { readHtml } = await import('./read-html.ts');
+    return { fileType, text: readHtml(text) };
+  }
   if (fileType === 'json') return { fileType, text: readJson(text) };
   return { fileType, text: fileType === 'csv' ? readCsv(text) : text };
 }
