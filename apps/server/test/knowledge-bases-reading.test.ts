@@ -5,8 +5,9 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromId } from '../src/ids.ts';
-import type { Jobs } from '../src/jobs/jobs.ts';
+import { openJobs } from '../src/jobs/jobs.ts';
 import type { KnowledgeBaseDeps } from '../src/knowledge-bases/deps.ts';
+import { readQueue } from '../src/knowledge-bases/queues.ts';
 import { giveUpReading, readDocument } from '../src/knowledge-bases/read-document.ts';
 import { readingLimits } from '../src/knowledge-bases/reading/limits.ts';
 import { runReader } from '../src/knowledge-bases/run-reader.ts';
@@ -26,9 +27,12 @@ beforeAll(async () => {
   const { clock, database } = server;
   const directory = path.join(dataDir, 'objects');
   const objects = await openDiskObjectStore({ directory, secret: 'x', baseUrl: () => server.url, clock });
-  deps = { database, objects, clock, jobs: {} as Jobs, log: pino({ level: 'silent' }), maxBytes: 1 };
+  const log = pino({ level: 'silent' });
+  const jobs = await openJobs({ connection: database.connection, log });
+  deps = { database, objects, clock, jobs, log, maxBytes: 1 };
 });
 afterAll(async () => {
+  await deps.jobs.close();
   await server.stop();
   await rm(dataDir, { recursive: true, force: true });
 });
@@ -220,26 +224,21 @@ test('a reading that fails every time ends as failed', async () => {
 
 test('the job itself is tried again while the file can not be had', async () => {
   const kbId = await createBase(server);
-  const folder = path.join(dataDir, 'objects/documents');
-  await addFiles(server, kbId, { 'first.txt': 'So that the folder is there.' });
-  await settled(server, kbId);
-  // Both readers are busy for a while.
-  const files = { 'a.docx': bomb, 'b.docx': bomb, 'c.txt': 'A day at the sea.' };
-  const [, , document] = await addFiles(server, kbId, files);
-  const file = path.join(folder, document!.id);
+  const { job, docId } = await addUnread(kbId, 'A day at the sea.');
+  const file = path.join(dataDir, 'objects/documents', docId);
   await rename(file, `${file}.away`);
-  const readings = async () => {
-    const row = await server.database.inEngine((tx) =>
+  await server.database.inWorkspace(job.workspaceId, (tx) => deps.jobs.enqueue(tx, readQueue, job));
+  const isTried = async () => {
+    const { reading } = await server.database.inEngine((tx) =>
       tx.db
         .selectFrom('knowledge_base_documents')
         .select('reading')
-        .where('id', '=', fromId(document!.id))
+        .where('id', '=', job.documentId)
         .executeTakeFirstOrThrow(),
     );
-    return row.reading;
+    return reading > 1;
   };
-  await eventually(async () => (await readings()) > 0, 30_000);
+  await eventually(isTried);
   await rename(`${file}.away`, file);
-  const { documents } = await settled(server, kbId);
-  expect(documents.find(({ id }) => id === document!.id)!.status).toBe('ready');
+  expect((await settled(server, kbId)).documents[0]).toMatchObject({ status: 'ready', extractedTextSizeBytes: 17 });
 });
