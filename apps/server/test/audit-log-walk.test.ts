@@ -6,12 +6,13 @@ import type { OperationId } from '../src/http/handler.ts';
 import { notImplemented } from '../src/http/not-implemented.ts';
 import { fromId, toId } from '../src/ids.ts';
 import { createWithFile, validated } from './contact-files.ts';
+import { bases, formOf } from './documents.ts';
 import { keyWith } from './keys.ts';
 import { startTestServer, type TestServer } from './server.ts';
 import { definitionOf, end, seedWorkflow, wait } from './workflow-seed.ts';
 
 /** Operations that are no GET and yet change nothing. */
-const reading = new Set<string>(['previewCampaign']);
+const reading = new Set<string>(['previewCampaign', 'searchKnowledgeBase']);
 const unbuilt = new Set<string>(notImplemented);
 const changing = operationsOf(forValidator(loadContract()))
   .filter(({ id, method }) => method !== 'GET' && !unbuilt.has(id) && !reading.has(id))
@@ -218,6 +219,22 @@ test('workflows', async () => {
   const publishing = walker.POST(`${workflows}/{workflowId}/publish`, one);
   await step('publishWorkflow', 'workflow.published', publishing, () => id);
   await step('deleteWorkflow', 'workflow.deleted', walker.DELETE(`${workflows}/{workflowId}`, one), idOf);
+});
+
+test('knowledge bases', async () => {
+  const made = walker.POST(bases, { body: { name: 'Handbook' } });
+  const { id: kbId } = await step('createKnowledgeBase', 'knowledge_base.created', made, idOf);
+  const one = { params: { path: { kbId } } };
+  const renaming = walker.PATCH(`${bases}/{kbId}`, { ...one, body: { name: 'Rules' } });
+  await step('updateKnowledgeBase', 'knowledge_base.updated', renaming, idOf);
+  const body = formOf({ 'a.txt': 'Good day.' }) as object;
+  const adding = walker.POST(`${bases}/{kbId}/documents`, { ...one, body });
+  const idOfFirst = ({ documents }: { documents: { id: string }[] }) => documents[0]!.id;
+  const added = await step('addKnowledgeBaseDocuments', 'document.added', adding, idOfFirst);
+  const document = { params: { path: { kbId, docId: idOfFirst(added) } } };
+  const removing = walker.DELETE(`${bases}/{kbId}/documents/{docId}`, document);
+  await step('deleteKnowledgeBaseDocument', 'document.deleted', removing, idOf);
+  await step('deleteKnowledgeBase', 'knowledge_base.deleted', walker.DELETE(`${bases}/{kbId}`, one), idOf);
 });
 
 test('keys and the workspace', async () => {

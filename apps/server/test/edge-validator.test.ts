@@ -1,8 +1,11 @@
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { forValidator, operationsOf } from '../src/http/contract.ts';
+import type { FilePart } from '../src/http/handler.ts';
 import { createRequestReader } from '../src/http/read-request.ts';
 import { createValidator } from '../src/http/validator.ts';
+import { ServiceError } from '../src/service-error.ts';
 import { isTimestamp } from '../src/timestamp.ts';
 import { contractOf, jsonOf, startEdge } from './edge-app.ts';
 
@@ -121,17 +124,49 @@ test('lists in a query are parsed, in the first request and after it', async () 
   await edge.stop();
 });
 
-test('a multipart body is left to the handler', async () => {
+test('a multipart body comes to the handler file by file', async () => {
   const requestBody = { required: true, content: { 'multipart/form-data': { schema: { properties: { files: {} } } } } };
-  const edge = await startEdge({
-    contract: contractOf({ requestBody }),
-    handlers: {
-      act: async ({ body }: { body: unknown }) => ({ status: 200, body: { untouched: body === undefined } }),
-    },
-  });
-  const headers = { 'Content-Type': 'multipart/form-data; boundary=x; filler=1' };
-  const { status, body } = await edge.send('POST', '/v1/things', { body: '--x--\r\n', headers });
-  expect([status, body]).toEqual([200, { untouched: true }]);
+  const act = async ({ body }: { body: AsyncIterable<FilePart> }) => {
+    const files: unknown[] = [];
+    for await (const { name, fileName, content } of body) files.push([name, fileName, (await buffer(content)).length]);
+    return { status: 200, body: { files } };
+  };
+  const edge = await startEdge({ contract: contractOf({ requestBody }), handlers: { act } });
+  const send = (body: string) =>
+    edge.send('POST', '/v1/things', {
+      body,
+      headers: { 'Content-Type': 'Multipart/Form-Data; boundary=x; filler=1' },
+    });
+  const part = (name: string, content: string) =>
+    `--x\r\nContent-Disposition: form-data; name="${name}"; filename="${name}.txt"\r\n\r\n${content}\r\n`;
+  expect((await send('--x--\r\n')).body).toEqual({ files: [] });
+  const large = 'x'.repeat(3_000_000);
+  const { status, body } = await send(`${part('a', '')}${part('b', large)}${part('c', 'text')}--x--\r\nepilogue`);
+  expect([status, body.files]).toEqual([
+    200,
+    [
+      ['a', 'a.txt', 0],
+      ['b', 'b.txt', 3_000_000],
+      ['c', 'c.txt', 4],
+    ],
+  ]);
+  expect((await send(part('a', 'cut off'))).status).toBe(400);
+  await edge.stop();
+});
+
+test('an answer that comes before a multipart body was read reaches the client', async () => {
+  const requestBody = { required: true, content: { 'multipart/form-data': { schema: { properties: { files: {} } } } } };
+  const act = async ({ body }: { body: AsyncIterable<FilePart> }) => {
+    for await (const _ of body) throw new ServiceError('forbidden', 'Not this one.');
+  };
+  const edge = await startEdge({ contract: contractOf({ requestBody }), handlers: { act } });
+  const headers = { 'Content-Type': 'multipart/form-data; boundary=x' };
+  const part = '--x\r\nContent-Disposition: form-data; name="a"; filename="a.txt"\r\n\r\n';
+  const body = `${part}${'x'.repeat(20_000_000)}\r\n--x--\r\n`;
+  for (let time = 0; time < 3; time += 1) {
+    const answer = await edge.send('POST', '/v1/things', { body, headers });
+    expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+  }
   await edge.stop();
 });
 

@@ -7,6 +7,7 @@ import * as auditLogIndex from '../../migrations/0003-audit-log-index.ts';
 import * as runCalls from '../../migrations/0004-run-calls.ts';
 import * as numberPools from '../../migrations/0005-number-pools.ts';
 import * as workflows from '../../migrations/0006-workflows.ts';
+import * as knowledgeBases from '../../migrations/0007-knowledge-bases.ts';
 import * as webhooks from '../../migrations/0008-webhooks.ts';
 import * as workflowRuns from '../../migrations/0009-workflow-runs.ts';
 import * as batches from '../../migrations/0010-batches.ts';
@@ -22,6 +23,7 @@ const migrations = {
   '0004-run-calls': runCalls,
   '0005-number-pools': numberPools,
   '0006-workflows': workflows,
+  '0007-knowledge-bases': knowledgeBases,
   '0008-webhooks': webhooks,
   '0009-workflow-runs': workflowRuns,
   '0010-batches': batches,

@@ -388,8 +388,7 @@ interface SimulatorNumbersTable {
   bought_at: Date;
 }
 
-export interface Schema extends NumberPoolTables, WorkflowTables, WebhookTables, RunTables {
-export interface Schema extends KnowledgeBaseTables, NumberPoolTables {
+export interface Schema extends KnowledgeBaseTables, NumberPoolTables, WorkflowTables, WebhookTables, RunTables {
   workspaces: WorkspacesTable;
   workspace_usage: WorkspaceUsageTable;
   api_keys: ApiKeysTable;

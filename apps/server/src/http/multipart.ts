@@ -28,6 +28,7 @@ function notAFile(name: string): ServiceError {
  */
 export async function* filesOf(request: IncomingMessage): AsyncGenerator<FilePart> {
   refuseEncoding(request);
+  if (request.destroyed && !request.complete) throw brokeOff();
   const parser = openParser(request);
   const contents: Readable[] = [];
   const arrived: FilePart[] = [];
@@ -42,7 +43,7 @@ export async function* filesOf(request: IncomingMessage): AsyncGenerator<FilePar
   parser.on('file', (name, content, fileName) => {
     content.on('error', () => undefined);
     contents.push(content);
-    arrived.push({ name: name ?? '', fileName, content });
+    arrived.push({ name: name ?? '', fileName, content: readable(content, () => failure ?? malformed()) });
     wake();
   });
   parser.on('field', (name) => fail(notAFile(name ?? '')));
@@ -70,6 +71,15 @@ export async function* filesOf(request: IncomingMessage): AsyncGenerator<FilePar
     request.unpipe(parser);
     request.resume();
     for (const content of contents) content.destroy();
+  }
+}
+
+/** What goes wrong while a file is read, in our words. */
+async function* readable(content: Readable, failure: () => ServiceError): AsyncGenerator<Uint8Array> {
+  try {
+    yield* content;
+  } catch {
+    throw failure();
   }
 }
 

@@ -25,6 +25,11 @@ export const notImplemented = [
   'testWebhook',
   'listWebhookDeliveries',
   'replayWebhookDelivery',
+  // Batches
+  'listBatches',
+  'startBatch',
+  'getBatch',
+  'cancelBatch',
 ] as const satisfies readonly OperationId[];
 
 /** The operations that must have a handler. */
