@@ -11,7 +11,6 @@ import * as knowledgeBases from '../../migrations/0007-knowledge-bases.ts';
 import * as webhooks from '../../migrations/0008-webhooks.ts';
 import * as workflowRuns from '../../migrations/0009-workflow-runs.ts';
 import * as batches from '../../migrations/0010-batches.ts';
-import * as knowledgeBases from '../../migrations/0007-knowledge-bases.ts';
 import * as premiumRate from '../../migrations/0011-premium-rate.ts';
 import type { Database } from './database.ts';
 
@@ -27,7 +26,6 @@ const migrations = {
   '0008-webhooks': webhooks,
   '0009-workflow-runs': workflowRuns,
   '0010-batches': batches,
-  '0007-knowledge-bases': knowledgeBases,
   '0011-premium-rate': premiumRate,
 };
 

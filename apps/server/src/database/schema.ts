@@ -364,31 +364,12 @@ interface CallsTable {
 
 export interface Schema
   extends BatchTables,
+    KnowledgeBaseTables,
     NumberPoolTables,
     RunTables,
     SimulatorTables,
     WebhookTables,
     WorkflowTables {
-interface SimulatorCallsTable {
-  room_id: string;
-  to_number: string;
-  attempt: number;
-  placed_at: Date;
-  ring_timeout_seconds: number;
-  max_call_seconds: number;
-  ended_at: Nullable<Date>;
-  ended_by: Nullable<string>;
-  outcome: Nullable<string>;
-  placements: Generated<number>;
-}
-
-interface SimulatorNumbersTable {
-  phone_number: string;
-  idempotency_key: string;
-  bought_at: Date;
-}
-
-export interface Schema extends KnowledgeBaseTables, NumberPoolTables, WorkflowTables, WebhookTables, RunTables {
   workspaces: WorkspacesTable;
   workspace_usage: WorkspaceUsageTable;
   api_keys: ApiKeysTable;

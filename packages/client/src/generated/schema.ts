@@ -5320,16 +5320,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description This server version does not carry out the operation yet. */
-        NotImplemented: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
         /** @description The event was not taken, as with no answer in 15 seconds. It is sent again later, for days. */
         WebhookFailed: {
             headers: {
