@@ -1,5 +1,6 @@
 import { importFile } from './contact-files.ts';
 import { until } from './dialing.ts';
+import { addFiles, bases } from './documents.ts';
 import type { TestServer } from './server.ts';
 
 /** What a workspace has: one resource of every kind, by the prefix of its ID, and the number that it calls from. */
@@ -27,6 +28,10 @@ export async function buildWorld(server: TestServer, numbers: { from: string; to
   const pool = { name: 'Reminders', phoneNumberIds: [number.id] };
   note(dataOf(await client.POST('/v1/number-pools', { body: pool })).id);
   note(dataOf(await client.POST('/v1/api-keys', { body: { name: 'CRM', permissions: ['calls:read'] } })).id);
+
+  const base = dataOf(await client.POST(bases, { body: { name: 'Handbook' } }));
+  note(base.id);
+  note((await addFiles(server, base.id, { 'hours.txt': 'We are open.' }))[0]!.id);
 
   const url = 'https://hooks.invalid/calls';
   const webhook = dataOf(await client.POST('/v1/webhooks', { body: { url, eventTypes: ['call.ended'] } }));
