@@ -10,6 +10,7 @@ const measurements: Record<string, () => Promise<Found>> = {
   workflows: async () => (await import('./workflows/workflows.ts')).benchWorkflows(),
   batch: async () => (await import('./batch.ts')).benchBatch(),
   live: async () => (await import('./live.ts')).benchLive(),
+  webhooks: async () => (await import('./webhooks.ts')).benchWebhooks(),
 };
 
 const wanted = process.argv.slice(2);

@@ -19,7 +19,7 @@ export async function handOverEvents(database: Database, now: Date): Promise<boo
   });
 }
 
-/** An event waits for the next try of an earlier one of its resource, where there is one: it could not be sent before. */
+/** An event waits for the next try of the one before it of its resource, where that is still to come. */
 async function insertDeliveries(tx: EngineTx, events: EventToHandOver[], now: Date): Promise<void> {
   const wanted = events.flatMap((event) => event.hand_over_to.map((webhookId) => ({ ...event, webhookId })));
   await sql`
@@ -29,9 +29,9 @@ async function insertDeliveries(tx: EngineTx, events: EventToHandOver[], now: Da
       json_build_object('type', e.type,
         'timestamp', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'data', e.data)::text,
       'pending',
-      greatest(${now}, (select max(p.next_attempt_at) from webhook_deliveries p
+      greatest(${now}, (select p.next_attempt_at from webhook_deliveries p
         where p.workspace_id = w.workspace_id and p.webhook_id = w.id and p.order_key = e.resource_id
-          and p.status = 'pending')),
+          and p.status = 'pending' order by p.order_number desc limit 1)),
       ${now}
     from unnest(${wanted.map((each) => each.workspace_id)}::uuid[], ${wanted.map((each) => each.resource_id)}::uuid[],
       ${wanted.map((each) => each.revision)}::bigint[], ${wanted.map((each) => each.webhookId)}::uuid[],

@@ -23,16 +23,17 @@ export async function markDeliveries(
         else d.status end,
       attempts = d.attempts + 1, last_status_code = x.status_code, last_error = x.error,
       last_duration_ms = x.duration_ms, next_attempt_at = x.next_attempt_at, delivered_at = x.delivered_at
-    from unnest(${results.map(({ delivery }) => delivery.id)}::uuid[],
+    from unnest(${results.map(() => workspaceId)}::uuid[], ${results.map(() => webhookId)}::uuid[],
+      ${results.map(({ delivery }) => delivery.id)}::uuid[],
       ${results.map(({ delivery }) => delivery.attempts)}::smallint[],
       ${results.map(({ tried, at }) => (tried.verdict === 'delivered' ? at : null))}::timestamptz[],
       ${results.map((each) => each.nextAttemptAt ?? null)}::timestamptz[],
       ${results.map(({ tried }) => tried.statusCode ?? null)}::smallint[],
       ${results.map(({ tried }) => tried.error ?? null)}::text[],
       ${results.map(({ tried }) => tried.durationMs)}::integer[])
-      as x (id, attempts, delivered_at, next_attempt_at, status_code, error, duration_ms)
-    where d.workspace_id = ${workspaceId} and d.webhook_id = ${webhookId} and d.id = x.id and d.status = 'pending'
-      and d.attempts = x.attempts`.execute(tx.db);
+      as x (workspace_id, webhook_id, id, attempts, delivered_at, next_attempt_at, status_code, error, duration_ms)
+    where d.workspace_id = x.workspace_id and d.webhook_id = x.webhook_id and d.id = x.id
+      and d.next_attempt_at is not null and d.attempts = x.attempts`.execute(tx.db);
   const again = results.filter((each) => each.nextAttemptAt !== undefined);
   if (again.length === 0) return;
   // Later events of the same resources can't be sent before, so they need not be looked at before.
@@ -41,10 +42,17 @@ export async function markDeliveries(
     from unnest(${again.map(({ delivery }) => delivery.order_key)}::uuid[],
       ${again.map(({ delivery }) => delivery.order_number)}::bigint[],
       ${again.map((each) => each.nextAttemptAt!)}::timestamptz[]) as x (order_key, order_number, next_attempt_at)
-    where d.workspace_id = ${workspaceId} and d.webhook_id = ${webhookId} and d.status = 'pending'
-      and d.order_key = x.order_key and d.order_number > x.order_number and d.next_attempt_at < x.next_attempt_at
-    `.execute(tx.db);
+    cross join lateral (
+      select p.workspace_id, p.webhook_id, p.id from webhook_deliveries p
+      where p.workspace_id = ${workspaceId} and p.webhook_id = ${webhookId} and p.status = 'pending'
+        and p.order_key = x.order_key and p.order_number > x.order_number
+      order by p.order_number limit ${MOST_LATER}) as later
+    where d.workspace_id = later.workspace_id and d.webhook_id = later.webhook_id and d.id = later.id
+      and d.next_attempt_at < x.next_attempt_at`.execute(tx.db);
 }
+
+/** What is beyond is looked at, and waits all the same. */
+const MOST_LATER = 1000;
 
 /**
  * Ends deliveries of a disabled endpoint, at most `limit`: those that were made before it was disabled and still wait. Where
@@ -57,10 +65,11 @@ export async function endWaiting(
 ): Promise<void> {
   const { rows } = await sql`
     update webhook_deliveries d set status = 'failed', next_attempt_at = null, last_error = 'The endpoint was disabled.'
-    where d.workspace_id = ${workspaceId} and d.webhook_id = ${webhookId} and d.status = 'pending' and d.id in (
-      select p.id from webhook_deliveries p
-      where p.workspace_id = ${workspaceId} and p.webhook_id = ${webhookId} and p.status = 'pending'
-        and p.created_at <= ${before} limit ${limit})
+    where d.workspace_id = ${workspaceId} and d.webhook_id = ${webhookId} and d.next_attempt_at is not null
+      and d.id = any(array(
+        select p.id from webhook_deliveries p
+        where p.workspace_id = ${workspaceId} and p.webhook_id = ${webhookId} and p.status = 'pending'
+          and p.created_at <= ${before} limit ${limit}))
     returning d.id`.execute(tx.db);
   if (rows.length === limit) return;
   await sql`
