@@ -59,7 +59,6 @@ export const CODES_BY_STATUS = {
   415: ['unsupported_media_type'],
   429: ['rate_limited'],
   500: ['internal_error'],
-  501: ['not_implemented'],
   502: ['provider_error'],
   503: ['unavailable'],
 };

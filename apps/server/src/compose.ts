@@ -31,7 +31,6 @@ import { doNotCallOperations } from './do-not-call/operations.ts';
 import { createApp, loadContract } from './http/app.ts';
 import type { Handlers, OperationId } from './http/handler.ts';
 import { createMetrics } from './http/metrics.ts';
-import type { BuiltOperationId } from './http/not-implemented.ts';
 import type { NotReady } from './http/outside.ts';
 import { createRateLimit } from './http/rate-limit.ts';
 import { every } from './jobs/every.ts';
@@ -185,7 +184,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     metrics: registerWebhookMetrics(metrics.registry),
   };
 
-  const handlers: Handlers<BuiltOperationId> = {
+  const handlers: Handlers = {
     ...phoneNumberOperations(phoneNumbers),
     ...numberPoolOperations(phoneNumbers),
     ...contactListOperations(contactLists),

@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadContract } from '../src/http/app.ts';
 import { forValidator, type Operation, operationsOf } from '../src/http/contract.ts';
-import { notImplemented } from '../src/http/not-implemented.ts';
 import type { Principal } from '../src/http/principal.ts';
 import { ServiceError } from '../src/service-error.ts';
 import { KEY, startEdge } from './edge-app.ts';
-import { exampleRequest } from './example-request.ts';
 import { noteStatus } from './statuses.ts';
 
 const document = forValidator(loadContract());
 const operations = operationsOf(document);
-const unbuilt = new Set<string>(notImplemented);
 const everything: Principal = { keyId: 'k', workspaceId: 'w', permissions: ['*'] };
 /** What the next request meets. */
 let next: { principal?: Principal | undefined; failure?: Error; empty?: boolean } = {};
@@ -63,12 +60,6 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
   testIf(operation.permission !== 'authenticated')('needs its permission', async () => {
     const principal = { ...everything, permissions: ['authenticated', 'other:read'] };
     expect(await answerOf(operation, { principal })).toEqual([403, 'forbidden']);
-  });
-
-  testIf(unbuilt.has(operation.id))('answers its own example that it is not built', async () => {
-    next = { principal: everything };
-    const { status, body } = await edge.send(...exampleRequest(document, operation));
-    expect([status, body.code]).toEqual([501, 'not_implemented']);
   });
 
   testIf(operation.statuses.has(400))('refuses what it does not know', async () => {

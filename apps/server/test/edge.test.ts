@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { RequestContext } from '../src/http/handler.ts';
-import { notImplemented } from '../src/http/not-implemented.ts';
 import { OUTSIDE_PATHS } from '../src/http/outside.ts';
 import { createRateLimit } from '../src/http/rate-limit.ts';
 import { notFound, ServiceError } from '../src/service-error.ts';
@@ -356,15 +355,6 @@ test('where a request came from is known also when its client has gone', async (
   await fetch(other.url + list, { headers: { 'X-API-Key': KEY }, signal: leave.signal }).catch(() => undefined);
   expect(await address).toBe('127.0.0.1');
   await other.stop();
-});
-
-test('what is not built answers 501, and is counted', async () => {
-  console.log(`${notImplemented.length} operations are not implemented yet.`);
-  const unbuilt: readonly string[] = notImplemented;
-  for (const id of unbuilt.filter((each) => each === 'listBatches')) {
-    const { status, body } = await edge.send('GET', '/v1/calls/batch');
-    expect([id, status, body.code]).toEqual([id, 501, 'not_implemented']);
-  }
 });
 
 test('what lies outside the contract is one list, and answers without a key', async () => {

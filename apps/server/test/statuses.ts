@@ -3,7 +3,6 @@ import path from 'node:path';
 import { inject } from 'vitest';
 import { loadContract } from '../src/http/app.ts';
 import { forValidator, operationsOf } from '../src/http/contract.ts';
-import { notImplemented } from '../src/http/not-implemented.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -28,18 +27,13 @@ export function statusesSeen(): Set<string> {
   return new Set(readdirSync(folder).flatMap((file) => readFileSync(path.join(folder, file), 'utf8').split('\n')));
 }
 
-/** What any operation answers before there is a handler for it. */
-const withoutHandler = [401, 403, 429, 501];
-
 /**
- * The statuses that tests must see: all that the contract names, but of an operation without a handler only a few, and
- * no 403 of one that is open to any key, which nothing can produce.
+ * The statuses that tests must see: all that the contract names, but no 403 of an operation that is open to any key, which
+ * nothing can produce.
  */
 export function statusesNamed(): string[] {
-  const unbuilt = new Set<string>(notImplemented);
   return operationsOf(forValidator(loadContract())).flatMap(({ id, permission, statuses }) =>
     [...statuses.keys()]
-      .filter((status) => !unbuilt.has(id) || withoutHandler.includes(status))
       .filter((status) => status !== 403 || permission !== 'authenticated')
       .map((status) => `${id} ${status}`),
   );

@@ -78,8 +78,7 @@ export function createAnswering(options: AnswerOptions): Answering {
     fail(exchange, error) {
       const { response, requestId, operation, headers } = exchange;
       const answer = errorAnswer(error);
-      if (answer.status >= 500 && answer.body.code !== 'not_implemented')
-        log.error({ requestId, operation: operation?.id, err: error }, 'a request failed');
+      if (answer.status >= 500) log.error({ requestId, operation: operation?.id, err: error }, 'a request failed');
       if (response.headersSent) {
         response.destroy();
         return;

@@ -17,7 +17,7 @@ import { createValidator } from './validator.ts';
 
 export interface AppOptions {
   contract: ContractDocument;
-  /** Operations without a handler answer 501. */
+  /** All of them in a server; operations without one answer 500. */
   handlers: Partial<Handlers>;
   authenticate: Authenticate;
   rateLimit: RateLimit;

@@ -38,8 +38,8 @@ interface Route {
   handler: AnyHandler;
 }
 
-const answerNotImplemented: AnyHandler = async () => {
-  throw new ServiceError('not_implemented', 'This operation is not implemented yet.');
+const withoutHandler: AnyHandler = async () => {
+  throw new Error('This operation has no handler.');
 };
 
 /** The way of a request: route, key, quota, permission, validation, handler, answer. */
@@ -52,7 +52,7 @@ export function createEdge(options: EdgeOptions): Edge {
       operation,
       reader: createRequestReader(operation, MAX_BODY_OF[operation.id] ?? MAX_BODY),
       marked: options.marked(operation),
-      handler: (options.handlers[operation.id] as AnyHandler | undefined) ?? answerNotImplemented,
+      handler: (options.handlers[operation.id] as AnyHandler | undefined) ?? withoutHandler,
     });
   }
 

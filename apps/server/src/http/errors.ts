@@ -32,7 +32,6 @@ const STATUS_OF_CODE: Record<ErrorCode, number> = {
   unsupported_media_type: 415,
   rate_limited: 429,
   internal_error: 500,
-  not_implemented: 501,
   provider_error: 502,
   unavailable: 503,
 };

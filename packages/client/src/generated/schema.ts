@@ -2036,7 +2036,7 @@ export interface components {
          * @example not_found
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "call_not_active" | "limit_reached" | "rate_limited" | "internal_error" | "not_implemented" | "provider_error" | "unavailable";
+        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "call_not_active" | "limit_reached" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
         /** @description One fault, and where it is. */
         ErrorDetail: {
             /** @description JSON pointer to the fault, beginning with `/body`, `/query`, `/path` or `/headers`. */
