@@ -28,7 +28,7 @@ const log = pino({ level: 'silent' });
 export interface RunCrash {
   runs: number;
   seed: number;
-  /** Seconds between two kills. */
+  /** Most seconds between the start of some runs and the kill of a server. */
   killEvery: number;
   kills: number;
   /** After which kills PostgreSQL is restarted. */
@@ -155,9 +155,10 @@ export async function crashRuns(options: RunCrash): Promise<void> {
     await seedNumber(database, workspaceId, FROM);
     const childId = await seedWorkflow(database, workspaceId, childDefinition);
     const workflowId = await seedWorkflow(database, workspaceId, definition(web.url, childId));
-    const starting = startAll(options, () => servers, key, toId('wf', workflowId));
+    const waves: Promise<string[]>[] = [];
     for (let kill = 1; kill <= options.kills; kill += 1) {
-      await sleep(options.killEvery * 1000 * (0.75 + chance() / 2));
+      waves.push(startWave(() => servers, key, toId('wf', workflowId), waveOf(options, kill)));
+      await sleep(options.killEvery * 1000 * (0.2 + 0.8 * chance()));
       const victim = servers[kill % 3]!;
       await victim.kill();
       if (options.restartsAfter.includes(kill)) {
@@ -167,7 +168,7 @@ export async function crashRuns(options: RunCrash): Promise<void> {
       const next = await startServerProcess(environment);
       servers = servers.map((server) => (server === victim ? next : server));
     }
-    const ids = await starting;
+    const ids = (await Promise.all(waves)).flat();
     expect(new Set(ids).size).toBe(options.runs);
     await waitForEnd(database, workflowId, options);
     await expectRightRuns(database, workflowId, childId, options.runs);
@@ -182,17 +183,17 @@ export async function crashRuns(options: RunCrash): Promise<void> {
   }
 }
 
-/** Starts all runs while the servers are being killed; answers their IDs. */
-async function startAll(options: RunCrash, servers: () => ServerProcess[], key: string, workflowId: string) {
-  const span = options.kills * options.killEvery * 1000;
+/** The persons whose runs are started before a kill. */
+const waveOf = ({ runs, kills }: RunCrash, kill: number): number[] => {
+  const bound = (n: number) => Math.round((runs * n) / kills);
+  return Array.from({ length: bound(kill) - bound(kill - 1) }, (_, at) => bound(kill - 1) + at);
+};
+
+/** Starts runs, also while their server is killed; answers their IDs. */
+async function startWave(servers: () => ServerProcess[], key: string, workflowId: string, persons: number[]) {
   const ids: string[] = [];
-  let next = 0;
-  const begun = Date.now();
   const worker = async () => {
-    while (next < options.runs) {
-      const person = next;
-      next += 1;
-      await sleep(Math.max(0, begun + (span * person) / options.runs - Date.now()));
+    for (let person = persons.pop(); person !== undefined; person = persons.pop()) {
       ids.push((await startRun(servers, key, workflowId, person)).id);
     }
   };
