@@ -34,7 +34,7 @@ const sketch: fc.Arbitrary<Sketch> = fc.record({
   workflow: fc.nat(WORKFLOWS - 1),
 });
 
-/** Any graph that could be published, in the main: what only counts or asks leads on; what waits may lead back. */
+/** Any graph, but that only waits lead back: the others take no time, and the clock stands still. */
 function definitionOfSketches(sketches: Sketch[], workflowIds: string[]): Definition {
   const last = sketches.length;
   const nodeOf = (each: Sketch, at: number): Node => {
@@ -53,9 +53,9 @@ function definitionOfSketches(sketches: Sketch[], workflowIds: string[]): Defini
       case 'wait':
         return { id, type, title, seconds: each.seconds, next: anywhere(to) };
       case 'call': {
-        const outcomes = flag ? { answered: anywhere(other) } : {};
+        const outcomes = flag ? { answered: onwards(other) } : {};
         const to_number = flag ? '+14155550100' : `+1415555${String(2000 + at)}`;
-        return { id, type, title, agentId: 'a', fromNumber: FROM, to: to_number, outcomes, next: anywhere(to) };
+        return { id, type, title, agentId: 'a', fromNumber: FROM, to: to_number, outcomes, next: onwards(to) };
       }
       case 'http':
         return {

@@ -74,11 +74,32 @@ test('a run is cancelled once', async () => {
   expect((await server.read(run)).steps).toMatchObject([{ status: 'cancelled' }]);
 });
 
-test('a run of another workflow is not found', async () => {
+test('a run of another workflow, and runs of an unknown one, are not found', async () => {
   const run = await server.begin(await server.publish(definitionOf([end()])));
-  const params = { path: { workflowId: toId('wf', newUuid()), runId: run.id } };
-  const { response } = await server.client.GET('/v1/workflows/{workflowId}/runs/{runId}', { params });
-  expect(response.status).toBe(404);
+  const workflowId = toId('wf', newUuid());
+  const params = { path: { workflowId, runId: run.id } };
+  const { client } = server;
+  const answers = await Promise.all([
+    client.GET('/v1/workflows/{workflowId}/runs/{runId}', { params }),
+    client.POST('/v1/workflows/{workflowId}/runs/{runId}/cancel', { params }),
+    client.POST('/v1/workflows/{workflowId}/runs/wake', {
+      params: { path: { workflowId } },
+      body: { concurrencyKeys: ['a'] },
+    }),
+  ]);
+  expect(answers.map(({ response }) => response.status)).toEqual([404, 404, 404]);
+  const stream = await fetch(`${server.url}/v1/workflows/${workflowId}/runs/${run.id}/events`, {
+    headers: { 'X-API-Key': server.apiKey },
+  });
+  expect(stream.status).toBe(404);
+});
+
+test('what the engine does is in the metrics', async () => {
+  await server.carryOut(definitionOf([set('a', { n: 1 }), end()]));
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  expect(text).toMatch(/^trunkline_workflow_runs_claimed_total [1-9]/m);
+  expect(text).toMatch(/^trunkline_workflow_runs_moved_total\{status="completed"\} [1-9]/m);
+  expect(text).toMatch(/^trunkline_workflow_runs_oldest_due_seconds \d/m);
 });
 
 test('a workflow goes with its ended runs, and stays while one is active', async () => {

@@ -196,7 +196,9 @@ export function createRunHolder(options: {
 
   async function refused(before: RunRow, hasPlace: boolean, error: unknown): Promise<void> {
     const now = clock.now();
-    log.error({ err: error, runId: before.id, nodeId: before.node_id }, 'a step of a run could not be saved');
+    // Not the whole error: the database's may show what is in the context.
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error({ reason, runId: before.id, nodeId: before.node_id }, 'a step of a run could not be saved');
     if (hasPlace) sender.leavePlace();
     const failure = fail(before, { code: 'internal', message: 'What the step came to could not be saved.' }, now);
     try {
