@@ -7,6 +7,7 @@ import type { Database } from '../src/database/database.ts';
 import { openLease } from '../src/database/lease.ts';
 import { expectEqualPicks, pickCost, rowsReadBy, seedContacts } from './claim-cost.ts';
 import { withDatabase } from './own-database.ts';
+import { seedPool, usePool } from './pool-seed.ts';
 
 const LITTLE = 10_000;
 const MUCH = 100_000;
@@ -56,6 +57,34 @@ test('the whole claim reads few rows, at ten thousand contacts as at a hundred t
     const few = await rowsReadByClaim(database, LITTLE);
     expect(few).toBeLessThan(500);
     expect(await rowsReadByClaim(database, MUCH)).toBeLessThan(500);
+  }));
+
+async function rowsReadByPoolClaim(database: Database, members: number): Promise<number> {
+  const campaign = await seedContacts(database, LITTLE, 0);
+  const caps = { max_calls_per_number_per_day: 100, max_concurrent_per_number: 10 };
+  const numbers = Array.from({ length: members }, () => ({}));
+  const { poolId } = await seedPool(database, campaign.workspaceId, numbers, caps);
+  await usePool(database, campaign.campaignId, poolId);
+  await database.inEngine(({ db }) =>
+    sql`insert into campaign_lanes select ${campaign.workspaceId}, ${campaign.campaignId}, i, 'Etc/GMT+' || i, 'epoch', 'epoch'
+      from generate_series(1, 3) as i`.execute(db),
+  );
+  await database.inEngine(({ db }) => sql`analyze campaign_contacts`.execute(db));
+  const lease = await openLease({ database, seconds: 30, log: pino({ level: 'silent' }) });
+  const terms = { serverId: lease.serverId(), free: 50, now: new Date(), isSimulated: () => true };
+  const read = await rowsReadBy(database, async (counting) => {
+    const { calls } = await claimContacts(counting, campaign, terms, async () => {});
+    expect(calls).toHaveLength(50);
+  });
+  await lease.release();
+  return read;
+}
+
+test('choosing from a pool reads the members that it takes, at a thousand as at a hundred, without statistics of them', () =>
+  withDatabase(async (database) => {
+    const few = await rowsReadByPoolClaim(database, 100);
+    expect(few).toBeLessThan(900);
+    expect(await rowsReadByPoolClaim(database, 1000)).toBeLessThanOrEqual(few + 20);
   }));
 
 test('to see that a campaign is over takes no look at its contacts', () =>

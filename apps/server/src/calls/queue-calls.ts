@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
-import { countUses } from '../number-pools/count-uses.ts';
 
 /** A call to commit before anything is placed. */
 export interface QueuedCall {
@@ -35,7 +34,7 @@ export interface QueuedBatch {
 /**
  * Commits outbound calls as `queued`, held by a server. Answers with the contacts whose call was made; the others are
  * on a live call already, of whichever campaign (one live call a person). They go in by number, so that two campaigns
- * that call the same people at once don't deadlock.
+ * that call the same people at once don't deadlock. Those that are `pooled` are counted by the caller then.
  */
 export async function queueCalls(tx: EngineTx, batch: QueuedBatch, calls: QueuedCall[]): Promise<Set<string>> {
   const { rows } = await sql<{ contact_id: string }>`
@@ -56,9 +55,5 @@ export async function queueCalls(tx: EngineTx, batch: QueuedBatch, calls: Queued
     order by x.to_number
     on conflict (workspace_id, to_number) where ended_at is null do nothing
     returning contact_id`.execute(tx.db);
-  const queued = new Set(rows.map((row) => row.contact_id));
-  const counted = calls.filter((call) => call.pooled && queued.has(call.contactId));
-  const numbers = counted.map((call) => call.phoneNumberId);
-  await countUses(tx, batch.workspaceId, numbers, batch.now);
-  return queued;
+  return new Set(rows.map((row) => row.contact_id));
 }

@@ -62,11 +62,13 @@ export async function claimContacts(
         room > 0 ? nextSlotClaim(campaign.next_start_at, leadMs) : new Date(now.getTime() + FULL_MS),
       );
     }
-    const callers = await openCallers(tx, campaign, slots.length, { now, isSimulated });
+    // Asked together, they go out together.
+    const [callers, lanes] = await Promise.all([
+      openCallers(tx, campaign, slots.length, { now, isSimulated }),
+      currentLanes(tx, campaign, now),
+    ]);
     if (callers.room === 0) return finishOrRest(tx, callers.restUntil);
     const most = Math.min(slots.length, callers.room);
-
-    const lanes = await currentLanes(tx, campaign, now);
     const open = lanes.filter((lane) => lane.opensAt <= now && lane.closesAt > now);
     const picked = await pickContacts(tx, campaign, open, most, now);
     if (picked.length === 0) return finishOrRest(tx, () => nextDue(tx, key, lanes, now));

@@ -42,7 +42,8 @@ export interface ClaimedCampaign extends ScheduleRow {
  * stopped dialing. Its limits are columns of the locked row; counts are read by later statements (engine.md, "Claims").
  * The server's own row is locked too: calls under the name of a server that was given up meanwhile would be looked for
  * by nobody. A workspace with limits is locked before all, so that claims of its campaigns come one after another
- * (engine.md, "Locks"); one that got its first limit just now is passed over.
+ * (engine.md, "Locks"); one that got its first limit just now is passed over. The number is read by its key, however many
+ * the workspace has: `offset 0` keeps its status from bringing in another index.
  */
 export async function lockForClaim(
   tx: EngineTx,
@@ -65,8 +66,9 @@ export async function lockForClaim(
     from campaigns c
     join workspaces w on w.id = c.workspace_id
     join servers s on s.id = ${serverId}
-    left join phone_numbers n on n.workspace_id = c.workspace_id and n.id = c.phone_number_id
-      and n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid)
+    left join lateral (select * from phone_numbers
+      where workspace_id = c.workspace_id and id = c.phone_number_id offset 0) as n
+      on n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid)
     left join number_usage u on u.workspace_id = c.workspace_id and u.phone_number_id = c.phone_number_id
     where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running'
       and c.next_claim_at <= ${now} and (c.end_date is null or c.end_date > ${now}) and w.dialing_paused_at is null

@@ -5,6 +5,7 @@ import { type QueuedCall, queueCalls } from '../calls/queue-calls.ts';
 import { utcDay } from '../clock.ts';
 import type { EngineTx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
+import { countUses } from '../number-pools/count-uses.ts';
 import type { Caller, Callers } from './callers.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
 import type { Lane } from './lanes.ts';
@@ -87,19 +88,24 @@ export async function writeClaim(
   for (const { contactId: id } of wanted) {
     if (!queued.has(id)) notCalled.later.push({ id, reason: 'already_on_a_call', until: busyUntil });
   }
-  await moveContacts(tx, campaign, [...queued], notCalled);
   const { later, skipped } = notCalled;
   const handled = new Set([...queued, ...idsOf(later), ...idsOf(skipped)]);
   const wasPending = picked.filter((contact) => handled.has(contact.id) && contact.state === 'pending').length;
   const wasWaiting = handled.size - wasPending;
-  await sql`
-    update campaigns set in_flight = in_flight + ${queued.size}, attempts = attempts + ${queued.size},
-      pending = pending - ${wasPending}, waiting = waiting - ${wasWaiting} + ${later.length},
-      skipped = skipped + ${skipped.length}, next_start_at = ${nextStartAt}, next_claim_at = ${now}, revision = revision + 1
-    where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
-  await sql`
-    insert into workspace_usage (workspace_id, day, calls) values (${workspaceId}, ${utcDay(now)}, ${queued.size})
-    on conflict (workspace_id, day) do update set calls = workspace_usage.calls + excluded.calls`.execute(tx.db);
+  const used = wanted.filter((call) => call.pooled && queued.has(call.contactId)).map((call) => call.phoneNumberId);
+  // Asked together, they go out together.
+  await Promise.all([
+    ...moveContacts(tx, campaign, [...queued], notCalled),
+    sql`
+      update campaigns set in_flight = in_flight + ${queued.size}, attempts = attempts + ${queued.size},
+        pending = pending - ${wasPending}, waiting = waiting - ${wasWaiting} + ${later.length},
+        skipped = skipped + ${skipped.length}, next_start_at = ${nextStartAt}, next_claim_at = ${now}, revision = revision + 1
+      where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db),
+    countUses(tx, workspaceId, used, now),
+    sql`
+      insert into workspace_usage (workspace_id, day, calls) values (${workspaceId}, ${utcDay(now)}, ${queued.size})
+      on conflict (workspace_id, day) do update set calls = workspace_usage.calls + excluded.calls`.execute(tx.db),
+  ]);
 
   const contactOf = new Map(picked.map((contact) => [contact.id, contact]));
   return wanted
@@ -130,29 +136,30 @@ async function withCallers(
 
 const idsOf = (contacts: { id: string }[]) => contacts.map((contact) => contact.id);
 
-/** Moves picked contacts, which the caller holds. */
-async function moveContacts(
+/** The statements that move picked contacts, which the caller holds. */
+function moveContacts(
   tx: EngineTx,
   { workspace_id: workspaceId, id: campaignId }: ClaimedCampaign,
   dialing: string[],
   { later, skipped }: NotCalled,
-): Promise<void> {
-  await sql`
-    update campaign_contacts set state = 'dialing', attempt = attempt + 1, reason = null
-    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and id = any(${dialing}::uuid[])`.execute(
-    tx.db,
-  );
+): Promise<unknown>[] {
+  const moves = [
+    sql`
+      update campaign_contacts set state = 'dialing', attempt = attempt + 1, reason = null
+      where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and id = any(${dialing}::uuid[])`,
+  ];
   if (later.length > 0) {
-    await sql`
+    moves.push(sql`
       update campaign_contacts c set state = 'waiting', reason = x.reason, next_attempt_at = x.until
       from unnest(${idsOf(later)}::uuid[], ${later.map((contact) => contact.reason)}::text[],
         ${later.map((contact) => contact.until)}::timestamptz[]) as x (id, reason, until)
-      where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id`.execute(tx.db);
+      where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id`);
   }
   if (skipped.length > 0) {
-    await sql`
+    moves.push(sql`
       update campaign_contacts c set state = 'skipped', reason = x.reason
       from unnest(${idsOf(skipped)}::uuid[], ${skipped.map((contact) => contact.reason)}::text[]) as x (id, reason)
-      where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id`.execute(tx.db);
+      where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id`);
   }
+  return moves.map((move) => move.execute(tx.db));
 }

@@ -2,17 +2,23 @@ import { sql } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { EngineTx } from '../database/database.ts';
 
-/** How often each of some numbers is named, by ascending ID: the order in which their rows are locked. */
-function timesNamed(phoneNumberIds: readonly string[]): { ids: string[]; times: number[] } {
-  const times = new Map<string, number>();
-  for (const id of phoneNumberIds.toSorted()) times.set(id, (times.get(id) ?? 0) + 1);
-  return { ids: [...times.keys()], times: [...times.values()] };
+interface Uses {
+  times: number;
+  /** The place of the last one. */
+  last: number;
+}
+
+/** How often each of some numbers is named, and where last. */
+function usesOf(phoneNumberIds: readonly string[]): [id: string, uses: Uses][] {
+  const uses = new Map<string, Uses>();
+  for (const [last, id] of phoneNumberIds.entries()) uses.set(id, { times: (uses.get(id)?.times ?? 0) + 1, last });
+  return [...uses];
 }
 
 /**
  * Counts calls that were just inserted as `pooled`: after the calls, since whoever ends one locks it first. A day that has
  * begun by another server's clock goes on.
- * @param phoneNumberIds UUID of each call's number
+ * @param phoneNumberIds UUID of each call's number, in the order in which they were chosen; microseconds keep it
  */
 export async function countUses(
   tx: EngineTx,
@@ -21,14 +27,17 @@ export async function countUses(
   now: Date,
 ): Promise<void> {
   if (phoneNumberIds.length === 0) return;
-  const { ids, times } = timesNamed(phoneNumberIds);
+  const used = usesOf(phoneNumberIds);
+  const ids = sql`${used.map(([id]) => id)}::uuid[]`;
+  const of = (values: number[]) => sql`(${values}::integer[])[array_position(${ids}, u.phone_number_id)]`;
   const today = utcDay(now);
   const soFar = (column: string) => sql`case when u.day >= ${today} then ${sql.ref(`u.${column}`)} else 0 end`;
   await sql`
-    update number_usage u set last_used_at = ${now}, day = greatest(u.day, ${today}), attempts = ${soFar('attempts')} + x.times,
+    update number_usage u set
+      last_used_at = ${now}::timestamptz + ${of(used.map(([, { last }]) => last))} * interval '1 microsecond',
+      day = greatest(u.day, ${today}), attempts = ${soFar('attempts')} + ${of(used.map(([, { times }]) => times))},
       answered = ${soFar('answered')}, failed = ${soFar('failed')}
-    from unnest(${ids}::uuid[], ${times}::integer[]) as x (id, times)
-    where u.workspace_id = ${workspaceId} and u.phone_number_id = x.id`.execute(tx.db);
+    where u.workspace_id = ${workspaceId} and u.phone_number_id = any(${ids})`.execute(tx.db);
 }
 
 /** A pooled call that was taken back with its attempt. */

@@ -60,6 +60,9 @@ function earliest({ now, providers }: Omit<PoolQuery, 'most'>): RawBuilder<unkno
 }
 
 const members = ({ workspaceId, poolId }: Omit<PoolQuery, 'most'>, condition: RawBuilder<unknown>) => sql`
-  from number_usage u join phone_numbers n on n.workspace_id = u.workspace_id and n.id = u.phone_number_id
-  join number_pools p on p.workspace_id = u.workspace_id and p.id = u.pool_id
+  from number_usage u
+  cross join (select max_calls_per_number_per_day from number_pools
+    where workspace_id = ${workspaceId} and id = ${poolId} offset 0) as p
+  cross join lateral (select * from phone_numbers
+    where workspace_id = ${workspaceId} and id = u.phone_number_id offset 0) as n
   where u.workspace_id = ${workspaceId} and u.pool_id = ${poolId} ${condition}`;

@@ -57,9 +57,9 @@ async function noteEndsOf(tx: EngineTx, workspaceId: string, ends: EndedUse[], n
   await sql`
     update number_usage u set day = greatest(u.day, ${today}), attempts = x.attempts, answered = x.answered, failed = x.failed,
       faults = x.faults, cooling_until = x.cooling_until
-    from unnest(${rows.map((row) => row.phone_number_id)}::uuid[], ${noted.map((each) => each.attempts)}::integer[],
+    from unnest(${rows.map(() => workspaceId)}::uuid[], ${rows.map((row) => row.phone_number_id)}::uuid[], ${noted.map((each) => each.attempts)}::integer[],
       ${noted.map((each) => each.answered)}::integer[], ${noted.map((each) => each.failed)}::integer[],
       ${noted.map((each) => each.faults)}::smallint[], ${noted.map((each) => each.coolingUntil)}::timestamptz[])
-      as x (id, attempts, answered, failed, faults, cooling_until)
-    where u.workspace_id = ${workspaceId} and u.phone_number_id = x.id`.execute(tx.db);
+      as x (workspace_id, id, attempts, answered, failed, faults, cooling_until)
+    where u.workspace_id = x.workspace_id and u.phone_number_id = x.id`.execute(tx.db);
 }

@@ -14,6 +14,9 @@ export interface PoolQuery {
   most: number;
 }
 
+/** More than any number has in a day. */
+const MOST_ATTEMPTS = 2 ** 31 - 1;
+
 interface Row {
   id: string;
   phone_number: string;
@@ -54,22 +57,27 @@ export async function readCandidatesFor(
   return rows.map(toCandidate);
 }
 
-/** A statement for members that are free. The limit stands in its text, so that the plan is one for few rows. */
+/**
+ * A statement for members that are free. The limit stands in its text, so that the plan is one for few rows; `offset 0`
+ * keeps the parts apart, each read by its key, whatever is known of the sizes of tables.
+ */
 function freeMembers({ workspaceId, poolId, now, providers, most }: PoolQuery, condition: RawBuilder<unknown>) {
-  const cap = (column: string) =>
-    sql`(select ${sql.ref(column)} from number_pools where workspace_id = ${workspaceId} and id = ${poolId})`;
-  const leftToday = sql`${cap('max_calls_per_number_per_day')} - case when u.day >= ${utcDay(now)} then u.attempts else 0 end`;
-  const leftAtOnce = sql`case when ${cap('max_concurrent_per_number')} is null then null else
-    ${cap('max_concurrent_per_number')} - (select count(*) from calls k where k.workspace_id = ${workspaceId}
-      and k.phone_number_id = u.phone_number_id and k.ended_at is null) end`;
   return sql<Row>`
+    with p as materialized (select max_calls_per_number_per_day as per_day, max_concurrent_per_number as at_once
+      from number_pools where workspace_id = ${workspaceId} and id = ${poolId})
     select u.phone_number_id as id, n.phone_number, n.provider, u.country, n.allowed_outbound_countries, u.last_used_at,
-      ${leftToday} as left_today, ${leftAtOnce} as left_at_once
-    from number_usage u join phone_numbers n on n.workspace_id = u.workspace_id and n.id = u.phone_number_id
+      (select per_day from p) - case when u.day >= ${utcDay(now)} then u.attempts else 0 end as left_today, k.left_at_once
+    from number_usage u
+    cross join lateral (select * from phone_numbers
+      where workspace_id = ${workspaceId} and id = u.phone_number_id offset 0) as n
+    cross join lateral (select case when (select at_once from p) is not null then (select at_once from p)
+      - (select count(*) from calls c where c.workspace_id = ${workspaceId} and c.phone_number_id = u.phone_number_id
+        and c.ended_at is null) end as left_at_once offset 0) as k
     where u.workspace_id = ${workspaceId} and u.pool_id = ${poolId}
-      and (u.cooling_until is null or u.cooling_until <= ${now}) and coalesce(${leftToday}, 1) > 0
+      and (u.cooling_until is null or u.cooling_until <= ${now})
+      and (u.day < ${utcDay(now)} or u.attempts < coalesce((select per_day from p), ${MOST_ATTEMPTS}))
       and n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid) and n.provider = any(${providers}::text[])
-      and coalesce(${leftAtOnce}, 1) > 0 ${condition}
+      and coalesce(k.left_at_once, 1) > 0 ${condition}
     order by u.last_used_at limit ${sql.raw(String(most))}`;
 }
 
