@@ -8,11 +8,8 @@ const measurements: Record<string, () => Promise<Found>> = {
   import: async () => (await import('./import.ts')).benchImport(),
   dialing: async () => (await import('./dialing.ts')).benchDialing(),
   workflows: async () => (await import('./workflows/workflows.ts')).benchWorkflows(),
-<<<<<<< HEAD
   batch: async () => (await import('./batch.ts')).benchBatch(),
-=======
   pools: async () => (await import('./pools.ts')).benchPools(),
->>>>>>> 6f5501e (Choose from pools at a bounded cost: bench, rows read, and writes that go out together)
   live: async () => (await import('./live.ts')).benchLive(),
   webhooks: async () => (await import('./webhooks.ts')).benchWebhooks(),
 };

@@ -12,7 +12,6 @@ create table number_pools (
   updated_at timestamptz not null,
   primary key (workspace_id, id)
 );
-create index number_pools_created_at on number_pools (workspace_id, created_at, id);
 
 -- The pool that a number is in, and what counts when one is chosen. One row a number, so it is in one pool at most. It
 -- stays when the number leaves the pool: whoever comes back has not been fresh all day. Apart from phone_numbers, whose

@@ -70,7 +70,7 @@ async function readyNumber(tx: WorkspaceTx, campaign: CallerRow): Promise<Candid
       country: number.country,
       allowedCountries: number.allowed_outbound_countries,
       room: Number.POSITIVE_INFINITY,
-      lastUsedAt: new Date(0),
+      lastUsed: 0,
     }
   );
 }

@@ -8,10 +8,10 @@ const candidate = (id: string, given: Partial<Candidate> = {}): Candidate => ({
   country: 'US',
   allowedCountries: [],
   room: Number.POSITIVE_INFINITY,
-  lastUsedAt: new Date(0),
+  lastUsed: 0,
   ...given,
 });
-const usedAt = (second: number) => ({ lastUsedAt: new Date(second * 1000) });
+const usedAt = (lastUsed: number) => ({ lastUsed });
 const american = { country: 'US' };
 const german = { country: 'DE' };
 const ids = (assigned: (Candidate | undefined)[]) => assigned.map((each) => each?.id);

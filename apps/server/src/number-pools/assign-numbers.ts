@@ -11,7 +11,8 @@ export interface Candidate {
   allowedCountries: readonly string[];
   /** How many more calls may be placed from it now. */
   room: number;
-  lastUsedAt: Date;
+  /** When it was last used, in seconds. */
+  lastUsed: number;
 }
 
 /** Whom a number is wanted for. */
@@ -28,7 +29,7 @@ export interface Callee {
  * used. Nothing for whom there is none.
  */
 export function assignNumbers(callees: readonly Callee[], candidates: readonly Candidate[]): (Candidate | undefined)[] {
-  const line = candidates.toSorted((a, b) => a.lastUsedAt.getTime() - b.lastUsedAt.getTime());
+  const line = candidates.toSorted((a, b) => a.lastUsed - b.lastUsed);
   const room = new Map(candidates.map(({ id, room }) => [id, room]));
   return callees.map((callee) => {
     let best = -1;
