@@ -83,7 +83,7 @@ export async function startTestEngine(
       until(async () => {
         const { rows } = await database.inEngine(({ db }) =>
           sql<{ busy: number }>`
-            select count(*) as busy from workflow_runs
+            select count(*) + (select count(*) from calls where ended_at is null) as busy from workflow_runs
             where server_id is not null or due_at <= ${clock.now()} or status in ('queued')
               or exists (select from run_signals s where s.run_id = id and s.source = waits_for)`.execute(db),
         );

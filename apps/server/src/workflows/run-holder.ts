@@ -68,9 +68,14 @@ export function createRunHolder(options: {
     send: options.send,
     clock,
     log,
-    onAttempt: (each) => push([each]),
+    onAttempt: (each, attempt) => {
+      if (isHeld(each.run)) push([{ ...each, attempt }]);
+    },
     onPlace: (each) => push([each]),
   });
+
+  /** Whether a run is still held as it was: it may have been taken away, and claimed again, meanwhile. */
+  const isHeld = (run: RunRow): boolean => held.get(run.id)?.run === run;
 
   function push(runs: HeldRun[]): void {
     for (const each of runs) {
@@ -125,7 +130,7 @@ export function createRunHolder(options: {
     const changes: Change[] = [];
     const sends = new Map<string, HttpNode>();
     const rests: { run: RunRow; dueAt: Date | null }[] = [];
-    for (const each of batch) {
+    for (const each of batch.filter(({ run }) => isHeld(run))) {
       const { run } = each;
       const step = decide(each, now);
       if (step.kind === 'change') changes.push(step.change);
@@ -153,7 +158,8 @@ export function createRunHolder(options: {
   }
 
   /** Lets go of runs in the database and in memory. Where that fails the engine finds them there later. */
-  async function letGo(runs: { run: RunRow; dueAt: Date | null }[]): Promise<void> {
+  async function letGo(given: { run: RunRow; dueAt: Date | null }[]): Promise<void> {
+    const runs = given.filter(({ run }) => isHeld(run));
     for (const { run } of runs) held.delete(run.id);
     if (runs.length === 0) return;
     await database
@@ -216,7 +222,10 @@ export function createRunHolder(options: {
       const before = held.get(run.id);
       const node = sends.get(run.id);
       held.delete(run.id);
-      if (run.server_id === null || !before) continue;
+      if (run.server_id === null || !before) {
+        if (node) sender.leavePlace();
+        continue;
+      }
       const next = { run, flow: before.flow };
       held.set(run.id, next);
       if (node) sender.send(next, node);

@@ -31,7 +31,7 @@ export function createRequestSender(options: {
   send: SendRequest;
   clock: Clock;
   log: Logger;
-  onAttempt: (held: HeldRun) => void;
+  onAttempt: (held: HeldRun, attempt: HttpAttempt) => void;
   onPlace: (held: HeldRun) => void;
 }): RequestSender {
   const { clock, log } = options;
@@ -58,7 +58,7 @@ export function createRequestSender(options: {
     }).catch((error) => failed(run.id, error));
     leavePlace();
     // Given up with the server: what the request came to can't be known here.
-    if (!givingUp.signal.aborted) options.onAttempt({ ...held, attempt });
+    if (!givingUp.signal.aborted) options.onAttempt(held, attempt);
   }
 
   function failed(runId: string, error: unknown): HttpAttempt {
