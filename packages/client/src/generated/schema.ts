@@ -1449,7 +1449,7 @@ export interface paths {
         };
         /**
          * Follow a run
-         * @description A stream of server-sent events: the run after each of its changes. Without `Last-Event-ID` the first event is the current state. A comment line is sent every 15 seconds. The stream ends when the run has; a reconnect after that gets 204, which stops an EventSource.
+         * @description A stream of server-sent events: the run at each new status. Without `Last-Event-ID` the first event is the current state. A comment line is sent every 15 seconds. The stream ends when the run has; a reconnect after that gets 204, which stops an EventSource.
          */
         get: operations["streamWorkflowRunEvents"];
         put?: never;
