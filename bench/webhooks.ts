@@ -112,6 +112,7 @@ async function trunkline(postgres: Postgres, url: string): Promise<Turn> {
     tried: () => {
       tried += 1;
     },
+    asked: () => {},
   };
   const deps = { database, clock: systemClock, log, secrets, lease, guard, send: outbound.send, metrics };
 

@@ -10,6 +10,7 @@ import { apiKeyOperations } from './api-keys/operations.ts';
 import { batchOperations } from './batches/operations.ts';
 import { recordCompletion } from './batches/record-batch.ts';
 import { callOperations } from './calls/operations.ts';
+import { receiveCalls } from './calls/receive-calls.ts';
 import { countConversions } from './campaigns/count-conversions.ts';
 import { createDialer } from './campaigns/dialer.ts';
 import { forgetWindows } from './campaigns/lanes.ts';
@@ -52,6 +53,7 @@ import { startPhoneNumberTasks } from './phone-numbers/tasks.ts';
 import type { TelephonyGateway } from './telephony/gateway.ts';
 import { createSimulator } from './telephony/simulator/simulator.ts';
 import { postgresStore } from './telephony/simulator/store.ts';
+import { askInboundWebhook } from './webhooks/ask-inbound-webhook.ts';
 import { registerWebhookMetrics } from './webhooks/metrics.ts';
 import { webhookOperations } from './webhooks/operations.ts';
 import { eraseOldDeliveries } from './webhooks/retention.ts';
@@ -235,6 +237,16 @@ export async function compose(parts: Parts): Promise<Composition> {
         await startKnowledgeBaseWork(knowledgeBases),
         every(RETENTION_MS, () => deleteOldEvents(database, clock.now()), { name: 'event retention', log }),
         startWebhookSender(webhooks),
+        receiveCalls({
+          database,
+          clock,
+          log,
+          lease,
+          agents,
+          gateways,
+          ask: (call) => askInboundWebhook(webhooks, call),
+          ...dialer,
+        }),
         every(RETENTION_MS, () => eraseOldDeliveries(database, clock.now()), { name: 'delivery retention', log }),
         every(RETENTION_MS, () => deleteOldIdempotencyKeys(database, clock.now()), { name: 'key retention', log }),
       ];

@@ -4,7 +4,7 @@ import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
 import { createDialer, type Dialer } from '../src/campaigns/dialer.ts';
 import type { Database } from '../src/database/database.ts';
-import { openLease } from '../src/database/lease.ts';
+import { type Lease, openLease } from '../src/database/lease.ts';
 import { newUuid } from '../src/ids.ts';
 import type { TelephonyGateway } from '../src/telephony/gateway.ts';
 import type { Faults } from '../src/telephony/simulator/faults.ts';
@@ -128,6 +128,7 @@ export async function seedCampaign(database: Database, options: SeedOptions): Pr
 export interface TestDialer {
   dialer: Dialer;
   simulator: Simulator;
+  lease: Lease;
   /** Ends it as a server that drains. */
   stop(): Promise<void>;
 }
@@ -184,6 +185,7 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
   return {
     dialer,
     simulator,
+    lease,
     stop: async () => {
       await dialer.stop();
       await lease.release();

@@ -119,6 +119,30 @@ describe('calls', () => {
   });
 });
 
+test('a number that calls back reaches the agent of the number that it calls, and webhooks are told', async () => {
+  await createEndpoint(server, receiver.url, ['call.started', 'call.answered', 'call.ended']);
+  const number = (await server.client.GET('/v1/telephony/phone-numbers')).data!.items[0]!;
+  const body = { inboundAgentId: 'agent_desk' };
+  await server.client.PATCH('/v1/telephony/phone-numbers/{id}', { ...at(number.id), body });
+  await callPeople(['+14155550190']);
+  await eventually(() => expect(receiver.received.map(({ data }) => data['direction'])).toContain('inbound'));
+  const arrived = () => receiver.received.filter(({ data }) => data['direction'] === 'inbound');
+  await eventually(() => {
+    expect(arrived().map(({ type }) => type)).toEqual(['call.started', 'call.answered', 'call.ended']);
+  });
+  const roomId = arrived()[0]!.data['roomId'] as string;
+  const { data: call } = await server.client.GET('/v1/calls/{roomId}', { params: { path: { roomId } } });
+  expect(call).toMatchObject({
+    fromNumber: '+14155550190',
+    toNumber: number.phoneNumber,
+    agentId: 'agent_desk',
+    status: 'completed',
+    endedBy: 'caller',
+  });
+  expect(arrived()[2]!.data).toEqual(call);
+  expect(arrived().flatMap((each) => breachesOf(each.body))).toEqual([]);
+});
+
 const callEvents = async () =>
   (
     await server.database.inEngine((tx) =>

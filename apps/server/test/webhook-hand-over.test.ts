@@ -1,18 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Database, forWorkspace } from '../src/database/database.ts';
-import { createSecrets } from '../src/database/secrets.ts';
 import { newUuid } from '../src/ids.ts';
 import { record } from '../src/journal/record.ts';
 import { deleteOldEvents } from '../src/journal/retention.ts';
 import { disableWebhook } from '../src/webhooks/disable-webhook.ts';
 import { handOverEvents } from '../src/webhooks/hand-over-events.ts';
-import { insertWebhook } from '../src/webhooks/store.ts';
-import { newSecret, secretPlace } from '../src/webhooks/webhook.ts';
 import { withDatabase } from './own-database.ts';
+import { createEndpointRow } from './webhook-rows.ts';
 
 const now = new Date('2026-11-20T09:30:00.000Z');
-const secrets = createSecrets(randomBytes(32));
 
 async function makeWorkspace(database: Database): Promise<string> {
   const id = newUuid();
@@ -21,21 +17,8 @@ async function makeWorkspace(database: Database): Promise<string> {
   return id;
 }
 
-async function makeEndpoint(database: Database, workspaceId: string, types: string[]): Promise<string> {
-  const id = newUuid();
-  await database.inWorkspace(workspaceId, (tx) =>
-    insertWebhook(tx, {
-      id,
-      url: 'https://crm.example.com/',
-      event_types: types,
-      status: 'enabled',
-      secret: secrets.encrypt(newSecret(), secretPlace(workspaceId, id)),
-      created_at: now,
-      updated_at: now,
-    }),
-  );
-  return id;
-}
+const makeEndpoint = (database: Database, workspaceId: string, types: string[]): Promise<string> =>
+  createEndpointRow(database, workspaceId, { id: newUuid(), types, now });
 
 const tell = (database: Database, workspaceId: string, resourceId: string, revision: number, type = 'upload.pending') =>
   database.inEngine((tx) =>

@@ -2,7 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newUuid } from '../src/ids.ts';
-import { inboundSecretPlace } from '../src/workspace/operations.ts';
+import { inboundSecretPlace } from '../src/workspace/inbound-secret.ts';
 import { type NumberServer, startNumberServer } from './number-server.ts';
 
 let server: NumberServer;

@@ -53,7 +53,8 @@ export async function queueCalls(tx: EngineTx, batch: QueuedBatch, calls: Queued
       as x (id, contact_id, to_number, from_number, phone_number_id, simulated, pooled, attempt, start_at, place_before,
         metadata)
     order by x.to_number
-    on conflict (workspace_id, to_number) where ended_at is null do nothing
+    on conflict (workspace_id, to_number, (case when direction = 'inbound' then id end)) where ended_at is null
+    do nothing
     returning contact_id`.execute(tx.db);
   return new Set(rows.map((row) => row.contact_id));
 }

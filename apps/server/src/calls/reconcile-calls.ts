@@ -213,7 +213,8 @@ export function createCallReconciler(options: {
           c.start_at, c.place_before, n.provider
         from calls c join phone_numbers n on n.workspace_id = c.workspace_id and n.id = c.phone_number_id
         where c.server_id = ${lease.serverId()} and c.ended_at is null
-          and coalesce(c.dialed_at + make_interval(secs => c.ring_timeout_seconds + c.max_call_seconds), c.place_before)
+          and coalesce(coalesce(c.dialed_at, c.ringing_at)
+            + make_interval(secs => c.ring_timeout_seconds + c.max_call_seconds), c.place_before)
             + make_interval(secs => ${OVERDUE_SECONDS}) < ${clock.now()}
         limit 500`.execute(db),
     );

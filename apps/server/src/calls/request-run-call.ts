@@ -214,7 +214,8 @@ async function queueCall(
     values (${workspaceId}, ${call.roomId}, 'queued', 'outbound', ${caller.simulated}, ${from}, ${to}, ${agentId},
       ${caller.id}, ${caller.pooled}, ${runId}, ${attempt}, ${serverId}, ${call.startAt}, ${call.placeBefore},
       ${ringTimeoutSeconds}, ${maxCallSeconds}, ${JSON.stringify(variables)}, ${now})
-    on conflict (workspace_id, to_number) where ended_at is null do nothing
+    on conflict (workspace_id, to_number, (case when direction = 'inbound' then id end)) where ended_at is null
+    do nothing
     returning id`.execute(tx.db);
   if (rows.length === 0) {
     return { kind: 'blocked', reason: 'already_on_a_call', until: new Date(now.getTime() + BUSY_ELSEWHERE_MS) };

@@ -14,9 +14,10 @@ export interface CallRow {
   outcome: NonNullable<Call['outcome']> | null;
   direction: 'outbound' | 'inbound';
   simulated: boolean;
+  /** 0 where an inbound caller withheld the number. */
   from_number: number;
   to_number: number;
-  agent_id: string;
+  agent_id: string | null;
   phone_number_id: string;
   campaign_id: string | null;
   /** Null without a campaign, and where it was deleted, which batches can't be. */
@@ -51,9 +52,9 @@ export function shapeCall(row: CallRow): Call {
     ...(row.outcome && { outcome: row.outcome }),
     direction: row.direction,
     simulated: row.simulated,
-    fromNumber: toE164(row.from_number),
+    ...(row.from_number !== 0 && { fromNumber: toE164(row.from_number) }),
     toNumber: toE164(row.to_number),
-    agentId: row.agent_id,
+    ...(row.agent_id !== null && { agentId: row.agent_id }),
     phoneNumberId: toId('pn', row.phone_number_id),
     ...(row.campaign_id &&
       (row.campaign_kind === 'batch'

@@ -12,6 +12,7 @@ import * as webhooks from '../../migrations/0008-webhooks.ts';
 import * as workflowRuns from '../../migrations/0009-workflow-runs.ts';
 import * as batches from '../../migrations/0010-batches.ts';
 import * as premiumRate from '../../migrations/0011-premium-rate.ts';
+import * as inboundCalls from '../../migrations/0012-inbound-calls.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -27,6 +28,7 @@ const migrations = {
   '0009-workflow-runs': workflowRuns,
   '0010-batches': batches,
   '0011-premium-rate': premiumRate,
+  '0012-inbound-calls': inboundCalls,
 };
 
 /**

@@ -333,9 +333,10 @@ interface CallsTable {
   outcome: Nullable<string>;
   direction: 'outbound' | 'inbound';
   simulated: boolean;
+  /** 0 where an inbound caller withheld the number. */
   from_number: number;
   to_number: number;
-  agent_id: string;
+  agent_id: Nullable<string>;
   phone_number_id: string;
   /** Whether it counts on its number's usage. */
   pooled: Generated<boolean>;

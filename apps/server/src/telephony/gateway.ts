@@ -15,7 +15,7 @@ export const callOutcomes = [
 export type CallOutcome = (typeof callOutcomes)[number];
 
 /** Who ended a call: `service` is us (end call, cancel), `time_limit` its longest duration. */
-export type EndedBy = 'callee' | 'agent' | 'service' | 'time_limit' | 'error';
+export type EndedBy = 'caller' | 'callee' | 'agent' | 'service' | 'time_limit' | 'error';
 
 /** A customer's SIP trunk, as the contract's `sipConfig`. */
 export interface Trunk {
@@ -96,6 +96,27 @@ export type CallEvent =
 /** Takes a set of events. They may come twice, late, out of order, or before `placeCall` has answered. */
 export type CallEventListener = (events: CallEvent[]) => void;
 
+/** A call that has arrived at one of our numbers and rings until it is answered or rejected. */
+export interface InboundCall {
+  /** The provider's own name of it. */
+  providerCallId: string;
+  /** The number that is called, E.164. */
+  to: string;
+  /** The caller, E.164; absent where withheld. */
+  from?: string;
+  at: Date;
+}
+
+/** Who takes an inbound call, and the room in which it goes on: its events bear that. */
+export interface InboundAnswer {
+  /** A UUID that we chose and committed before. */
+  roomId: string;
+  agentId: string;
+  variables?: Record<string, string>;
+  /** Seconds of talk after which the call is hung up. */
+  maxCallSeconds: number;
+}
+
 /** A number on offer, or one bought. */
 export interface ProviderNumber {
   /** E.164. */
@@ -167,6 +188,13 @@ export interface TelephonyGateway {
   lookup(call: CallReference): Promise<CallState>;
   /** Adds a listener; the answer removes it. */
   onEvents(listener: CallEventListener): () => void;
+
+  /** Adds a listener for calls that arrive in this process; the answer removes it. */
+  onInbound(listener: (call: InboundCall) => void): () => void;
+  /** Puts an agent on an inbound call; events follow. Throws where that may not have come about: look the room up. */
+  answerInbound(call: InboundCall, answer: InboundAnswer): Promise<void>;
+  /** Declines an inbound call. No event follows. One that is gone is declined already. */
+  rejectInbound(call: InboundCall): Promise<void>;
 
   /** Makes it ready to place calls. */
   start(): Promise<void>;

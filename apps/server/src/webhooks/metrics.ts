@@ -4,6 +4,8 @@ import type { Tried } from './try-delivery.ts';
 /** What webhooks count in this process. */
 export interface WebhookMetrics {
   tried(verdict: Tried['verdict']): void;
+  /** Counts an inbound webhook that was asked. */
+  asked(answer: 'accepted' | 'rejected' | 'failed'): void;
 }
 
 /** Puts webhooks into the metrics. */
@@ -14,5 +16,11 @@ export function registerWebhookMetrics(registry: Registry): WebhookMetrics {
     labelNames: ['verdict'],
     registers: [registry],
   });
-  return { tried: (verdict) => tries.inc({ verdict }) };
+  const asked = new Counter({
+    name: 'trunkline_inbound_webhook_answers_total',
+    help: 'Inbound webhooks that this server has asked who takes a call, by their answer. After `failed` the bound agent did.',
+    labelNames: ['answer'],
+    registers: [registry],
+  });
+  return { tried: (verdict) => tries.inc({ verdict }), asked: (answer) => asked.inc({ answer }) };
 }

@@ -7,6 +7,7 @@ import type { Handlers, RequestContext } from '../http/handler.ts';
 import { toId } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
 import { audit } from '../journal/record.ts';
+import { inboundSecretPlace } from './inbound-secret.ts';
 import { changeWorkspace, lockWorkspace, readUsage, readWorkspace, type Usage, type WorkspaceRow } from './store.ts';
 import { updateWorkspace } from './update-workspace.ts';
 
@@ -17,9 +18,6 @@ export interface WorkspaceDeps {
   /** Runs in the transaction that changes the quiet hours: what was computed from them is computed anew. */
   onHoursChanged(tx: WorkspaceTx): Promise<void>;
 }
-
-/** What a workspace's inbound secret is encrypted for. */
-export const inboundSecretPlace = (workspaceId: string): string => `workspaces.inbound_secret ${workspaceId}`;
 
 /** The operations of the tag "Workspace". */
 export function workspaceOperations(deps: WorkspaceDeps) {

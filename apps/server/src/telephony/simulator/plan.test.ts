@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defaultProfile, type PlannedCall, planCall, scripts } from './plan.ts';
+import { callsBack, defaultProfile, INBOUND, type PlannedCall, planCall, scripts } from './plan.ts';
 
 const number = fc.oneof(
   fc.integer({ min: 10_000_000, max: 999_999_999_999 }).map((digits) => `+${digits}`),
@@ -93,6 +93,13 @@ describe('planCall', () => {
   test('0172 and 0173 answer at the second and third attempt', () => {
     expect([1, 2, 3].map((attempt) => outcomeOf('0172', attempt))).toEqual(['busy', 'answered', 'answered']);
     expect([1, 2, 3].map((attempt) => outcomeOf('0173', attempt))).toEqual(['no_answer', 'no_answer', 'answered']);
+  });
+
+  test('0190 declines, and answers for itself where it calls back', () => {
+    expect([1, 2].map((attempt) => outcomeOf('0190', attempt))).toEqual(['declined', 'declined']);
+    const plan = planCall('seed', { to: '+14155550190', attempt: INBOUND, ringTimeoutSeconds: 0, maxCallSeconds: 60 });
+    expect(plan).toEqual({ answeredAfter: 0, endedAfter: 30_000, outcome: 'answered', endedBy: 'caller' });
+    expect(['+14155550190', '+14155550191', '+494155550190'].map(callsBack)).toEqual([true, false, false]);
   });
 
   test('0102 talks until its time limit', () => {

@@ -32,14 +32,18 @@ export const defaultProfile: Profile = {
   talking: [8_000, 180_000],
 };
 
-/** One try of a contact, as far as the plan depends on it. */
+/** One try of a contact, or a call that arrived, as far as the plan depends on it. */
 export interface PlannedCall {
-  /** E.164. */
+  /** The other person's number, E.164; empty where withheld. */
   to: string;
+  /** `INBOUND` for a call that arrived. */
   attempt: number;
   ringTimeoutSeconds: number;
   maxCallSeconds: number;
 }
+
+/** The attempt of a call that arrived: we placed none. */
+export const INBOUND = 0;
 
 type Script = (attempt: number) => { outcome: PlannedOutcome; talking?: number };
 
@@ -59,12 +63,18 @@ export const scripts: Readonly<Record<string, Script>> = {
   '0172': (attempt) => (attempt < 2 ? { outcome: 'busy' } : answers(attempt)),
   '0173': (attempt) => (attempt < 3 ? { outcome: 'no_answer' } : answers(attempt)),
   '0186': () => ({ outcome: 'busy' }),
+  '0190': (attempt) => (attempt === INBOUND ? answers(attempt) : { outcome: 'declined' }),
 };
 
 const scriptOf = (to: string): Script | undefined => {
   const suffix = /^\+1\d{3}555(\d{4})$/.exec(to)?.[1];
   return suffix === undefined ? undefined : scripts[suffix];
 };
+
+/** After declining, this one calls back the number that called it, so that inbound calls can be tried. */
+export const callsBack = (to: string): boolean => /^\+1\d{3}5550190$/.test(to);
+/** Milliseconds from the call to the one back. */
+export const CALLS_BACK_AFTER = 5_000;
 
 /** The SIP status that a trunk would have given with an outcome. */
 export const sipStatusOf: Readonly<Record<PlannedOutcome, number>> = {
@@ -102,6 +112,7 @@ function pick(weights: Profile['weights'], chance: number): PlannedOutcome {
 export function planCall(seed: string, call: PlannedCall, profile: Profile = defaultProfile): CallPlan {
   const chance = chances(`${seed}\0${call.to}\0${call.attempt}`);
   const script = scriptOf(call.to)?.(call.attempt);
+  if (call.attempt === INBOUND) return planInbound(call, script?.talking ?? within(profile.talking, chance(3)));
   const outcome = script?.outcome ?? pick(profile.weights, chance(0));
   const setUp = Math.round(200 + chance(1) * 1_500);
   if (outcome === 'busy' || outcome === 'invalid_number' || outcome === 'trunk_error' || outcome === 'agent_error') {
@@ -128,4 +139,11 @@ export function planCall(seed: string, call: PlannedCall, profile: Profile = def
     outcome,
     endedBy: talking > longest ? 'time_limit' : hangsUp,
   };
+}
+
+/** It is up as soon as it is answered, until the caller hangs up. */
+function planInbound({ maxCallSeconds }: PlannedCall, talking: number): CallPlan {
+  const longest = maxCallSeconds * 1_000;
+  const endedBy = talking > longest ? 'time_limit' : 'caller';
+  return { answeredAfter: 0, endedAfter: Math.min(talking, longest), outcome: 'answered', endedBy };
 }

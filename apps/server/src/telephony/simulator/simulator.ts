@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import type {
   CallEvent,
   CallEventListener,
   CallReference,
   CallRequest,
   CallState,
+  InboundAnswer,
+  InboundCall,
   PlaceResult,
   TelephonyGateway,
 } from '../gateway.ts';
@@ -11,7 +14,16 @@ import { coalesce } from './coalesce.ts';
 import { createDelivery } from './delivery.ts';
 import type { Faults } from './faults.ts';
 import { buyFromInventory, findInInventory, searchInventory } from './inventory.ts';
-import { defaultProfile, type PlannedCall, type Profile, planCall, sipStatusOf } from './plan.ts';
+import {
+  CALLS_BACK_AFTER,
+  callsBack,
+  defaultProfile,
+  INBOUND,
+  type PlannedCall,
+  type Profile,
+  planCall,
+  sipStatusOf,
+} from './plan.ts';
 import { eventsOf, type StoredCall, type StoredEnd, stateOf } from './progress.ts';
 import type { SimulatorStore } from './store.ts';
 import { realTime, type SimulatorTime } from './time.ts';
@@ -33,6 +45,8 @@ export interface Simulator extends TelephonyGateway {
   readonly faults: Faults;
   /** How many calls this process follows. */
   liveCalls(): number;
+  /** Has a call arrive in this process, at one of our numbers. */
+  ring(numbers: Pick<InboundCall, 'to' | 'from'>): void;
 }
 
 /** A call that this process follows: the events that are still to come. */
@@ -130,12 +144,39 @@ export function createSimulator(options: SimulatorOptions): Simulator {
       placements: 1,
     };
     try {
-      if (await insert(call)) follow(call);
+      if (await insert(call)) {
+        follow(call);
+        if (callsBack(to)) ringBack(request);
+      }
     } catch (error) {
       return { status: 'unknown', detail: `the simulator's store failed: ${String(error)}` };
     }
     if (faults.loseAnswer?.(request)) return { status: 'unknown', detail: 'simulated: the answer was lost' };
     return { status: 'accepted' };
+  };
+
+  const inbound = new Set<(call: InboundCall) => void>();
+  const pending = new Set<() => void>();
+
+  const ring = (numbers: Pick<InboundCall, 'to' | 'from'>) => {
+    if (!running) return;
+    const call = { ...numbers, providerCallId: randomUUID(), at: time.now() };
+    for (const listener of inbound) listener(call);
+  };
+
+  /** Rings back once the call is over; a process that ends meanwhile takes that along. */
+  const ringBack = ({ to, from }: CallRequest) => {
+    const cancel = time.wakeAt(time.now().getTime() + CALLS_BACK_AFTER / speed, () => {
+      pending.delete(cancel);
+      ring({ to: from, from: to });
+    });
+    pending.add(cancel);
+  };
+
+  const answerInbound = async ({ from = '' }: InboundCall, { roomId, maxCallSeconds }: InboundAnswer) => {
+    const call = { roomId, to: from, attempt: INBOUND, ringTimeoutSeconds: 0, maxCallSeconds };
+    const stored: StoredCall = { ...call, placedAt: time.now(), placements: 1 };
+    if (await insert(stored)) follow(stored);
   };
 
   const endCall = async ({ roomId }: CallReference): Promise<'ending' | 'already_ended' | 'absent'> => {
@@ -189,12 +230,21 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     endCall,
     lookup,
     onEvents: (listener: CallEventListener) => delivery.listen(listener),
+    onInbound: (listener) => {
+      inbound.add(listener);
+      return () => void inbound.delete(listener);
+    },
+    answerInbound,
+    rejectInbound: async () => {},
+    ring,
     async start() {
       running = true;
       delivery.open();
     },
     async stop() {
       running = false;
+      for (const cancel of pending) cancel();
+      pending.clear();
       timeline.clear();
       followed.clear();
       delivery.close();

@@ -1,0 +1,189 @@
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import type { AgentDirectory } from '../agents/directory.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Lease } from '../database/lease.ts';
+import { newUuid } from '../ids.ts';
+import { mayCall } from '../phone-numbers/may-call.ts';
+import type { InboundCall, TelephonyGateway } from '../telephony/gateway.ts';
+import type { ArrivingCall } from '../webhooks/ask-inbound-webhook.ts';
+import type { InboundDecision } from '../webhooks/read-inbound-decision.ts';
+import { fromE164, type HeldCall } from './call.ts';
+import { recordCallEvents } from './call-events.ts';
+
+const MAX_CALL_SECONDS = 3600;
+
+export interface ReceiveDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  lease: Lease;
+  agents: AgentDirectory;
+  /** Each once, by the provider's name of a phone number. */
+  gateways: ReadonlyMap<string, TelephonyGateway>;
+  /** Calls whose events this process writes. */
+  held: Map<string, HeldCall>;
+  /** Has calls looked up until the provider can say what became of them. */
+  watch: (calls: HeldCall[]) => void;
+  ask: (call: ArrivingCall) => Promise<InboundDecision>;
+}
+
+interface CalledNumber {
+  workspace_id: string;
+  id: string;
+  provider: string;
+  inbound_agent_id: string | null;
+  inbound_webhook_url: string | null;
+  allowed_inbound_countries: string[];
+}
+
+/**
+ * Takes calls that arrive: commits them, asks the number's webhook who takes them, and answers or declines. Calls to a
+ * number that is not active, or not in one workspace alone, are declined and leave nothing.
+ * @returns what ends it, when the calls that are just arriving are answered
+ */
+export function receiveCalls(deps: ReceiveDeps): { close(): Promise<void> } {
+  const arriving = new Set<Promise<void>>();
+  const unsubscribe = [...new Set(deps.gateways.values())].map((gateway) =>
+    gateway.onInbound((call) => {
+      const work: Promise<void> = receive(deps, gateway, call)
+        .catch((error) => deps.log.error({ err: error }, 'an inbound call could not be taken'))
+        .finally(() => arriving.delete(work));
+      arriving.add(work);
+    }),
+  );
+  return {
+    close: async () => {
+      for (const remove of unsubscribe) remove();
+      await Promise.all(arriving);
+    },
+  };
+}
+
+async function receive(deps: ReceiveDeps, gateway: TelephonyGateway, call: InboundCall): Promise<void> {
+  const providers = [...deps.gateways].filter(([, each]) => each === gateway).map(([name]) => name);
+  const number = await calledNumber(deps.database, call.to, providers);
+  if (!number) {
+    deps.log.warn({ to: call.to }, 'a call to no number of ours, or to one of several workspaces, is declined');
+    return gateway.rejectInbound(call);
+  }
+  const held = await commitCall(deps, gateway, number, call);
+  const taker = await takerOf(deps, number, held, call);
+  if (!taker || !(await assign(deps, held, taker))) {
+    await endDeclined(deps, held);
+    return gateway.rejectInbound(call);
+  }
+  try {
+    await gateway.answerInbound(call, { roomId: held.roomId, ...taker, maxCallSeconds: MAX_CALL_SECONDS });
+  } catch (error) {
+    deps.log.warn({ err: error, roomId: held.roomId }, 'the provider failed while a call was answered');
+    deps.watch([held]);
+  }
+}
+
+async function calledNumber(database: Database, to: string, providers: string[]): Promise<CalledNumber | undefined> {
+  const { rows } = await database.inEngine(({ db }) =>
+    sql<CalledNumber>`
+      select workspace_id, id, provider, inbound_agent_id, inbound_webhook_url, allowed_inbound_countries
+      from phone_numbers where phone_number = ${to} and status = 'active' and provider = any(${providers})`.execute(db),
+  );
+  return rows.length === 1 ? rows[0] : undefined;
+}
+
+/** The call as it rings, committed before anybody is asked, with the agent that is bound to the number. */
+async function commitCall(
+  { database, lease, held }: ReceiveDeps,
+  gateway: TelephonyGateway,
+  number: CalledNumber,
+  { to, from, at }: InboundCall,
+): Promise<HeldCall> {
+  const call: HeldCall = {
+    workspaceId: number.workspace_id,
+    roomId: newUuid(),
+    campaignId: null,
+    contactId: null,
+    to: fromE164(to),
+    from: from === undefined ? 0 : fromE164(from),
+    provider: number.provider,
+    attempt: 1,
+    startAt: at,
+    placeBefore: at,
+  };
+  await database.inEngine(async (tx) => {
+    await tx.db
+      .insertInto('calls')
+      .values({
+        workspace_id: call.workspaceId,
+        id: call.roomId,
+        status: 'ringing',
+        direction: 'inbound',
+        simulated: gateway.capabilities.simulated,
+        from_number: call.from,
+        to_number: call.to,
+        agent_id: number.inbound_agent_id,
+        phone_number_id: number.id,
+        attempt: call.attempt,
+        server_id: lease.serverId(),
+        start_at: at,
+        place_before: at,
+        ring_timeout_seconds: 0,
+        max_call_seconds: MAX_CALL_SECONDS,
+        queued_at: at,
+        ringing_at: at,
+      })
+      .execute();
+    await recordCallEvents(tx, 'call.started', [call]);
+  });
+  held.set(call.roomId, call);
+  return call;
+}
+
+interface Taker {
+  agentId: string;
+  variables?: Record<string, string>;
+}
+
+/** Who takes the call; nobody where the caller's country is not allowed, the webhook rejects it, or no agent is bound. */
+async function takerOf(
+  { agents, ask, log }: ReceiveDeps,
+  number: CalledNumber,
+  { roomId, workspaceId }: HeldCall,
+  { to, from }: InboundCall,
+): Promise<Taker | undefined> {
+  const bound = number.inbound_agent_id === null ? undefined : { agentId: number.inbound_agent_id };
+  const countries = number.allowed_inbound_countries;
+  if (countries.length > 0 && !(from && mayCall({ countries: [countries], premiumRate: true }, fromE164(from)))) {
+    return undefined;
+  }
+  if (number.inbound_webhook_url === null) return bound;
+  const arriving = { workspaceId, roomId, phoneNumberId: number.id, to, webhookUrl: number.inbound_webhook_url };
+  const decision = await ask({ ...arriving, ...(from !== undefined && { from }) });
+  if ('reject' in decision) return undefined;
+  const { agentId = bound?.agentId, ...rest } = decision;
+  const agent = agentId === undefined ? undefined : await agents.resolve(agentId).catch(() => undefined);
+  if (agent) return { agentId: agent.id, ...rest };
+  if (agentId !== undefined) log.warn({ roomId, agentId }, 'an inbound webhook named no known agent');
+  return bound;
+}
+
+/** Notes who takes the call. Answers whether it still rings: it may have been ended meanwhile. */
+async function assign({ database }: ReceiveDeps, call: HeldCall, { agentId, variables }: Taker): Promise<boolean> {
+  const { rows } = await database.inEngine(({ db }) =>
+    sql`update calls set agent_id = ${agentId}, variables = ${variables ? JSON.stringify(variables) : null}
+      where workspace_id = ${call.workspaceId} and id = ${call.roomId} and ended_at is null returning id`.execute(db),
+  );
+  return rows.length === 1;
+}
+
+async function endDeclined({ database, clock, held }: ReceiveDeps, call: HeldCall): Promise<void> {
+  await database.inEngine(async (tx) => {
+    const { rows } = await sql`
+      update calls set status = 'failed', outcome = 'declined', ended_by = 'service', ended_at = ${clock.now()}
+      where workspace_id = ${call.workspaceId} and id = ${call.roomId} and status = 'ringing' returning id`.execute(
+      tx.db,
+    );
+    if (rows.length === 1) await recordCallEvents(tx, 'call.ended', [call]);
+  });
+  held.delete(call.roomId);
+}
