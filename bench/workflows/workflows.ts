@@ -1,11 +1,13 @@
 import { asSuperuser, startPostgres } from '../postgres.ts';
 import { cpuBetween, cpuOf } from '../processes.ts';
 import { inTurns, median, percentile } from '../rounds.ts';
-import type { Cost, Found } from '../table.ts';
+import type { Found, Row } from '../table.ts';
 import { startDbos } from './dbos.ts';
 import { installPeers } from './peers/install.ts';
 import { startRestate } from './restate.ts';
 import type { Order, System } from './starts.ts';
+import { startTrunkline } from './trunkline.ts';
+import { benchWake } from './wake.ts';
 
 const ROUNDS = 3;
 const CLIENTS = 64;
@@ -13,51 +15,75 @@ const RUNS = { 1: 3000, 5: 1000 };
 /** For the acceptance: as many starts as every system keeps up with, on 2 cores. */
 const STARTS_PER_SECOND = 100;
 const PACED_RUNS = 500;
+const SHARES = { p50: 0.5, p99: 0.99 };
 
-/** Runs a second, CPU of a run and acceptance of a start, against DBOS on the same PostgreSQL and Restate. */
+type Systems = Record<'Trunkline' | 'Restate' | 'DBOS' | 'DBOS queue', System>;
+const NAMES = ['Trunkline', 'Restate', 'DBOS', 'DBOS queue'] as const;
+const PEERS = NAMES.slice(1);
+
+/** Runs a second, and how long a start takes, against Restate and against DBOS on the same PostgreSQL; and wakes. */
 export async function benchWorkflows(): Promise<Found> {
   await installPeers();
   const postgres = await startPostgres();
-  const { connectionString } = await postgres.database();
-  const durable = "select current_setting('synchronous_commit') || current_setting('fsync') as on";
-  if ((await asSuperuser<{ on: string }>(connectionString, durable)).on !== 'onon')
-    throw new Error('PostgreSQL is not durable.');
+  const trunkline = await startTrunkline(postgres);
+  await refuseUnlessDurable(trunkline.connectionString);
+  const systems = { Trunkline: trunkline.system, Restate: await startRestate(), ...(await startDbos(postgres)) };
+  const rows = [
+    ...(await compareRuns(systems, 1, 'one step')),
+    ...(await compareRuns(systems, 5, 'five steps')),
+    ...(await compareAcceptance(systems)),
+  ];
+  return { rows, costs: await benchWake(trunkline) };
+}
 
-  const systems = { ...(await startDbos(postgres)), Restate: await startRestate() };
-  const names = Object.keys(systems) as (keyof typeof systems)[];
-  const costs: Cost[] = [];
-  for (const steps of [1, 5] as const) {
-    const runs = RUNS[steps];
-    const turns = await inTurns(names, ROUNDS, (name) => turnOf(systems[name], { runs, steps, clients: CLIENTS }));
-    for (const name of names) {
-      const what = `${name}, runs of ${steps === 1 ? 'one step' : 'five steps'}`;
-      const of = (figure: 'rate' | 'cpu') => median(turns[name].map((turn) => turn[figure]));
-      costs.push(
-        { what, value: of('rate'), unit: '/s' },
-        { what: `${what}, CPU of one`, value: of('cpu'), unit: 'ms' },
-      );
-    }
-  }
-  const paced = await inTurns(names, ROUNDS, (name) =>
-    turnOf(systems[name], { runs: PACED_RUNS, steps: 1, perSecond: STARTS_PER_SECOND }),
+async function refuseUnlessDurable(connectionString: string): Promise<void> {
+  const settings = "current_setting('fsync') = 'on' and current_setting('synchronous_commit') = 'on'";
+  const { durable } = await asSuperuser<{ durable: boolean }>(connectionString, `select ${settings} as durable`);
+  if (!durable) throw new Error('This PostgreSQL loses what it has committed when the power goes.');
+}
+
+async function compareRuns(systems: Systems, steps: 1 | 5, title: string): Promise<Row[]> {
+  const runs = RUNS[steps];
+  const turns = await inTurns(NAMES, ROUNDS, async (name) => {
+    const turn = await turnOf(systems[name], { runs, steps, clients: CLIENTS });
+    console.error(`  ${title}, ${name}: ${Math.round(turn.rate)} /s`);
+    return turn;
+  });
+  const of = (name: keyof Systems, figure: 'rate' | 'cpu') => median(turns[name].map((turn) => turn[figure]));
+  return PEERS.flatMap((peer) => [
+    {
+      what: `runs of ${title}`,
+      ours: of('Trunkline', 'rate'),
+      peer,
+      theirs: of(peer, 'rate'),
+      unit: '/s',
+      ...(peer === 'Restate' && { aim: '≥ 1.5' }),
+    },
+    { what: `runs of ${title}, CPU of one`, ours: of('Trunkline', 'cpu'), peer, theirs: of(peer, 'cpu'), unit: 'ms' },
+  ]);
+}
+
+async function compareAcceptance(systems: Systems): Promise<Row[]> {
+  const order = { runs: PACED_RUNS, steps: 1, perSecond: STARTS_PER_SECOND } as const;
+  const turns = await inTurns(NAMES, ROUNDS, async (name) => (await systems[name].carryOut(order)).latencies);
+  const of = (name: keyof Systems, share: number) => median(turns[name].map((turn) => percentile(turn, share)));
+  return PEERS.flatMap((peer) =>
+    Object.entries(SHARES).map(([title, share]) => ({
+      what: `start accepted, at ${STARTS_PER_SECOND} /s, ${title}`,
+      ours: of('Trunkline', share),
+      peer,
+      theirs: of(peer, share),
+      unit: 'ms',
+      ...(peer === 'DBOS' && title === 'p99' && { aim: '≤ 1' }),
+    })),
   );
-  for (const name of names) {
-    for (const [what, share] of [
-      ['p50', 0.5],
-      ['p99', 0.99],
-    ] as const) {
-      const value = median(paced[name].map(({ latencies }) => percentile(latencies, share)));
-      costs.push({ what: `${name}, acceptance at ${STARTS_PER_SECOND} starts/s, ${what}`, value, unit: 'ms' });
-    }
-  }
-  return { costs };
 }
 
 async function turnOf({ carryOut, pids }: System, order: Order) {
   const cpu = () => Promise.all(pids.map(cpuOf));
   const before = await cpu();
-  const { seconds, latencies } = await carryOut(order);
+  const { seconds } = await carryOut(order);
   const after = await cpu();
   const cpuSeconds = after.reduce((sum, each, at) => sum + cpuBetween(before[at]!, each), 0);
-  return { rate: order.runs / seconds, cpu: (cpuSeconds / order.runs) * 1000, latencies };
+  return { rate: order.runs / seconds, cpu: (cpuSeconds / order.runs) * 1000 };
 }
