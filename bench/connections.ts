@@ -9,11 +9,18 @@ export interface Connections {
 
 /** Connections to a port of this machine. Answers must have a `Content-Length`. */
 export function keepConnections(port: number): Connections {
-  const all: Socket[] = [];
-  const free: Socket[] = [];
+  const all = new Set<Socket>();
+  let free: Socket[] = [];
   const open = () => {
     const socket = connect(port, '127.0.0.1').setNoDelay(true);
-    all.push(socket);
+    all.add(socket);
+    // Servers close what has been idle for some seconds.
+    socket
+      .on('error', () => {})
+      .once('close', () => {
+        all.delete(socket);
+        free = free.filter((other) => other !== socket);
+      });
     return socket;
   };
   return {
@@ -33,14 +40,20 @@ export function keepConnections(port: number): Connections {
 function exchange(socket: Socket, request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let got = '';
-    socket.removeAllListeners('data').removeAllListeners('error').on('error', reject);
-    socket.on('data', (bytes) => {
+    const end = (error?: Error) => {
+      socket.off('data', take).off('error', end).off('close', closed);
+      if (error) reject(error);
+      else resolve(got);
+    };
+    const closed = () => end(new Error('The server has closed the connection.'));
+    const take = (bytes: Buffer) => {
       got += bytes.toString('latin1');
       const head = got.indexOf('\r\n\r\n');
       if (head === -1) return;
       const length = Number(/content-length: (\d+)/i.exec(got)?.[1]);
-      if (got.length >= head + 4 + length) resolve(got);
-    });
+      if (got.length >= head + 4 + length) end();
+    };
+    socket.on('data', take).on('error', end).on('close', closed);
     socket.write(request);
   });
 }
