@@ -46,7 +46,8 @@ create index workflow_runs_blocked on workflow_runs (workspace_id, id) where blo
 create index workflow_runs_workflow on workflow_runs (workspace_id, workflow_id, id);
 create index workflow_runs_parent on workflow_runs (workspace_id, parent_run_id) where parent_run_id is not null;
 -- The second wall behind concurrency_keys.
-create unique index workflow_runs_active_key on workflow_runs (workspace_id, concurrency_key) where ended_at is null;
+create unique index workflow_runs_active_key on workflow_runs (workspace_id, concurrency_key)
+  where ended_at is null and concurrency_key is not null;
 
 create table workflow_run_steps (
   workspace_id uuid not null,

@@ -2,8 +2,10 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Database } from '../src/database/database.ts';
 import { newUuid } from '../src/ids.ts';
-import { claimRuns } from '../src/workflows/claim-runs.ts';
+import { after, goOn } from '../src/workflows/change-run.ts';
+import { claimRuns, releaseRuns } from '../src/workflows/claim-runs.ts';
 import { wakeRuns } from '../src/workflows/wake-runs.ts';
+import { writeChanges } from '../src/workflows/write-changes.ts';
 import { byTest, seedWorkspace } from './campaign-seed.ts';
 import { rowsReadBy } from './claim-cost.ts';
 import { withDatabase } from './own-database.ts';
@@ -63,4 +65,38 @@ test('wakes and claims read as much among 40,000 sleeping runs as among 2,000', 
       expect(cost.claim).toBeLessThan(400);
       expect(cost.none).toBeLessThan(10);
     }
+  }));
+
+/** Runs that are due at once, after some that have ended; no statistics are taken. */
+async function seedDue(database: Database, due: number, ended: number) {
+  const [workspaceId, now] = [await seedWorkspace(database), new Date()];
+  await database.inEngine(({ db }) =>
+    sql`
+      insert into workflow_runs (workspace_id, id, workflow_id, version, workflow_name, status, node_id, context, due_at,
+        ended_at, created_at, updated_at)
+      select ${workspaceId}, gen_random_uuid(), ${newUuid()}::uuid, 1, 'Due', case when i > ${due} then 'completed' else 'queued' end,
+        'first', '{}', case when i > ${due} then null else ${now}::timestamptz end,
+        case when i > ${due} then ${now}::timestamptz end, ${now}, ${now}
+      from generate_series(1, ${due + ended}::integer) i`.execute(db),
+  );
+}
+
+/** How many rows it takes to claim runs, move each on by a step, and let go of them. */
+const turnCost = (database: Database, runs: number) =>
+  rowsReadBy(database, async (counting) => {
+    const now = new Date();
+    const claimed = await counting.inEngine((tx) => claimRuns(tx, newUuid(), runs, now));
+    const changes = claimed.map(({ run }) => goOn(run, 'next', now));
+    expect(await counting.inEngine((tx) => writeChanges(tx, changes))).toHaveLength(runs);
+    const written = changes.map((change) => ({ run: after(change), dueAt: null }));
+    await counting.inEngine((tx) => releaseRuns(tx, written));
+  });
+
+test('plans from when there were few runs don’t read all of many', () =>
+  withDatabase(async (database) => {
+    await seedDue(database, 30, 0);
+    // PostgreSQL keeps a plan from the sixth time on.
+    for (let turn = 0; turn < 10; turn += 1) await turnCost(database, 3);
+    await seedDue(database, 50, 10_000);
+    expect(await turnCost(database, 50)).toBeLessThan(20 * 50);
   }));

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
 import type { Signal } from './advance-run.ts';
+import { isAmong } from './is-among.ts';
 import type { RunRow } from './run.ts';
 
 /** A run that this server now holds, with what it has waited for where that has come. */
@@ -18,11 +19,10 @@ export async function claimRuns(tx: EngineTx, serverId: string, most: number, no
   const signals = new Map(told.map(({ id, signal }) => [id, signal]));
   const runs = new Map([...due, ...told.map(({ signal, ...run }) => run)].map((run) => [run.id, run]));
   if (runs.size === 0) return [];
-  const ids = [...runs.values()].map(({ workspace_id, id }) => ({ workspace_id, id }));
   await sql`
-    update workflow_runs r set server_id = ${serverId}, due_at = null
-    from json_to_recordset(${JSON.stringify(ids)}::json) as x (workspace_id uuid, id uuid)
-    where r.workspace_id = x.workspace_id and r.id = x.id`.execute(tx.db);
+    update workflow_runs r set server_id = ${serverId}, due_at = null where ${isAmong([...runs.values()])}`.execute(
+    tx.db,
+  );
   return [...runs.values()].map((run) => {
     const signal = signals.get(run.id);
     return { run: { ...run, server_id: serverId, due_at: null }, ...(signal && { signal }) };
@@ -64,7 +64,9 @@ export async function releaseRuns(
     update workflow_runs r set server_id = null, due_at = x.due_at
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as x (workspace_id uuid, id uuid, server_id uuid, due_at timestamptz)
-    where r.workspace_id = x.workspace_id and r.id = x.id and r.server_id = x.server_id`.execute(tx.db);
+    where ${isAmong(rows)} and r.workspace_id = x.workspace_id and r.id = x.id and r.server_id = x.server_id`.execute(
+    tx.db,
+  );
 }
 
 /**

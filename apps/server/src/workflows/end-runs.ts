@@ -22,7 +22,8 @@ async function freeKeys(tx: EngineTx, runs: readonly RunRow[]): Promise<void> {
     update concurrency_keys k set active_run = null, last_ended_at = x.ended_at
     from json_to_recordset(${JSON.stringify(keyed)}::json)
       as x (workspace_id uuid, key text, id uuid, ended_at timestamptz)
-    where k.workspace_id = x.workspace_id and k.key = x.key and k.active_run = x.id`.execute(tx.db);
+    where k.key = any(${keyed.map(({ key }) => key)}::text[]) and k.workspace_id = x.workspace_id and k.key = x.key
+      and k.active_run = x.id`.execute(tx.db);
 }
 
 /** A parent that waits is told by a row: its own row is never locked from below. */
@@ -42,7 +43,10 @@ async function tellParents(tx: EngineTx, runs: readonly RunRow[]): Promise<void>
     select x.workspace_id, x.parent_run_id, x.id, x.data, x.ended_at
     from json_to_recordset(${JSON.stringify(children)}::json)
       as x (workspace_id uuid, parent_run_id uuid, id uuid, data jsonb, ended_at timestamptz)
-    join workflow_runs p on p.workspace_id = x.workspace_id and p.id = x.parent_run_id and p.waits_for = x.id
+    cross join lateral (
+      select waits_for from workflow_runs p where p.workspace_id = x.workspace_id and p.id = x.parent_run_id limit 1
+    ) as parent
+    where parent.waits_for = x.id
     on conflict (workspace_id, run_id, source) do nothing`.execute(tx.db);
 }
 
@@ -53,5 +57,6 @@ export async function forgetSignals(tx: EngineTx, waited: readonly RunRow[]): Pr
   await sql`
     delete from run_signals s
     using json_to_recordset(${JSON.stringify(rows)}::json) as x (workspace_id uuid, id uuid, waits_for uuid)
-    where s.workspace_id = x.workspace_id and s.run_id = x.id and s.source = x.waits_for`.execute(tx.db);
+    where s.run_id = any(${rows.map(({ id }) => id)}::uuid[]) and s.workspace_id = x.workspace_id and s.run_id = x.id
+      and s.source = x.waits_for`.execute(tx.db);
 }

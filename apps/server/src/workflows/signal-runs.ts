@@ -44,7 +44,12 @@ async function signal(tx: EngineTx, calls: (CallNews & { data: object })[], now:
       x.data || case when c.result ? 'data' then jsonb_build_object('data', c.result -> 'data') else '{}' end, ${now}
     from json_to_recordset(${JSON.stringify(ours)}::json)
       as x (workspace_id uuid, run_id uuid, source uuid, data jsonb)
-    join workflow_runs r on r.workspace_id = x.workspace_id and r.id = x.run_id and r.waits_for = x.source
-    left join calls c on c.workspace_id = x.workspace_id and c.id = x.source
+    cross join lateral (
+      select waits_for from workflow_runs r where r.workspace_id = x.workspace_id and r.id = x.run_id limit 1
+    ) as run
+    left join lateral (
+      select result from calls c where c.workspace_id = x.workspace_id and c.id = x.source limit 1
+    ) as c on true
+    where run.waits_for = x.source
     on conflict (workspace_id, run_id, source) do nothing`.execute(tx.db);
 }
