@@ -115,13 +115,16 @@ test('a refused start does not use its idempotency key up', async () => {
   const idempotencyKey = 'appointment-2';
   await refused(draft, { idempotencyKey }, 400, {});
   await refused(needy, { idempotencyKey }, 400, {});
-  expect((await server.start(sleeping, { idempotencyKey })).response.status).toBe(202);
+  const { response, data } = await server.start(sleeping, { idempotencyKey });
+  expect(response.status).toBe(202);
+  await server.comesTo(data!.data, 'waiting_schedule');
 });
 
 test('runs with one concurrency key never overlap, and stand apart by their cooldown', async () => {
   const concurrencyKey = 'patient-1';
   const quick = await server.publish(definitionOf([set('mark', { a: 1 }), end()]));
   const held = await server.begin(sleeping, { concurrencyKey });
+  await server.comesTo(held, 'waiting_schedule');
   const { error } = await refused(quick, { concurrencyKey }, 409, { code: 'concurrency_conflict' });
   expect(error).toMatchObject({ error: `The run ${held.id} holds this Concurrency-Key.` });
   const params = { path: { workflowId: sleeping, runId: held.id } };
