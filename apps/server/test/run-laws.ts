@@ -64,7 +64,7 @@ async function readAll(db: Kysely<Schema>, workspaceId: string) {
       on r.workspace_id = k.workspace_id and r.concurrency_key = k.key
     where coalesce(k.workspace_id, r.workspace_id) = ${workspaceId} and k.active_run is distinct from r.id`.execute(db);
   const steps = await sql<StepsRow>`
-    select r.status, array_agg(s.step order by s.step) as steps, count(*) filter (where s.ended_at is null) as open,
+    select r.status, array_agg(s.step order by s.step) as steps, count(*) filter (where s.ended_at is null or s.status in ('running', 'waiting')) as open,
       bool_or(s.ended_at is null and s.step = r.step) as last_open
     from workflow_runs r join workflow_run_steps s on s.workspace_id = r.workspace_id and s.run_id = r.id
     where r.workspace_id = ${workspaceId} group by r.workspace_id, r.id`.execute(db);
