@@ -42,7 +42,10 @@ function definitionOfSketches(sketches: Sketch[], workflowIds: string[]): Defini
     const title = id;
     const onwards = (by: number) => `n${Math.min(last, at + 1 + (by % 3))}`;
     const anywhere = (by: number) => `n${by % (last + 1)}`;
-    const { type, to, other, flag } = each;
+    const { to, other, flag } = each;
+    // One child a workflow: more would be more at each depth.
+    const isFurther = sketches.findIndex(({ type }) => type === 'workflow') !== at;
+    const type = each.type === 'workflow' && isFurther ? 'set' : each.type;
     switch (type) {
       case 'set':
         return { id, type, title, values: { [`v${to}`]: flag ? `{{v${other}}}` : to }, next: onwards(to) };
@@ -164,6 +167,8 @@ async function carryOut(database: Database, { definitions, rounds, seed }: Walk)
     await engine.stop();
   }
   await expectLaws(database, workspaceId);
+  // What still sleeps would be the next walk's work.
+  await database.inEngine(({ db }) => sql`delete from workflow_runs where workspace_id = ${workspaceId}`.execute(db));
 }
 
 async function perform(

@@ -46,8 +46,8 @@ async function toldRuns(tx: EngineTx, most: number): Promise<(RunRow & { signal:
 }
 
 /**
- * Lets go of runs without a change: each is due again at its time, or where that is null when its signal comes. Runs
- * that this server doesn't hold any more are left alone.
+ * Lets go of runs without a change: each is due again at its time, or where that is null when its signal comes; one that
+ * sleeps at its `wakeAt`, which may have changed. Runs that this server doesn't hold any more are left alone.
  */
 export async function releaseRuns(
   tx: EngineTx,
@@ -61,7 +61,7 @@ export async function releaseRuns(
     due_at: dueAt,
   }));
   await sql`
-    update workflow_runs r set server_id = null, due_at = x.due_at
+    update workflow_runs r set server_id = null, due_at = case when r.status = 'waiting_schedule' then r.wake_at else x.due_at end
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as x (workspace_id uuid, id uuid, server_id uuid, due_at timestamptz)
     where ${isAmong(rows)} and r.workspace_id = x.workspace_id and r.id = x.id and r.server_id = x.server_id`.execute(

@@ -71,7 +71,10 @@ export function createRunHolder(options: {
     onAttempt: (each, attempt) => {
       if (isHeld(each.run)) push([{ ...each, attempt }]);
     },
-    onPlace: (each) => push([each]),
+    onPlace: (each) => {
+      if (isHeld(each.run)) push([each]);
+      else sender.leavePlace();
+    },
   });
 
   /** Whether a run is still held as it was: it may have been taken away, and claimed again, meanwhile. */
