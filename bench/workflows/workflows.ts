@@ -11,7 +11,7 @@ import { benchWake } from './wake.ts';
 
 const ROUNDS = 3;
 const CLIENTS = 64;
-const RUNS = { 1: 3000, 5: 1000 };
+const RUNS = { 1: 6000, 5: 2000 };
 /** For the acceptance: as many starts as every system keeps up with, on 2 cores. */
 const STARTS_PER_SECOND = 100;
 const PACED_RUNS = 500;
