@@ -3,6 +3,7 @@ import { type Database, forWorkspace } from '../src/database/database.ts';
 import { newUuid } from '../src/ids.ts';
 import { record } from '../src/journal/record.ts';
 import { deleteOldEvents } from '../src/journal/retention.ts';
+import { claimEndpoints, dueDeliveries } from '../src/webhooks/claim-endpoints.ts';
 import { disableWebhook } from '../src/webhooks/disable-webhook.ts';
 import { handOverEvents } from '../src/webhooks/hand-over-events.ts';
 import { withDatabase } from './own-database.ts';
@@ -111,4 +112,25 @@ test('what fails as a whole is handed over again as a whole', () =>
     await handOverEvents(database, now);
     await handOverEvents(database, now);
     expect(await deliveries(database)).toHaveLength(1);
+  }));
+
+test('a server reads no more at once than fits into its memory, and always something', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await makeWorkspace(database);
+    const webhookId = await makeEndpoint(database, workspaceId, ['upload.pending']);
+    for (let i = 0; i < 5; i += 1) await tell(database, workspaceId, newUuid(), 1);
+    await handOverEvents(database, now);
+    const endpoint = { workspaceId, webhookId };
+    const serverId = newUuid();
+    const read = (limit: number, limitBytes: number) =>
+      database.inEngine(async (tx) => {
+        await claimEndpoints(tx, { serverId, held: [], now, limit: 10 });
+        return (await dueDeliveries(tx, endpoint, { serverId, now, limit, limitBytes }))!.due.map((each) => each.id);
+      });
+    const all = await read(10, 1_000_000);
+    expect(all).toEqual((await deliveries(database)).map((each) => each.id));
+    expect(await read(2, 1_000_000)).toEqual(all.slice(0, 2));
+    const bytes = Buffer.byteLength((await deliveries(database))[0]!.payload);
+    expect(await read(10, 2 * bytes)).toEqual(all.slice(0, 2));
+    expect(await read(10, 1)).toEqual(all.slice(0, 1));
   }));

@@ -62,12 +62,13 @@ export async function releaseEndpoint(
 /**
  * What a server has to send to an endpoint that it holds, in the order in which it is due. A delivery is left out while the
  * first of its resource that waits is due after it.
+ * @param limitBytes no more is read once that much is
  * @returns nothing where the endpoint is gone, or another server has taken it
  */
 export async function dueDeliveries(
   tx: EngineTx,
   { workspaceId, webhookId }: EndpointKey,
-  { serverId, now, limit }: { serverId: string; now: Date; limit: number },
+  { serverId, now, limit, limitBytes }: { serverId: string; now: Date; limit: number; limitBytes: number },
 ): Promise<{ webhook: WebhookRow; due: DueDelivery[] } | undefined> {
   const [webhooks, due] = await Promise.all([
     sql<WebhookRow>`
@@ -76,14 +77,18 @@ export async function dueDeliveries(
       tx.db,
     ),
     sql<DueDelivery>`
-      select d.id, d.event_id, d.order_key, d.order_number, d.attempts, d.payload from webhook_deliveries d
-      where d.workspace_id = ${workspaceId} and d.webhook_id = ${webhookId} and d.status = 'pending'
-        and d.next_attempt_at <= ${now}
-        and (select (e.next_attempt_at, e.id) <= (d.next_attempt_at, d.id) from webhook_deliveries e
-          where e.workspace_id = d.workspace_id and e.webhook_id = d.webhook_id and e.order_key = d.order_key
-            and e.status = 'pending'
-          order by e.order_number limit 1)
-      order by d.next_attempt_at, d.id limit ${limit}`.execute(tx.db),
+      select id, event_id, order_key, order_number, attempts, payload from (
+        select *, sum(octet_length(payload)) over (order by next_attempt_at, id) - octet_length(payload) as bytes_before
+        from (
+          select d.* from webhook_deliveries d
+          where d.workspace_id = ${workspaceId} and d.webhook_id = ${webhookId} and d.status = 'pending'
+            and d.next_attempt_at <= ${now}
+            and (select (e.next_attempt_at, e.id) <= (d.next_attempt_at, d.id) from webhook_deliveries e
+              where e.workspace_id = d.workspace_id and e.webhook_id = d.webhook_id and e.order_key = d.order_key
+                and e.status = 'pending'
+              order by e.order_number limit 1)
+          order by d.next_attempt_at, d.id limit ${limit}) as due) as measured
+      where bytes_before < ${limitBytes} order by next_attempt_at, id`.execute(tx.db),
   ]);
   const [webhook] = webhooks.rows;
   return webhook && { webhook, due: due.rows };

@@ -9,6 +9,7 @@ import { secretsOf, type WebhookRow } from './webhook.ts';
 
 /** The most that is read at once. */
 const ROUND_SIZE = 1000;
+const ROUND_BYTES = 16_000_000;
 /** After which an endpoint is read anew: it may have been disabled, deleted or changed. */
 const ROUND_MS = 1000;
 /** How many requests one endpoint gets at a time. */
@@ -31,7 +32,7 @@ export async function serveEndpoint(deps: WebhookDeps, endpoint: EndpointKey, en
   let restMs = 0;
   try {
     while (isOurs() && restMs === 0) {
-      const terms = { serverId, now: clock.now(), limit: ROUND_SIZE };
+      const terms = { serverId, now: clock.now(), limit: ROUND_SIZE, limitBytes: ROUND_BYTES };
       const found = await database.inEngine((tx) => dueDeliveries(tx, endpoint, terms));
       if (!found) return;
       const { webhook, due } = found;
