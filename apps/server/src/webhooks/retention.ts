@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database, EngineTx } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 
 const KEPT_MS = 30 * 24 * 3600 * 1000;
 const CHUNK = 5000;
@@ -11,23 +11,41 @@ const CHUNK = 5000;
  */
 export async function eraseOldDeliveries(database: Database, now: Date): Promise<number> {
   const before = new Date(now.getTime() - KEPT_MS);
-  const old = (tx: EngineTx) =>
-    sql`delete from webhook_deliveries where ctid = any(array(
-      select ctid from webhook_deliveries where created_at < ${before} and status <> 'pending'
-      limit ${sql.lit(CHUNK)} for update skip locked))`.execute(tx.db);
-  const ofDeleted = (tx: EngineTx) =>
-    sql`delete from webhook_deliveries where ctid = any(array(
-      select d.ctid from webhooks w join webhook_deliveries d on d.workspace_id = w.workspace_id and d.webhook_id = w.id
-      where w.deleted_at is not null limit ${sql.lit(CHUNK)} for update of d skip locked))`.execute(tx.db);
-  let erased = 0;
-  for (const erase of [old, ofDeleted]) {
-    for (let chunk = CHUNK; chunk === CHUNK; erased += chunk) {
-      chunk = Number((await database.inEngine(erase)).numAffectedRows);
-    }
-  }
-  await database.inEngine((tx) =>
-    sql`delete from webhooks w where w.deleted_at is not null and not exists (
-      select from webhook_deliveries d where d.workspace_id = w.workspace_id and d.webhook_id = w.id)`.execute(tx.db),
+  const endpoints = await database.inEngine(({ db }) =>
+    db.selectFrom('webhooks').select(['workspace_id', 'id', 'deleted_at']).execute(),
   );
+  let erased = 0;
+  for (const { workspace_id, id, deleted_at } of endpoints) {
+    for (let chunk = CHUNK; chunk === CHUNK; erased += chunk) {
+      chunk = await eraseOldest(database, { workspace_id, id }, deleted_at ? undefined : before);
+    }
+    if (deleted_at) await eraseEndpoint(database, { workspace_id, id });
+  }
   return erased;
+}
+
+interface Endpoint {
+  workspace_id: string;
+  id: string;
+}
+
+/** Erases the oldest deliveries of an endpoint: all of them, or those that were made before a time and have ended. */
+async function eraseOldest(database: Database, { workspace_id, id }: Endpoint, before?: Date): Promise<number> {
+  const isOver = before ? sql`created_at < ${before} and status <> 'pending'` : sql`true`;
+  const { numAffectedRows } = await database.inEngine(({ db }) =>
+    sql`delete from webhook_deliveries where ctid = any(array(
+      select ctid from (
+        select ctid, created_at, status from webhook_deliveries
+        where workspace_id = ${workspace_id} and webhook_id = ${id}
+        order by id limit ${sql.lit(CHUNK)} for update skip locked) as oldest
+      where ${isOver}))`.execute(db),
+  );
+  return Number(numAffectedRows);
+}
+
+async function eraseEndpoint(database: Database, { workspace_id, id }: Endpoint): Promise<void> {
+  await database.inEngine(({ db }) =>
+    sql`delete from webhooks w where w.workspace_id = ${workspace_id} and w.id = ${id} and not exists (
+      select from webhook_deliveries d where d.workspace_id = w.workspace_id and d.webhook_id = w.id)`.execute(db),
+  );
 }
