@@ -9,7 +9,7 @@ import { type RunStart, type StartResult, startRuns } from './start-runs.ts';
 
 /** The most starts of one transaction, and how many transactions there are at a time. */
 const MOST_STARTS = 100;
-const MOST_TRANSACTIONS = 4;
+const MOST_TRANSACTIONS = 2;
 
 interface Waiting {
   workspaceId: string;
