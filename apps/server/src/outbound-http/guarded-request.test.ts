@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as NetServer } from 'node:net';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addresses } from '../config-values.ts';
 import { createAddressGuard, type Resolve } from './address-guard.ts';
@@ -104,6 +105,21 @@ test('a body over the cap, also one without end, is not taken', async () => {
 test('the time covers headers and body', async () => {
   await expect(send({ url: `${base}/silent`, timeoutMs: 100 })).rejects.toEqual(failing('timeout'));
   await expect(send({ url: `${base}/half`, timeoutMs: 100 })).rejects.toEqual(failing('timeout'));
+});
+
+test('a body that is thrown away keeps its connection no longer than its request, however slowly it comes', async () => {
+  const http = createOutboundHttp(createAddressGuard(addresses('127.0.0.1')));
+  const connections = () => promisify(server.getConnections.bind(server))();
+  const before = await connections();
+  let most = 0;
+  for (let sent = 0; sent < 8; sent += 1) {
+    const request = { ...asks, url: `${base}/half`, maxBytes: 'none', timeoutMs: 150 } as const;
+    expect((await http.send(request)).status).toBe(200);
+    most = Math.max(most, (await connections()) - before);
+  }
+  // One that has ended may be counted until the receiver knows.
+  expect(most).toBeLessThanOrEqual(4);
+  await http.close();
 });
 
 test('whoever asked may give up', async () => {

@@ -51,7 +51,7 @@ async function send(dispatcher: Dispatcher, request: OutboundRequest): Promise<O
   try {
     const answer = await undiciRequest(url, { dispatcher, method, headers, body: body ?? null, signal });
     connected = true;
-    const read = request.maxBytes === 'none' ? dropBody(answer.body) : await readBody(answer.body, request.maxBytes);
+    const read = request.maxBytes === 'none' ? await dropBody(answer.body) : await readBody(answer.body, request.maxBytes);
     return { status: answer.statusCode, headers: joined(answer.headers), body: read };
   } catch (error) {
     if (request.signal?.aborted) throw new OutboundError('aborted', 'The request was given up.');
@@ -72,9 +72,12 @@ function checkUrl(text: string): URL {
   return url;
 }
 
-/** Reads a short body away, so that its connection can be used again, and ends the connection of a longer one. */
-function dropBody(body: Dispatcher.ResponseData['body']): Buffer {
-  body.dump({ limit: DROPPED_BYTES }).catch(() => undefined);
+/**
+ * Reads a short body away, so that its connection can be used again, and ends the connection of a longer one. It waits for
+ * that, so that who sends so many requests at a time has no more connections, however slowly they are answered.
+ */
+async function dropBody(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
+  await body.dump({ limit: DROPPED_BYTES }).catch(() => undefined);
   return Buffer.alloc(0);
 }
 
