@@ -22,7 +22,7 @@ export function numberPoolOperations(deps: NumberPoolDeps) {
   return {
     listNumberPools: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => poolPage(tx, page));
+      const { rows, totalCount } = await database.inSnapshot(workspaceId, (tx) => poolPage(tx, page));
       return { status: 200, body: wrapped(pageAnswer(page, rows.map(shapePool), totalCount)) };
     },
 
@@ -51,7 +51,7 @@ export function numberPoolOperations(deps: NumberPoolDeps) {
 
     listNumberPoolMembers: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { items, totalCount } = await database.inWorkspace(workspaceId, async (tx) => {
+      const { items, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
         const pool = await findPool(tx, fromId(path.id));
         if (!pool) throw notFound();
         return memberPage(tx, pool.id, page, clock.now());

@@ -20,7 +20,7 @@ export function webhookOperations(deps: WebhookDeps) {
   return {
     listWebhooks: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await database.inWorkspace(workspaceId, (tx) => webhookPage(tx, page));
+      const { rows, totalCount } = await database.inSnapshot(workspaceId, (tx) => webhookPage(tx, page));
       return { status: 200, body: { success: true, data: pageAnswer(page, rows.map(presentWebhook), totalCount) } };
     },
 
@@ -59,7 +59,7 @@ export function webhookOperations(deps: WebhookDeps) {
       const page = pageOf(query);
       const { status, eventType } = query;
       const webhookId = fromId(path.webhookId);
-      const { rows, totalCount } = await database.inWorkspace(workspaceId, async (tx) => {
+      const { rows, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
         if (!(await findWebhook(tx, webhookId))) throw notFound();
         return deliveryPage(tx, { ...page, webhookId, status, eventType });
       });
