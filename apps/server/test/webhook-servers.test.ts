@@ -34,7 +34,7 @@ beforeEach(async () => {
     DATABASE_URL: database.connection.connectionString,
     DATA_DIR: dataDir,
     BOOTSTRAP_API_KEY: apiKey,
-    LEASE_SECONDS: '1',
+    LEASE_SECONDS: '5',
     OUTBOUND_ALLOWED_ADDRESSES: '127.0.0.1',
   });
 });
@@ -51,7 +51,7 @@ const startHere = () =>
   startTestServer({
     connectionString: database.connection.connectionString,
     apiKey,
-    config: { dataDir, leaseSeconds: 1, ...sendsToLoopback },
+    config: { dataDir, leaseSeconds: 5, ...sendsToLoopback },
   });
 const there = () => ({ client: createClient({ baseUrl: other.url, apiKey, maxRetries: 0 }) });
 
