@@ -84,7 +84,7 @@ DELETE /v1/knowledge-bases/{kbId}/documents/{docId} deleteKnowledgeBaseDocument 
 POST /v1/knowledge-bases/{kbId}/search searchKnowledgeBase knowledge_bases:read 200 404
 
 GET /v1/webhooks listWebhooks webhooks:read 200
-POST /v1/webhooks createWebhook webhooks:write 201
+POST /v1/webhooks createWebhook webhooks:write 201 409
 GET /v1/webhooks/{webhookId} getWebhook webhooks:read 200 404
 PATCH /v1/webhooks/{webhookId} updateWebhook webhooks:write 200 404
 DELETE /v1/webhooks/{webhookId} deleteWebhook webhooks:write 200 404

@@ -33,6 +33,21 @@ async function makeUpload(name = 'Patients'): Promise<string> {
   return data!.uploadDetails.id;
 }
 
+test('a workspace has a hundred endpoints at most', async () => {
+  const full = await startTestServer({ config: { ...sendsToLoopback, rateLimitPerMinute: 10_000 } });
+  const make = () => full.client.POST(webhooks, { body: { url: receiver.url, eventTypes: ['call.ended'] } });
+  const made = await Promise.all(Array.from({ length: 104 }, make));
+  expect(made.filter(({ response }) => response.status === 201)).toHaveLength(100);
+  expect(made.find(({ error }) => error)).toMatchObject({
+    response: { status: 409 },
+    error: { code: 'limit_reached', error: 'A workspace has at most 100 endpoints. Delete one first.' },
+  });
+  const { data } = await full.client.GET(webhooks, { params: { query: {} } });
+  await full.client.DELETE('/v1/webhooks/{webhookId}', at(data!.data.items[0]!.id));
+  expect((await make()).response.status).toBe(201);
+  await full.stop();
+});
+
 describe('endpoints', () => {
   test('are made, read, changed, listed and deleted; the secret is shown once', async () => {
     const body = { url: receiver.url, description: 'CRM', eventTypes: ['call.ended', 'upload.pending'] as const };

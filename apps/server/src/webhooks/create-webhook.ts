@@ -2,12 +2,19 @@ import type { components } from '@trunkline/client/schema';
 import { newUuid, toId } from '../ids.ts';
 import type { ActorOf } from '../journal/actor.ts';
 import { audit } from '../journal/record.ts';
+import { ServiceError } from '../service-error.ts';
 import { checkUrl } from './check-url.ts';
 import type { WebhookDeps } from './deps.ts';
-import { insertWebhook } from './store.ts';
+import { countWebhooks, insertWebhook } from './store.ts';
 import { newSecret, secretPlace, type WebhookRow } from './webhook.ts';
 
-/** Makes an endpoint, which gets events from now on. Throws `invalid_request` for a URL that is not allowed. */
+/** Each event is kept and sent once for every endpoint that wants it. */
+const MOST_ENDPOINTS = 100;
+
+/**
+ * Makes an endpoint, which gets events from now on. Throws `invalid_request` for a URL that is not allowed, and
+ * `limit_reached` where the workspace has as many as it can.
+ */
 export async function createWebhook(
   { database, clock, secrets, guard }: WebhookDeps,
   workspaceId: string,
@@ -19,6 +26,9 @@ export async function createWebhook(
   const secret = newSecret();
   const now = clock.now();
   return database.inWorkspace(workspaceId, async (tx) => {
+    if ((await countWebhooks(tx)) >= MOST_ENDPOINTS) {
+      throw new ServiceError('limit_reached', `A workspace has at most ${MOST_ENDPOINTS} endpoints. Delete one first.`);
+    }
     const row = await insertWebhook(tx, {
       id,
       url: body.url,

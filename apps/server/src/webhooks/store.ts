@@ -13,6 +13,16 @@ export function insertWebhook(
   return tx.db.insertInto('webhooks').values(values).returningAll().executeTakeFirstOrThrow();
 }
 
+/** How many endpoints there are. None is made before the transaction ends. */
+export async function countWebhooks(tx: WorkspaceTx): Promise<number> {
+  await sql`select from workspaces where id = ${tx.workspaceId} for no key update`.execute(tx.db);
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from webhooks where workspace_id = ${tx.workspaceId} and deleted_at is null`.execute(
+    tx.db,
+  );
+  return rows[0]!.count;
+}
+
 const selectWebhook = (tx: WorkspaceTx, id: string) =>
   tx.db
     .selectFrom('webhooks')

@@ -1506,7 +1506,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook endpoint
-         * @description Events of the given types are sent to the URL from now on, signed as Standard Webhooks says. The secret is shown in this answer only. A delivery that fails is tried again over days, at growing intervals; an endpoint that answers 410 is disabled.
+         * @description Events of the given types are sent to the URL from now on, signed as Standard Webhooks says. The secret is shown in this answer only. A delivery that fails is tried again over days, at growing intervals, and given up at the latest seven days after its event; an endpoint that answers 410 is disabled. A workspace has at most 100 endpoints.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -9067,6 +9067,17 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            /** @description The workspace has 100 endpoints already. Nothing was made. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
