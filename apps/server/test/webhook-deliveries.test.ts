@@ -210,6 +210,67 @@ test('disabling ends what waits; a new URL takes it along; deleting erases it', 
   expect(endpoint).toEqual([]);
 });
 
+test('what the URL before has answered does not disable the one that took its place', async () => {
+  const before = await startReceiver();
+  let answer = () => {};
+  before.behave((_received, _request, response) => {
+    answer = () => response.writeHead(410).end();
+  });
+  const { id } = await createEndpoint(server, before.url, ['upload.pending']);
+  await makeUpload();
+  await arrived(before, 1);
+  await server.client.PATCH('/v1/webhooks/{webhookId}', { ...at(id), body: { url: receiver.url } });
+  answer();
+  await eventually(async () => expect((await only(id)).lastStatusCode).toBe(410));
+  await makeUpload();
+  await arrived(receiver, 1);
+  const { data } = await server.client.GET('/v1/webhooks/{webhookId}', at(id));
+  expect(data!.data.status).toBe('enabled');
+  await before.stop();
+});
+
+test('an endpoint that is away for a week gets what is younger, and the rest is given up', async () => {
+  receiver.answer(503, { 'retry-after': '3600' });
+  const { id } = await createEndpoint(server, receiver.url, ['upload.pending']);
+  await makeUpload();
+  await tried(id, 1);
+  await makeUpload();
+  await eventually(async () => expect(await deliveriesOf(server, id)).toHaveLength(2));
+  server.clock.advance(7 * 24 * HOUR - 30 * MINUTE);
+  const young = await makeUpload();
+  await eventually(async () => {
+    const [, second, first] = (await deliveriesOf(server, id)).map(({ attempts }) => attempts);
+    expect([first! >= 2, second! >= 1]).toEqual([true, true]);
+  });
+  receiver.answer(200);
+  server.clock.advance(HOUR);
+  await eventually(async () => {
+    const seen = (await deliveriesOf(server, id)).map((each) => [each.status, each.lastError]);
+    const givenUp = ['failed', 'The endpoint did not take it within seven days.'];
+    expect(seen).toEqual([['delivered', undefined], givenUp, givenUp]);
+  });
+  expect(receiver.received.at(-1)!.data['id']).toBe(young);
+});
+
+test('an endpoint that can not be served by a fault of ours is left alone for a while, and then served', async () => {
+  const { id } = await createEndpoint(server, receiver.url, ['upload.pending']);
+  const row = () =>
+    server.database.inEngine((tx) =>
+      tx.db.selectFrom('webhooks').selectAll().where('id', '=', fromId(id)).executeTakeFirstOrThrow(),
+    );
+  const setSecret = (secret: string) =>
+    server.database.inEngine((tx) =>
+      tx.db.updateTable('webhooks').set({ secret }).where('id', '=', fromId(id)).execute(),
+    );
+  const { secret } = await row();
+  await setSecret('unreadable');
+  await makeUpload();
+  await eventually(async () => expect((await row()).resting_until).not.toBeNull());
+  await setSecret(secret);
+  server.clock.advance(MINUTE);
+  await arrived(receiver, 1);
+});
+
 test('for a day after a rotation both secrets sign, then the new one alone', async () => {
   const { id, secret } = await createEndpoint(server, receiver.url, ['upload.pending']);
   const rotated = (await server.client.POST('/v1/webhooks/{webhookId}/rotate-secret', at(id))).data!.data;

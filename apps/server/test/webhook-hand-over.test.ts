@@ -1,33 +1,14 @@
-import { expect, test } from 'vitest';
-import { type Database, forWorkspace } from '../src/database/database.ts';
+import { expect, test, vi } from 'vitest';
+import type { Database } from '../src/database/database.ts';
 import { newUuid } from '../src/ids.ts';
-import { record } from '../src/journal/record.ts';
 import { deleteOldEvents } from '../src/journal/retention.ts';
 import { claimEndpoints, dueDeliveries } from '../src/webhooks/claim-endpoints.ts';
 import { disableWebhook } from '../src/webhooks/disable-webhook.ts';
 import { handOverEvents } from '../src/webhooks/hand-over-events.ts';
+import { endWaiting, markDeliveries } from '../src/webhooks/mark-deliveries.ts';
 import { withDatabase } from './own-database.ts';
-import { createEndpointRow } from './webhook-rows.ts';
+import { deliveries, makeEndpoint, makeWorkspace, now, tell } from './webhook-seed.ts';
 
-const now = new Date('2026-11-20T09:30:00.000Z');
-
-async function makeWorkspace(database: Database): Promise<string> {
-  const id = newUuid();
-  const row = { id, name: 'Test', created_at: now, updated_at: now };
-  await database.inEngine((tx) => tx.db.insertInto('workspaces').values(row).execute());
-  return id;
-}
-
-const makeEndpoint = (database: Database, workspaceId: string, types: string[]): Promise<string> =>
-  createEndpointRow(database, workspaceId, { id: newUuid(), types, now });
-
-const tell = (database: Database, workspaceId: string, resourceId: string, revision: number, type = 'upload.pending') =>
-  database.inEngine((tx) =>
-    record(forWorkspace(tx, workspaceId), { resourceId, revision, type, data: { name: 'Zoë "Z"' }, now }),
-  );
-
-const deliveries = (database: Database) =>
-  database.inEngine((tx) => tx.db.selectFrom('webhook_deliveries').selectAll().orderBy('id').execute());
 const waiting = async (database: Database) =>
   (
     await database.inEngine((tx) =>
@@ -91,7 +72,7 @@ test('an endpoint that was disabled meanwhile gets nothing, and the event does n
     const workspaceId = await makeWorkspace(database);
     const webhookId = await makeEndpoint(database, workspaceId, ['upload.pending']);
     await tell(database, workspaceId, newUuid(), 1);
-    await database.inEngine((tx) => disableWebhook(tx, { workspaceId, webhookId }, 'requested', now));
+    await database.inEngine((tx) => disableWebhook(tx, { workspaceId, webhookId }, { reason: 'requested' }, now));
     await handOverEvents(database, now);
     expect(await deliveries(database)).toEqual([]);
     expect(await waiting(database)).toBe(0);
@@ -124,7 +105,7 @@ test('a server reads no more at once than fits into its memory, and always somet
     const serverId = newUuid();
     const read = (limit: number, limitBytes: number) =>
       database.inEngine(async (tx) => {
-        await claimEndpoints(tx, { serverId, held: [], now, limit: 10 });
+        await claimEndpoints(tx, { serverId, held: [], now, limit: 10, rested: false });
         return (await dueDeliveries(tx, endpoint, { serverId, now, limit, limitBytes }))!.due.map((each) => each.id);
       });
     const all = await read(10, 1_000_000);
@@ -134,3 +115,51 @@ test('a server reads no more at once than fits into its memory, and always somet
     expect(await read(10, 2 * bytes)).toEqual(all.slice(0, 2));
     expect(await read(10, 1)).toEqual(all.slice(0, 1));
   }));
+
+test('what happens after an endpoint was enabled again is not ended with what waited when it was disabled', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await makeWorkspace(database);
+    const webhookId = await makeEndpoint(database, workspaceId, ['upload.pending']);
+    const endpoint = { workspaceId, webhookId };
+    await tell(database, workspaceId, newUuid(), 1);
+    await handOverEvents(database, now);
+    await database.inEngine((tx) => disableWebhook(tx, endpoint, { reason: 'requested' }, now));
+    await database.inEngine((tx) => tx.db.updateTable('webhooks').set({ status: 'enabled' }).execute());
+    await tell(database, workspaceId, newUuid(), 1);
+    // By the clock of a server that is behind.
+    await handOverEvents(database, new Date(now.getTime() - 100));
+    await database.inEngine((tx) => endWaiting(tx, endpoint, { before: now, limit: 10 }));
+    expect((await deliveries(database)).map(({ status }) => status)).toEqual(['failed', 'pending']);
+  }));
+
+test('an event that is handed over while an earlier one of its resource is put off waits for that', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await makeWorkspace(database);
+    const webhookId = await makeEndpoint(database, workspaceId, ['upload.pending']);
+    const resourceId = newUuid();
+    await tell(database, workspaceId, resourceId, 1);
+    await handOverEvents(database, now);
+    const [first] = await deliveries(database);
+    await tell(database, workspaceId, resourceId, 2);
+    const later = new Date(now.getTime() + 3_600_000);
+    let handingOver: Promise<boolean> | undefined;
+    await database.inEngine(async (tx) => {
+      const tried = { verdict: 'failed', statusCode: 500, durationMs: 1, restMs: 0 } as const;
+      await markDeliveries(tx, { workspaceId, webhookId }, [
+        { delivery: first!, tried, at: now, nextAttemptAt: later },
+      ]);
+      handingOver = handOverEvents(database, now);
+      await waitingForLock(database);
+    });
+    await handingOver;
+    expect((await deliveries(database)).map((each) => each.next_attempt_at)).toEqual([later, later]);
+  }));
+
+/** Waits until a transaction waits for a row of another. */
+const waitingForLock = (database: Database) =>
+  vi.waitFor(async () => {
+    const { rows } = await database.pool.query(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    expect(rows).not.toEqual([]);
+  }, 20_000);

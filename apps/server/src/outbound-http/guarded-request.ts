@@ -51,7 +51,8 @@ async function send(dispatcher: Dispatcher, request: OutboundRequest): Promise<O
   try {
     const answer = await undiciRequest(url, { dispatcher, method, headers, body: body ?? null, signal });
     connected = true;
-    const read = request.maxBytes === 'none' ? await dropBody(answer.body) : await readBody(answer.body, request.maxBytes);
+    const read =
+      request.maxBytes === 'none' ? await dropBody(answer.body) : await readBody(answer.body, request.maxBytes);
     return { status: answer.statusCode, headers: joined(answer.headers), body: read };
   } catch (error) {
     if (request.signal?.aborted) throw new OutboundError('aborted', 'The request was given up.');

@@ -20,23 +20,33 @@ export interface DueDelivery {
   order_number: number;
   attempts: number;
   payload: string;
+  created_at: Date;
+}
+
+interface ClaimTerms {
+  serverId: string;
+  /** UUIDs of those that this server is at already. */
+  held: readonly string[];
+  now: Date;
+  limit: number;
+  /** Those that had to rest after the last round are taken apart from the others, whom they must not hold up. */
+  rested: boolean;
 }
 
 /**
  * Takes endpoints that have something to do and that no living server holds. One server at a time sends to an endpoint,
  * so that it alone sees to the order and to how much is sent at once.
- * @param held UUIDs of those that this server is at already
  */
 export async function claimEndpoints(
   tx: EngineTx,
-  { serverId, held, now, limit }: { serverId: string; held: readonly string[]; now: Date; limit: number },
+  { serverId, held, now, limit, rested }: ClaimTerms,
 ): Promise<EndpointKey[]> {
   const { rows } = await sql<EndpointKey>`
     update webhooks w set server_id = ${serverId}
     where (w.workspace_id, w.id) in (
       select c.workspace_id, c.id from webhooks c
       where c.deleted_at is null and c.id <> all(${held}::uuid[])
-        and (c.resting_until is null or c.resting_until <= ${now})
+        and ${rested ? sql`c.resting_until <= ${now}` : sql`c.resting_until is null`}
         and (c.server_id is null or c.server_id = ${serverId} or not exists (
           select from servers s where s.id = c.server_id and s.lease_until > clock_timestamp()))
         and (c.ending_before is not null or (
@@ -52,10 +62,11 @@ export async function claimEndpoints(
 export async function releaseEndpoint(
   tx: EngineTx,
   { workspaceId, webhookId }: EndpointKey,
-  { serverId, restingUntil }: { serverId: string; restingUntil: Date | null },
+  { serverId, restingUntil, url }: { serverId: string; restingUntil: Date | null; url: string | null },
 ): Promise<void> {
+  // What another URL has asked for says nothing of the one that it has now.
   await sql`
-    update webhooks set server_id = null, resting_until = ${restingUntil}
+    update webhooks set server_id = null, resting_until = case when url = coalesce(${url}, url) then ${restingUntil}::timestamptz end
     where workspace_id = ${workspaceId} and id = ${webhookId} and server_id = ${serverId}`.execute(tx.db);
 }
 
@@ -77,7 +88,7 @@ export async function dueDeliveries(
       tx.db,
     ),
     sql<DueDelivery>`
-      select id, event_id, order_key, order_number, attempts, payload from (
+      select id, event_id, order_key, order_number, attempts, payload, created_at from (
         select *, sum(octet_length(payload)) over (order by next_attempt_at, id) - octet_length(payload) as bytes_before
         from (
           select d.* from webhook_deliveries d

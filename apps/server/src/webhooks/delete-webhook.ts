@@ -16,7 +16,7 @@ export async function deleteWebhook(
   await database.inWorkspace(workspaceId, async (tx) => {
     if (!(await lockWebhook(tx, webhookId))) throw notFound();
     const now = clock.now();
-    await disableWebhook(tx, { workspaceId, webhookId }, 'requested', now);
+    await disableWebhook(tx, { workspaceId, webhookId }, { reason: 'requested' }, now);
     await changeWebhook(tx, webhookId, { deleted_at: now });
     await audit(tx, actorOf('webhook.deleted', 'webhook', toId('whk', webhookId)), now);
   });

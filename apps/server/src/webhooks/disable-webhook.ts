@@ -1,18 +1,21 @@
 import { sql } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 
+/** Why an endpoint is disabled: a client wants it, or the URL that it had has answered 410. */
+export type DisableCause = { reason: 'requested' } | { reason: 'gone'; url: string };
+
 /**
- * Disables an endpoint. It gets nothing from now on, and its senders end what waits (`ending_before`).
- * @returns whether it was enabled
+ * Disables an endpoint, if it is enabled and still has the URL that is gone. It gets nothing from now on, and its senders
+ * end what waits (`ending_before`).
  */
 export async function disableWebhook(
   tx: WorkspaceTx | EngineTx,
   { workspaceId, webhookId }: { workspaceId: string; webhookId: string },
-  reason: 'requested' | 'gone',
+  cause: DisableCause,
   now: Date,
-): Promise<boolean> {
-  const { rows } = await sql`
-    update webhooks set status = 'disabled', disabled_reason = ${reason}, ending_before = ${now}, updated_at = ${now}
-    where workspace_id = ${workspaceId} and id = ${webhookId} and status = 'enabled' returning id`.execute(tx.db);
-  return rows.length === 1;
+): Promise<void> {
+  await sql`
+    update webhooks set status = 'disabled', disabled_reason = ${cause.reason}, ending_before = ${now}, updated_at = ${now}
+    where workspace_id = ${workspaceId} and id = ${webhookId} and status = 'enabled'
+      ${'url' in cause ? sql`and url = ${cause.url}` : sql``}`.execute(tx.db);
 }

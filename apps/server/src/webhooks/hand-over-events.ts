@@ -14,12 +14,27 @@ export async function handOverEvents(database: Database, now: Date): Promise<boo
   return database.inEngine(async (tx) => {
     const events = await eventsToHandOver(tx, AT_ONCE);
     if (events.length === 0) return false;
-    await Promise.all([insertDeliveries(tx, events, now), markHandedOver(tx, events)]);
+    // Asked together, they go out together, and run one after another.
+    await Promise.all([holdEndpoints(tx, events), insertDeliveries(tx, events, now), markHandedOver(tx, events)]);
     return events.length === AT_ONCE;
   });
 }
 
-/** An event waits for the next try of the one before it of its resource, where that is still to come. */
+/** So that none is disabled, and no try of an earlier event is put off, before the deliveries are there. */
+async function holdEndpoints(tx: EngineTx, events: EventToHandOver[]): Promise<void> {
+  const wanted = events.flatMap((event) => event.hand_over_to.map((id) => [event.workspace_id, id] as const));
+  const distinct = new Map(wanted.map((each) => [each.join(), each]));
+  const keys = [...distinct.keys()].toSorted().map((key) => distinct.get(key)!);
+  await sql`
+    select from unnest(${keys.map(([workspaceId]) => workspaceId)}::uuid[], ${keys.map(([, id]) => id)}::uuid[])
+      as x (workspace_id, id)
+    join webhooks w on w.workspace_id = x.workspace_id and w.id = x.id for share of w`.execute(tx.db);
+}
+
+/**
+ * An event waits for the next try of the one before it of its resource, where that is still to come. What an endpoint gets
+ * after it was enabled again is made after what it ended when it was disabled.
+ */
 async function insertDeliveries(tx: EngineTx, events: EventToHandOver[], now: Date): Promise<void> {
   const wanted = events.flatMap((event) => event.hand_over_to.map((webhookId) => ({ ...event, webhookId })));
   await sql`
@@ -32,13 +47,12 @@ async function insertDeliveries(tx: EngineTx, events: EventToHandOver[], now: Da
       greatest(${now}, (select p.next_attempt_at from webhook_deliveries p
         where p.workspace_id = w.workspace_id and p.webhook_id = w.id and p.order_key = e.resource_id
           and p.status = 'pending' order by p.order_number desc limit 1)),
-      ${now}
+      greatest(${now}, w.ending_before + interval '1 microsecond')
     from unnest(${wanted.map((each) => each.workspace_id)}::uuid[], ${wanted.map((each) => each.resource_id)}::uuid[],
       ${wanted.map((each) => each.revision)}::bigint[], ${wanted.map((each) => each.webhookId)}::uuid[],
       ${wanted.map(newUuid)}::uuid[]) as x (workspace_id, resource_id, revision, webhook_id, id)
     join events e on e.workspace_id = x.workspace_id and e.resource_id = x.resource_id and e.revision = x.revision
     join webhooks w on w.workspace_id = x.workspace_id and w.id = x.webhook_id
     where w.status = 'enabled'
-    for share of w
     on conflict do nothing`.execute(tx.db);
 }

@@ -36,6 +36,9 @@ export async function markDeliveries(
       and d.next_attempt_at is not null and d.attempts = x.attempts`.execute(tx.db);
   const again = results.filter((each) => each.nextAttemptAt !== undefined);
   if (again.length === 0) return;
+  // Events that are just being handed over are there by then, or see the next try.
+  await sql`
+    select from webhooks where workspace_id = ${workspaceId} and id = ${webhookId} for no key update`.execute(tx.db);
   // Later events of the same resources can't be sent before, so they need not be looked at before.
   await sql`
     update webhook_deliveries d set next_attempt_at = x.next_attempt_at
@@ -53,6 +56,21 @@ export async function markDeliveries(
 
 /** What is beyond is looked at, and waits all the same. */
 const MOST_LATER = 1000;
+
+/** Gives up deliveries that have waited for so long that nobody should be surprised by them. */
+export async function giveUpDeliveries(
+  tx: EngineTx,
+  { workspaceId, webhookId }: EndpointKey,
+  deliveries: DueDelivery[],
+): Promise<void> {
+  await sql`
+    update webhook_deliveries d set status = case when d.status = 'pending' then 'failed' else d.status end,
+      next_attempt_at = null, last_error = 'The endpoint did not take it within seven days.'
+    from unnest(${deliveries.map(() => workspaceId)}::uuid[], ${deliveries.map(() => webhookId)}::uuid[],
+      ${deliveries.map(({ id }) => id)}::uuid[]) as x (workspace_id, webhook_id, id)
+    where d.workspace_id = x.workspace_id and d.webhook_id = x.webhook_id and d.id = x.id
+      and d.next_attempt_at is not null`.execute(tx.db);
+}
 
 /**
  * Ends deliveries of a disabled endpoint, at most `limit`: those that were made before it was disabled and still wait. Where

@@ -6,8 +6,9 @@ import { serveEndpoint } from './serve-endpoint.ts';
 
 /** How long the loop rests when it found nothing to do. */
 const REST_MS = 200;
-/** How many endpoints this process sends to at a time. */
+/** How many endpoints this process sends to at a time, and how many of them may have failed before. */
 const AT_ONCE = 100;
+const RESTED_AT_ONCE = 50;
 /** How long endpoints that are just being sent to have for their answers when the process closes. */
 const GRACE_MS = 3000;
 
@@ -17,29 +18,34 @@ const GRACE_MS = 3000;
  */
 export function startWebhookSender(deps: WebhookDeps): { close(): Promise<void> } {
   const { database, lease, clock, log } = deps;
-  const serving = new Map<string, Promise<void>>();
+  const serving = new Map<string, { end: Promise<void>; rested: boolean }>();
   const closing = new AbortController();
   const givingUp = new AbortController();
   const ends = { closing: closing.signal, givingUp: givingUp.signal };
 
-  const serve = (endpoint: EndpointKey) => {
+  const serve = (endpoint: EndpointKey, rested: boolean) => {
     const end = serveEndpoint(deps, endpoint, ends)
       .catch((error) => log.error({ err: error, ...endpoint }, 'an endpoint could not be served; it is tried again'))
       .finally(() => serving.delete(endpoint.webhookId));
-    serving.set(endpoint.webhookId, end);
+    serving.set(endpoint.webhookId, { end, rested });
+  };
+
+  /** Endpoints that have answered last come first: however many others hang, there is a place for them. */
+  const claim = async (now: Date, rested: boolean): Promise<void> => {
+    const places = AT_ONCE - serving.size;
+    const limit = rested
+      ? Math.min(places, RESTED_AT_ONCE - [...serving.values()].filter((each) => each.rested).length)
+      : places;
+    if (limit <= 0 || !lease.isHeld()) return;
+    const terms = { serverId: lease.serverId(), held: [...serving.keys()], now, limit, rested };
+    for (const endpoint of await database.inEngine((tx) => claimEndpoints(tx, terms))) serve(endpoint, rested);
   };
 
   const turn = async (): Promise<boolean> => {
     const now = clock.now();
     const hasMore = await handOverEvents(database, now);
-    const limit = AT_ONCE - serving.size;
-    if (limit > 0 && lease.isHeld()) {
-      const held = [...serving.keys()];
-      const claimed = await database.inEngine((tx) =>
-        claimEndpoints(tx, { serverId: lease.serverId(), held, now, limit }),
-      );
-      for (const endpoint of claimed) serve(endpoint);
-    }
+    await claim(now, false);
+    await claim(now, true);
     return hasMore;
   };
 
@@ -49,7 +55,7 @@ export function startWebhookSender(deps: WebhookDeps): { close(): Promise<void> 
       closing.abort();
       const grace = setTimeout(() => givingUp.abort(), GRACE_MS);
       await loop.close();
-      await Promise.all(serving.values());
+      await Promise.all([...serving.values()].map(({ end }) => end));
       clearTimeout(grace);
     },
   };

@@ -2,18 +2,24 @@ import { type DueDelivery, dueDeliveries, type EndpointKey, releaseEndpoint } fr
 import type { WebhookDeps } from './deps.ts';
 import { disableWebhook } from './disable-webhook.ts';
 import { gatherMarks } from './gather-marks.ts';
-import { endWaiting, markDeliveries, type TriedDelivery } from './mark-deliveries.ts';
+import { endWaiting, giveUpDeliveries, markDeliveries, type TriedDelivery } from './mark-deliveries.ts';
 import { nextAttemptAt } from './retry-schedule.ts';
 import { createSigner, TRY_MS, tryDelivery } from './try-delivery.ts';
 import { secretsOf, type WebhookRow } from './webhook.ts';
 
 /** The most that is read at once. */
 const ROUND_SIZE = 1000;
-const ROUND_BYTES = 16_000_000;
+/** Of each of the hundred endpoints that a process sends to at a time. */
+const ROUND_BYTES = 4_000_000;
 /** After which an endpoint is read anew: it may have been disabled, deleted or changed. */
 const ROUND_MS = 1000;
 /** How many requests one endpoint gets at a time. */
 const AT_ONCE = 32;
+
+/** How long after an event a delivery is still tried: what an endpoint that is away is to get must not pile up for ever. */
+const GIVE_UP_MS = 7 * 24 * 3600 * 1000;
+/** How long an endpoint is left alone that could not be served by a fault of ours. */
+const FAULT_MS = 5000;
 
 /** What ends the sending of a process: after the one nothing more is sent, after the other no answer is waited for. */
 export interface Ends {
@@ -30,19 +36,26 @@ export async function serveEndpoint(deps: WebhookDeps, endpoint: EndpointKey, en
   const serverId = lease.serverId();
   const isOurs = () => !ends.closing.aborted && lease.isHeld() && lease.serverId() === serverId;
   let restMs = 0;
+  let url: string | null = null;
   try {
     while (isOurs() && restMs === 0) {
       const terms = { serverId, now: clock.now(), limit: ROUND_SIZE, limitBytes: ROUND_BYTES };
       const found = await database.inEngine((tx) => dueDeliveries(tx, endpoint, terms));
       if (!found) return;
       const { webhook, due } = found;
+      ({ url } = webhook);
+      const old = due.filter((each) => each.created_at.getTime() < terms.now.getTime() - GIVE_UP_MS);
       if (webhook.ending_before) await endDisabled(deps, endpoint, webhook.ending_before);
       else if (due.length === 0) return;
+      else if (old.length > 0) await database.inEngine((tx) => giveUpDeliveries(tx, endpoint, old));
       else restMs = await sendRound(deps, webhook, due, { isOurs, givingUp: ends.givingUp });
     }
+  } catch (error) {
+    restMs = FAULT_MS;
+    throw error;
   } finally {
     const restingUntil = restMs > 0 ? new Date(clock.now().getTime() + restMs) : null;
-    await database.inEngine((tx) => releaseEndpoint(tx, endpoint, { serverId, restingUntil }));
+    await database.inEngine((tx) => releaseEndpoint(tx, endpoint, { serverId, restingUntil, url }));
   }
 }
 
@@ -98,7 +111,8 @@ async function sendRound(
   };
   await Promise.all(Array.from({ length: AT_ONCE }, sendSome));
   await marks.end();
-  if (isGone) await database.inEngine((tx) => disableWebhook(tx, endpoint, 'gone', clock.now()));
+  if (isGone)
+    await database.inEngine((tx) => disableWebhook(tx, endpoint, { reason: 'gone', url: webhook.url }, clock.now()));
   return restMs;
 }
 

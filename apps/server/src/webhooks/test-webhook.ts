@@ -34,7 +34,8 @@ export async function testWebhook(
   return database.inWorkspace(workspaceId, async (tx) => {
     if (!(await findWebhook(tx, webhookId))) throw notFound();
     const after = clock.now();
-    if (tried.verdict === 'gone') await disableWebhook(tx, { workspaceId, webhookId }, 'gone', after);
+    if (tried.verdict === 'gone')
+      await disableWebhook(tx, { workspaceId, webhookId }, { reason: 'gone', url: webhook.url }, after);
     await audit(tx, actorOf('webhook.tested', 'webhook', toId('whk', webhookId)), after);
     return insertDelivery(tx, {
       webhook_id: webhookId,

@@ -26,7 +26,7 @@ export async function updateWebhook(
     if (url !== undefined) checkUrl(guard, url);
     if (Object.keys(body).length === 0) return before;
     const now = clock.now();
-    if (status === 'disabled') await disableWebhook(tx, { workspaceId, webhookId }, 'requested', now);
+    if (status === 'disabled') await disableWebhook(tx, { workspaceId, webhookId }, { reason: 'requested' }, now);
     if (status === 'enabled') await enableWebhook(tx, webhookId);
     const row = await changeWebhook(tx, webhookId, {
       // Another address, or one that is told to be up again, need not rest for what the last one answered.
