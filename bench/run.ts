@@ -11,6 +11,7 @@ const measurements: Record<string, () => Promise<Found>> = {
   batch: async () => (await import('./batch.ts')).benchBatch(),
   pools: async () => (await import('./pools.ts')).benchPools(),
   live: async () => (await import('./live.ts')).benchLive(),
+  search: async () => (await import('./search.ts')).benchSearch(),
   webhooks: async () => (await import('./webhooks.ts')).benchWebhooks(),
 };
 

@@ -13,6 +13,9 @@ export interface FoundPassage {
 
 /** Each one that is ranked is read, so their number bounds the time of a search. */
 const MOST_RANKED = 1000;
+/** Words that more passages bear are not even counted. */
+const MOST_COUNTED = 4 * MOST_RANKED;
+const BYTES_PER_PASSAGE = 1000;
 /** Of a long query, the longest words: they are the rarest, as a rule. */
 const MOST_WORDS = 24;
 
@@ -85,7 +88,9 @@ async function rank(
 }
 
 /** Those of the words that few enough passages of the knowledge base bear to rank them all. */
-async function rareWords(tx: WorkspaceTx, knowledgeBaseId: string, words: string[]): Promise<string[]> {
+async function rareWords(tx: WorkspaceTx, knowledgeBaseId: string, all: string[]): Promise<string[]> {
+  const common = await commonWords(tx, knowledgeBaseId, all);
+  const words = all.filter((word) => !common.has(word));
   const inBase = quoted(baseWord(knowledgeBaseId));
   const queries = words.map((word) => `${inBase} & ${quoted(word)}`);
   const { rows } = await sql<{ at: number; count: number }>`
@@ -104,4 +109,21 @@ async function rareWords(tx: WorkspaceTx, knowledgeBaseId: string, words: string
     if (count > 0) rare.push(words[at]!);
   }
   return rare;
+}
+
+/**
+ * Those of the words that, by the planner's statistics, some thousands of passages of the knowledge base bear: to count
+ * them would take longer than the rest of the search.
+ */
+async function commonWords(tx: WorkspaceTx, knowledgeBaseId: string, words: string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ word: string }>`
+    select e.word
+    from pg_stats s
+    cross join unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) as e (word, share)
+    where s.tablename ^@ 'knowledge_base_passages' and s.attname = 'words' and e.word = any(${words}::text[])
+      and e.share * (
+        select sum(extracted_text_size_bytes) / ${sql.lit(BYTES_PER_PASSAGE)} from knowledge_base_documents
+        where workspace_id = ${tx.workspaceId} and knowledge_base_id = ${knowledgeBaseId} and status = 'ready'
+      ) > ${sql.lit(MOST_COUNTED)}`.execute(tx.db);
+  return new Set(rows.map((row) => row.word));
 }
