@@ -18,7 +18,9 @@ const here = fileURLToPath(new URL('..', import.meta.url));
 const dataDir = mkdtempSync(path.join(tmpdir(), 'trunkline-published-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-test('the published server is plain JavaScript, and checks a contact file in its thread, and reads a document in its process', { timeout: 180_000 }, async () => {
+test('the published server is plain JavaScript, and checks a contact file in its thread, and reads a document in its process', {
+  timeout: 180_000,
+}, async () => {
   const tsc = createRequire(import.meta.url).resolve('typescript/package.json');
   execFileSync(process.execPath, [path.join(path.dirname(tsc), 'bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: here });
   const { connection, drop } = await freshDatabase();
