@@ -1,6 +1,7 @@
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { campaignsOf } from '../src/calls/call-owner.ts';
-import { requestEndOfCalls } from '../src/calls/hang-up-requested.ts';
+import { hangUpRequested, requestEndOfCalls } from '../src/calls/hang-up-requested.ts';
 import { type RunCallAnswer, type RunCallWish, requestRunCall } from '../src/calls/request-run-call.ts';
 import type { Database } from '../src/database/database.ts';
 import { newUuid } from '../src/ids.ts';
@@ -41,7 +42,7 @@ async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> 
     database.inEngine(({ db }) =>
       db.selectFrom('calls').selectAll().where('id', '=', roomId).executeTakeFirstOrThrow(),
     );
-  return { workspaceId, dialer, stop, request, call };
+  return { workspaceId, serverId: servers[0]!.id, dialer, stop, request, call };
 }
 
 test.concurrent('a call of a run is placed with its variables, and ended where its end is asked for', () =>
@@ -161,4 +162,50 @@ test.concurrent('from a pool a number is chosen and counted, for the next attemp
     dialer.place([first.call]);
     await stop();
     expect(await attempts()).toEqual([0, 1]);
+  }));
+
+test.concurrent('calls that the provider was asked to end, and has not ended, keep no other from being hung up', () =>
+  withDatabase(async (database) => {
+    const { serverId, dialer, stop, request } = await runCalls(database);
+    for (let i = 0; i < 103; i += 1) await request({ to: `+1415555${3000 + i}` });
+    await database.inEngine(({ db }) =>
+      db
+        .updateTable('calls')
+        .set({ status: 'dialing', end_requested_at: NOW, place_before: new Date('2100-01-01') })
+        .execute(),
+    );
+    const asked = new Set<string>();
+    const simulator = dialer.gatewayFor('simulator');
+    const deaf = Object.assign(Object.create(simulator), {
+      endCall: async ({ roomId }: { roomId: string }) => {
+        asked.add(roomId);
+        return 'ending';
+      },
+    });
+    const lease = { serverId: () => serverId, isHeld: () => true, release: async () => {} };
+    const loop = hangUpRequested({ database, lease, log: pino({ level: 'silent' }), gatewayFor: () => deaf });
+    await until(async () => asked.size === 103);
+    await loop.close();
+    await stop();
+  }));
+
+test.concurrent('a call from a number of a pool locks what counts in the order of claims', () =>
+  withDatabase(async (database) => {
+    const { workspaceId, stop, request } = await runCalls(database);
+    await seedPool(database, workspaceId, [{ phoneNumber: '+12125550198' }]);
+    await request({ from: { number: '+12125550198' } });
+    const claim = await database.pool.connect();
+    await claim.query("begin; select set_config('trunkline.engine', 'on', true); select from number_usage for update");
+    const requested = request({ from: { number: '+12125550198' }, to: '+14155550101' });
+    await until(async () => {
+      const { rows } = await database.pool.query(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rows.length > 0;
+    });
+    await claim.query('select from workspace_usage for update nowait');
+    await claim.query('commit');
+    claim.release();
+    expect((await requested).kind).toBe('queued');
+    await stop();
   }));

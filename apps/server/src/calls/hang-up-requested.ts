@@ -69,22 +69,21 @@ export function hangUpRequested(options: {
   gatewayFor: (provider: string) => TelephonyGateway;
 }): Repeating {
   const { database, lease, log } = options;
+  /** The calls whose end the provider was asked for lately; they must not keep the others from being read. */
   const askedAt = new Map<string, number>();
 
   const turn = async (): Promise<void> => {
+    for (const [id, at] of askedAt) if (performance.now() - at >= ASK_AGAIN_MS) askedAt.delete(id);
     const { rows } = await database.inEngine(({ db }) =>
       sql<RequestedRow>`
         select c.id, c.from_number, c.to_number, coalesce(c.dialed_at, c.start_at) as placed_at, n.provider
         from calls c join phone_numbers n on n.workspace_id = c.workspace_id and n.id = c.phone_number_id
         where c.server_id = ${lease.serverId()} and c.ended_at is null and c.end_requested_at is not null
+          and c.id <> all(${[...askedAt.keys()]}::uuid[])
         limit ${sql.raw(String(MOST_AT_ONCE))}`.execute(db),
     );
-    const open = new Set(rows.map((row) => row.id));
-    for (const id of askedAt.keys()) if (!open.has(id)) askedAt.delete(id);
-    await Promise.all(rows.filter((row) => isDue(row.id)).map(hangUp));
+    await Promise.all(rows.map(hangUp));
   };
-
-  const isDue = (id: string): boolean => performance.now() - (askedAt.get(id) ?? -ASK_AGAIN_MS) >= ASK_AGAIN_MS;
 
   async function hangUp(row: RequestedRow): Promise<void> {
     const { id: roomId, placed_at: placedAt } = row;

@@ -220,10 +220,11 @@ async function queueCall(
   if (rows.length === 0) {
     return { kind: 'blocked', reason: 'already_on_a_call', until: new Date(now.getTime() + BUSY_ELSEWHERE_MS) };
   }
+  // In this order, as claims do.
+  if (caller.pooled) await countUses(tx, workspaceId, [caller.id], now);
   await sql`
     insert into workspace_usage (workspace_id, day, calls) values (${workspaceId}, ${utcDay(now)}, 1)
     on conflict (workspace_id, day) do update set calls = workspace_usage.calls + 1`.execute(tx.db);
-  if (caller.pooled) await countUses(tx, workspaceId, [caller.id], now);
   const held = {
     ...call,
     workspaceId,
