@@ -38,8 +38,7 @@ const visible = ({ server_id, due_at, ...rest }: RunRow) => rest;
 
 /** Holds the laws of runs over everything that has happened in a workspace. */
 export async function expectLaws(database: Database, workspaceId: string): Promise<void> {
-  // Read first, checked afterwards: a transaction of the engine may not rest.
-  const seen = await database.inEngine(({ db }) => readAll(db, workspaceId));
+  const seen = await database.inSnapshot(workspaceId, ({ db }) => readAll(db, workspaceId));
   const eventsOf = groupBy(seen.events, (event) => event.resource_id);
   for (const change of seen.changes) expectListedChange(change, eventsOf.get(change.run_id)!);
   for (const run of seen.runs) expectEventsOf(run, eventsOf.get(run.id)!);

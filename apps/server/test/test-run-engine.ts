@@ -1,10 +1,11 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { CallToPlace } from '../src/calls/place-calls.ts';
 import type { Clock } from '../src/clock.ts';
 import type { Database } from '../src/database/database.ts';
 import { openLease } from '../src/database/lease.ts';
+import type { Schema } from '../src/database/schema.ts';
 import type { SendRequest } from '../src/outbound-http/guarded-request.ts';
 import type { CallOutcome } from '../src/telephony/gateway.ts';
 import { cancelRun } from '../src/workflows/cancel-run.ts';
@@ -15,6 +16,17 @@ import { runCallOwner } from '../src/workflows/signal-runs.ts';
 import { wakeRuns } from '../src/workflows/wake-runs.ts';
 import { byTest } from './campaign-seed.ts';
 import { until } from './dialing.ts';
+
+/** Runs that a server has to do with now, and calls that are not over. */
+async function busyRows(db: Kysely<Schema>, now: Date): Promise<unknown[]> {
+  // One statement: between two, a call may end.
+  const { rows } = await sql`
+    select to_jsonb(r) as busy from workflow_runs r
+    where server_id is not null or due_at <= ${now} or status = 'queued'
+      or exists (select from run_signals s where s.run_id = r.id and s.source = r.waits_for)
+    union all select to_jsonb(c) from calls c where ended_at is null`.execute(db);
+  return rows;
+}
 
 /** How a call that was placed goes on. */
 export type CallFate = CallOutcome | 'returned';
@@ -79,16 +91,15 @@ export async function startTestEngine(
     wake: (workspaceId: string, workflowId: string, keys: string[]) =>
       wakeRuns(deps, workspaceId, workflowId, keys, byTest(workflowId)),
     /** Waits until nothing happens any more before the clock moves on. */
-    settled: () =>
-      until(async () => {
-        const { rows } = await database.inEngine(({ db }) =>
-          sql<{ busy: number }>`
-            select count(*) + (select count(*) from calls where ended_at is null) as busy from workflow_runs
-            where server_id is not null or due_at <= ${clock.now()} or status in ('queued')
-              or exists (select from run_signals s where s.run_id = id and s.source = waits_for)`.execute(db),
-        );
-        return rows[0]!.busy === 0 && ends.size === 0;
-      }),
+    settled: async () => {
+      let busy: unknown[] = [];
+      await until(async () => {
+        busy = await database.inEngine(({ db }) => busyRows(db, clock.now()));
+        return busy.length === 0 && ends.size === 0;
+      }).catch((error) => {
+        throw new Error(`${error.message} Busy: ${JSON.stringify({ busy, ends: ends.size })}`);
+      });
+    },
     stop: async () => {
       await engine.stop();
       await Promise.all(ends);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Database, EngineTx } from '../database/database.ts';
+import { isRetriable } from '../database/errors.ts';
 import type { SendRequest } from '../outbound-http/guarded-request.ts';
 import { ServiceError } from '../service-error.ts';
 import { type HeldRun, type NextStep, nextStep } from './advance-run.ts';
@@ -42,6 +43,10 @@ export interface RunHolder {
 }
 
 class LostRun extends Error {}
+
+/** Whether the same may succeed later: the database is away, or others were in the way time and again. */
+const isPassing = (error: unknown): boolean =>
+  isRetriable(error) || (error instanceof ServiceError && error.code === 'unavailable');
 
 export function createRunHolder(options: {
   database: Database;
@@ -192,7 +197,7 @@ export function createRunHolder(options: {
   }
 
   async function afterFailure(changes: Change[], sends: ReadonlyMap<string, HttpNode>, error: unknown): Promise<void> {
-    if (error instanceof ServiceError && error.code === 'unavailable') {
+    if (isPassing(error)) {
       for (const { before } of changes) if (sends.has(before.id)) sender.leavePlace();
       await sleep(RETRY_MS);
       return push(changes.flatMap(({ before }) => held.get(before.id) ?? []));
@@ -250,7 +255,7 @@ export function createRunHolder(options: {
       settle([change], new Map());
     } catch (error) {
       if (error instanceof LostRun) return letGo([{ run: each.run, dueAt: clock.now() }]);
-      if (error instanceof ServiceError && error.code === 'unavailable') {
+      if (isPassing(error)) {
         await sleep(RETRY_MS);
         return push([each]);
       }
