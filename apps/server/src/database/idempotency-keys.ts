@@ -117,11 +117,19 @@ export async function giveIdempotencyKeysBack(tx: WorkspaceTx, operation: string
 }
 
 const KEPT_MS = 24 * 3600 * 1000;
+const CHUNK = 5000;
 
-/** Forgets the keys that were taken more than 24 hours ago. */
+/** Forgets the keys that were taken more than 24 hours ago, in small transactions. Servers may do it at once. */
 export async function deleteOldIdempotencyKeys(database: Database, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS);
-  await database.inEngine((tx) => tx.db.deleteFrom('idempotency_keys').where('created_at', '<', before).execute());
+  for (;;) {
+    const { numAffectedRows = 0n } = await database.inEngine((tx) =>
+      sql`
+        delete from idempotency_keys where ctid = any(array(select ctid from idempotency_keys
+          where created_at < ${before} limit ${sql.lit(CHUNK)} for update skip locked))`.execute(tx.db),
+    );
+    if (numAffectedRows < CHUNK) return;
+  }
 }
 
 /** The refusal of a request while an equal one is being carried out. */

@@ -14,6 +14,7 @@ import * as batches from '../../migrations/0010-batches.ts';
 import * as premiumRate from '../../migrations/0011-premium-rate.ts';
 import * as inboundCalls from '../../migrations/0012-inbound-calls.ts';
 import * as webhookDeliveries from '../../migrations/0014-webhook-deliveries.ts';
+import * as keyRetention from '../../migrations/0015-key-retention.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -31,6 +32,7 @@ const migrations = {
   '0011-premium-rate': premiumRate,
   '0012-inbound-calls': inboundCalls,
   '0014-webhook-deliveries': webhookDeliveries,
+  '0015-key-retention': keyRetention,
 };
 
 /**

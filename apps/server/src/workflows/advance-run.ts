@@ -1,6 +1,7 @@
 import type { RunError } from '../database/schema-runs.ts';
 import { toId } from '../ids.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
+import { isTimestamp } from '../timestamp.ts';
 import { type Change, end, fail, goOn, goWrong, tryAgain, waitAs } from './change-run.ts';
 import type { CallNode, HttpNode, Node, RunNode, WaitNode } from './definition.ts';
 import { evaluateBranch } from './evaluate-branch.ts';
@@ -95,12 +96,9 @@ function sleep(run: RunRow, node: WaitNode, now: Date): NextStep {
   return ready(waitAs(run, 'waiting_schedule', { wake_at: until, due_at: until }, now));
 }
 
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
-
 function timeOf(template: string, run: RunRow): Date {
   const text = fillText(template, run.context);
-  const time = new Date(text);
-  if (RFC_3339.test(text) && !Number.isNaN(time.getTime())) return time;
+  if (isTimestamp(text)) return new Date(text);
   throw new StepError('invalid_time', `"${text.slice(0, 64)}" is no RFC 3339 time, such as 2026-11-20T09:30:00Z.`);
 }
 
