@@ -50,7 +50,9 @@ export async function expectLaws(database: Database, workspaceId: string): Promi
 
 async function readAll(db: Kysely<Schema>, workspaceId: string) {
   const runs = await sql<RunRow>`
-    select * from workflow_runs where workspace_id = ${workspaceId} order by created_at, id`.execute(db);
+    select * from workflow_runs where workspace_id = ${workspaceId} order by created_at, ended_at nulls last`.execute(
+    db,
+  );
   const changes = await sql<ChangeRow>`
     select c.run_id, c.before, c.after from run_changes c join workflow_runs r on r.id = c.run_id
     where r.workspace_id = ${workspaceId} order by c.at`.execute(db);
@@ -119,7 +121,7 @@ function expectEndOrWait(run: RunRow): void {
   if (status === 'running') expect(run.due_at).not.toBeNull();
 }
 
-/** Runs with one key never overlap. */
+/** Runs with one key never overlap. Of those that began in the same instant, the first to end began first. */
 function expectApart(runs: RunRow[]): void {
   const keyed = groupBy(
     runs.filter((run) => run.concurrency_key !== null),
