@@ -12,7 +12,7 @@ export interface FoundPassage {
 }
 
 /** Each one that is ranked is read, so their number bounds the time of a search. */
-const MOST_RANKED = 1000;
+const MOST_RANKED = 400;
 /** Words that more passages bear are not even counted. */
 const MOST_COUNTED = 4 * MOST_RANKED;
 const BYTES_PER_PASSAGE = 1000;
@@ -34,13 +34,15 @@ export async function searchPassages(
   query: string,
   limit: number,
 ): Promise<FoundPassage[]> {
-  const { all, words } = await parse(tx, knowledgeBaseId, query);
+  const { all, words, size } = await parse(tx, knowledgeBaseId, query);
   if (all === '') return [];
   const rankOfAll = sql`0.5 + ts_rank_cd(words, ${all}::tsquery, 32) / 2`;
   const found = await rank(tx, knowledgeBaseId, { matching: all, score: rankOfAll, limit });
   const isPlain = !/"|(^|\s)-\S/.test(query);
   if (found.length >= limit || !isPlain || words.length < 2) return found;
-  const rare = await rareWords(tx, knowledgeBaseId, words);
+  const common = size > MOST_COUNTED ? await commonWords(tx, size, words) : new Set();
+  const counted = words.filter((word) => !common.has(word));
+  const rare = await rareWords(tx, knowledgeBaseId, counted);
   if (rare.length === 0) return found;
   const any = rare.map(quoted).join(' | ');
   const rankOfAny = sql`ts_rank(words, ${any}::tsquery, 32) / 2`;
@@ -49,22 +51,28 @@ export async function searchPassages(
   return [...found, ...rest];
 }
 
-/** The query in the language of every ready document: as a text search query, and its words. */
+/**
+ * The query in the language of every ready document: as a text search query, and its words; and how many passages there
+ * are, more or less.
+ */
 async function parse(
   tx: WorkspaceTx,
   knowledgeBaseId: string,
   query: string,
-): Promise<{ all: string; words: string[] }> {
-  const { rows } = await sql<{ all_words: string; words: string[] }>`
+): Promise<{ all: string; words: string[]; size: number }> {
+  const { rows } = await sql<{ all_words: string; words: string[]; bytes: number }>`
     select websearch_to_tsquery(config, ${query})::text as all_words,
-      tsvector_to_array(to_tsvector(config, ${query})) as words
+      tsvector_to_array(to_tsvector(config, ${query})) as words, bytes
     from (
-      select distinct ('pg_catalog.' || language)::regconfig as config from knowledge_base_documents
+      select ('pg_catalog.' || language)::regconfig as config, sum(extracted_text_size_bytes)::bigint as bytes
+      from knowledge_base_documents
       where workspace_id = ${tx.workspaceId} and knowledge_base_id = ${knowledgeBaseId} and status = 'ready'
+      group by language
     ) language`.execute(tx.db);
   const queries = rows.map((row) => row.all_words).filter((text) => text !== '');
   const words = [...new Set(rows.flatMap((row) => row.words))].sort((a, b) => b.length - a.length);
-  return { all: queries.map((text) => `(${text})`).join(' | '), words: words.slice(0, MOST_WORDS) };
+  const size = rows.reduce((sum, row) => sum + row.bytes, 0) / BYTES_PER_PASSAGE;
+  return { all: queries.map((text) => `(${text})`).join(' | '), words: words.slice(0, MOST_WORDS), size };
 }
 
 async function rank(
@@ -88,9 +96,7 @@ async function rank(
 }
 
 /** Those of the words that few enough passages of the knowledge base bear to rank them all. */
-async function rareWords(tx: WorkspaceTx, knowledgeBaseId: string, all: string[]): Promise<string[]> {
-  const common = await commonWords(tx, knowledgeBaseId, all);
-  const words = all.filter((word) => !common.has(word));
+async function rareWords(tx: WorkspaceTx, knowledgeBaseId: string, words: string[]): Promise<string[]> {
   const inBase = quoted(baseWord(knowledgeBaseId));
   const queries = words.map((word) => `${inBase} & ${quoted(word)}`);
   const { rows } = await sql<{ at: number; count: number }>`
@@ -112,18 +118,15 @@ async function rareWords(tx: WorkspaceTx, knowledgeBaseId: string, all: string[]
 }
 
 /**
- * Those of the words that, by the planner's statistics, some thousands of passages of the knowledge base bear: to count
+ * Those of the words that, by the planner's statistics, very many passages of the knowledge base bear: to count
  * them would take longer than the rest of the search.
  */
-async function commonWords(tx: WorkspaceTx, knowledgeBaseId: string, words: string[]): Promise<Set<string>> {
+async function commonWords(tx: WorkspaceTx, size: number, words: string[]): Promise<Set<string>> {
   const { rows } = await sql<{ word: string }>`
     select e.word
     from pg_stats s
     cross join unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) as e (word, share)
     where s.tablename ^@ 'knowledge_base_passages' and s.attname = 'words' and e.word = any(${words}::text[])
-      and e.share * (
-        select sum(extracted_text_size_bytes) / ${sql.lit(BYTES_PER_PASSAGE)} from knowledge_base_documents
-        where workspace_id = ${tx.workspaceId} and knowledge_base_id = ${knowledgeBaseId} and status = 'ready'
-      ) > ${sql.lit(MOST_COUNTED)}`.execute(tx.db);
+      and e.share * ${size} > ${sql.lit(MOST_COUNTED)}`.execute(tx.db);
   return new Set(rows.map((row) => row.word));
 }
