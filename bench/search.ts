@@ -79,10 +79,10 @@ async function searchIn(postgres: Awaited<ReturnType<typeof startPostgres>>, bas
   await end();
   if (found < SEARCHES) throw new Error(`Only ${found} passages were found.`);
   times.sort((a, b) => a - b);
-  const where = bases === 1 ? 'one knowledge base of 100,000 passages' : `${bases} knowledge bases, 100,000 passages`;
+  const where = bases === 1 ? 'one of 100,000 passages' : `${bases} knowledge bases`;
   return [
-    { what: `search, ${where}, p50`, value: times[Math.floor(times.length / 2)]!, unit: 'ms' },
-    { what: `search, ${where}, p99`, value: times[Math.floor(times.length * 0.99)]!, unit: 'ms', aim: AIM_P99 },
+    { what: `search in ${where}, p50`, value: times[Math.floor(times.length / 2)]!, unit: 'ms' },
+    { what: `search in ${where}, p99`, value: times[Math.floor(times.length * 0.99)]!, unit: 'ms', aim: AIM_P99 },
   ];
 }
 
