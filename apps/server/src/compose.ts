@@ -164,7 +164,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const contactLists = { database, notifications, jobs, objects, clock, log, limits };
   const knowledgeBases = { database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes };
 
-  const phoneNumbers = { database, clock, log, secrets, agents, gateways: [simulator], onReleased: leavePool };
+  const phoneNumbers = { database, clock, log, secrets, agents, guard, gateways: [simulator], onReleased: leavePool };
 
   const campaigns = {
     database,

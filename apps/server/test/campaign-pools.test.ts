@@ -81,7 +81,7 @@ describe('a campaign with a pool', () => {
       409,
       {
         code: 'campaign_not_startable',
-        error: 'No number of the pool "Pool" can place calls. Validate its trunks to see why.',
+        error: 'No number of the pool "Pool" can place calls. Add one, or validate its trunks to see why.',
       },
     ]);
     expect((await preview(id)).leftOut).toMatchObject({ no_caller_id: 1 });

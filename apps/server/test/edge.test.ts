@@ -139,6 +139,9 @@ describe('what is asked', () => {
         { path: '/query/perPage', message: 'must be <= 100' },
       ],
     });
+    expect((await edge.send('GET', `${list}?color=red`)).body.details).toEqual([
+      { path: '/query/color', message: 'is not a known parameter' },
+    ]);
     await edge.send('GET', `${list}?perPage=7`);
     expect(listDoNotCall.mock.lastCall?.[0].query).toEqual({
       page: 1,

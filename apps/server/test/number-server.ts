@@ -13,6 +13,7 @@ import { createMetrics } from '../src/http/metrics.ts';
 import { createRateLimit } from '../src/http/rate-limit.ts';
 import { leavePool } from '../src/number-pools/leave-pool.ts';
 import { numberPoolOperations } from '../src/number-pools/operations.ts';
+import { createAddressGuard } from '../src/outbound-http/address-guard.ts';
 import type { PhoneNumberDeps } from '../src/phone-numbers/deps.ts';
 import { phoneNumberOperations } from '../src/phone-numbers/operations.ts';
 import { memoryStore } from '../src/telephony/simulator/memory-store.ts';
@@ -44,6 +45,7 @@ export async function startNumberServer(given: Partial<PhoneNumberDeps> = {}) {
     log,
     secrets,
     agents: anyAgent,
+    guard: createAddressGuard({ networks: [{ address: '127.0.0.1', prefix: 32 }], hosts: [] }),
     gateways,
     onReleased: leavePool,
     ...given,

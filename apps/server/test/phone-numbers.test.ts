@@ -269,6 +269,17 @@ test('a change of the trunk is checked at once, and credentials go with their us
   expect((await rowOf(number.id)).due_at).toBeNull();
 });
 
+test('a webhook of inbound calls may be plain http only where the settings allow the host', async () => {
+  const number = await imported();
+  const inboundWebhookUrl = 'http://127.0.0.1:8799/inbound';
+  expect((await patch(number.id, { inboundWebhookUrl })).data).toMatchObject({ inboundWebhookUrl });
+  const { error } = await patch(number.id, { inboundWebhookUrl: 'http://127.0.0.2/inbound' });
+  expect(error?.details).toEqual([
+    { path: '/body/inboundWebhookUrl', message: 'must not lead into the network of the server' },
+  ]);
+  expect((await patch(number.id, { inboundWebhookUrl: null })).data).not.toHaveProperty('inboundWebhookUrl');
+});
+
 test('faults of agents and trunks are 400 and say where, and nothing is changed', async () => {
   const [own, theirs] = [await imported(), await bought()];
   const cases: [string, object, string][] = [
@@ -280,6 +291,8 @@ test('faults of agents and trunks are 400 and say where, and nothing is changed'
     [theirs.id, { outboundTermination: null }, '/body/outboundTermination'],
     [theirs.id, { sipConfig: { transport: 'tls' } }, '/body/sipConfig'],
     [own.id, { inboundWebhookUrl: 'http://crm.example.com' }, '/body/inboundWebhookUrl'],
+    [own.id, { inboundWebhookUrl: 'https://10.0.0.1/in' }, '/body/inboundWebhookUrl'],
+    [own.id, { inboundWebhookUrl: 'ftp://crm.example.com' }, '/body/inboundWebhookUrl'],
     [own.id, { status: 'active' }, '/body/status'],
   ];
   for (const [id, body, where] of cases) {
@@ -290,6 +303,7 @@ test('faults of agents and trunks are 400 and say where, and nothing is changed'
   expect(await read(theirs.id)).toEqual(theirs);
   for (const body of [
     { outboundAgentId: 'nobody' },
+    { inboundWebhookUrl: 'http://crm.example.com' },
     { sipConfig: { terminationUrl: 'host:0' } },
     { sipConfig: { terminationUrl: 'host', ipAllowlist: ['1.2.3.4/99'] } },
     { sipConfig: { terminationUrl: 'host', password } },

@@ -70,7 +70,7 @@ async function checkPool(tx: WorkspaceTx, poolId: string): Promise<StartObstacle
   if (!pool) return { message: 'The number pool was deleted. Give the campaign another one, or a number.', reason };
   if (await hasReadyMember(tx, poolId)) return undefined;
   return {
-    message: `No number of the pool "${pool.name}" can place calls. Validate its trunks to see why.`,
+    message: `No number of the pool "${pool.name}" can place calls. Add one, or validate its trunks to see why.`,
     reason,
   };
 }

@@ -36,6 +36,20 @@ test('names null only where the type is wrong', () => {
   ]);
 });
 
+test('names the types of a value in one fault, unless one was meant', () => {
+  const types = ['object', 'array', 'string'].map((type) => fault('/body/value', 'type', `must be ${type}`));
+  const any = fault('/body/value', 'anyOf', 'must match a schema in anyOf');
+  const other = fault('/body/valued', 'required');
+  expect(worded(...types, any, other)).toEqual([
+    '/body/valued is required',
+    '/body/value must be object or array or string',
+  ]);
+  const tooLong = fault('/body/value', 'maxLength', 'must NOT have more than 9 characters');
+  expect(worded(types[0]!, types[1]!, tooLong, any)).toEqual([`/body/value ${tooLong.message}`]);
+  const within = fault('/body/value/0', 'type', 'must be string');
+  expect(worded(types[0]!, types[2]!, within, any)).toEqual(['/body/value/0 must be string']);
+});
+
 test('leaves a choice that it does not know as it is', () => {
   const [one, two] = [fault('/body/a', 'minimum', 'must be >= 1'), fault('/body/b', 'required')];
   expect(worded(one, two, choice)).toEqual([
@@ -55,6 +69,7 @@ test('puts patterns into words', () => {
   expect(pattern('^\\+[1-9][0-9]{6,14}$')).toBe('/x must be a phone number in E.164 form, such as +14155550100');
   expect(pattern('^cmp_[0-9a-f]{32}$')).toBe('/x must be an ID: cmp_ and 32 hexadecimal digits in lower case');
   expect(pattern('^[A-Z]{2}$')).toContain('such as US');
+  expect(pattern('^https?://')).toBe('/x must be an https:// URL');
   expect(pattern('^[0-9]{3}$')).toBe('/x must match pattern "^[0-9]{3}$"');
   expect(worded(fault('/x', 'format', 'must match format "date-time"'))[0]).toContain('2026-11-20T09:30:00Z');
 });

@@ -15,7 +15,7 @@ const PLAIN: Record<string, string> = {
 const PATTERNS: [pattern: RegExp, message: string][] = [
   [/"\^\\\+\[1-9\]\[0-9\]\{6,14\}\$"/, 'must be a phone number in E.164 form, such as +14155550100'],
   [/"\^\[A-Z\]\{2\}\$"/, 'must be a country in two capital letters (ISO 3166-1), such as US'],
-  [/"\^https:\/\/"/, 'must be an https:// URL'],
+  [/"\^https\?:\/\/"/, 'must be an https:// URL'],
 ];
 const ID_PATTERN = /"\^([a-z]+_)\[0-9a-f\]\{32\}\$"/;
 
@@ -27,7 +27,8 @@ export function wordFaults<Fault extends WordedFault>(faults: readonly Fault[]):
   // Of a shape that a property tells: the faults of that shape say more.
   const named = faults.filter(({ keyword }) => keyword !== 'if');
   const choices = named.filter(({ keyword }) => keyword === 'oneOf').map(({ path }) => path);
-  const left = choices.reduce<readonly Fault[]>(settleChoice, named);
+  const any = named.filter(({ keyword }) => keyword === 'anyOf').map(({ path }) => path);
+  const left = any.reduce(settleTypes, choices.reduce<readonly Fault[]>(settleChoice, named));
   const seen = new Set<string>();
   return left
     .map((fault) => ({ ...fault, message: words(fault) }))
@@ -38,6 +39,7 @@ const keyOf = ({ path, keyword, message }: WordedFault) => JSON.stringify([path,
 
 function words({ keyword, message }: WordedFault): string {
   if (keyword === 'format' && message.includes('"date-time"')) return 'must be a time such as 2026-11-20T09:30:00Z';
+  if (message.startsWith('Unknown query parameter')) return 'is not a known parameter';
   if (keyword !== 'pattern') return PLAIN[keyword] ?? message;
   const id = ID_PATTERN.exec(message)?.[1];
   if (id) return `must be an ID: ${id} and 32 hexadecimal digits in lower case`;
@@ -49,6 +51,18 @@ function settleChoice<Fault extends WordedFault>(faults: readonly Fault[], path:
   const others = faults.filter((fault) => !(here(fault) && fault.keyword === 'oneOf'));
   const orNull = others.find((fault) => here(fault) && fault.message === 'must be null');
   return orNull ? settleNullable(others, orNull, path) : settleShapes(faults, path);
+}
+
+/** A value that may be of several types: one fault names them all, unless one of them was sent and has faults of its own. */
+function settleTypes<Fault extends WordedFault>(faults: readonly Fault[], path: string): readonly Fault[] {
+  const here = faults.filter((fault) => fault.path === path);
+  const choice = here.find(({ keyword }) => keyword === 'anyOf');
+  const types = here.filter(({ keyword }) => keyword === 'type');
+  if (!choice || types.length < 2) return faults;
+  const rest = faults.filter((fault) => fault !== choice && !types.includes(fault));
+  if (rest.some((fault) => fault.path === path || fault.path.startsWith(`${path}/`))) return rest;
+  const names = new Set(types.map(({ message }) => message.replace(/^must be /, '')));
+  return [...rest, { ...choice, message: `must be ${[...names].join(' or ')}` }];
 }
 
 /** `null` is one of the choices: it is worth naming only where the type is wrong. */

@@ -3,6 +3,7 @@ import type { AgentDirectory } from '../agents/directory.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, WorkspaceTx } from '../database/database.ts';
 import type { Secrets } from '../database/secrets.ts';
+import type { HostGuard } from '../outbound-http/url-fault.ts';
 import type { TelephonyGateway } from '../telephony/gateway.ts';
 
 /** What phone numbers need. */
@@ -12,6 +13,8 @@ export interface PhoneNumberDeps {
   log: Logger;
   secrets: Secrets;
   agents: AgentDirectory;
+  /** Judges where the webhooks of inbound calls lead. */
+  guard: HostGuard;
   /** The providers that are configured. Trunks are checked by `sip`, or else by the first that can. */
   gateways: readonly TelephonyGateway[];
   /** How long a purchase may keep a request waiting, in milliseconds; 10 s by default. */

@@ -4,6 +4,7 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { newUuid, toId } from '../ids.ts';
 import type { ActorOf } from '../journal/actor.ts';
 import { boundAgent } from './bound-agent.ts';
+import { inboundUrlFaults } from './check-inbound-url.ts';
 import { allowlistFaults, refuse, terminationFaults } from './check-sip-config.ts';
 import { checkTrunks, TRUNK_CHECK_MS } from './check-trunks.ts';
 import { countryOfNumber } from './country.ts';
@@ -21,7 +22,7 @@ export const CHECK_TAKEN_UP_MS = 30_000;
 
 /**
  * Imports owned numbers with their trunk, each for itself, and checks the trunk. Throws `invalid_request` for a trunk that
- * can't be and for an unknown agent.
+ * can't be, a webhook that can't be asked, and an unknown agent.
  */
 export async function importNumbers(
   deps: PhoneNumberDeps,
@@ -33,6 +34,7 @@ export async function importNumbers(
   refuse([
     ...terminationFaults(body.sipConfig.terminationUrl, `${path}/terminationUrl`),
     ...allowlistFaults(body.sipConfig.ipAllowlist ?? [], `${path}/ipAllowlist`),
+    ...inboundUrlFaults(deps.guard, body.inboundWebhookUrl),
   ]);
   const shared = await sharedColumns(deps, body);
   const { good, sorted } = sort(body.phoneNumbers);

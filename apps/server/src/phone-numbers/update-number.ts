@@ -6,6 +6,7 @@ import { toId } from '../ids.ts';
 import type { ActorOf } from '../journal/actor.ts';
 import { notFound } from '../service-error.ts';
 import { type BoundAgent, boundAgent } from './bound-agent.ts';
+import { inboundUrlFaults } from './check-inbound-url.ts';
 import { allowlistFaults, refuse, terminationFaults } from './check-sip-config.ts';
 import { checkTrunks } from './check-trunks.ts';
 import type { PhoneNumberDeps } from './deps.ts';
@@ -19,7 +20,7 @@ type Changes = Updateable<Schema['phone_numbers']>;
 
 /**
  * Changes what the body names, and checks the trunk if that has changed. Throws `not_found`, and `invalid_request` for an
- * unknown agent, agents that contradict each other, and a trunk that can't be.
+ * unknown agent, agents that contradict each other, a webhook that can't be asked, and a trunk that can't be.
  */
 export async function updateNumber(
   deps: PhoneNumberDeps,
@@ -31,6 +32,7 @@ export async function updateNumber(
   refuse([
     ...terminationFaults(body.outboundTermination ?? 'host', '/body/outboundTermination'),
     ...allowlistFaults(body.sipConfig?.ipAllowlist ?? [], '/body/sipConfig/ipAllowlist'),
+    ...inboundUrlFaults(deps.guard, body.inboundWebhookUrl),
   ]);
   const inbound = await boundAgent(deps.agents, body.inboundAgentId, '/body/inboundAgentId');
   const outbound = await boundAgent(deps.agents, body.outboundAgentId, '/body/outboundAgentId');

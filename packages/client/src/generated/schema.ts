@@ -2362,7 +2362,7 @@ export interface components {
         AgentId: string;
         /**
          * Format: uri
-         * @description An https URL that is asked when a call arrives, and may name another agent or reject the call.
+         * @description An https URL that is asked when a call arrives, and may name another agent or reject the call. An address inside the server's own network, and plain http, are refused unless the server's settings allow the host.
          * @example https://crm.example.com/inbound
          */
         InboundWebhookUrl: string;
@@ -7725,12 +7725,12 @@ export interface operations {
                  */
                 phoneNumber?: components["schemas"]["E164"];
                 /**
-                 * @description Keeps calls taken up at this time or later.
+                 * @description Keeps calls taken up at this time or later. In an offset, write the `+` as `%2B`.
                  * @example 2026-11-20T00:00:00.000Z
                  */
                 queuedAfter?: components["schemas"]["Timestamp"];
                 /**
-                 * @description Keeps calls taken up before this time.
+                 * @description Keeps calls taken up before this time. In an offset, write the `+` as `%2B`.
                  * @example 2026-11-21T00:00:00.000Z
                  */
                 queuedBefore?: components["schemas"]["Timestamp"];
@@ -8300,12 +8300,12 @@ export interface operations {
                  */
                 resourceId?: components["schemas"]["AuditResourceId"];
                 /**
-                 * @description Keeps changes made at this time or later.
+                 * @description Keeps changes made at this time or later. In an offset, write the `+` as `%2B`.
                  * @example 2026-11-20T00:00:00.000Z
                  */
                 createdAfter?: components["schemas"]["Timestamp"];
                 /**
-                 * @description Keeps changes made before this time.
+                 * @description Keeps changes made before this time. In an offset, write the `+` as `%2B`.
                  * @example 2026-11-21T00:00:00.000Z
                  */
                 createdBefore?: components["schemas"]["Timestamp"];

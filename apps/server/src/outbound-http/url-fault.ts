@@ -1,0 +1,14 @@
+import type { AddressGuard } from './address-guard.ts';
+
+/** What of a guard a URL is judged by before anything is sent there. */
+export type HostGuard = Pick<AddressGuard, 'isOpenHost' | 'isAllowedHost'>;
+
+/** Why nothing can be sent to a URL, such as plain http or an address that the settings don't allow. */
+export function urlFault(guard: HostGuard, text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url) return 'must be a URL';
+  if (url.username !== '' || url.password !== '') return 'must hold no user name and no password';
+  if (!guard.isOpenHost(url.hostname)) return 'must not lead into the network of the server';
+  if (url.protocol !== 'https:' && !guard.isAllowedHost(url.hostname)) return 'must be an https URL';
+  return undefined;
+}
