@@ -23,7 +23,7 @@ const lacks: Record<RunCallObstacle, string> = {
   dialing_paused: 'Dialing is paused in this workspace.',
   quiet_hours: 'It is quiet hours where the callee is.',
   limit_reached: 'A limit of the workspace is reached.',
-  country_not_allowed: 'Calls to that country are not allowed.',
+  country_not_allowed: 'Calls to that country, or to premium-rate numbers in it, are not allowed.',
   no_caller_id: 'There is no number that can place the call now.',
   already_on_a_call: 'The callee is on another call.',
 };
