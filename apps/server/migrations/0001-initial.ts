@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { tenancy } from './tenancy.ts';
 
 /** Tables that hold a workspace's data: each is walled off by row-level security (engine.md, "Tenancy"). */
 const tenantTables = [
@@ -371,15 +372,6 @@ create unique index calls_contact_attempt on calls (workspace_id, contact_id, at
 create index calls_campaign on calls (workspace_id, campaign_id, id);
 create index calls_to_number on calls (workspace_id, to_number, id);
 create index calls_live_server on calls (server_id) where ended_at is null;
-`;
-
-const tenancy = (table: string) => `
-alter table ${table} enable row level security;
-alter table ${table} force row level security;
-create policy tenant on ${table} using (
-  workspace_id = (select nullif(current_setting('trunkline.workspace', true), '')::uuid)
-  or (select current_setting('trunkline.engine', true)) = 'on'
-);
 `;
 
 /** Everything that one campaign needs. */

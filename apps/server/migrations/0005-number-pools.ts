@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { tenancy } from './tenancy.ts';
 
 const changes = `
 create table number_pools (
@@ -41,15 +42,6 @@ create index number_usage_pool on number_usage (workspace_id, pool_id, last_used
 -- Whether the call counts on its number's usage.
 alter table calls add column pooled boolean not null default false;
 create index calls_live_phone_number on calls (workspace_id, phone_number_id) where ended_at is null;
-`;
-
-const tenancy = (table: string) => `
-alter table ${table} enable row level security;
-alter table ${table} force row level security;
-create policy tenant on ${table} using (
-  workspace_id = (select nullif(current_setting('trunkline.workspace', true), '')::uuid)
-  or (select current_setting('trunkline.engine', true)) = 'on'
-);
 `;
 
 /** Number pools, and what is counted of their members. */

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { tenancy } from './tenancy.ts';
 
 const tables = `
 -- Definitions are json, not jsonb: they are read as they were written, with their keys in that order.
@@ -27,15 +28,6 @@ create table workflow_versions (
   created_at timestamptz not null,
   primary key (workspace_id, workflow_id, version),
   foreign key (workspace_id, workflow_id) references workflows on delete cascade
-);
-`;
-
-const tenancy = (table: string) => `
-alter table ${table} enable row level security;
-alter table ${table} force row level security;
-create policy tenant on ${table} using (
-  workspace_id = (select nullif(current_setting('trunkline.workspace', true), '')::uuid)
-  or (select current_setting('trunkline.engine', true)) = 'on'
 );
 `;
 

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { tenancy } from './tenancy.ts';
 
 const tenantTables = ['knowledge_bases', 'knowledge_base_documents', 'knowledge_base_erasures'];
 
@@ -62,15 +63,6 @@ create view knowledge_base_passages as
   select * from knowledge_base_passages_all
   where workspace_id = nullif(current_setting('trunkline.workspace', true), '')::uuid
   with check option;
-`;
-
-const tenancy = (table: string) => `
-alter table ${table} enable row level security;
-alter table ${table} force row level security;
-create policy tenant on ${table} using (
-  workspace_id = (select nullif(current_setting('trunkline.workspace', true), '')::uuid)
-  or (select current_setting('trunkline.engine', true)) = 'on'
-);
 `;
 
 /** Knowledge bases, their documents, and the passages that are searched. */

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { tenancy } from './tenancy.ts';
 
 const tables = `
 create table webhooks (
@@ -59,15 +60,6 @@ create index webhook_deliveries_created_at on webhook_deliveries (created_at);
 -- The endpoints that an event is still to be handed over to.
 alter table events add column hand_over_to uuid[];
 create index events_to_hand_over on events (workspace_id, resource_id, revision) where hand_over_to is not null;
-`;
-
-const tenancy = (table: string) => `
-alter table ${table} enable row level security;
-alter table ${table} force row level security;
-create policy tenant on ${table} using (
-  workspace_id = (select nullif(current_setting('trunkline.workspace', true), '')::uuid)
-  or (select current_setting('trunkline.engine', true)) = 'on'
-);
 `;
 
 /** Endpoints that are told what happens, and what is on its way to them. */

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { tenancy } from './tenancy.ts';
 
 const tenantTables = ['workflow_runs', 'workflow_run_steps', 'concurrency_keys', 'run_signals'];
 
@@ -86,15 +87,6 @@ create table run_signals (
   primary key (workspace_id, run_id, source)
 );
 create index run_signals_created_at on run_signals (created_at);
-`;
-
-const tenancy = (table: string) => `
-alter table ${table} enable row level security;
-alter table ${table} force row level security;
-create policy tenant on ${table} using (
-  workspace_id = (select nullif(current_setting('trunkline.workspace', true), '')::uuid)
-  or (select current_setting('trunkline.engine', true)) = 'on'
-);
 `;
 
 /** Runs of workflows. */

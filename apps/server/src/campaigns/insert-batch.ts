@@ -21,8 +21,8 @@ type BatchSettings = Omit<
 >;
 
 /**
- * Writes a campaign of kind `batch` with all its contacts, each number once. From then on the dialer treats it as any
- * other.
+ * Writes a campaign of kind `batch` with all its contacts, each number once. From then on the dialer treats it like
+ * every other.
  * @param listId the UUID of the list that holds the same numbers
  */
 export async function insertBatch(
