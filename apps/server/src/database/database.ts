@@ -31,8 +31,11 @@ export interface EngineTx {
  * unknown.
  */
 export interface Database {
-  /** @param workspaceId the workspace's UUID */
-  inWorkspace<T>(workspaceId: string, fn: (tx: WorkspaceTx) => Promise<T>): Promise<T>;
+  /**
+   * @param workspaceId the workspace's UUID
+   * @param lockSeconds how long a statement may wait for another transaction; it throws what `isLockTimeout` tells
+   */
+  inWorkspace<T>(workspaceId: string, fn: (tx: WorkspaceTx) => Promise<T>, lockSeconds?: number): Promise<T>;
   /** The same for reading: every statement of `fn` sees the database of one instant, so that what it reads fits together. */
   inSnapshot<T>(workspaceId: string, fn: (tx: WorkspaceTx) => Promise<T>): Promise<T>;
   inEngine<T>(fn: (tx: EngineTx) => Promise<T>): Promise<T>;
@@ -54,10 +57,9 @@ const retries = 3;
  * off and yet needed for very dear, and would compile it to machine code each time: so that is off too.
  * A process that is frozen in one of these transactions lets go of its locks soon, not only when it is killed.
  */
-const beginEngine = `begin; select set_config('trunkline.engine', 'on', true),
-  set_config('idle_in_transaction_session_timeout', '3s', true), set_config('enable_seqscan', 'off', true),
-  set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-  set_config('enable_sort', 'off', true), set_config('jit', 'off', true)`;
+const beginEngine = `begin; set local trunkline.engine = 'on'; set local idle_in_transaction_session_timeout = '3s';
+  set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
+  set local enable_sort = off; set local jit = off`;
 
 /** Opens a pool of at most `poolSize` connections. It connects when first used. */
 export function openDatabase(options: { connection: Connection; poolSize: number; log: Logger }): Database {
@@ -77,9 +79,10 @@ export function openDatabase(options: { connection: Connection; poolSize: number
 
   const forOneWorkspace =
     (begin: string): Database['inWorkspace'] =>
-    async (workspaceId, fn) => {
+    async (workspaceId, fn, lockSeconds) => {
       if (!uuidPattern.test(workspaceId)) throw new TypeError('A workspace is named by its UUID.');
-      const beginThere = `${begin}; select set_config('trunkline.workspace', '${workspaceId}', true)`;
+      const waits = lockSeconds === undefined ? '' : `; set local lock_timeout = '${lockSeconds}s'`;
+      const beginThere = `${begin}; set local trunkline.workspace = '${workspaceId}'${waits}`;
       return inTransaction(pool, beginThere, (db) => fn({ db, workspaceId } as WorkspaceTx));
     };
   return {

@@ -18,6 +18,9 @@ export interface Notifications {
 const channel = 'trunkline_events';
 /** NOTIFY makes commits wait for one another, so a process sends one for all its topics of this time. */
 const gatherMilliseconds = 10;
+/** Other commits must not wait for the disk behind this one, which nobody misses after a crash. */
+const tell = `select set_config('synchronous_commit', 'off', true), pg_notify('${channel}', payload)
+  from unnest($1::text[]) payload`;
 /** A payload stays below 8000 bytes: 200 UUIDs and their commas are 7400. */
 const topicsPerPayload = 200;
 
@@ -49,7 +52,7 @@ export function openNotifications(options: { connection: Connection; log: Logger
       payloads.push(topics.slice(at, at + topicsPerPayload).join());
     }
     await mouth
-      .query(`select pg_notify('${channel}', payload) from unnest($1::text[]) payload`, [payloads])
+      .query(tell, [payloads])
       .then(() => {
         failing = false;
       })

@@ -1,6 +1,8 @@
 import {
   type CompiledQuery,
   type DatabaseConnection,
+  DefaultQueryExecutor,
+  type Dialect,
   type Driver,
   Kysely,
   PostgresAdapter,
@@ -17,6 +19,14 @@ import { statement } from './statements.ts';
 const changing = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 const adapter = new PostgresAdapter();
 const compiler = new PostgresQueryCompiler();
+const dialect: Dialect = {
+  createAdapter: () => adapter,
+  createDriver: () => {
+    throw new Error('A transaction has its driver already.');
+  },
+  createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+  createQueryCompiler: () => compiler,
+};
 
 /**
  * A Kysely whose every query runs on one client, one after another. `close` makes it refuse more, and resolves when the
@@ -49,14 +59,11 @@ export function bindToClient(client: pg.ClientBase): { db: Kysely<Schema>; close
     rollbackTransaction: refuse,
     destroy: async () => {},
   };
-  const db = new Kysely<Schema>({
-    dialect: {
-      createAdapter: () => adapter,
-      createDriver: () => driver,
-      createIntrospector: (kysely) => new PostgresIntrospector(kysely),
-      createQueryCompiler: () => compiler,
-    },
+  // Kysely would put a driver of its own around this one, which takes turns for a connection that is taken already.
+  const executor = new DefaultQueryExecutor(compiler, adapter, {
+    provideConnection: (consumer) => consumer(connection),
   });
+  const db = new Kysely<Schema>({ config: { dialect }, dialect, driver, executor });
   return {
     db,
     close: () => {
