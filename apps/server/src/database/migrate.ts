@@ -15,6 +15,7 @@ import * as premiumRate from '../../migrations/0011-premium-rate.ts';
 import * as inboundCalls from '../../migrations/0012-inbound-calls.ts';
 import * as webhookDeliveries from '../../migrations/0014-webhook-deliveries.ts';
 import * as keyRetention from '../../migrations/0015-key-retention.ts';
+import * as hotRows from '../../migrations/0016-hot-rows.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -33,6 +34,7 @@ const migrations = {
   '0012-inbound-calls': inboundCalls,
   '0014-webhook-deliveries': webhookDeliveries,
   '0015-key-retention': keyRetention,
+  '0016-hot-rows': hotRows,
 };
 
 /**
