@@ -1,5 +1,6 @@
 import { asSuperuser, startPostgres } from '../postgres.ts';
 import { cpuBetween, cpuOf } from '../processes.ts';
+import { untilQuiet } from '../quiet.ts';
 import { inTurns, median, percentile } from '../rounds.ts';
 import type { Found, Row } from '../table.ts';
 import { startDbos } from './dbos.ts';
@@ -9,7 +10,7 @@ import type { Order, System } from './starts.ts';
 import { startTrunkline } from './trunkline.ts';
 import { benchWake } from './wake.ts';
 
-const ROUNDS = 3;
+const ROUNDS = 5;
 const CLIENTS = 64;
 const RUNS = { 1: 6000, 5: 2000 };
 /** For the acceptance: as many starts as every system keeps up with, on 2 cores. */
@@ -45,6 +46,7 @@ async function refuseUnlessDurable(connectionString: string): Promise<void> {
 async function compareRuns(systems: Systems, steps: 1 | 5, title: string): Promise<Row[]> {
   const runs = RUNS[steps];
   const turns = await inTurns(NAMES, ROUNDS, async (name) => {
+    await untilQuiet();
     const turn = await turnOf(systems[name], { runs, steps, clients: CLIENTS });
     console.error(`  ${title}, ${name}: ${Math.round(turn.rate)} /s`);
     return turn;
@@ -65,7 +67,10 @@ async function compareRuns(systems: Systems, steps: 1 | 5, title: string): Promi
 
 async function compareAcceptance(systems: Systems): Promise<Row[]> {
   const order = { runs: PACED_RUNS, steps: 1, perSecond: STARTS_PER_SECOND } as const;
-  const turns = await inTurns(NAMES, ROUNDS, async (name) => (await systems[name].carryOut(order)).latencies);
+  const turns = await inTurns(NAMES, ROUNDS, async (name) => {
+    await untilQuiet();
+    return (await systems[name].carryOut(order)).latencies;
+  });
   const of = (name: keyof Systems, share: number) => median(turns[name].map((turn) => percentile(turn, share)));
   return PEERS.flatMap((peer) =>
     Object.entries(SHARES).map(([title, share]) => ({
