@@ -153,7 +153,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     longestBlockMs: config.longestBlockHours * 3_600_000,
   });
   const { nudge } = runEngine;
-  const startRun = createRunStarter({ database, clock, flows, onStarted: nudge });
+  const startRun = createRunStarter({ database, clock, flows, engine: runEngine });
 
   const limits = {
     maxRows: config.uploadMaxRows,

@@ -84,12 +84,11 @@ function expectListedChange({ before, after }: ChangeRow, events: EventRow[]): v
   if (by === 0) expect(visible(after)).toEqual(visible(before));
   else if (by === 1) expect([before.status, after.status, mayMove(before.status, after.status)]).toContain(true);
   else {
-    // Two changes in one commit: the run ran in between, and an event says so.
+    // Two changes in one commit: the run ran in between, and an event says so where it didn't before.
     expect(by).toBe(2);
     expect(mayMove(before.status, 'running') && mayMove('running', after.status)).toBe(true);
-    expect(events).toContainEqual(
-      expect.objectContaining({ revision: before.revision + 1, type: 'workflow_run.running' }),
-    );
+    const ran = { revision: before.revision + 1, type: 'workflow_run.running' };
+    if (before.status !== 'running') expect(events).toContainEqual(expect.objectContaining(ran));
   }
   if (by > 0 && after.status !== before.status) {
     const told = { revision: after.revision, type: `workflow_run.${after.status}` };

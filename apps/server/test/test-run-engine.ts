@@ -85,7 +85,7 @@ export async function startTestEngine(
   engine.start();
   const deps = { database, clock, notifications: { notify: () => {} }, nudge: engine.nudge, nudgeHangUps: () => {} };
   return {
-    start: createRunStarter({ database, clock, flows, onStarted: engine.nudge }),
+    start: createRunStarter({ database, clock, flows, engine }),
     cancel: (workspaceId: string, workflowId: string, runId: string) =>
       cancelRun(deps, workspaceId, { workflowId, runId }, byTest(runId)),
     wake: (workspaceId: string, workflowId: string, keys: string[]) =>

@@ -120,6 +120,28 @@ test('a refused start does not use its idempotency key up', async () => {
   await server.comesTo(data!.data, 'waiting_schedule');
 });
 
+test('a start sees what has become of its workflow since the last one', async () => {
+  const path = { workflowId: await server.publish(definitionOf([end()])) };
+  const first = await server.begin(path.workflowId, { idempotencyKey: 'seen-1' });
+  await server.comesTo(first, 'completed');
+  await server.client.PUT('/v1/workflows/{workflowId}', {
+    params: { path },
+    body: definitionOf([set('a', {}), end()]),
+  });
+  await server.client.POST('/v1/workflows/{workflowId}/publish', { params: { path } });
+  const second = await server.begin(path.workflowId);
+  expect([first.version, second.version]).toEqual([1, 2]);
+  const both = await Promise.all([
+    server.start(path.workflowId, { idempotencyKey: 'seen-1' }),
+    server.start(path.workflowId, { idempotencyKey: 'seen-2' }),
+  ]);
+  expect(both.map(({ response }) => response.headers.get('Idempotent-Replayed'))).toEqual(['true', null]);
+  expect(both[0].data!.data.id).toBe(first.id);
+  await Promise.all([second, both[1].data!.data].map((run) => server.comesTo(run, 'completed')));
+  await server.client.DELETE('/v1/workflows/{workflowId}', { params: { path } });
+  await refused(path.workflowId, {}, 404, { code: 'not_found' });
+});
+
 test('runs with one concurrency key never overlap, and stand apart by their cooldown', async () => {
   const concurrencyKey = 'patient-1';
   const quick = await server.publish(definitionOf([set('mark', { a: 1 }), end()]));

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { ServiceError } from '../service-error.ts';
 import type { Database, WorkspaceTx } from './database.ts';
 
@@ -39,21 +39,8 @@ export async function takeIdempotencyKeys(
   tx: WorkspaceTx,
   requests: readonly NamedRequest[],
 ): Promise<(string | ServiceError)[]> {
-  const rows = requests.map(({ operation, key, request, resourceId, now }) => ({
-    operation,
-    key,
-    fingerprint: fingerprintOf(request),
-    resource_id: resourceId,
-    created_at: now,
-  }));
-  // In one order, so that sets of requests that overlap wait for each other and don't deadlock.
-  const sorted = rows.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  const taken = await sql<{ key: string }>`
-    insert into idempotency_keys (workspace_id, operation, key, fingerprint, resource_id, created_at)
-    select ${tx.workspaceId}, operation, key, fingerprint, resource_id, created_at
-    from json_to_recordset(${JSON.stringify(sorted)}::json) as x (operation text, key text, fingerprint bytea,
-      resource_id uuid, created_at timestamptz)
-    on conflict do nothing returning key`.execute(tx.db);
+  const rows = requests.map(keyRow);
+  const taken = await takingKeys(tx.workspaceId, rows).execute(tx.db);
   const isTaken = new Set(taken.rows.map((row) => row.key));
   const others = rows.filter(({ key }) => !isTaken.has(key));
   const winners = others.length > 0 ? await readKeys(tx, others) : new Map<string, KeyRow>();
@@ -63,6 +50,30 @@ export async function takeIdempotencyKeys(
     // Given back in between: the caller's next try finds it free.
     return winner?.resource_id ? earlier(winner.resource_id, winner, fingerprint) : inProgress();
   });
+}
+
+/** A request as `takingKeys` wants it. */
+export const keyRow = ({ operation, key, request, resourceId, now }: NamedRequest) => ({
+  operation,
+  key,
+  fingerprint: fingerprintOf(request),
+  resource_id: resourceId,
+  created_at: now,
+});
+
+/** The statement that takes those of some keys that are free, and returns them. It may be part of another one. */
+export function takingKeys(
+  workspaceId: string,
+  rows: readonly ReturnType<typeof keyRow>[],
+): RawBuilder<{ key: string }> {
+  // In one order, so that sets of requests that overlap wait for each other and don't deadlock.
+  const sorted = rows.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  return sql`
+    insert into idempotency_keys (workspace_id, operation, key, fingerprint, resource_id, created_at)
+    select ${workspaceId}, operation, key, fingerprint, resource_id, created_at
+    from json_to_recordset(${JSON.stringify(sorted)}::json) as x (operation text, key text, fingerprint bytea,
+      resource_id uuid, created_at timestamptz)
+    on conflict do nothing returning key`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
 
@@ -34,15 +34,19 @@ export async function record(tx: WorkspaceTx, event: JournalEvent): Promise<void
   if (event.actor) await audit(tx, event.actor, event.now);
 }
 
+/** An event of whatever workspace; its actor is left to the caller. */
+export type WorkspaceEvent = Omit<JournalEvent, 'actor'> & { workspaceId: string };
+
+/** Writes the events of many changes at once. */
+export async function recordAll({ db }: Pick<EngineTx, 'db'>, events: readonly WorkspaceEvent[]): Promise<void> {
+  if (events.length > 0) await recording(events).execute(db);
+}
+
 /**
- * Writes the events of many changes at once, of whatever workspaces; their actors are left to the caller. Each keeps the
- * webhook endpoints that want events of its type until it is handed over; null where none does.
+ * The statement that writes events; it may be part of another one. Each event keeps the webhook endpoints that want its type
+ * until it is handed over; null where none does.
  */
-export async function recordAll(
-  { db }: Pick<EngineTx, 'db'>,
-  events: readonly (Omit<JournalEvent, 'actor'> & { workspaceId: string })[],
-): Promise<void> {
-  if (events.length === 0) return;
+export function recording(events: readonly WorkspaceEvent[]): RawBuilder<unknown> {
   const rows = events.map((event) => ({
     workspace_id: event.workspaceId,
     resource_id: event.resourceId,
@@ -52,18 +56,24 @@ export async function recordAll(
     data: event.data,
     created_at: event.now,
   }));
-  await sql`
+  return sql`
     insert into events (workspace_id, resource_id, revision, id, type, data, created_at, hand_over_to)
     select x.*, (select array_agg(w.id) from webhooks w
       where w.workspace_id = x.workspace_id and w.status = 'enabled' and x.type = any(w.event_types))
     from json_to_recordset(${JSON.stringify(rows)}::json) as x (workspace_id uuid, resource_id uuid, revision bigint,
-      id uuid, type text, data jsonb, created_at timestamptz)`.execute(db);
+      id uuid, type text, data jsonb, created_at timestamptz)`;
 }
 
 /** Writes the audit entries of changes that have no event of their own. */
 export async function audit(tx: WorkspaceTx, entries: AuditEntry | readonly AuditEntry[], now: Date): Promise<void> {
-  const rows = [entries].flat().map((entry) => ({
-    workspace_id: tx.workspaceId,
+  const all = [entries].flat();
+  if (all.length > 0) await auditing(tx.workspaceId, all, now).execute(tx.db);
+}
+
+/** The statement that writes audit entries; it may be part of another one. */
+export function auditing(workspaceId: string, entries: readonly AuditEntry[], now: Date): RawBuilder<unknown> {
+  const rows = entries.map((entry) => ({
+    workspace_id: workspaceId,
     id: newUuid(),
     key_id: entry.keyId,
     action: entry.action,
@@ -73,9 +83,6 @@ export async function audit(tx: WorkspaceTx, entries: AuditEntry | readonly Audi
     request_id: entry.requestId,
     created_at: now,
   }));
-  if (rows.length === 0) return;
-  await sql`
-    insert into audit_log select * from json_populate_recordset(null::audit_log, ${JSON.stringify(rows)}::json)`.execute(
-    tx.db,
-  );
+  return sql`
+    insert into audit_log select * from json_populate_recordset(null::audit_log, ${JSON.stringify(rows)}::json)`;
 }

@@ -2,7 +2,7 @@ import type { RunError } from '../database/schema-runs.ts';
 import { toId } from '../ids.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import { isTimestamp } from '../timestamp.ts';
-import { type Change, end, fail, goOn, goWrong, tryAgain, waitAs } from './change-run.ts';
+import { after, type Change, end, fail, goOn, goWrong, together, tryAgain, waitAs } from './change-run.ts';
 import type { CallNode, HttpNode, Node, RunNode, WaitNode } from './definition.ts';
 import { evaluateBranch } from './evaluate-branch.ts';
 import { fillText, fillValues } from './fill-template.ts';
@@ -41,8 +41,21 @@ export type NextStep =
 
 const ready = (change: Change): NextStep => ({ kind: 'change', change });
 
-/** Decides the next step of a run. A pure function: nothing is asked, sent or written here. */
+/**
+ * Decides the next step of a run. Where it leads to an `end`, that is part of it: to end needs no commit of its own. A pure
+ * function: nothing is asked, sent or written here.
+ */
 export function nextStep(held: HeldRun, now: Date): NextStep {
+  const step = oneStep(held, now);
+  if (step.kind !== 'change') return step;
+  const run = after(step.change);
+  const { flow } = held;
+  if (run.server_id === null || flow.nodes.get(run.node_id)?.type !== 'end') return step;
+  const last = oneStep({ run, flow }, now);
+  return last.kind === 'change' ? ready(together(step.change, last.change)) : step;
+}
+
+function oneStep(held: HeldRun, now: Date): NextStep {
   const { run, flow } = held;
   const node = flow.nodes.get(run.node_id);
   if (!node) return ready(fail(run, { code: 'internal', message: 'The node is not in the definition.' }, now));

@@ -6,8 +6,10 @@ import { isFinal, mayMove, type RunRow } from './run.ts';
 export const MAX_STEPS = 10_000;
 const LONGEST_MESSAGE = 2048;
 
-/** The row of the step that a run is at. What is left out keeps its value. */
+/** The row of a step. What is left out keeps its value. */
 export interface StepWrite {
+  step: number;
+  node_id: string;
   status: StepStatus;
   next_node_id?: string;
   room_id?: string;
@@ -21,12 +23,26 @@ export interface Change {
   before: RunRow;
   /** What it comes to, one after another. Each has its own revision, and an event where the status is new. */
   states: readonly RunRow[];
-  step?: StepWrite;
+  steps: readonly StepWrite[];
   now: Date;
 }
 
+/** What else a step's row says than that it is over, or waits. */
+type StepDetails = Omit<StepWrite, 'step' | 'node_id' | 'status'>;
+
 /** The run after a change. */
 export const after = ({ states }: Change): RunRow => states.at(-1)!;
+
+/** A change of a run and the next one, as one commit. */
+export const together = (first: Change, second: Change): Change => ({
+  ...first,
+  states: [...first.states, ...second.states],
+  steps: [...first.steps, ...second.steps],
+});
+
+const stepOf = ({ step, node_id }: RunRow, status: StepStatus, details: StepDetails = {}): StepWrite[] => [
+  { step, node_id, status, ...details },
+];
 
 type Fields = Partial<RunRow>;
 
@@ -57,7 +73,7 @@ export function goOn(
   run: RunRow,
   nextNodeId: string,
   now: Date,
-  { context, ...step }: { context?: Record<string, unknown> } & Omit<StepWrite, 'status'> = {},
+  { context, ...details }: { context?: Record<string, unknown> } & StepDetails = {},
 ): Change {
   const fault = context && contextFault(context);
   if (fault) return fail(run, fault, now);
@@ -68,7 +84,7 @@ export function goOn(
   return {
     before: run,
     states: [moved(run, 'running', fields, now)],
-    step: { status: 'completed', next_node_id: nextNodeId, ...step },
+    steps: stepOf(run, 'completed', { next_node_id: nextNodeId, ...details }),
     now,
   };
 }
@@ -79,17 +95,17 @@ export function waitAs(
   status: 'waiting_call' | 'waiting_schedule' | 'waiting_automation' | 'blocked',
   fields: Fields,
   now: Date,
-  step: Omit<StepWrite, 'status'> = {},
+  details: StepDetails = {},
 ): Change {
   const waiting = states(run, status, { ...fields, server_id: null }, now);
-  return { before: run, states: waiting, step: { status: 'waiting', ...step }, now };
+  return { before: run, states: waiting, steps: stepOf(run, 'waiting', details), now };
 }
 
 /** A run carries out its node again, now or when `fields` say. */
 export const tryAgain = (run: RunRow, fields: Fields, now: Date): Change => ({
   before: run,
   states: [moved(run, 'running', fields, now)],
-  step: { status: 'running' },
+  steps: stepOf(run, 'running'),
   now,
 });
 
@@ -102,23 +118,18 @@ export const end = (
 ): Change => ({
   before: run,
   states: states(run, status, { ...fields, ended_at: now, server_id: null }, now),
-  step: { status: 'completed' },
+  steps: stepOf(run, 'completed'),
   now,
 });
 
 /** A run fails at its node. */
-export function fail(
-  run: RunRow,
-  { code, message }: RunError,
-  now: Date,
-  step: Omit<StepWrite, 'status'> = {},
-): Change {
+export function fail(run: RunRow, { code, message }: RunError, now: Date, details: StepDetails = {}): Change {
   const text = message.slice(0, LONGEST_MESSAGE).replace(/\0|\p{Surrogate}/gu, '');
   const error = { code, message: text, nodeId: run.node_id };
   return {
     before: run,
     states: states(run, 'failed', { error, ended_at: now, server_id: null }, now),
-    step: { status: 'failed', error, ...step },
+    steps: stepOf(run, 'failed', { error, ...details }),
     now,
   };
 }
@@ -129,10 +140,13 @@ export const goWrong = (
   onError: string | undefined,
   error: RunError,
   now: Date,
-  { context, ...step }: { context?: Record<string, unknown> } & Omit<StepWrite, 'status'> = {},
+  { context, ...details }: { context?: Record<string, unknown> } & StepDetails = {},
 ): Change => {
-  if (onError === undefined) return fail(run, error, now, step);
-  const change = goOn(run, onError, now, { ...(context && { context }), ...step });
+  if (onError === undefined) return fail(run, error, now, details);
+  const change = goOn(run, onError, now, { ...(context && { context }), ...details });
   if (isFinal(after(change).status)) return change;
-  return { ...change, step: { ...change.step!, status: 'failed', error: { ...error, nodeId: run.node_id } } };
+  return {
+    ...change,
+    steps: stepOf(run, 'failed', { ...details, next_node_id: onError, error: { ...error, nodeId: run.node_id } }),
+  };
 };

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
 import { ServiceError } from '../service-error.ts';
-import type { RunRow } from './run.ts';
+import type { NewRun } from './run-start.ts';
 
 interface KeyRow {
   key: string;
@@ -14,20 +14,18 @@ interface KeyRow {
  * Takes the concurrency keys of new runs, each key once: one statement decides, also against a run that is just ending.
  * Answers with the refusals, by the runs' IDs: `concurrency_conflict` while another run holds the key, and
  * `cooldown_active` after its end.
- * @param startOf how many minutes each asks to stand apart from the last run with its key
  */
 export async function takeConcurrencyKeys(
   tx: WorkspaceTx,
-  runs: readonly RunRow[],
-  startOf: ReadonlyMap<string, { cooldownMinutes: number | undefined }>,
+  runs: readonly NewRun[],
   now: Date,
 ): Promise<Map<string, ServiceError>> {
   const keyed = runs
-    .filter((run) => run.concurrency_key !== null)
-    .map(({ id, concurrency_key }) => ({
-      id,
-      key: concurrency_key!,
-      cooldown_minutes: startOf.get(id)!.cooldownMinutes ?? 0,
+    .filter(({ run }) => run.concurrency_key !== null)
+    .map(({ start, run }) => ({
+      id: run.id,
+      key: run.concurrency_key!,
+      cooldown_minutes: start.cooldownMinutes ?? 0,
     }))
     .sort((a, b) => (a.key < b.key ? -1 : 1));
   if (keyed.length === 0) return new Map();

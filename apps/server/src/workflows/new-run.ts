@@ -7,9 +7,11 @@ export interface RunBeginning {
   concurrencyKey?: string | undefined;
   context: Record<string, unknown>;
   parent?: RunRow;
+  /** The server that moves it on at once; without it the run is due for whoever claims it. */
+  serverId?: string | undefined;
 }
 
-/** A run as it begins: queued, due at once, at the first node of the workflow's latest version. */
+/** A run as it begins: queued, at the first node of the workflow's latest version. */
 export const newRun = (workspaceId: string, beginning: RunBeginning, latest: LatestFlow, now: Date): RunRow => ({
   workspace_id: workspaceId,
   id: beginning.id,
@@ -32,8 +34,8 @@ export const newRun = (workspaceId: string, beginning: RunBeginning, latest: Lat
   wake_at: null,
   blocked_since: null,
   checks: 0,
-  due_at: now,
-  server_id: null,
+  due_at: beginning.serverId === undefined ? now : null,
+  server_id: beginning.serverId ?? null,
   ended_at: null,
   revision: 1,
   created_at: now,

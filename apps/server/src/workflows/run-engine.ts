@@ -9,6 +9,7 @@ import type { Notifications } from '../database/notifications.ts';
 import { every, type Repeating } from '../jobs/every.ts';
 import { recordAll } from '../journal/record.ts';
 import type { SendRequest } from '../outbound-http/guarded-request.ts';
+import type { HeldRun } from './advance-run.ts';
 import { after, type Change, goWrong } from './change-run.ts';
 import { claimRuns, forgetOldSignals, freeForgottenRuns, freeLostRuns } from './claim-runs.ts';
 import { type Flow, type Flows, flowName } from './flows.ts';
@@ -27,6 +28,8 @@ const BLOCKED_REST_MS = 1000;
 /** The most runs that one claim takes of each kind, and that are moved on at a time. */
 const CLAIM_SIZE = 100;
 const MOST_BUSY = 400;
+/** How many may be busy when new runs come past the claims, which must find room too. */
+const MOST_BUSY_FOR_NEW = 200;
 /** What requests that are under way get to end in when the server stops. */
 const STOP_MS = 4000;
 
@@ -35,6 +38,10 @@ export interface RunEngine {
   start(): void;
   /** Looks for work at once, after a change that may have made some. */
   nudge(): void;
+  /** The ID of this server where it has room to move new runs on itself, so that nobody needs to claim them. */
+  serverForNew(): string | undefined;
+  /** Moves on runs that are committed as held by this server. */
+  moveOn(runs: HeldRun[]): void;
   /** Claims nothing more and lets go of all runs. */
   stop(): Promise<void>;
 }
@@ -66,6 +73,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
   let loops: Repeating[] = [];
   let claiming: Repeating | undefined;
   let hasMore = false;
+  let isRunning = false;
   /** Runs that the database says are ours and that weren't in memory at the last look. */
   let unknown = new Set<string>();
 
@@ -137,8 +145,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
         ),
       };
     });
-    metrics.claimed(claimed.length);
-    holder.add(claimed.map(({ run, signal }) => ({ run, signal, flow: known.get(flowName(run)) ?? noFlow })));
+    moveOn(claimed.map(({ run, signal }) => ({ run, signal, flow: known.get(flowName(run)) ?? noFlow })));
     return claimed.length >= most;
   };
 
@@ -156,9 +163,18 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     if ((await database.inEngine((tx) => recheckBlocked(tx, clock.now()))) > 0) nudge();
   };
 
+  const moveOn = (runs: HeldRun[]): void => {
+    metrics.claimed(runs.length);
+    holder.add(runs);
+  };
+
   return {
     nudge,
+    moveOn,
+    serverForNew: () =>
+      isRunning && lease.isHeld() && holder.busy() < MOST_BUSY_FOR_NEW ? lease.serverId() : undefined,
     start: () => {
+      isRunning = true;
       claiming = every(CLAIM_REST_MS, claimTurn, { name: 'claiming runs', log });
       loops = [
         claiming,
@@ -167,6 +183,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
       ];
     },
     stop: async () => {
+      isRunning = false;
       await Promise.all(loops.map((loop) => loop.close()));
       await holder.stop(STOP_MS);
     },

@@ -263,18 +263,26 @@ export function createRunHolder(options: {
     }
   }
 
+  /** Those that wait for a signal are claimed with it, the others at once. */
+  const letGoOfAll = (): Promise<void> => {
+    const now = clock.now();
+    return letGo([...held.values()].map(({ run }) => ({ run, dueAt: run.waits_for === null ? now : null })));
+  };
+
   return {
-    add: push,
+    add: (runs) => {
+      push(runs);
+      if (stopped) void letGoOfAll();
+    },
     busy: () => ready.length + moving + alone.length + aloneNow,
     ids: () => new Set(held.keys()),
     stop: async (ms) => {
       stopped = true;
       await Promise.all([sender.stop(ms), ...working]);
       await Promise.all(working);
-      const now = clock.now();
       ready = [];
       alone = [];
-      await letGo([...held.values()].map(({ run }) => ({ run, dueAt: run.waits_for === null ? now : null })));
+      await letGoOfAll();
     },
   };
 }

@@ -4,12 +4,19 @@ import { isLockTimeout } from '../database/errors.ts';
 import { inProgress } from '../database/idempotency-keys.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Flows } from './flows.ts';
+import type { LatestFlow } from './latest-flows.ts';
 import type { RunRow } from './run.ts';
-import { type RunStart, type StartResult, startRuns } from './start-runs.ts';
+import type { RunEngine } from './run-engine.ts';
+import type { RunStart, StartResult } from './run-start.ts';
+import { isPlain, NotAsSeen, startAtOnce } from './start-at-once.ts';
+import { startRuns } from './start-runs.ts';
 
 /** The most starts of one transaction, and how many transactions there are at a time. */
 const MOST_STARTS = 100;
 const MOST_TRANSACTIONS = 2;
+/** A start that waits for another server's transaction gives up before its client does. */
+const LOCK_SECONDS = 5;
+const MOST_REMEMBERED = 500;
 
 interface Waiting {
   workspaceId: string;
@@ -25,19 +32,23 @@ interface Waiting {
  */
 export type StartRun = (workspaceId: string, start: RunStart) => Promise<{ run: RunRow; isReplayed: boolean }>;
 
+const nameOf = (workspaceId: string, workflowId: string): string => `${workspaceId}/${workflowId}`;
+
 /**
  * Starts that come while others are being committed go together in the next transaction, so that a commit serves many.
- * @param onStarted called once new runs are committed
+ * New runs are moved on by this process as long as it has room for them.
  */
 export function createRunStarter(options: {
   database: Database;
   clock: Clock;
   flows: Flows;
-  onStarted: () => void;
+  engine: Pick<RunEngine, 'serverForNew' | 'moveOn' | 'nudge'>;
 }): StartRun {
-  const { database, clock, flows } = options;
+  const { database, clock, flows, engine } = options;
   let waiting: Waiting[] = [];
   let underWay = 0;
+  /** The latest versions of workflows, as they were when they were last started. */
+  const latest = new Map<string, LatestFlow>();
 
   /** The starts that wait longest, of one workspace, no two with a key in common. */
   function take(): Waiting[] {
@@ -58,23 +69,52 @@ export function createRunStarter(options: {
     return taken;
   }
 
-  async function carryOut(starts: Waiting[]): Promise<void> {
+  async function carryOut(batch: Waiting[]): Promise<void> {
     try {
-      const now = clock.now();
-      const results = await database.inWorkspace(starts[0]!.workspaceId, (tx) =>
-        startRuns(
-          tx,
-          flows,
-          starts.map(({ start }) => start),
-          now,
-        ),
+      const results = await start(
+        batch[0]!.workspaceId,
+        batch.map(({ start }) => start),
       );
-      if (results.some((result) => !(result instanceof ServiceError) && !result.isReplayed)) options.onStarted();
-      for (const [at, { resolve }] of starts.entries()) resolve(results[at]!);
+      for (const [at, { resolve }] of batch.entries()) resolve(results[at]!);
     } catch (error) {
-      if (starts.length === 1) return starts[0]!.reject(isLockTimeout(error) ? inProgress() : error);
+      if (batch.length === 1) return batch[0]!.reject(isLockTimeout(error) ? inProgress() : error);
       // What is wrong with one of them is not the others' fault.
-      for (const start of starts) await carryOut([start]);
+      for (const each of batch) await carryOut([each]);
+    }
+  }
+
+  async function start(workspaceId: string, starts: RunStart[]): Promise<StartResult[]> {
+    const now = clock.now();
+    const serverId = engine.serverForNew();
+    const seen = starts.flatMap((start) => {
+      const follows = latest.get(nameOf(workspaceId, start.workflowId));
+      return follows && isPlain(start, follows) ? { start, follows } : [];
+    });
+    const carefully = () =>
+      database.inWorkspace(workspaceId, (tx) => startRuns(tx, flows, starts, now, serverId), LOCK_SECONDS);
+    const atOnce = () => database.inWorkspace(workspaceId, (tx) => startAtOnce(tx, seen, now, serverId), LOCK_SECONDS);
+    const results =
+      seen.length < starts.length
+        ? await carefully()
+        : await atOnce().catch((error) => {
+            if (error instanceof NotAsSeen) return carefully();
+            throw error;
+          });
+    const fresh = results.filter((result) => 'follows' in result);
+    for (const { follows } of fresh) remember(workspaceId, follows);
+    // The answers go out first.
+    setImmediate(() => {
+      if (serverId !== undefined) engine.moveOn(fresh.map(({ run, follows: { flow } }) => ({ run, flow })));
+      else if (fresh.length > 0) engine.nudge();
+    });
+    return results;
+  }
+
+  function remember(workspaceId: string, follows: LatestFlow): void {
+    latest.set(nameOf(workspaceId, follows.workflowId), follows);
+    for (const name of latest.keys()) {
+      if (latest.size <= MOST_REMEMBERED) return;
+      latest.delete(name);
     }
   }
 
@@ -94,6 +134,6 @@ export function createRunStarter(options: {
       go();
     });
     if (result instanceof ServiceError) throw result;
-    return result;
+    return { run: result.run, isReplayed: 'isReplayed' in result };
   };
 }

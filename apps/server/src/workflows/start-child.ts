@@ -1,7 +1,7 @@
 import type { EngineTx } from '../database/database.ts';
 import type { RunError } from '../database/schema-runs.ts';
 import { fromId, newUuid, toId } from '../ids.ts';
-import { type Change, goOn, goWrong, waitAs } from './change-run.ts';
+import { after, type Change, goOn, goWrong, waitAs } from './change-run.ts';
 import { contextFault } from './context-limits.ts';
 import type { RunNode } from './definition.ts';
 import { fillValues } from './fill-template.ts';
@@ -9,7 +9,7 @@ import type { Flows } from './flows.ts';
 import { latestFlows } from './latest-flows.ts';
 import { newRun } from './new-run.ts';
 import { missingContext } from './required-context.ts';
-import type { RunRow } from './run.ts';
+import { isFinal, type RunRow } from './run.ts';
 
 /** How many runs may stand in a line of parents and children (issue 3). */
 const MAX_DEPTH = 10;
@@ -46,5 +46,5 @@ export async function startChild(
     ...(node.saveAs !== undefined && { [node.saveAs]: { runId: toId('run', child.id) } }),
   };
   const change = goOn(run, node.next, now, { context: saved, ...step });
-  return change.step!.status === 'completed' ? { change, child } : { change };
+  return !isFinal(after(change).status) ? { change, child } : { change };
 }

@@ -1,8 +1,6 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { giveIdempotencyKeysBack, type NamedRequest, takeIdempotencyKeys } from '../database/idempotency-keys.ts';
-import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import { giveIdempotencyKeysBack, takeIdempotencyKeys } from '../database/idempotency-keys.ts';
 import { audit, recordAll } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import { takeConcurrencyKeys } from './concurrency-keys.ts';
@@ -13,44 +11,26 @@ import { newRun } from './new-run.ts';
 import { missingContext } from './required-context.ts';
 import type { RunRow } from './run.ts';
 import { runEvent } from './run-event.ts';
-
-const OPERATION = 'startWorkflowRun';
-
-/** A start that has passed the contract's checks. */
-export interface RunStart {
-  /** UUID of the run that it makes. */
-  id: string;
-  workflowId: string;
-  idempotencyKey: string;
-  concurrencyKey: string | undefined;
-  cooldownMinutes: number | undefined;
-  context: Record<string, unknown>;
-  actorOf: ActorOf;
-}
-
-/** What became of a start: the run, now or at an earlier time; or why there is none. */
-export type StartResult = { run: RunRow; isReplayed: boolean } | ServiceError;
+import { type NewRun, namedStart, type RunStart, START_OPERATION, type StartResult, startEntry } from './run-start.ts';
 
 /**
  * Starts runs, each as if it came alone, in this order: replay, workflow, published, concurrency, cooldown, create
  * (decisions.md, "Workflows"). No two of them may bear the same `Idempotency-Key` or `Concurrency-Key`. One that is
  * refused leaves nothing behind.
+ * @param serverId the server that holds the new runs; without it whoever claims them
  */
 export async function startRuns(
   tx: WorkspaceTx,
   flows: Flows,
   starts: readonly RunStart[],
   now: Date,
+  serverId: string | undefined,
 ): Promise<StartResult[]> {
-  // A start that waits for another server's transaction gives up before its client does.
-  const waits = sql`select set_config('lock_timeout', '5s', true)`.execute(tx.db);
-  const taking = takeIdempotencyKeys(
-    tx,
-    starts.map((start) => named(start, now)),
-  );
-  const [, taken, latest] = await Promise.all([
-    waits,
-    taking,
+  const [taken, latest] = await Promise.all([
+    takeIdempotencyKeys(
+      tx,
+      starts.map((start) => namedStart(start, now)),
+    ),
     latestFlows(
       tx,
       flows,
@@ -63,56 +43,41 @@ export async function startRuns(
     starts.flatMap(({ id }, at) => replayedId(taken[at]!, id) ?? []),
   );
   const refusals = new Map<RunStart, ServiceError>();
-  const fresh: RunRow[] = [];
+  const passed: NewRun[] = [];
   for (const [at, start] of starts.entries()) {
-    const key = taken[at]!;
-    if (key !== start.id) continue;
-    const flow = latest.get(start.workflowId);
-    const run = flow && flow !== 'draft' ? newRun(tx.workspaceId, start, flow, now) : undefined;
-    const missing = flow && flow !== 'draft' ? missingContext(flow.flow.definition, start.context) : [];
-    if (!flow) refusals.set(start, notFound());
-    else if (!run) refusals.set(start, notPublished());
+    if (taken[at] !== start.id) continue;
+    const follows = latest.get(start.workflowId);
+    const missing = follows && follows !== 'draft' ? missingContext(follows.flow.definition, start.context) : [];
+    if (!follows) refusals.set(start, notFound());
+    else if (follows === 'draft') refusals.set(start, notPublished());
     else if (missing.length > 0) refusals.set(start, lacksContext(missing));
-    else fresh.push(run);
+    else passed.push({ start, follows, run: newRun(tx.workspaceId, { ...start, serverId }, follows, now) });
   }
-  const startOf = new Map(starts.map((start) => [start.id, start]));
-  const conflicts = await takeConcurrencyKeys(tx, fresh, startOf, now);
-  for (const [id, refusal] of conflicts) refusals.set(startOf.get(id)!, refusal);
-  const runs = fresh.filter((run) => !conflicts.has(run.id));
+  const conflicts = await takeConcurrencyKeys(tx, passed, now);
+  for (const { start } of passed) {
+    const conflict = conflicts.get(start.id);
+    if (conflict) refusals.set(start, conflict);
+  }
+  const fresh = new Map(passed.filter(({ run }) => !conflicts.has(run.id)).map((each) => [each.start, each]));
+  const runs = [...fresh.values()].map(({ run }) => run);
   await Promise.all([
     giveIdempotencyKeysBack(
       tx,
-      OPERATION,
+      START_OPERATION,
       [...refusals.keys()].map((start) => start.idempotencyKey),
     ),
     insertRuns(tx, runs),
     recordAll(tx, runs.map(runEvent)),
-    audit(
-      tx,
-      runs.map(({ id }) => startedBy(startOf.get(id)!)),
-      now,
-    ),
+    audit(tx, [...fresh.keys()].map(startEntry), now),
   ]);
-  const runOf = new Map(runs.map((run) => [run.id, run]));
   return starts.map((start, at) => {
     const key = taken[at]!;
     if (key instanceof ServiceError) return key;
-    if (key === start.id) return refusals.get(start) ?? { run: runOf.get(start.id)!, isReplayed: false };
-    const earlier = replayed.get(key);
-    return earlier ? { run: earlier, isReplayed: true } : notFound();
+    if (key === start.id) return refusals.get(start) ?? fresh.get(start)!;
+    const run = replayed.get(key);
+    return run ? { run, isReplayed: true } : notFound();
   });
 }
-
-const startedBy = ({ id, actorOf }: RunStart) => actorOf('workflow_run.started', 'workflow_run', toId('run', id));
-
-/** Equal starts are those of one workflow, one body and the same headers. */
-const named = (start: RunStart, now: Date): NamedRequest => ({
-  operation: OPERATION,
-  key: start.idempotencyKey,
-  request: [start.workflowId, start.concurrencyKey ?? null, start.cooldownMinutes ?? null, start.context],
-  resourceId: start.id,
-  now,
-});
 
 const replayedId = (taken: string | ServiceError, id: string): string | undefined =>
   typeof taken === 'string' && taken !== id ? taken : undefined;

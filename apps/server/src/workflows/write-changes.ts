@@ -3,7 +3,6 @@ import type { EngineTx } from '../database/database.ts';
 import { recordAll } from '../journal/record.ts';
 import { after, type Change } from './change-run.ts';
 import { endRuns, forgetSignals } from './end-runs.ts';
-import type { RunRow } from './run.ts';
 import { runEvent } from './run-event.ts';
 
 /**
@@ -64,8 +63,14 @@ const eventsOf = ({ before, states }: Change) =>
   states.filter((run, at) => run.status !== (states[at - 1] ?? before).status).map((run) => runEvent(run));
 
 async function writeSteps(tx: EngineTx, changes: readonly Change[]): Promise<void> {
-  const steps = changes.flatMap(({ before, step, now }) =>
-    step ? [{ ...stepKey(before), ...step, at: now, ended_at: isOver(step.status) ? now : null }] : [],
+  const steps = changes.flatMap(({ before: { workspace_id, id }, steps, now }) =>
+    steps.map((step) => ({
+      workspace_id,
+      run_id: id,
+      ...step,
+      at: now,
+      ended_at: isOver(step.status) ? now : null,
+    })),
   );
   if (steps.length === 0) return;
   await sql`
@@ -82,5 +87,3 @@ async function writeSteps(tx: EngineTx, changes: readonly Change[]): Promise<voi
 }
 
 const isOver = (status: string): boolean => status !== 'running' && status !== 'waiting';
-
-const stepKey = ({ workspace_id, id, step, node_id }: RunRow) => ({ workspace_id, run_id: id, step, node_id });
