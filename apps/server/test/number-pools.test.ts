@@ -370,6 +370,15 @@ describe('move', () => {
     expect(await count(to.id)).toBe(0);
   });
 
+  test('changes the pool that the number joins, so that runs which wait for one are looked at again', async () => {
+    const [a] = (await imported(1)) as [string];
+    const [from, to] = [await made([a]), await made()];
+    server.clock.advance(1000);
+    await move(from.id, a, to.id);
+    const { updatedAt } = (await client.GET(`${pools}/{id}`, at(to.id))).data!.data;
+    expect(Date.parse(updatedAt)).toBeGreaterThan(Date.parse(to.updatedAt));
+  });
+
   test('keeps what the number has done today', async () => {
     const [a] = (await imported(1)) as [string];
     const [from, to] = [await made([a]), await made()];

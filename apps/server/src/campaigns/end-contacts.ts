@@ -43,17 +43,21 @@ function byCampaign<T extends { workspaceId: string; campaignId: string | null; 
   return campaignsOf(owned).map((key) => [key, owned.filter((call) => call.campaignId === key.campaignId)]);
 }
 
-/** Moves the contacts of ended calls on, and counts them on the campaign's row, which the caller holds. */
+/**
+ * Moves the contacts of ended calls on, and counts them on the campaign's row, which the caller holds. Once they are locked
+ * they are named by their places, so that no plan reads others too.
+ */
 async function endContacts(tx: EngineTx, key: CampaignKey, calls: Owned<EndedCall>[], now: Date): Promise<void> {
   const { workspaceId, campaignId } = key;
   const contacts = await sql<{
     id: string;
+    place: string;
     tries: number;
     faults: number;
     agent_faults: number;
     retry_policy: number[];
   }>`
-    select c.id, c.tries, c.faults, c.agent_faults, p.retry_policy
+    select c.id, c.ctid as place, c.tries, c.faults, c.agent_faults, p.retry_policy
     from campaign_contacts c join campaigns p on p.workspace_id = c.workspace_id and p.id = c.campaign_id
     where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId}
       and c.id = any(${calls.map((call) => call.contactId)}::uuid[]) and c.state = 'dialing'
@@ -62,17 +66,17 @@ async function endContacts(tx: EngineTx, key: CampaignKey, calls: Owned<EndedCal
   const moved = contacts.rows.map((row) => {
     const { outcome, endedAt } = callOf.get(row.id)!;
     const tally = { tries: row.tries, faults: row.faults, agentFaults: row.agent_faults };
-    return { id: row.id, outcome, ...afterOutcome(tally, outcome, row.retry_policy, endedAt) };
+    return { place: row.place, outcome, ...afterOutcome(tally, outcome, row.retry_policy, endedAt) };
   });
   await sql`
     update campaign_contacts c set state = x.state, tries = x.tries, faults = x.faults, agent_faults = x.agent_faults,
       next_attempt_at = x.next_attempt_at, last_outcome = x.outcome, reason = x.reason
-    from unnest(${moved.map((m) => m.id)}::uuid[], ${moved.map((m) => m.state)}::text[],
+    from unnest(${moved.map((m) => m.place)}::tid[], ${moved.map((m) => m.state)}::text[],
       ${moved.map((m) => m.tries)}::smallint[], ${moved.map((m) => m.faults)}::smallint[],
       ${moved.map((m) => m.agentFaults)}::smallint[], ${moved.map((m) => m.nextAttemptAt)}::timestamptz[],
       ${moved.map((m) => m.outcome)}::text[], ${moved.map((m) => m.reason)}::text[])
-      as x (id, state, tries, faults, agent_faults, next_attempt_at, outcome, reason)
-    where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id`.execute(tx.db);
+      as x (place, state, tries, faults, agent_faults, next_attempt_at, outcome, reason)
+    where c.ctid = x.place`.execute(tx.db);
 
   const inState = (state: string) => moved.filter((m) => m.state === state).length;
   await sql`

@@ -11,6 +11,8 @@ type SkipReason = 'do_not_call' | 'country_not_allowed' | 'invalid_number';
 /** A contact that the claim has locked. */
 export interface PickedContact {
   id: string;
+  /** Where its row stands, as long as it is locked. */
+  place: string;
   phone_number: number;
   lane: number;
   state: 'pending' | 'waiting';
@@ -24,6 +26,7 @@ export interface PickedContact {
 
 interface Row {
   id: string;
+  place: string;
   phone_number: number;
   lane: number;
   state: 'pending' | 'waiting';
@@ -51,6 +54,7 @@ export async function pickContacts(
   const { rows } = await pickStatement(campaign, open, most, now).execute(tx.db);
   return rows.map((row) => ({
     id: row.id,
+    place: row.place,
     phone_number: row.phone_number,
     lane: row.lane,
     state: row.state,
@@ -80,7 +84,7 @@ export function pickStatement(
     from (
       select c.* from unnest(${[...lanes, ...lanes]}::smallint[], ${states}::text[]) as q (lane, state)
       cross join lateral (
-        select id, phone_number, lane, state, attempt, name, "values", list_id, metadata from campaign_contacts
+        select id, ctid as place, phone_number, lane, state, attempt, name, "values", list_id, metadata from campaign_contacts
         where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and lane = q.lane and state = q.state
           and state in ('pending', 'waiting') and next_attempt_at <= ${now}
         order by next_attempt_at, id limit ${limit} for update skip locked) as c

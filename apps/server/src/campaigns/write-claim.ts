@@ -35,8 +35,8 @@ interface WritingServer {
 
 /** What becomes of contacts who are not called now. */
 interface NotCalled {
-  later: { id: string; reason: string; until: Date }[];
-  skipped: { id: string; reason: string }[];
+  later: { contact: PickedContact; reason: string; until: Date }[];
+  skipped: { contact: PickedContact; reason: string }[];
 }
 
 /** Writes what becomes of each picked contact, and counts it on the campaign's row. */
@@ -50,10 +50,9 @@ export async function writeClaim(
   const notCalled: NotCalled = { later: [], skipped: [] };
   const callable: PickedContact[] = [];
   for (const contact of picked) {
-    const { id } = contact;
-    if (contact.skip !== null) notCalled.skipped.push({ id, reason: contact.skip });
+    if (contact.skip !== null) notCalled.skipped.push({ contact, reason: contact.skip });
     else if (!atLimit.has(contact.phone_number)) callable.push(contact);
-    else notCalled.later.push({ id, reason: 'limit_reached', until: nextUtcDay(now) });
+    else notCalled.later.push({ contact, reason: 'limit_reached', until: nextUtcDay(now) });
   }
   const slotsOf = (calls: number) => takeSlots(campaign.calls_per_second, campaign.next_start_at, now, calls, leadMs);
   const placed = await withCallers(found, callable.slice(0, slotsOf(callable.length).slots.length), notCalled);
@@ -85,17 +84,19 @@ export async function writeClaim(
   const queued = await queueCalls(tx, { workspaceId, campaignId, serverId, now, ...shared }, wanted);
 
   const busyUntil = new Date(now.getTime() + BUSY_ELSEWHERE_MS);
-  for (const { contactId: id } of wanted) {
-    if (!queued.has(id)) notCalled.later.push({ id, reason: 'already_on_a_call', until: busyUntil });
+  const dialing: PickedContact[] = [];
+  for (const { contact } of placed) {
+    if (queued.has(contact.id)) dialing.push(contact);
+    else notCalled.later.push({ contact, reason: 'already_on_a_call', until: busyUntil });
   }
   const { later, skipped } = notCalled;
-  const handled = new Set([...queued, ...idsOf(later), ...idsOf(skipped)]);
-  const wasPending = picked.filter((contact) => handled.has(contact.id) && contact.state === 'pending').length;
-  const wasWaiting = handled.size - wasPending;
+  const handled = [...dialing, ...contactsOf(later), ...contactsOf(skipped)];
+  const wasPending = handled.filter(({ state }) => state === 'pending').length;
+  const wasWaiting = handled.length - wasPending;
   const used = wanted.filter((call) => call.pooled && queued.has(call.contactId)).map((call) => call.phoneNumberId);
   // Asked together, they go out together.
   await Promise.all([
-    ...moveContacts(tx, campaign, [...queued], notCalled),
+    ...moveContacts(tx, dialing, notCalled),
     sql`
       update campaigns set in_flight = in_flight + ${queued.size}, attempts = attempts + ${queued.size},
         pending = pending - ${wasPending}, waiting = waiting - ${wasWaiting} + ${later.length},
@@ -128,38 +129,34 @@ async function withCallers(
   return contacts.flatMap((contact, at) => {
     const caller = chosen[at]!;
     if ('id' in caller) return [{ contact, caller }];
-    if ('skip' in caller) skipped.push({ id: contact.id, reason: caller.skip });
-    else later.push({ id: contact.id, reason: 'no_caller_id', until: caller.until });
+    if ('skip' in caller) skipped.push({ contact, reason: caller.skip });
+    else later.push({ contact, reason: 'no_caller_id', until: caller.until });
     return [];
   });
 }
 
-const idsOf = (contacts: { id: string }[]) => contacts.map((contact) => contact.id);
+const contactsOf = (some: { contact: PickedContact }[]) => some.map(({ contact }) => contact);
+const placesOf = (contacts: PickedContact[]) => sql`${contacts.map(({ place }) => place)}::tid[]`;
 
-/** The statements that move picked contacts, which the caller holds. */
-function moveContacts(
-  tx: EngineTx,
-  { workspace_id: workspaceId, id: campaignId }: ClaimedCampaign,
-  dialing: string[],
-  { later, skipped }: NotCalled,
-): Promise<unknown>[] {
+/** The statements that move picked contacts, which the caller holds: by their places, so that they read no others. */
+function moveContacts(tx: EngineTx, dialing: PickedContact[], { later, skipped }: NotCalled): Promise<unknown>[] {
   const moves = [
     sql`
       update campaign_contacts set state = 'dialing', attempt = attempt + 1, reason = null
-      where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and id = any(${dialing}::uuid[])`,
+      where ctid = any(${placesOf(dialing)})`,
   ];
   if (later.length > 0) {
     moves.push(sql`
       update campaign_contacts c set state = 'waiting', reason = x.reason, next_attempt_at = x.until
-      from unnest(${idsOf(later)}::uuid[], ${later.map((contact) => contact.reason)}::text[],
-        ${later.map((contact) => contact.until)}::timestamptz[]) as x (id, reason, until)
-      where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id`);
+      from unnest(${placesOf(contactsOf(later))}, ${later.map(({ reason }) => reason)}::text[],
+        ${later.map(({ until }) => until)}::timestamptz[]) as x (place, reason, until)
+      where c.ctid = x.place`);
   }
   if (skipped.length > 0) {
     moves.push(sql`
       update campaign_contacts c set state = 'skipped', reason = x.reason
-      from unnest(${idsOf(skipped)}::uuid[], ${skipped.map((contact) => contact.reason)}::text[]) as x (id, reason)
-      where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id`);
+      from unnest(${placesOf(contactsOf(skipped))}, ${skipped.map(({ reason }) => reason)}::text[]) as x (place, reason)
+      where c.ctid = x.place`);
   }
   return moves.map((move) => move.execute(tx.db));
 }

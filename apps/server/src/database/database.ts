@@ -52,14 +52,26 @@ const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const retries = 3;
 
 /**
- * The engine's statements name rows by their keys. A plan made while a table was small would scan it, and stay in use
- * as it grows, until the next ANALYZE: so scans, sorts and the joins that rest on them are off. PostgreSQL 15 takes what is
- * off and yet needed for very dear, and would compile it to machine code each time: so that is off too.
+ * The engine's statements name rows by their keys, so one plan serves all values of a statement; planning it anew for
+ * each took a fifth of a claim. A plan made while a table was small would scan it, and stay in use as it grows, until the
+ * next ANALYZE: so scans, sorts and the joins that rest on them are off, and no connection keeps plans for long. PostgreSQL
+ * 15 takes what is off and yet needed for very dear, and would compile it to machine code each time: so that is off too.
  * A process that is frozen in one of these transactions lets go of its locks soon, not only when it is killed.
  */
 const beginEngine = `begin; set local trunkline.engine = 'on'; set local idle_in_transaction_session_timeout = '3s';
   set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
-  set local enable_sort = off; set local jit = off`;
+  set local enable_sort = off; set local jit = off; set local plan_cache_mode = force_generic_plan`;
+
+/** How long a connection keeps its plans, in milliseconds: as they are made, the planner looks how large tables are. */
+const PLANS_MS = 10_000;
+const plannedAt = new WeakMap<pg.ClientBase, number>();
+
+function beginEngineOn(client: pg.ClientBase): string {
+  const now = performance.now();
+  if (now < (plannedAt.get(client) ?? 0) + PLANS_MS) return beginEngine;
+  plannedAt.set(client, now);
+  return `discard plans; ${beginEngine}`;
+}
 
 /** Opens a pool of at most `poolSize` connections. It connects when first used. */
 export function openDatabase(options: { connection: Connection; poolSize: number; log: Logger }): Database {
@@ -83,19 +95,27 @@ export function openDatabase(options: { connection: Connection; poolSize: number
       if (!uuidPattern.test(workspaceId)) throw new TypeError('A workspace is named by its UUID.');
       const waits = lockSeconds === undefined ? '' : `; set local lock_timeout = '${lockSeconds}s'`;
       const beginThere = `${begin}; set local trunkline.workspace = '${workspaceId}'${waits}`;
-      return inTransaction(pool, beginThere, (db) => fn({ db, workspaceId } as WorkspaceTx));
+      return inTransaction(
+        pool,
+        () => beginThere,
+        (db) => fn({ db, workspaceId } as WorkspaceTx),
+      );
     };
   return {
     inWorkspace: forOneWorkspace('begin'),
     inSnapshot: forOneWorkspace('begin isolation level repeatable read read only'),
-    inEngine: (fn) => inTransaction(pool, beginEngine, (db) => fn({ db } as EngineTx)),
+    inEngine: (fn) => inTransaction(pool, beginEngineOn, (db) => fn({ db } as EngineTx)),
     connection: options.connection,
     pool,
     close: () => pool.end(),
   };
 }
 
-async function inTransaction<T>(pool: pg.Pool, begin: string, fn: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
+async function inTransaction<T>(
+  pool: pg.Pool,
+  begin: (client: pg.ClientBase) => string,
+  fn: (db: Kysely<Schema>) => Promise<T>,
+): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await once(pool, begin, fn);
@@ -106,7 +126,11 @@ async function inTransaction<T>(pool: pg.Pool, begin: string, fn: (db: Kysely<Sc
   }
 }
 
-async function once<T>(pool: pg.Pool, begin: string, fn: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
+async function once<T>(
+  pool: pg.Pool,
+  begin: (client: pg.ClientBase) => string,
+  fn: (db: Kysely<Schema>) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect().catch((error) => {
     throw translated(error);
   });
@@ -120,7 +144,7 @@ async function once<T>(pool: pg.Pool, begin: string, fn: (db: Kysely<Schema>) =>
     });
   };
   // Its answer is waited for after the work: without a workspace or the engine's mark no row is seen or written.
-  const begun = send(begin);
+  const begun = send(begin(client));
   begun.catch(() => {});
   try {
     const result = await fn(db);

@@ -16,6 +16,7 @@ import * as inboundCalls from '../../migrations/0012-inbound-calls.ts';
 import * as webhookDeliveries from '../../migrations/0014-webhook-deliveries.ts';
 import * as keyRetention from '../../migrations/0015-key-retention.ts';
 import * as hotRows from '../../migrations/0016-hot-rows.ts';
+import * as liveCallsOfNumber from '../../migrations/0018-live-calls-of-number.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -35,6 +36,7 @@ const migrations = {
   '0014-webhook-deliveries': webhookDeliveries,
   '0015-key-retention': keyRetention,
   '0016-hot-rows': hotRows,
+  '0018-live-calls-of-number': liveCallsOfNumber,
 };
 
 /**

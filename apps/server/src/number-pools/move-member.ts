@@ -1,5 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
 import { fromId } from '../ids.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import type { PhoneNumberRow } from '../phone-numbers/phone-number.ts';
@@ -35,8 +36,16 @@ export async function moveMember(
       where workspace_id = ${workspaceId} and phone_number_id = ${numberId} and pool_id = ${poolId}
       returning phone_number_id`.execute(tx.db);
     if (rows.length === 0) throw new ServiceError('not_a_member', 'This number is not a member of the pool.');
-    if (target !== null) await refuseOverfull(tx, target);
+    if (target !== null) await joined(tx, target, clock.now());
     await audit(tx, actor, clock.now());
     return number;
   });
+}
+
+/** A pool that got a number has changed, so that runs which are blocked for want of one are looked at again. */
+async function joined(tx: WorkspaceTx, poolId: string, now: Date): Promise<void> {
+  await refuseOverfull(tx, poolId);
+  await sql`
+    update number_pools set updated_at = ${now}
+    where workspace_id = ${tx.workspaceId} and id = ${poolId}`.execute(tx.db);
 }

@@ -14,9 +14,6 @@ export interface PoolQuery {
   most: number;
 }
 
-/** More than any number has in a day. */
-const MOST_ATTEMPTS = 2 ** 31 - 1;
-
 interface Row {
   id: string;
   phone_number: string;
@@ -59,27 +56,29 @@ export async function readCandidatesFor(
 /**
  * A statement for members that are free. What it answers is cheap to read: no dates, and lists only where there are any.
  * The limit stands in its text, so that the plan is one for few rows; `offset 0` keeps the parts apart, each read by its
- * key, whatever is known of the sizes of tables.
+ * key, whatever is known of the sizes of tables. A number is known by its UUID alone, so live calls are found by it alone:
+ * named by their workspace too, all of the workspace's would be read where the planner takes them for none.
  */
 function freeMembers({ workspaceId, poolId, now, providers, most }: PoolQuery, condition: RawBuilder<unknown>) {
+  const day = utcDay(now);
   return sql<Row>`
-    with p as materialized (select max_calls_per_number_per_day as per_day, max_concurrent_per_number as at_once
-      from number_pools where workspace_id = ${workspaceId} and id = ${poolId})
-    select u.phone_number_id as id, n.phone_number, n.provider, u.country,
-      nullif(n.allowed_outbound_countries, '{}') as allowed, extract(epoch from u.last_used_at)::float8 as last_used,
-      least(k.left_at_once, (select per_day from p) - case when u.day >= ${utcDay(now)} then u.attempts else 0 end) as room
-    from number_usage u
-    cross join lateral (select * from phone_numbers
-      where workspace_id = ${workspaceId} and id = u.phone_number_id offset 0) as n
-    cross join lateral (select case when (select at_once from p) is not null then (select at_once from p)
-      - (select count(*) from calls c where c.workspace_id = ${workspaceId} and c.phone_number_id = u.phone_number_id
-        and c.ended_at is null) end as left_at_once offset 0) as k
-    where u.workspace_id = ${workspaceId} and u.pool_id = ${poolId}
-      and (u.cooling_until is null or u.cooling_until <= ${now})
-      and (u.day < ${utcDay(now)} or u.attempts < coalesce((select per_day from p), ${MOST_ATTEMPTS}))
-      and n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid) and n.provider = any(${providers}::text[])
-      and coalesce(k.left_at_once, 1) > 0 ${condition}
-    order by u.last_used_at limit ${sql.raw(String(most))}`;
+    select m.* from (select max_calls_per_number_per_day as per_day, max_concurrent_per_number as at_once
+      from number_pools where workspace_id = ${workspaceId} and id = ${poolId} offset 0) as p
+    cross join lateral (
+      select u.phone_number_id as id, n.phone_number, n.provider, u.country,
+        nullif(n.allowed_outbound_countries, '{}') as allowed, date_part('epoch', u.last_used_at) as last_used,
+        least(p.at_once - k.live, p.per_day - case when u.day >= ${day} then u.attempts else 0 end) as room
+      from number_usage u
+      cross join lateral (select * from phone_numbers
+        where workspace_id = ${workspaceId} and id = u.phone_number_id offset 0) as n
+      cross join lateral (select count(*) as live from calls
+        where p.at_once is not null and phone_number_id = u.phone_number_id and ended_at is null offset 0) as k
+      where u.workspace_id = ${workspaceId} and u.pool_id = ${poolId}
+        and (u.cooling_until is null or u.cooling_until <= ${now})
+        and (p.per_day is null or u.day < ${day} or u.attempts < p.per_day)
+        and n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid) and n.provider = any(${providers}::text[])
+        and (p.at_once is null or k.live < p.at_once) ${condition}
+      order by u.last_used_at limit ${sql.raw(String(most))}) as m`;
 }
 
 const toCandidate = (row: Row): Candidate => ({

@@ -2,14 +2,17 @@ import type { components } from '@trunkline/client/schema';
 import { checkTrunks, TRUNK_CHECK_MS, type TrunkVerdict } from '../phone-numbers/check-trunks.ts';
 import { withDeadline } from '../phone-numbers/deadline.ts';
 import type { PhoneNumberRow } from '../phone-numbers/phone-number.ts';
+import { someAtOnce } from '../phone-numbers/some-at-once.ts';
 import { notFound } from '../service-error.ts';
 import type { NumberPoolDeps } from './deps.ts';
 import { poolNumbers } from './list-members.ts';
-import { MOST_MEMBERS } from './pool.ts';
 import { findPool } from './store.ts';
 
 type Check = components['schemas']['NumberPoolTrunkCheck'];
 type Checks = components['schemas']['NumberPoolTrunks'];
+
+/** How many trunks are probed at a time, and how many bought numbers asked for: a pool has at most 1,000 members. */
+const AT_ONCE = 100;
 
 /** Why a trunk takes no calls, for a person. */
 const reasons: Record<TrunkVerdict['detail'], string> = {
@@ -26,8 +29,8 @@ const reasons: Record<TrunkVerdict['detail'], string> = {
 
 /**
  * Checks now, for every member of a pool, whether a call could be placed from it: trunks by a probe, whose result is kept,
- * bought numbers by asking whether the provider still holds them for us. All at once, each within the time of one check.
- * Throws `not_found`.
+ * bought numbers by asking whether the provider still holds them for us. Each takes at most the time of one check, and a
+ * hundred go on at a time. Throws `not_found`.
  */
 export async function validateTrunks(deps: NumberPoolDeps, workspaceId: string, poolId: string): Promise<Checks> {
   const rows = await deps.database.inWorkspace(workspaceId, async (tx) => {
@@ -38,8 +41,8 @@ export async function validateTrunks(deps: NumberPoolDeps, workspaceId: string, 
   const imported = active.filter((row) => row.provider === 'sip');
   const bought = active.filter((row) => row.provider !== 'sip');
   const [verdicts, asked] = await Promise.all([
-    checkTrunks(deps, imported, MOST_MEMBERS),
-    Promise.all(bought.map(async (row) => [row.id, await askProvider(deps, row)] as const)),
+    checkTrunks(deps, imported, AT_ONCE),
+    someAtOnce(AT_ONCE, bought, async (row) => [row.id, await askProvider(deps, row)] as const),
   ]);
   const ofBought = new Map(asked);
   const details = rows.map((row): Check => {

@@ -4,6 +4,7 @@ import type { PhoneNumberDeps } from './deps.ts';
 import { type PhoneNumberRow, sameTrunk, trunkOf } from './phone-number.ts';
 import { trunkProber } from './providers.ts';
 import { recordNumber } from './record-number.ts';
+import { someAtOnce } from './some-at-once.ts';
 import { changeNumber, lockNumbers } from './store.ts';
 
 /** How long a trunk may take to answer a check, in milliseconds, unless configured. */
@@ -32,13 +33,10 @@ export async function checkTrunks(
 ): Promise<Map<string, TrunkVerdict>> {
   const groups = byTrunk(deps, rows);
   const verdicts = new Map<string, TrunkVerdict>();
-  for (let from = 0; from < groups.length; from += atOnce) {
-    const asked = groups.slice(from, from + atOnce).map(async (group) => {
-      const verdict = await checkTrunk(deps, group);
-      if (verdict) for (const row of group) verdicts.set(row.id, verdict);
-    });
-    await Promise.all(asked);
-  }
+  await someAtOnce(atOnce, groups, async (group) => {
+    const verdict = await checkTrunk(deps, group);
+    if (verdict) for (const row of group) verdicts.set(row.id, verdict);
+  });
   return verdicts;
 }
 

@@ -1129,7 +1129,7 @@ export interface paths {
         };
         /**
          * Check the trunks of a number pool
-         * @description Checks now, for every member, whether a call could be placed from it. A trunk is probed for real, a number that a provider manages is checked with the provider; all at once and bounded in time, so that a silent trunk counts as invalid. Do it before a campaign is given the pool. An empty pool answers zeros.
+         * @description Checks now, for every member, whether a call could be placed from it. A trunk is probed for real, a number that a provider manages is checked with the provider; many at once and bounded in time, so that a silent trunk counts as invalid. Do it before a campaign is given the pool. An empty pool answers zeros.
          */
         get: operations["validateNumberPoolTrunks"];
         put?: never;
