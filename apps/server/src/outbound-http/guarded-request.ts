@@ -1,4 +1,4 @@
-import { Agent, buildConnector, type Dispatcher, request as undiciRequest } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import type { AddressGuard } from './address-guard.ts';
 import { OutboundError } from './outbound-error.ts';
 
@@ -42,26 +42,65 @@ export function createOutboundHttp(guard: AddressGuard): { send: SendRequest; cl
   return { send: (request) => send(agent, request), close: () => agent.destroy() };
 }
 
-async function send(dispatcher: Dispatcher, request: OutboundRequest): Promise<OutboundAnswer> {
-  const url = checkUrl(request.url);
-  const timeout = AbortSignal.timeout(request.timeoutMs);
-  const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout;
-  const { method, headers, body } = request;
-  let connected = false;
-  try {
-    const answer = await undiciRequest(url, { dispatcher, method, headers, body: body ?? null, signal });
-    connected = true;
-    const read =
-      request.maxBytes === 'none' ? await dropBody(answer.body) : await readBody(answer.body, request.maxBytes);
-    return { status: answer.statusCode, headers: joined(answer.headers), body: read };
-  } catch (error) {
-    if (request.signal?.aborted) throw new OutboundError('aborted', 'The request was given up.');
-    if (timeout.aborted) {
-      throw new OutboundError('timeout', `${url.host} did not answer within ${request.timeoutMs / 1000} seconds.`);
-    }
-    throw translated(error, url.host, connected);
-  }
+/**
+ * What undici tells of a request comes here by callbacks: its promises, streams and signals cost more than all the rest. An
+ * answer whose body is thrown away waits for its end, or the end of its connection, so that who sends so many requests at a
+ * time has no more connections, however slowly they are answered.
+ */
+function send(dispatcher: Dispatcher, request: OutboundRequest): Promise<OutboundAnswer> {
+  const { method, headers, body, timeoutMs, maxBytes, signal } = request;
+  return new Promise((resolve, reject) => {
+    const url = checkUrl(request.url);
+    let controller: Dispatcher.DispatchController | undefined;
+    let answer: OutboundAnswer | undefined;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let hasEnded = false;
+
+    const end = (error?: unknown) => {
+      hasEnded = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', giveUp);
+      if (!answer || (error && maxBytes !== 'none')) reject(translated(error, url.host, answer !== undefined));
+      else resolve({ ...answer, body: Buffer.concat(chunks) });
+    };
+    /** Ends the connection, and with it the request. */
+    const stop = (error: OutboundError) => (controller ? controller.abort(error) : end(error));
+    const giveUp = () => stop(new OutboundError('aborted', 'The request was given up.'));
+    const timer = setTimeout(
+      () => stop(new OutboundError('timeout', `${url.host} did not answer within ${timeoutMs / 1000} seconds.`)),
+      timeoutMs,
+    );
+    signal?.addEventListener('abort', giveUp);
+    if (signal?.aborted) return giveUp();
+
+    const { origin, pathname, search } = url;
+    dispatcher.dispatch(
+      { origin, path: `${pathname}${search}`, method, headers, body: body ?? null },
+      {
+        onRequestStart: (started) => {
+          controller = started;
+          // While it waited for a connection.
+          if (hasEnded) controller.abort(new OutboundError('aborted', 'The request was given up.'));
+        },
+        onResponseStart: (_controller, status, fields) => {
+          if (status >= 200) answer = { status, headers: joined(fields), body: Buffer.alloc(0) };
+        },
+        onResponseData: (_controller, chunk) => {
+          bytes += chunk.length;
+          if (maxBytes !== 'none') chunks.push(chunk);
+          if (bytes > (maxBytes === 'none' ? DROPPED_BYTES : maxBytes))
+            stop(new OutboundError('response_too_large', `The answer is larger than ${maxBytes} bytes.`));
+        },
+        onResponseEnd: () => end(),
+        onResponseError: (_controller, error) => end(error),
+      },
+    );
+  });
 }
+
+/** So much of a body is read away, so that its connection can be used again. */
+const DROPPED_BYTES = 65_536;
 
 /** Throws `invalid_request` where a URL is none that a request can be sent to. */
 function checkUrl(text: string): URL {
@@ -73,35 +112,13 @@ function checkUrl(text: string): URL {
   return url;
 }
 
-/**
- * Reads a short body away, so that its connection can be used again, and ends the connection of a longer one. It waits for
- * that, so that who sends so many requests at a time has no more connections, however slowly they are answered.
- */
-async function dropBody(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
-  await body.dump({ limit: DROPPED_BYTES }).catch(() => undefined);
-  return Buffer.alloc(0);
-}
-
-const DROPPED_BYTES = 65_536;
-
-async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    // Leaving the loop ends the connection.
-    if (bytes > maxBytes) throw new OutboundError('response_too_large', `The answer is larger than ${maxBytes} bytes.`);
-    chunks.push(chunk);
+function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const all: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) all[name] = Array.isArray(value) ? value.join(', ') : value;
   }
-  return Buffer.concat(chunks);
+  return all;
 }
-
-const joined = (headers: Record<string, string | string[] | undefined>) =>
-  Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  );
 
 const INVALID = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH']);
 /** Codes for what broke on a connection that was there. */
