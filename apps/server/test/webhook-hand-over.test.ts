@@ -1,6 +1,8 @@
+import { NIL } from 'uuid';
 import { expect, test, vi } from 'vitest';
 import type { Database } from '../src/database/database.ts';
 import { newUuid } from '../src/ids.ts';
+import { eventsToHandOver } from '../src/journal/hand-over.ts';
 import { deleteOldEvents } from '../src/journal/retention.ts';
 import { claimEndpoints, dueDeliveries } from '../src/webhooks/claim-endpoints.ts';
 import { disableWebhook } from '../src/webhooks/disable-webhook.ts';
@@ -12,7 +14,7 @@ import { deliveries, makeEndpoint, makeWorkspace, now, tell } from './webhook-se
 const waiting = async (database: Database) =>
   (
     await database.inEngine((tx) =>
-      tx.db.selectFrom('events').select('id').where('hand_over_to', 'is not', null).execute(),
+      tx.db.selectFrom('events_to_hand_over').select('revision').execute(),
     )
   ).length;
 
@@ -67,6 +69,31 @@ test('several servers hand every event over once, and in order', () =>
     }
   }));
 
+test('however many events wait of one workspace, those of others have their turn', () =>
+  withDatabase(async (database) => {
+    const workspaces = [await makeWorkspace(database), await makeWorkspace(database)].toSorted();
+    for (const each of workspaces) await makeEndpoint(database, each, ['upload.pending']);
+    const [first, second] = workspaces as [string, string];
+    for (const resource of Array.from({ length: 3 }, newUuid)) await tell(database, first, resource, 1);
+    const late = newUuid();
+    for (const revision of [1, 2]) await tell(database, second, late, revision);
+    const seen = (after: string, limit: number) =>
+      database.inEngine(async (tx) =>
+        (await eventsToHandOver(tx, after, limit)).map((each) => [each.workspace_id, each.revision]),
+      );
+    expect(await seen(NIL, 2)).toEqual([
+      [first, 1],
+      [first, 1],
+    ]);
+    expect(await seen(first, 3)).toEqual([
+      [second, 1],
+      [second, 2],
+      [first, 1],
+    ]);
+    expect((await seen(second, 10)).map(([workspace]) => workspace)).toEqual([first, first, first, second, second]);
+    expect(await handOverEvents(database, now)).toEqual({ hasMore: false, after: second });
+  }));
+
 test('an endpoint that was disabled meanwhile gets nothing, and the event does not wait for it', () =>
   withDatabase(async (database) => {
     const workspaceId = await makeWorkspace(database);
@@ -84,10 +111,9 @@ test('what fails as a whole is handed over again as a whole', () =>
     await makeEndpoint(database, workspaceId, ['upload.pending']);
     await tell(database, workspaceId, newUuid(), 1);
     await database.inEngine(async (tx) => {
-      const { eventsToHandOver } = await import('../src/journal/hand-over.ts');
-      expect(await eventsToHandOver(tx, 10)).toHaveLength(1);
+      expect(await eventsToHandOver(tx, NIL, 10)).toHaveLength(1);
       // Another server that looks meanwhile finds nothing to do.
-      expect(await handOverEvents(database, now)).toBe(false);
+      expect((await handOverEvents(database, now)).hasMore).toBe(false);
       expect(await deliveries(database)).toEqual([]);
     });
     await handOverEvents(database, now);
@@ -142,7 +168,7 @@ test('an event that is handed over while an earlier one of its resource is put o
     const [first] = await deliveries(database);
     await tell(database, workspaceId, resourceId, 2);
     const later = new Date(now.getTime() + 3_600_000);
-    let handingOver: Promise<boolean> | undefined;
+    let handingOver: Promise<unknown> | undefined;
     await database.inEngine(async (tx) => {
       const tried = { verdict: 'failed', statusCode: 500, durationMs: 1, restMs: 0 } as const;
       await markDeliveries(tx, { workspaceId, webhookId }, [

@@ -42,8 +42,17 @@ interface WebhookDeliveriesTable {
   created_at: Date;
 }
 
+interface EventsToHandOverTable {
+  workspace_id: string;
+  resource_id: string;
+  revision: number;
+  /** The endpoints that wanted the event when it happened. */
+  webhook_ids: string[];
+}
+
 /** The tables of webhooks. */
 export interface WebhookTables {
+  events_to_hand_over: EventsToHandOverTable;
   webhooks: WebhooksTable;
   webhook_deliveries: WebhookDeliveriesTable;
 }

@@ -73,8 +73,6 @@ interface EventsTable {
   id: string;
   type: string;
   data: Json<object>;
-  /** Endpoints that it is still to be handed over to. */
-  hand_over_to: Nullable<string[]>;
   created_at: Date;
 }
 

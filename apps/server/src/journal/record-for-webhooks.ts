@@ -29,15 +29,20 @@ export async function workspacesWithEndpoints(
 /** Writes events of one type as a set, each once, where an endpoint wants them. */
 export async function recordForWebhooks(tx: EngineTx, type: string, events: WebhookOnlyEvent[]): Promise<void> {
   await sql`
-    insert into events (workspace_id, resource_id, revision, id, type, data, created_at, hand_over_to)
-    select x.workspace_id, x.resource_id, x.revision, x.id, ${type}, x.data, x.created_at, w.ids
-    from unnest(${events.map((event) => event.workspaceId)}::uuid[], ${events.map((event) => event.resourceId)}::uuid[],
-      ${events.map((event) => event.revision)}::bigint[], ${events.map(newUuid)}::uuid[],
-      ${events.map((event) => JSON.stringify(event.data))}::jsonb[], ${events.map((event) => event.at)}::timestamptz[])
-      as x (workspace_id, resource_id, revision, id, data, created_at)
-    cross join lateral (
+    with made as (
+      insert into events (workspace_id, resource_id, revision, id, type, data, created_at)
+      select x.workspace_id, x.resource_id, x.revision, x.id, ${type}, x.data, x.created_at
+      from unnest(${events.map((event) => event.workspaceId)}::uuid[],
+        ${events.map((event) => event.resourceId)}::uuid[], ${events.map((event) => event.revision)}::bigint[],
+        ${events.map(newUuid)}::uuid[], ${events.map((event) => JSON.stringify(event.data))}::jsonb[],
+        ${events.map((event) => event.at)}::timestamptz[])
+        as x (workspace_id, resource_id, revision, id, data, created_at)
+      where exists (select from webhooks
+        where workspace_id = x.workspace_id and status = 'enabled' and ${type} = any(event_types))
+      on conflict do nothing returning workspace_id, resource_id, revision)
+    insert into events_to_hand_over (workspace_id, resource_id, revision, webhook_ids)
+    select e.workspace_id, e.resource_id, e.revision, w.ids from made e cross join lateral (
       select array_agg(id) as ids from webhooks
-      where workspace_id = x.workspace_id and status = 'enabled' and ${type} = any(event_types)) w
-    where w.ids is not null
-    on conflict do nothing`.execute(tx.db);
+      where workspace_id = e.workspace_id and status = 'enabled' and ${type} = any(event_types)) w
+    where w.ids is not null`.execute(tx.db);
 }

@@ -39,12 +39,12 @@ export type WorkspaceEvent = Omit<JournalEvent, 'actor'> & { workspaceId: string
 
 /** Writes the events of many changes at once. */
 export async function recordAll({ db }: Pick<EngineTx, 'db'>, events: readonly WorkspaceEvent[]): Promise<void> {
-  if (events.length > 0) await recording(events).execute(db);
+  if (events.length > 0) await sql`with ${recording(events)} select`.execute(db);
 }
 
 /**
- * The statement that writes events; it may be part of another one. Each event keeps the webhook endpoints that want its type
- * until it is handed over; null where none does.
+ * What writes events, as common table expressions of a statement: `event` and `event_to_hand_over`. Events that webhook
+ * endpoints want are noted, with these endpoints, until they are handed over.
  */
 export function recording(events: readonly WorkspaceEvent[]): RawBuilder<unknown> {
   const rows = events.map((event) => ({
@@ -57,11 +57,17 @@ export function recording(events: readonly WorkspaceEvent[]): RawBuilder<unknown
     created_at: event.now,
   }));
   return sql`
-    insert into events (workspace_id, resource_id, revision, id, type, data, created_at, hand_over_to)
-    select x.*, (select array_agg(w.id) from webhooks w
-      where w.workspace_id = x.workspace_id and w.status = 'enabled' and x.type = any(w.event_types))
-    from json_to_recordset(${JSON.stringify(rows)}::json) as x (workspace_id uuid, resource_id uuid, revision bigint,
-      id uuid, type text, data jsonb, created_at timestamptz)`;
+    event as (
+      insert into events (workspace_id, resource_id, revision, id, type, data, created_at)
+      select x.* from json_to_recordset(${JSON.stringify(rows)}::json) as x (workspace_id uuid, resource_id uuid,
+        revision bigint, id uuid, type text, data jsonb, created_at timestamptz)
+      returning workspace_id, resource_id, revision, type),
+    event_to_hand_over as (
+      insert into events_to_hand_over (workspace_id, resource_id, revision, webhook_ids)
+      select e.workspace_id, e.resource_id, e.revision, w.ids from event e cross join lateral (
+        select array_agg(id) as ids from webhooks
+        where workspace_id = e.workspace_id and status = 'enabled' and e.type = any(event_types)) w
+      where w.ids is not null)`;
 }
 
 /** Writes the audit entries of changes that have no event of their own. */

@@ -16,7 +16,10 @@ export async function deleteOldEvents(database: Database, now: Date): Promise<nu
     const chunk = await database.inEngine(async (tx) => {
       const { numAffectedRows } = await sql`
         delete from events where ctid = any(array(
-          select ctid from events where created_at < ${before} and hand_over_to is null limit ${sql.lit(CHUNK)} for update skip locked
+          select e.ctid from events e where e.created_at < ${before} and not exists (
+            select from events_to_hand_over h
+            where h.workspace_id = e.workspace_id and h.resource_id = e.resource_id and h.revision = e.revision)
+          limit ${sql.lit(CHUNK)} for update of e skip locked
         ))`.execute(tx.db);
       return Number(numAffectedRows);
     });

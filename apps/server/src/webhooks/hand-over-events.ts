@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { NIL } from 'uuid';
 import type { Database, EngineTx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
 import { type EventToHandOver, eventsToHandOver, markHandedOver } from '../journal/hand-over.ts';
@@ -8,21 +9,26 @@ const AT_ONCE = 500;
 /**
  * Makes deliveries of the events that endpoints wait for, one for each event and endpoint, at most of 500 events. An
  * endpoint that was disabled or deleted meanwhile gets none.
- * @returns whether there may be more
+ * @param after UUID of the workspace that was last: however much waits of one, the others have their turn
+ * @returns whether there may be more, and the workspace that is last now
  */
-export async function handOverEvents(database: Database, now: Date): Promise<boolean> {
+export async function handOverEvents(
+  database: Database,
+  now: Date,
+  after: string = NIL,
+): Promise<{ hasMore: boolean; after: string }> {
   return database.inEngine(async (tx) => {
-    const events = await eventsToHandOver(tx, AT_ONCE);
-    if (events.length === 0) return false;
+    const events = await eventsToHandOver(tx, after, AT_ONCE);
+    if (events.length === 0) return { hasMore: false, after };
     // Asked together, they go out together, and run one after another.
     await Promise.all([holdEndpoints(tx, events), insertDeliveries(tx, events, now), markHandedOver(tx, events)]);
-    return events.length === AT_ONCE;
+    return { hasMore: events.length === AT_ONCE, after: events.at(-1)!.workspace_id };
   });
 }
 
 /** So that none is disabled, and no try of an earlier event is put off, before the deliveries are there. */
 async function holdEndpoints(tx: EngineTx, events: EventToHandOver[]): Promise<void> {
-  const wanted = events.flatMap((event) => event.hand_over_to.map((id) => [event.workspace_id, id] as const));
+  const wanted = events.flatMap((event) => event.webhook_ids.map((id) => [event.workspace_id, id] as const));
   const distinct = new Map(wanted.map((each) => [each.join(), each]));
   const keys = [...distinct.keys()].toSorted().map((key) => distinct.get(key)!);
   await sql`
@@ -36,7 +42,7 @@ async function holdEndpoints(tx: EngineTx, events: EventToHandOver[]): Promise<v
  * after it was enabled again is made after what it ended when it was disabled.
  */
 async function insertDeliveries(tx: EngineTx, events: EventToHandOver[], now: Date): Promise<void> {
-  const wanted = events.flatMap((event) => event.hand_over_to.map((webhookId) => ({ ...event, webhookId })));
+  const wanted = events.flatMap((event) => event.webhook_ids.map((webhookId) => ({ ...event, webhookId })));
   await sql`
     insert into webhook_deliveries (workspace_id, webhook_id, id, event_id, event_type, order_key, order_number,
       payload, status, next_attempt_at, created_at)
@@ -53,6 +59,5 @@ async function insertDeliveries(tx: EngineTx, events: EventToHandOver[], now: Da
       ${wanted.map(newUuid)}::uuid[]) as x (workspace_id, resource_id, revision, webhook_id, id)
     join events e on e.workspace_id = x.workspace_id and e.resource_id = x.resource_id and e.revision = x.revision
     join webhooks w on w.workspace_id = x.workspace_id and w.id = x.webhook_id
-    where w.status = 'enabled'
-    on conflict do nothing`.execute(tx.db);
+    where w.status = 'enabled'`.execute(tx.db);
 }

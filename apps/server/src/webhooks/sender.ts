@@ -22,6 +22,7 @@ export function startWebhookSender(deps: WebhookDeps): { close(): Promise<void> 
   const closing = new AbortController();
   const givingUp = new AbortController();
   const ends = { closing: closing.signal, givingUp: givingUp.signal };
+  let lastWorkspace: string | undefined;
 
   const serve = (endpoint: EndpointKey, rested: boolean) => {
     const end = serveEndpoint(deps, endpoint, ends)
@@ -43,7 +44,8 @@ export function startWebhookSender(deps: WebhookDeps): { close(): Promise<void> 
 
   const turn = async (): Promise<boolean> => {
     const now = clock.now();
-    const hasMore = await handOverEvents(database, now);
+    const { hasMore, after } = await handOverEvents(database, now, lastWorkspace);
+    lastWorkspace = after;
     await claim(now, false);
     await claim(now, true);
     return hasMore;
