@@ -157,6 +157,26 @@ test('events of one resource arrive in their order: later ones wait for the one 
   expect(new Set(typesOf(first).slice(0, -4))).toEqual(new Set([types[0]]));
 });
 
+test('an answer that is long in coming holds up the later events of its resource, and of no other', async () => {
+  const types = ['upload.pending', 'upload.uploaded', 'upload.validating', 'upload.validated'] as const;
+  await createEndpoint(server, receiver.url, [...types]);
+  let answer = () => {};
+  receiver.behave((_received, _request, response) => {
+    answer = () => response.writeHead(204).end();
+  });
+  const slow = await createWithFile(server, 'phone\n+14155550101\n');
+  await arrived(receiver, 1);
+  receiver.answer(204);
+  await validated(server, slow);
+  const other = await createWithFile(server, 'phone\n+14155550102\n');
+  const typesOf = ({ uploadID }: { uploadID: string }) =>
+    receiver.received.filter(({ data }) => data['id'] === uploadID).map(({ type }) => type);
+  await eventually(() => expect(typesOf(other)).toEqual(types));
+  expect(typesOf(slow)).toEqual([types[0]]);
+  answer();
+  await eventually(() => expect(typesOf(slow)).toEqual(types));
+});
+
 test('410 disables the endpoint and ends what waits', async () => {
   receiver.answer(500);
   const { id } = await createEndpoint(server, receiver.url, ['upload.pending']);

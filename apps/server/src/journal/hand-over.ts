@@ -26,7 +26,9 @@ export async function eventsToHandOver(tx: EngineTx, after: string, limit: numbe
   const [turn, events] = await Promise.all([
     sql<{ mine: boolean }>`select pg_try_advisory_xact_lock(${sql.lit(TURN)}) as mine`.execute(tx.db),
     sql<EventToHandOver>`
-      ${some(sql`workspace_id > ${after}`)} union all ${some(sql`workspace_id <= ${after}`)} limit ${limit}`.execute(tx.db),
+      ${some(sql`workspace_id > ${after}`)} union all ${some(sql`workspace_id <= ${after}`)} limit ${limit}`.execute(
+      tx.db,
+    ),
   ]);
   return turn.rows[0]!.mine ? events.rows : [];
 }

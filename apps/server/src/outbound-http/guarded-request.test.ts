@@ -122,6 +122,23 @@ test('a body that is thrown away keeps its connection no longer than its request
   await http.close();
 });
 
+test('the time covers the search for an address too, and nothing is sent after it', async () => {
+  let find = (): void => {};
+  const slow: Resolve = () =>
+    new Promise((resolve) => {
+      find = () => resolve([{ address: '127.0.0.1', family: 4 }]);
+    });
+  const http = createOutboundHttp(createAddressGuard(addresses('127.0.0.1'), slow));
+  const url = `http://slow.example:${portOf(server)}/late`;
+  await expect(http.send({ ...asks, url, timeoutMs: 50 })).rejects.toEqual(failing('timeout'));
+  find();
+  const next = http.send({ ...asks, url: `http://slow.example:${portOf(server)}/next` });
+  find();
+  expect((await next).status).toBe(201);
+  expect(seen.map((each) => each.url)).not.toContain('/late');
+  await http.close();
+});
+
 test('whoever asked may give up', async () => {
   const signal = AbortSignal.timeout(50);
   await expect(send({ url: `${base}/silent`, signal })).rejects.toEqual(failing('aborted'));

@@ -33,6 +33,14 @@ interface ClaimTerms {
   rested: boolean;
 }
 
+interface DueTerms {
+  serverId: string;
+  busy: readonly string[];
+  now: Date;
+  limit: number;
+  limitBytes: number;
+}
+
 /**
  * Takes endpoints that have something to do and that no living server holds. One server at a time sends to an endpoint,
  * so that it alone sees to the order and to how much is sent at once.
@@ -73,13 +81,14 @@ export async function releaseEndpoint(
 /**
  * What a server has to send to an endpoint that it holds, in the order in which it is due. A delivery is left out while the
  * first of its resource that waits is due after it.
+ * @param busy resources to leave out, as some of them may be sent already
  * @param limitBytes no more is read once that much is
  * @returns nothing where the endpoint is gone, or another server has taken it
  */
 export async function dueDeliveries(
   tx: EngineTx,
   { workspaceId, webhookId }: EndpointKey,
-  { serverId, now, limit, limitBytes }: { serverId: string; now: Date; limit: number; limitBytes: number },
+  { serverId, busy, now, limit, limitBytes }: DueTerms,
 ): Promise<{ webhook: WebhookRow; due: DueDelivery[] } | undefined> {
   const [webhooks, due] = await Promise.all([
     sql<WebhookRow>`
@@ -93,7 +102,7 @@ export async function dueDeliveries(
         from (
           select d.* from webhook_deliveries d
           where d.workspace_id = ${workspaceId} and d.webhook_id = ${webhookId} and d.status = 'pending'
-            and d.next_attempt_at <= ${now}
+            and d.next_attempt_at <= ${now} and d.order_key not in (select unnest(${`{${busy.join()}}`}::uuid[]))
             and (select (e.next_attempt_at, e.id) <= (d.next_attempt_at, d.id) from webhook_deliveries e
               where e.workspace_id = d.workspace_id and e.webhook_id = d.webhook_id and e.order_key = d.order_key
                 and e.status = 'pending'

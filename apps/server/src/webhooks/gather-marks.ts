@@ -8,19 +8,18 @@ export interface Marks<Result> {
   add(result: Result): void;
   /** Whether a write has failed; nothing is written after it. */
   hasFailed(): boolean;
-  /** Writes the rest at once. Throws what a write threw. */
-  end(): Promise<void>;
+  /** Resolves when nothing is left to write. Throws what a write threw. */
+  settled(): Promise<void>;
 }
 
 export function gatherMarks<Result>(write: (results: Result[]) => Promise<void>): Marks<Result> {
-  const ending = new AbortController();
   let gathered: Result[] = [];
   let writing: Promise<void> | undefined;
   let failed = false;
 
   const writeAll = async () => {
     while (gathered.length > 0) {
-      await sleep(GATHER_MS, undefined, { signal: ending.signal }).catch(() => undefined);
+      await sleep(GATHER_MS);
       const taken = gathered;
       gathered = [];
       await write(taken);
@@ -38,9 +37,6 @@ export function gatherMarks<Result>(write: (results: Result[]) => Promise<void>)
       });
     },
     hasFailed: () => failed,
-    end: async () => {
-      ending.abort();
-      await writing;
-    },
+    settled: async () => writing,
   };
 }

@@ -29,14 +29,17 @@ export interface Tried {
   restMs: number;
 }
 
+/** Gives the headers of a request. */
+export type Sign = (message: Message) => Record<string, string>;
+
 /**
  * Signs what is sent to one endpoint, as Standard Webhooks' library does, but by Node's own HMAC, which takes a third of
  * the time.
  * @param secrets `whsec_` and base64; each signs, as while a rotated one still holds
  */
-export function createSigner(secrets: readonly string[]) {
+export function createSigner(secrets: readonly string[]): Sign {
   const keys = secrets.map((secret) => createSecretKey(secret.slice('whsec_'.length), 'base64'));
-  return ({ eventId, payload }: Message): Record<string, string> => {
+  return ({ eventId, payload }) => {
     const id = toId('evt', eventId);
     // The receiver holds it against its own clock, so it is the machine's and not the one that tests move.
     const timestamp = String(Math.floor(Date.now() / 1000));
@@ -46,7 +49,9 @@ export function createSigner(secrets: readonly string[]) {
       'user-agent': 'Trunkline-Webhooks/1',
       'webhook-id': id,
       'webhook-timestamp': timestamp,
-      'webhook-signature': keys.map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`).join(' '),
+      'webhook-signature': keys
+        .map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
+        .join(' '),
     };
   };
 }
@@ -59,7 +64,7 @@ export async function tryDelivery(
   send: SendRequest,
   url: string,
   message: Message,
-  options: { sign: (message: Message) => Record<string, string>; timeoutMs: number; now: Date; signal?: AbortSignal },
+  options: { sign: Sign; timeoutMs: number; now: Date; signal?: AbortSignal },
 ): Promise<Tried> {
   const from = performance.now();
   const durationMs = () => Math.round(performance.now() - from);
