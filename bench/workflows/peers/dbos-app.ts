@@ -1,4 +1,8 @@
-// A process with DBOS in it, which runs the workflows that it starts itself, and those that others enqueue.
+// A process with DBOS in it, which runs the workflows that it starts itself, is asked for, and that others enqueue.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { settingsOf, tell } from '../../child.ts';
 import { POOL_SIZE } from '../../postgres.ts';
@@ -29,4 +33,15 @@ const runner = {
   ended: async () => ended,
 };
 
-tell(0, async (question) => ('runs' in question ? carryOut(question as Order, runner) : ended));
+// The least that a service does which lets others start workflows.
+const server = createServer(async (request, response) => {
+  const { key, steps } = (await json(request)) as { key: string; steps: number };
+  await runner.start(key, steps);
+  const body = JSON.stringify({ id: key });
+  response.writeHead(202, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+});
+await once(server.listen(0, '127.0.0.1'), 'listening');
+
+tell((server.address() as AddressInfo).port, async (question) =>
+  'runs' in question ? carryOut(question as Order, runner) : ended,
+);
