@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
 import { toId } from '../ids.ts';
 import type { SendRequest } from '../outbound-http/guarded-request.ts';
 import { OutboundError } from '../outbound-http/outbound-error.ts';
@@ -32,26 +32,19 @@ export interface Tried {
 /** Gives the headers of a request. */
 export type Sign = (message: Message) => Record<string, string>;
 
-/**
- * Signs what is sent to one endpoint, as Standard Webhooks' library does, but by Node's own HMAC, which takes a third of
- * the time.
- * @param secrets `whsec_` and base64; each signs, as while a rotated one still holds
- */
+/** Signs what is sent to one endpoint. @param secrets each signs, as while a rotated one still holds */
 export function createSigner(secrets: readonly string[]): Sign {
-  const keys = secrets.map((secret) => createSecretKey(secret.slice('whsec_'.length), 'base64'));
+  const keys = secrets.map((secret) => new Webhook(secret));
   return ({ eventId, payload }) => {
     const id = toId('evt', eventId);
     // The receiver holds it against its own clock, so it is the machine's and not the one that tests move.
-    const timestamp = String(Math.floor(Date.now() / 1000));
-    const signed = `${id}.${timestamp}.${payload}`;
+    const sentAt = new Date();
     return {
       'content-type': 'application/json',
       'user-agent': 'Trunkline-Webhooks/1',
       'webhook-id': id,
-      'webhook-timestamp': timestamp,
-      'webhook-signature': keys
-        .map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
-        .join(' '),
+      'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+      'webhook-signature': keys.map((key) => key.sign(id, sentAt, payload)).join(' '),
     };
   };
 }
