@@ -89,7 +89,8 @@ test.concurrent('a pool of five with a dead trunk finishes its campaign, and the
     expect(failed.length).toBeGreaterThanOrEqual(3);
     expect(failed.every((call) => call.phone_number_id === seeded.memberIds[2])).toBe(true);
     // No retry met the number again that had failed it.
-    expect(failed.every((call) => call.attempt === 1)).toBe(true);
+    const retried = failed.map((call) => `${call.contact_id} ${call.attempt + 1}`);
+    expect(failed.filter((call) => retried.includes(`${call.contact_id} ${call.attempt}`))).toEqual([]);
     const { kept, counted } = await countersOf(database, seeded.campaignId);
     expect(kept).toEqual(counted);
     expect(await dialedWrongly(database)).toEqual([]);

@@ -201,22 +201,30 @@ test('starts race for one concurrency key over two servers', async () => {
   expect(codes).toEqual(new Set(['concurrency_conflict']));
 });
 
-test('a start that waits for an equal one for too long is told to come back', { timeout: 60_000 }, async () => {
-  let letGo = () => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
+/** A promise that somebody else fulfils. */
+function gate() {
+  let open = () => {};
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
   });
+  return { passed, open: () => open() };
+}
+
+test('a start that waits for an equal one for too long is told to come back', { timeout: 60_000 }, async () => {
+  const [held, taken] = [gate(), gate()];
   const holding = server.database.inWorkspace(server.workspaceId, async ({ db, workspaceId }) => {
     await sql`
       insert into idempotency_keys (workspace_id, operation, key, fingerprint, created_at)
       values (${workspaceId}, 'startWorkflowRun', 'slow', '\\x00', ${new Date()})`.execute(db);
-    await held;
+    taken.open();
+    await held.passed;
     throw new Error('given up');
   });
+  await taken.passed;
   const { error, response } = await server.start(sleeping, { idempotencyKey: 'slow' });
   expect(error).toMatchObject({ code: 'idempotency_in_progress' });
   expect(response.headers.get('x-should-retry')).toBe('true');
-  letGo();
+  held.open();
   await expect(holding).rejects.toThrow('given up');
   expect((await server.start(sleeping, { idempotencyKey: 'slow' })).response.status).toBe(202);
 });
