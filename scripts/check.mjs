@@ -20,6 +20,7 @@ const onOldestPostgres = [
   'test/dialer-claim-cost',
   'test/dialer-crash',
   'test/dialer-limits',
+  'test/workflow-run-cost',
 ];
 
 /**

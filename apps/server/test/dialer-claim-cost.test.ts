@@ -6,7 +6,7 @@ import { finishIfDone } from '../src/campaigns/finish-campaign.ts';
 import type { Database, EngineTx } from '../src/database/database.ts';
 import { openLease } from '../src/database/lease.ts';
 import { newUuid } from '../src/ids.ts';
-import { expectEqualPicks, pickCost, rowsReadBy, seedContacts } from './claim-cost.ts';
+import { analyzeOnOld, expectEqualPicks, pickCost, rowsReadBy, seedContacts } from './claim-cost.ts';
 import { campaignRow, type SeededCampaign, seedCampaign, startTestDialer, until } from './dialing.ts';
 import { withDatabase } from './own-database.ts';
 import { seedPool, usePool } from './pool-seed.ts';
@@ -72,11 +72,7 @@ async function rowsReadByPoolClaim(database: Database, members: number): Promise
       from generate_series(1, 3) as i`.execute(db),
   );
   await database.inEngine(({ db }) => sql`analyze campaign_contacts`.execute(db));
-  // Before 17 a list of keys behind another key looks dearer than a scan, as long as a table is taken for empty.
-  const { rows } = await database.inEngine(({ db }) =>
-    sql<{ old: boolean }>`select current_setting('server_version_num')::int < 170000 as old`.execute(db),
-  );
-  if (rows[0]!.old) await database.inEngine(({ db }) => sql`analyze number_usage`.execute(db));
+  await analyzeOnOld(database, 'number_usage');
   const lease = await openLease({ database, seconds: 30, log: pino({ level: 'silent' }) });
   const terms = { serverId: lease.serverId(), free: 50, now: new Date(), isSimulated: () => true };
   const read = await rowsReadBy(database, async (counting) => {

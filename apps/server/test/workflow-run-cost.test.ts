@@ -2,12 +2,13 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Database } from '../src/database/database.ts';
 import { newUuid } from '../src/ids.ts';
+import { cancelRun } from '../src/workflows/cancel-run.ts';
 import { after, goOn } from '../src/workflows/change-run.ts';
 import { claimRuns, releaseRuns } from '../src/workflows/claim-runs.ts';
 import { wakeRuns } from '../src/workflows/wake-runs.ts';
 import { writeChanges } from '../src/workflows/write-changes.ts';
 import { byTest, seedWorkspace } from './campaign-seed.ts';
-import { rowsReadBy } from './claim-cost.ts';
+import { analyzeOnOld, rowsReadBy } from './claim-cost.ts';
 import { withDatabase } from './own-database.ts';
 
 const WOKEN = 500;
@@ -33,6 +34,7 @@ async function seedSleepers(database: Database, runs: number) {
 /** How many rows it takes to wake 500 runs, to claim them, and to find that nothing more is due. */
 async function costs(database: Database, sleeping: number) {
   const { workspaceId, workflowId, now } = await seedSleepers(database, sleeping);
+  await analyzeOnOld(database, 'workflow_runs', 'concurrency_keys');
   const keys = Array.from({ length: WOKEN }, (_, i) => `key-${1 + i * Math.floor(sleeping / WOKEN)}`);
   const clock = { now: () => now };
   const wake = await rowsReadBy(database, async (counting) => {
@@ -53,10 +55,26 @@ async function costs(database: Database, sleeping: number) {
   await claim(WOKEN);
   const none = await claim(100);
   expect(none.claimed).toBe(0);
-  return { wake, claim: some.read, none: none.read };
+  const asleep = await database.inEngine(({ db }) =>
+    sql<{
+      id: string;
+    }>`select id from workflow_runs where workspace_id = ${workspaceId} and concurrency_key = 'key-2'`.execute(db),
+  );
+  const runId = asleep.rows[0]!.id;
+  const cancel = await rowsReadBy(database, async (counting) => {
+    const deps = {
+      database: counting,
+      clock,
+      notifications: { notify: () => {} },
+      nudge: () => {},
+      nudgeHangUps: () => {},
+    };
+    await cancelRun(deps, workspaceId, { workflowId, runId }, byTest(runId));
+  });
+  return { wake, claim: some.read, none: none.read, cancel };
 }
 
-test('wakes and claims read as much among 40,000 sleeping runs as among 2,000', () =>
+test('wakes, claims and cancels read as much among 40,000 sleeping runs as among 2,000', () =>
   withDatabase(async (database) => {
     const few = await costs(database, 2000);
     const many = await costs(database, 40_000);
@@ -64,6 +82,7 @@ test('wakes and claims read as much among 40,000 sleeping runs as among 2,000', 
       expect(cost.wake).toBeLessThan(3 * WOKEN);
       expect(cost.claim).toBeLessThan(400);
       expect(cost.none).toBeLessThan(10);
+      expect(cost.cancel).toBeLessThan(20);
     }
   }));
 

@@ -44,8 +44,8 @@ function byCampaign<T extends { workspaceId: string; campaignId: string | null; 
 }
 
 /**
- * Moves the contacts of ended calls on, and counts them on the campaign's row, which the caller holds. Once they are locked
- * they are named by their places, so that no plan reads others too.
+ * Moves the contacts of ended calls on, and counts them on the campaign's row, which the caller holds. Each is looked up and
+ * locked by its key, and then named by its place, so that no plan reads others too.
  */
 async function endContacts(tx: EngineTx, key: CampaignKey, calls: Owned<EndedCall>[], now: Date): Promise<void> {
   const { workspaceId, campaignId } = key;
@@ -57,11 +57,12 @@ async function endContacts(tx: EngineTx, key: CampaignKey, calls: Owned<EndedCal
     agent_faults: number;
     retry_policy: number[];
   }>`
-    select c.id, c.ctid as place, c.tries, c.faults, c.agent_faults, p.retry_policy
-    from campaign_contacts c join campaigns p on p.workspace_id = c.workspace_id and p.id = c.campaign_id
-    where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId}
-      and c.id = any(${calls.map((call) => call.contactId)}::uuid[]) and c.state = 'dialing'
-    order by c.id for update of c`.execute(tx.db);
+    select c.*, (select retry_policy from campaigns where workspace_id = ${workspaceId} and id = ${campaignId})
+    from unnest(${calls.map((call) => call.contactId).toSorted()}::uuid[]) as x (id)
+    cross join lateral (
+      select id, ctid as place, tries, faults, agent_faults from campaign_contacts
+      where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and id = x.id and state = 'dialing'
+      limit 1 for update) as c`.execute(tx.db);
   const callOf = new Map(calls.map((call) => [call.contactId, call]));
   const moved = contacts.rows.map((row) => {
     const { outcome, endedAt } = callOf.get(row.id)!;

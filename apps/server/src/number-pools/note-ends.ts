@@ -37,10 +37,12 @@ async function noteEndsOf(tx: EngineTx, workspaceId: string, ends: EndedUse[], n
   const ids = (some: EndedUse[]) => [...new Set(some.map((end) => end.phoneNumberId))];
   // A busy line is news only for a number whose trunk has failed before.
   const { rows } = await sql<Row>`
-    select phone_number_id, day, attempts, answered, failed, faults, cooling_until from number_usage
-    where workspace_id = ${workspaceId} and phone_number_id = any(${ids(ends)}::uuid[])
-      and (phone_number_id = any(${ids(counted)}::uuid[]) or faults > 0)
-    order by phone_number_id for no key update`.execute(tx.db);
+    select u.* from unnest(${ids(ends).toSorted()}::uuid[]) as x (id)
+    cross join lateral (
+      select phone_number_id, day, attempts, answered, failed, faults, cooling_until from number_usage
+      where workspace_id = ${workspaceId} and phone_number_id = x.id
+        and (phone_number_id = any(${ids(counted)}::uuid[]) or faults > 0)
+      limit 1 for no key update) as u`.execute(tx.db);
   if (rows.length === 0) return;
   const today = utcDay(now);
   const noted = rows.map((row) => {

@@ -65,14 +65,26 @@ async function lockLine(
   const line = [run];
   let parents = [run.id];
   while (parents.length > 0) {
-    const children = await sql<RunRow>`
-      select * from workflow_runs
-      where workspace_id = ${workspaceId} and parent_run_id = any(${parents}::uuid[]) and ended_at is null
-      order by id for no key update`.execute(tx.db);
-    line.push(...children.rows);
-    parents = children.rows.map(({ id }) => id);
+    const children = await lockChildren(tx, workspaceId, parents);
+    line.push(...children);
+    parents = children.map(({ id }) => id);
   }
   return line;
+}
+
+/** The active runs of some parents, locked in the order of their keys, each looked up by it: there may be very many others. */
+async function lockChildren(tx: EngineTx, workspaceId: string, parents: string[]): Promise<RunRow[]> {
+  const children = await sql<{ id: string }>`
+    select id from workflow_runs
+    where workspace_id = ${workspaceId} and parent_run_id = any(${parents}::uuid[]) and ended_at is null`.execute(
+    tx.db,
+  );
+  const { rows } = await sql<RunRow>`
+    select r.* from unnest(${children.rows.map(({ id }) => id).toSorted()}::uuid[]) as x (id)
+    cross join lateral (
+      select * from workflow_runs where workspace_id = ${workspaceId} and id = x.id and ended_at is null
+      limit 1 for no key update) as r`.execute(tx.db);
+  return rows;
 }
 
 const asCancelled = (run: RunRow, now: Date): RunRow => ({

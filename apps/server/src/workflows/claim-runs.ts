@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
 import type { Signal } from './advance-run.ts';
-import { isAmong } from './is-among.ts';
 import type { RunRow } from './run.ts';
 
 /** A run that this server now holds, with what it has waited for where that has come. */
@@ -19,26 +18,28 @@ export async function claimRuns(tx: EngineTx, serverId: string, most: number, no
   const signals = new Map(told.map(({ id, signal }) => [id, signal]));
   const runs = new Map([...due, ...told.map(({ signal, ...run }) => run)].map((run) => [run.id, run]));
   if (runs.size === 0) return [];
+  const places = [...runs.values()].map(({ place }) => place);
   await sql`
-    update workflow_runs r set server_id = ${serverId}, due_at = null where ${isAmong([...runs.values()])}`.execute(
-    tx.db,
-  );
-  return [...runs.values()].map((run) => {
+    update workflow_runs set server_id = ${serverId}, due_at = null where ctid = any(${places}::tid[])`.execute(tx.db);
+  return [...runs.values()].map(({ place, ...run }) => {
     const signal = signals.get(run.id);
     return { run: { ...run, server_id: serverId, due_at: null }, ...(signal && { signal }) };
   });
 }
 
-async function dueRuns(tx: EngineTx, most: number, now: Date): Promise<RunRow[]> {
-  const { rows } = await sql<RunRow>`
-    select * from workflow_runs where due_at <= ${now} and server_id is null
+/** A run's row, and where it stands as long as it is locked. */
+type PlacedRow = RunRow & { place: string };
+
+async function dueRuns(tx: EngineTx, most: number, now: Date): Promise<PlacedRow[]> {
+  const { rows } = await sql<PlacedRow>`
+    select *, ctid as place from workflow_runs where due_at <= ${now} and server_id is null
     order by due_at limit ${most} for no key update skip locked`.execute(tx.db);
   return rows;
 }
 
-async function toldRuns(tx: EngineTx, most: number): Promise<(RunRow & { signal: Signal })[]> {
-  const { rows } = await sql<RunRow & { signal: Signal }>`
-    select r.*, s.data as signal from run_signals s
+async function toldRuns(tx: EngineTx, most: number): Promise<(PlacedRow & { signal: Signal })[]> {
+  const { rows } = await sql<PlacedRow & { signal: Signal }>`
+    select r.*, r.ctid as place, s.data as signal from run_signals s
     join workflow_runs r on r.workspace_id = s.workspace_id and r.id = s.run_id
     where r.waits_for = s.source and r.server_id is null
     order by s.created_at limit ${most} for no key update of r skip locked`.execute(tx.db);
@@ -64,9 +65,10 @@ export async function releaseRuns(
     update workflow_runs r set server_id = null, due_at = case when r.status = 'waiting_schedule' then r.wake_at else x.due_at end
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as x (workspace_id uuid, id uuid, server_id uuid, due_at timestamptz)
-    where ${isAmong(rows)} and r.workspace_id = x.workspace_id and r.id = x.id and r.server_id = x.server_id`.execute(
-    tx.db,
-  );
+    cross join lateral (
+      select t.ctid as place from workflow_runs t where t.workspace_id = x.workspace_id and t.id = x.id limit 1
+    ) as found
+    where r.ctid = found.place and r.server_id is not distinct from x.server_id`.execute(tx.db);
 }
 
 /**
