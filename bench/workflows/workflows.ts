@@ -79,7 +79,7 @@ async function compareAcceptance(systems: Systems): Promise<Row[]> {
       peer,
       theirs: of(peer, share),
       unit: 'ms',
-      ...(peer === 'DBOS over HTTP' && title === 'p99' && { aim: '≤ 1' }),
+      ...(peer === 'DBOS' && title === 'p99' && { aim: '≤ 1' }),
     })),
   );
 }
