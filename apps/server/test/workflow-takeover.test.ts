@@ -2,11 +2,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../src/clock.ts';
 import { fromId, newUuid } from '../src/ids.ts';
 import type { HttpNode } from '../src/workflows/definition.ts';
+import { byTest, seedWorkspace } from './campaign-seed.ts';
 import { until } from './dialing.ts';
+import { withDatabase } from './own-database.ts';
 import { type RunServer, startRunServer, type WorkflowRun } from './run-server.ts';
-import { definitionOf, end, set, wait } from './workflow-seed.ts';
+import { startTestEngine, type TestEngine } from './test-run-engine.ts';
+import { definitionOf, end, seedWorkflow, set, wait } from './workflow-seed.ts';
 
 let server: RunServer;
 let web: Server;
@@ -68,6 +72,32 @@ test('a run that only the database holds in the name of this server goes on', as
   server.clock.advance(3_600_000);
   await server.comesTo(run, 'completed');
 });
+
+test('who accepts a run moves it on; what a server accepts as it stops is due for any other', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await seedWorkspace(database);
+    const workflowId = await seedWorkflow(database, workspaceId, definitionOf([end()]));
+    const noRequest = () => Promise.reject(new Error('Nothing is sent.'));
+    const options = { clock: systemClock, fateOf: () => 'answered' as const, send: noRequest };
+    const begin = async (engine: TestEngine, idempotencyKey: string) => {
+      const plain = { concurrencyKey: undefined, cooldownMinutes: undefined, context: {} };
+      const actorOf = (_action: string, _type: string, id: string) => byTest(id);
+      const { run } = await engine.start(workspaceId, { id: newUuid(), workflowId, idempotencyKey, ...plain, actorOf });
+      return run;
+    };
+    const engine = await startTestEngine(database, options);
+    expect(await begin(engine, 'first')).toMatchObject({ server_id: expect.any(String), due_at: null });
+    await engine.settled();
+    await engine.stop();
+    expect(await begin(engine, 'last')).toMatchObject({ server_id: null, due_at: expect.any(Date) });
+    const next = await startTestEngine(database, options);
+    await next.settled();
+    await next.stop();
+    const { rows } = await database.inEngine(({ db }) =>
+      sql`select status, count(*)::int as runs from workflow_runs group by status`.execute(db),
+    );
+    expect(rows).toEqual([{ status: 'completed', runs: 2 }]);
+  }));
 
 test('a request that was under way on a lost server is sent again with its key, while a retry is left', async () => {
   const run = await server.begin(await server.publish(definitionOf([http(1), end()])));
