@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, run, runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import type { Database } from '../apps/server/src/database/database.ts';
-import { campaignRow, seedCampaign, startTestDialer } from '../apps/server/test/dialing.ts';
+import { campaignRow, seedCampaign, startTestDialer } from '../apps/server/test/dialing/dialing.ts';
 import { POOL_SIZE, type Postgres, settle, startPostgres } from './postgres.ts';
 import { inTurns, median } from './rounds.ts';
 import type { Found } from './table.ts';

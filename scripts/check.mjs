@@ -16,11 +16,11 @@ const longest = 'apps/server';
 const onOldestPostgres = [
   'test/database/',
   'test/repository',
-  'test/campaign-moves',
-  'test/dialer-claim-cost',
-  'test/dialer-crash',
-  'test/dialer-limits',
-  'test/workflow-run-cost',
+  'test/campaigns/campaign-moves',
+  'test/dialing/dialer-claim-cost',
+  'test/dialing/dialer-crash',
+  'test/dialing/dialer-limits',
+  'test/workflows/workflow-run-cost',
 ];
 
 /**

@@ -16,7 +16,7 @@ export const shared = {
   },
 } as const;
 
-const last = 'test/every-status.test.ts';
+const last = 'test/contract/every-status.test.ts';
 
 export default defineConfig({
   ...shared,

@@ -5,8 +5,8 @@ import pg from 'pg';
 import { pino } from 'pino';
 import type { Connection } from '../src/database/connection.ts';
 import { openDatabase } from '../src/database/database.ts';
-import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../src/database/postgres/embedded.ts';
 
 // Each query gives (table, line), in the order in which the dump shows them. The embedded PostgreSQL has no pg_dump.
 const ours = `c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname not like 'kysely%'`;

@@ -58,12 +58,12 @@ import { registerWebhookMetrics } from './webhooks/metrics.ts';
 import { webhookOperations } from './webhooks/operations.ts';
 import { eraseOldDeliveries } from './webhooks/retention.ts';
 import { startWebhookSender } from './webhooks/sender.ts';
-import { createFlows } from './workflows/flows.ts';
 import { workflowOperations } from './workflows/operations.ts';
-import { createRunEngine } from './workflows/run-engine.ts';
 import { runOperations } from './workflows/run-operations.ts';
-import { createRunStarter } from './workflows/run-starter.ts';
-import { runCallOwner } from './workflows/signal-runs.ts';
+import { createFlows } from './workflows/runs/flows.ts';
+import { createRunEngine } from './workflows/runs/run-engine.ts';
+import { createRunStarter } from './workflows/runs/run-starter.ts';
+import { runCallOwner } from './workflows/runs/signal-runs.ts';
 import { workspaceOperations } from './workspace/operations.ts';
 
 /** What tests put in place of the server's own. */

@@ -4,7 +4,7 @@ import { destination, type Logger, pino } from 'pino';
 import { createKey } from './api-keys/first-key.ts';
 import { systemClock } from './clock.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
-import { stopEmbeddedPostgres } from './database/embedded.ts';
+import { stopEmbeddedPostgres } from './database/postgres/embedded.ts';
 import { loadContract } from './http/app.ts';
 import { forValidator, operationsOf } from './http/contract.ts';
 import { openMigrated, type RunningServer, startServer } from './server.ts';

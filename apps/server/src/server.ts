@@ -7,8 +7,8 @@ import { type Composition, compose, type Overrides } from './compose.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Connection } from './database/connection.ts';
 import { type Database, openDatabase } from './database/database.ts';
-import { startEmbeddedPostgres } from './database/embedded.ts';
 import { migrate } from './database/migrate.ts';
+import { startEmbeddedPostgres } from './database/postgres/embedded.ts';
 import { listen } from './http/listen.ts';
 
 export interface ServerOptions {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { type Connection, withDatabase } from '../src/database/connection.ts';
-import { statementOn } from './statement-on.ts';
+import { statementOn } from './database/statement-on.ts';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 

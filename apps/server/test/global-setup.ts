@@ -6,9 +6,9 @@ import { pino } from 'pino';
 import type { TestProject } from 'vitest/node';
 import { type Connection, withDatabase } from '../src/database/connection.ts';
 import { openDatabase } from '../src/database/database.ts';
-import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
-import { statementOn } from './statement-on.ts';
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../src/database/postgres/embedded.ts';
+import { statementOn } from './database/statement-on.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

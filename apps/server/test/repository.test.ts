@@ -12,7 +12,7 @@ import { documentTransitions } from '../src/knowledge-bases/document.ts';
 import { phoneNumberTransitions } from '../src/phone-numbers/phone-number.ts';
 import { deliveryTransitions } from '../src/webhooks/delivery.ts';
 import { webhookTransitions } from '../src/webhooks/webhook.ts';
-import { runTransitions, stepTransitions } from '../src/workflows/run.ts';
+import { runTransitions, stepTransitions } from '../src/workflows/runs/run.ts';
 import { freshDatabase } from './database.ts';
 import * as rules from './repository/source-rules.ts';
 import { allowedValues, movesOf, type Transitions, unknownStates, wrongMoves } from './repository/state-rules.ts';

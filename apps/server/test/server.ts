@@ -8,8 +8,8 @@ import type { Clock } from '../src/clock.ts';
 import type { Overrides } from '../src/compose.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
+import { noteStatus } from './contract/statuses.ts';
 import { freshDatabase } from './database.ts';
-import { noteStatus } from './statuses.ts';
 
 /** A clock that a test moves. */
 export interface TestClock extends Clock {

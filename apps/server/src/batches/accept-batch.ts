@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { numberPoolId, phoneNumberId, type Settings } from '../campaigns/campaign-settings.ts';
 import { checkCaller } from '../campaigns/check-startable.ts';
 import { insertBatch } from '../campaigns/insert-batch.ts';
-import { countriesOf } from '../campaigns/preview-callers.ts';
+import { countriesOf } from '../campaigns/preview/preview-callers.ts';
 import { insertBatchList } from '../contact-lists/insert-batch-list.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { numbersNotCalled } from '../do-not-call/store.ts';

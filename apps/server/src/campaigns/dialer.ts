@@ -15,7 +15,8 @@ import { every, type Repeating } from '../jobs/every.ts';
 import { ServiceError } from '../service-error.ts';
 import type { TelephonyGateway } from '../telephony/gateway.ts';
 import { addContacts } from './add-contacts.ts';
-import { type Claim, type ClaimTerms, claimContacts, putOff } from './claim-contacts.ts';
+import { type Claim, type ClaimTerms, claimContacts, putOff } from './claim/claim-contacts.ts';
+import { LEAD_MS, leadAfter } from './claim/pace.ts';
 import {
   campaignsInFlight,
   campaignsToFill,
@@ -26,7 +27,6 @@ import {
 } from './due-campaigns.ts';
 import { campaignCallOwner } from './end-contacts.ts';
 import { registerDialingMetrics } from './metrics.ts';
-import { LEAD_MS, leadAfter } from './pace.ts';
 
 /** How long each loop rests when it found nothing to do. A change made in this process nudges it. */
 const CLAIM_REST_MS = 100;

@@ -10,7 +10,7 @@ import { deleteCampaign } from './delete-campaign.ts';
 import type { CampaignDeps } from './deps.ts';
 import { contactPage } from './list-contacts.ts';
 import { type campaignMoves, moveCampaign } from './move-campaign.ts';
-import { previewCampaign } from './preview-campaign.ts';
+import { previewCampaign } from './preview/preview-campaign.ts';
 import { type CampaignRow, shapeCampaign } from './shape-campaign.ts';
 import { startCampaign } from './start-campaign.ts';
 import { campaignPage, findCampaign } from './store.ts';

@@ -3,7 +3,7 @@ import type { CallingArea } from '../phone-numbers/may-call.ts';
 import { notFound } from '../service-error.ts';
 import type { CampaignSituation } from './explain-contact.ts';
 import { callingHours } from './lanes.ts';
-import { hasCaller } from './preview-callers.ts';
+import { hasCaller } from './preview/preview-callers.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 
 /** What a workspace says about the calls of a campaign. */

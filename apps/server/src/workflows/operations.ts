@@ -2,13 +2,13 @@ import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
-import { deleteWorkflow } from './delete-workflow.ts';
+import { deleteWorkflow } from './definitions/delete-workflow.ts';
+import { publishWorkflow } from './definitions/publish-workflow.ts';
+import { createWorkflow, replaceDraft } from './definitions/save-draft.ts';
+import { shapeSummary, shapeVersion, shapeWorkflow } from './definitions/shape-workflow.ts';
+import { readWorkflow, versionPage, workflowPage } from './definitions/workflow-store.ts';
 import type { WorkflowDeps } from './deps.ts';
-import { publishWorkflow } from './publish-workflow.ts';
-import { requireWorkflow } from './run-store.ts';
-import { createWorkflow, replaceDraft } from './save-draft.ts';
-import { shapeSummary, shapeVersion, shapeWorkflow } from './shape-workflow.ts';
-import { readWorkflow, versionPage, workflowPage } from './workflow-store.ts';
+import { requireWorkflow } from './runs/run-store.ts';
 
 type Ids =
   | 'listWorkflows'

@@ -3,15 +3,15 @@ import type { Handlers } from '../http/handler.ts';
 import { fromId, newUuid } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
 import { ServiceError } from '../service-error.ts';
-import { type CancelRunDeps, cancelRun } from './cancel-run.ts';
-import { contextFault } from './context-limits.ts';
-import { type Flow, type Flows, flowName } from './flows.ts';
-import type { RunRow } from './run.ts';
-import type { StartRun } from './run-starter.ts';
-import { readRun, readSteps, requireWorkflow, runPage } from './run-store.ts';
-import { shapeRun, shapeStep } from './shape-run.ts';
-import { type StreamRequest, streamRunEvents } from './stream-run-events.ts';
-import { wakeRuns } from './wake-runs.ts';
+import { type CancelRunDeps, cancelRun } from './runs/cancel-run.ts';
+import { contextFault } from './runs/context-limits.ts';
+import { type Flow, type Flows, flowName } from './runs/flows.ts';
+import type { RunRow } from './runs/run.ts';
+import type { StartRun } from './runs/run-starter.ts';
+import { readRun, readSteps, requireWorkflow, runPage } from './runs/run-store.ts';
+import { shapeRun, shapeStep } from './runs/shape-run.ts';
+import { type StreamRequest, streamRunEvents } from './runs/stream-run-events.ts';
+import { wakeRuns } from './runs/wake-runs.ts';
 
 const MOST_STEPS = 1000;
 

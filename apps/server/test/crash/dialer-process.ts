@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { openDatabase } from '../../src/database/database.ts';
-import { shortCalls, startTestDialer } from '../dialing.ts';
+import { shortCalls, startTestDialer } from '../dialing/dialing.ts';
 
 /** A server process of its own with nothing but a dialer in it, to be killed by tests. */
 const [connectionString, speed, leaseSeconds] = process.argv.slice(2);

@@ -11,12 +11,16 @@ import { pino } from 'pino';
 import { expect } from 'vitest';
 import { newKey } from '../../src/api-keys/key.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { removeEmbeddedPostgres, startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/database/embedded.ts';
+import {
+  removeEmbeddedPostgres,
+  startEmbeddedPostgres,
+  stopEmbeddedPostgres,
+} from '../../src/database/postgres/embedded.ts';
 import { toId } from '../../src/ids.ts';
-import { runTransitions } from '../../src/workflows/run.ts';
-import { seedNumber } from '../campaign-seed.ts';
+import { runTransitions } from '../../src/workflows/runs/run.ts';
+import { seedNumber } from '../campaigns/campaign-seed.ts';
 import { type ServerProcess, startServerProcess } from '../server-process.ts';
-import { definitionOf, end, seedWorkflow, set, wait } from '../workflow-seed.ts';
+import { definitionOf, end, seedWorkflow, set, wait } from '../workflows/workflow-seed.ts';
 import { chances } from './servers.ts';
 
 type WorkflowRun = components['schemas']['WorkflowRun'];

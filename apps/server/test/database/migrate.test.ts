@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { blankDatabase } from '../database.ts';
-import { statementOn } from '../statement-on.ts';
+import { statementOn } from './statement-on.ts';
 
 let blank: Awaited<ReturnType<typeof blankDatabase>>;
 let opened: Database[] = [];

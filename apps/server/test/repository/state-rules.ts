@@ -36,7 +36,7 @@ export function movesOf({ path: at, text }: SourceFile, columns: Readonly<Record
 }
 
 /** Moves rows that `pick-contacts.ts` has picked by their state and locked, in the same transaction. */
-const movesLockedRows = 'campaigns/write-claim.ts';
+const movesLockedRows = 'campaigns/claim/write-claim.ts';
 
 /** The moves that a state table doesn't know, or that don't say where from. */
 export function wrongMoves(moves: readonly Move[], tables: Readonly<Record<string, Transitions>>): string[] {

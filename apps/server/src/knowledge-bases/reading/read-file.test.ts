@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type Content, docxOf, encryptedPdf, pdfOf, wordParagraph, zipOf } from '../../../test/document-files.ts';
+import {
+  type Content,
+  docxOf,
+  encryptedPdf,
+  pdfOf,
+  wordParagraph,
+  zipOf,
+} from '../../../test/knowledge-bases/document-files.ts';
 import { readingLimits } from './limits.ts';
 import { readFile } from './read-file.ts';
 

@@ -1,0 +1,112 @@
+import { sql } from 'kysely';
+import { fromE164 } from '../../calls/call.ts';
+import type { EngineTx } from '../../database/database.ts';
+import { chooseNumbers, openPool } from '../../number-pools/choose-numbers.ts';
+import { freeAtFor, poolFreeAt } from '../../number-pools/free-at.ts';
+import { countryOfNumber } from '../../phone-numbers/country.ts';
+import type { ClaimedCampaign } from './claim-limits.ts';
+import type { PickedContact } from './pick-contacts.ts';
+
+/** When a campaign whose number or pool can't call is looked at again, and a contact who got no number. */
+const NO_CALLER_ID_MS = 10_000;
+/** When a campaign whose pool is busy is looked at again, if none of its calls ends before. */
+const BUSY_MS = 1000;
+
+/** A number to call from. */
+export interface Caller {
+  /** UUID of the phone number. */
+  id: string;
+  /** E.164 without the plus. */
+  phoneNumber: number;
+  provider: string;
+  /** Whether the call counts on the number's usage. */
+  pooled: boolean;
+}
+
+/** Why a contact got no number: none of them may call its country, or none can until then. */
+export type NoCaller = { skip: 'country_not_allowed' } | { until: Date };
+
+/** The numbers of one claim. */
+export interface Callers {
+  /** How many calls they can take now. */
+  room: number;
+  /** When to look again, where that is none. */
+  restUntil(): Promise<Date>;
+  /** A number for each contact, in their order. */
+  choose(contacts: PickedContact[]): Promise<(Caller | NoCaller)[]>;
+}
+
+interface CallerTerms {
+  now: Date;
+  isSimulated: (provider: string) => boolean | undefined;
+}
+
+const after = (now: Date, milliseconds: number) => new Date(now.getTime() + milliseconds);
+
+/** The numbers that a locked campaign may place so many calls from. A pool is locked with it. */
+export async function openCallers(
+  tx: EngineTx,
+  campaign: ClaimedCampaign,
+  calls: number,
+  terms: CallerTerms,
+): Promise<Callers> {
+  return campaign.number_pool_id === null
+    ? oneNumber(campaign, terms)
+    : poolOf(tx, campaign, campaign.number_pool_id, calls, terms);
+}
+
+function oneNumber(campaign: ClaimedCampaign, { now, isSimulated }: CallerTerms): Callers {
+  const { phone_number_id: id, from_number, provider, pooled } = campaign;
+  const restUntil = async () => after(now, NO_CALLER_ID_MS);
+  if (id === null || from_number === null || provider === null || isSimulated(provider) === undefined) {
+    return { room: 0, restUntil, choose: async () => [] };
+  }
+  const caller = { id, phoneNumber: fromE164(from_number), provider, pooled };
+  return { room: Number.POSITIVE_INFINITY, restUntil, choose: async (contacts) => contacts.map(() => caller) };
+}
+
+async function poolOf(
+  tx: EngineTx,
+  campaign: ClaimedCampaign,
+  poolId: string,
+  calls: number,
+  terms: CallerTerms,
+): Promise<Callers> {
+  const { now } = terms;
+  const pool = await openPool(tx, { workspaceId: campaign.workspace_id, poolId, ...terms }, calls);
+  return {
+    room: pool.room,
+    restUntil: async () => {
+      const freeAt = await poolFreeAt(tx, pool.query);
+      return after(now, freeAt && freeAt <= now ? BUSY_MS : NO_CALLER_ID_MS);
+    },
+    choose: async (contacts) => {
+      const last = await lastNumbers(tx, campaign.workspace_id, contacts);
+      const callees = contacts.map((contact) => ({
+        country: countryOfNumber(contact.phone_number),
+        avoid: last.get(contact.id),
+      }));
+      const chosen = await chooseNumbers(tx, pool, callees);
+      const without = new Set(callees.filter((_, at) => !chosen[at]).map(({ country }) => country));
+      const outlooks = without.size > 0 ? await freeAtFor(tx, pool.query, [...without]) : undefined;
+      return chosen.map((candidate, at): Caller | NoCaller => {
+        if (candidate) return { ...candidate, pooled: true };
+        const { mayCall, freeAt = now } = outlooks!.get(callees[at]!.country)!;
+        if (!mayCall) return { skip: 'country_not_allowed' };
+        return { until: new Date(Math.max(freeAt.getTime(), now.getTime() + NO_CALLER_ID_MS)) };
+      });
+    },
+  };
+}
+
+/** The numbers that contacts were called from last, by contact. */
+async function lastNumbers(tx: EngineTx, workspaceId: string, contacts: PickedContact[]): Promise<Map<string, string>> {
+  const retried = contacts.filter((contact) => contact.attempt > 0);
+  if (retried.length === 0) return new Map();
+  const { rows } = await sql<{ contact_id: string; phone_number_id: string }>`
+    select c.contact_id, c.phone_number_id
+    from unnest(${retried.map((contact) => contact.id)}::uuid[], ${retried.map((contact) => contact.attempt)}::smallint[])
+      as x (id, attempt)
+    join calls c on c.workspace_id = ${workspaceId} and c.contact_id = x.id and c.attempt = x.attempt`.execute(tx.db);
+  return new Map(rows.map((row) => [row.contact_id, row.phone_number_id]));
+}

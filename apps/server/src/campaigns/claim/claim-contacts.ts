@@ -1,0 +1,117 @@
+import { sql } from 'kysely';
+import type { CampaignKey } from '../../calls/call-owner.ts';
+import { numbersAtDailyLimit } from '../../calls/daily-attempts.ts';
+import type { CallToPlace } from '../../calls/place-calls.ts';
+import type { Database, EngineTx } from '../../database/database.ts';
+import { CLAIM_SIZE } from '../campaign.ts';
+import { finishIfDone } from '../finish-campaign.ts';
+import { currentLanes, type Lane } from '../lanes.ts';
+import { openCallers } from './callers.ts';
+import { lockForClaim, roomForCalls } from './claim-limits.ts';
+import { LEAD_MS, nextSlotClaim, takeSlots } from './pace.ts';
+import { pickContacts } from './pick-contacts.ts';
+import { writeClaim } from './write-claim.ts';
+
+/** When a campaign at its limit is looked at again, if none of its calls ends before. */
+const FULL_MS = 1000;
+/** The longest that a campaign with nothing due is left alone. */
+const LONGEST_REST_MS = 60_000;
+
+export interface ClaimTerms {
+  serverId: string;
+  /** How many more calls this process can hold. */
+  free: number;
+  now: Date;
+  /** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
+  isSimulated: (provider: string) => boolean | undefined;
+  /** How far ahead the first start of a paced campaign is at least, in milliseconds; by default as where claims are quick. */
+  leadMs?: number;
+}
+
+export interface Claim {
+  calls: CallToPlace[];
+  /** Whether the campaign may have more to claim at once. */
+  more: boolean;
+}
+
+const nothing: Claim = { calls: [], more: false };
+
+/**
+ * Claims the contacts of one campaign that are to be called now: at most `free`, and at most one batch. One short
+ * transaction (engine.md, "Claims"): it locks the campaign, picks contacts, gives each its start, and commits the
+ * calls as `queued` before anything is placed. A campaign that another server is claiming is passed over.
+ */
+export async function claimContacts(
+  database: Database,
+  key: CampaignKey,
+  { serverId, free, now, isSimulated, leadMs = LEAD_MS }: ClaimTerms,
+  onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>,
+): Promise<Claim> {
+  const finishOrRest = async (tx: EngineTx, until: () => Date | Promise<Date>): Promise<Claim> => {
+    if (await finishIfDone(tx, key, now)) await onFinished(tx, key);
+    else await putOff(tx, key, await until());
+    return nothing;
+  };
+  return database.inEngine(async (tx) => {
+    const campaign = await lockForClaim(tx, key, serverId, now);
+    if (!campaign) return nothing;
+    const room = await roomForCalls(tx, campaign, Math.min(free, CLAIM_SIZE), now);
+    const { slots } = takeSlots(campaign.calls_per_second, campaign.next_start_at, now, room, leadMs);
+    if (slots.length === 0) {
+      return finishOrRest(tx, () =>
+        room > 0 ? nextSlotClaim(campaign.next_start_at, leadMs) : new Date(now.getTime() + FULL_MS),
+      );
+    }
+    // Asked together, they go out together.
+    const [callers, lanes] = await Promise.all([
+      openCallers(tx, campaign, slots.length, { now, isSimulated }),
+      currentLanes(tx, campaign, now),
+    ]);
+    if (callers.room === 0) return finishOrRest(tx, callers.restUntil);
+    const most = Math.min(slots.length, callers.room);
+    const open = lanes.filter((lane) => lane.opensAt <= now && lane.closesAt > now);
+    const picked = await pickContacts(tx, campaign, open, most, now);
+    if (picked.length === 0) return finishOrRest(tx, () => nextDue(tx, key, lanes, now));
+    const numbers = picked.map((contact) => contact.phone_number);
+    const atLimit = await numbersAtDailyLimit(tx, campaign, numbers, now);
+    const calls = await writeClaim(
+      tx,
+      { campaign, picked, atLimit, lanes, callers },
+      { serverId, now, isSimulated, leadMs },
+    );
+    return { calls, more: picked.length === most };
+  });
+}
+
+/** Leaves a campaign alone until a time, unless something about it changes before. */
+export async function putOff(tx: EngineTx, { workspaceId, campaignId }: CampaignKey, until: Date): Promise<void> {
+  await sql`update campaigns set next_claim_at = ${until}
+    where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
+}
+
+/**
+ * When a campaign with nothing to call now may have something: the next contact that is due, or the next window. A fresh
+ * contact can be due later than `now` too: it was added, or given back, while this claim waited for the campaign.
+ */
+async function nextDue(
+  tx: EngineTx,
+  { workspaceId, campaignId }: CampaignKey,
+  lanes: Lane[],
+  now: Date,
+): Promise<Date> {
+  const numbers = lanes.map((lane) => lane.lane);
+  const states = [...lanes.map(() => 'waiting'), ...lanes.map(() => 'pending')];
+  const { rows } = await sql<{ lane: number; next_attempt_at: Date }>`
+    select q.lane, c.next_attempt_at
+    from unnest(${[...numbers, ...numbers]}::smallint[], ${states}::text[]) as q (lane, state)
+    cross join lateral (select next_attempt_at from campaign_contacts c
+      where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.lane = q.lane and c.state = q.state
+        and c.state in ('pending', 'waiting')
+      order by next_attempt_at limit 1) as c`.execute(tx.db);
+  const times = lanes.map(({ lane, opensAt, closesAt }) => {
+    if (opensAt > now) return opensAt.getTime();
+    const due = rows.filter((row) => row.lane === lane).map((row) => row.next_attempt_at.getTime());
+    return Math.min(closesAt.getTime(), ...due);
+  });
+  return new Date(Math.min(now.getTime() + LONGEST_REST_MS, ...times));
+}

@@ -1,0 +1,100 @@
+import { sql } from 'kysely';
+import type { CampaignKey } from '../../calls/call-owner.ts';
+import { utcDay } from '../../clock.ts';
+import type { EngineTx } from '../../database/database.ts';
+import type { ScheduleRow } from '../lanes.ts';
+import { doNotCallUploadIds } from '../store.ts';
+
+/** A campaign under the claim's lock, with what its workspace and its number allow. */
+export interface ClaimedCampaign extends ScheduleRow {
+  workspace_id: string;
+  id: string;
+  timezone: string;
+  agent_id: string;
+  phone_number_id: string | null;
+  number_pool_id: string | null;
+  max_concurrency: number;
+  in_flight: number;
+  calls_per_second: number | null;
+  next_start_at: Date;
+  target_call_count: number | null;
+  answered: number;
+  ring_timeout_seconds: number;
+  max_call_seconds: number;
+  metadata: Record<string, string> | null;
+  max_concurrent_calls: number | null;
+  max_attempts_per_person_per_day: number | null;
+  max_calls_per_day: number | null;
+  allowed_countries: string[] | null;
+  premium_rate_allowed: boolean;
+  /** The caller ID, if it can call now. */
+  from_number: string | null;
+  provider: string | null;
+  allowed_outbound_countries: string[] | null;
+  /** Whether the number is a member of a pool, on which its calls then count too. */
+  pooled: boolean;
+  /** The uploads whose numbers must not be called. */
+  do_not_call_uploads: string[];
+}
+
+/**
+ * Locks a running campaign that is due, unless it is past its `endDate`, another server holds it or the workspace has
+ * stopped dialing. Its limits are columns of the locked row; counts are read by later statements (engine.md, "Claims").
+ * The server's own row is locked too: calls under the name of a server that was given up meanwhile would be looked for
+ * by nobody. A workspace with limits is locked before all, so that claims of its campaigns come one after another
+ * (engine.md, "Locks"); one that got its first limit just now is passed over. The number is read by its key, however many
+ * the workspace has: `offset 0` keeps its status from bringing in another index.
+ */
+export async function lockForClaim(
+  tx: EngineTx,
+  key: CampaignKey,
+  serverId: string,
+  now: Date,
+): Promise<ClaimedCampaign | undefined> {
+  const limited = sql`
+    select from workspaces where id = ${key.workspaceId} and (max_concurrent_calls is not null
+      or max_calls_per_day is not null or max_attempts_per_person_per_day is not null)
+    for no key update`.execute(tx.db);
+  const claimed = sql<ClaimedCampaign>`
+    select c.workspace_id, c.id, c.timezone, c.agent_id, c.phone_number_id, c.number_pool_id, c.max_concurrency, c.in_flight, c.calls_per_second,
+      c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
+      c.schedule_start, c.schedule_end, c.schedule_days, c.metadata,
+      w.max_concurrent_calls, w.max_attempts_per_person_per_day, w.max_calls_per_day, w.allowed_countries,
+      w.premium_rate_allowed,
+      n.phone_number as from_number, n.provider, n.allowed_outbound_countries, u.pool_id is not null as pooled,
+      array(${doNotCallUploadIds(sql.ref('c.workspace_id'), sql.ref('c.id'))}) as do_not_call_uploads
+    from campaigns c
+    join workspaces w on w.id = c.workspace_id
+    join servers s on s.id = ${serverId}
+    left join lateral (select * from phone_numbers
+      where workspace_id = c.workspace_id and id = c.phone_number_id offset 0) as n
+      on n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid)
+    left join number_usage u on u.workspace_id = c.workspace_id and u.phone_number_id = c.phone_number_id
+    where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running'
+      and c.next_claim_at <= ${now} and (c.end_date is null or c.end_date > ${now}) and w.dialing_paused_at is null
+    for no key update of c skip locked for key share of s`.execute(tx.db);
+  // Asked together, they go out together; the second runs after the first.
+  const [held, { rows }] = await Promise.all([limited, claimed]);
+  const campaign = rows[0];
+  return campaign && hasLimits(campaign) && held.rows.length === 0 ? undefined : campaign;
+}
+
+const hasLimits = (of: ClaimedCampaign): boolean =>
+  of.max_concurrent_calls !== null || of.max_calls_per_day !== null || of.max_attempts_per_person_per_day !== null;
+
+/** How many calls may be started now, at most `most`. What is counted here can't change before the claim's end. */
+export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most: number, now: Date): Promise<number> {
+  const { workspace_id: workspaceId, in_flight, answered, target_call_count } = campaign;
+  const rooms = [most, campaign.max_concurrency - in_flight];
+  if (target_call_count !== null) rooms.push(target_call_count - answered - in_flight);
+  const { max_concurrent_calls, max_calls_per_day } = campaign;
+  if (hasLimits(campaign)) {
+    const { rows } = await sql<{ live: number; today: number }>`
+      select (select count(*) from calls where workspace_id = ${workspaceId} and ended_at is null) as live,
+        (select coalesce(sum(calls), 0)::bigint from workspace_usage
+          where workspace_id = ${workspaceId} and day = ${utcDay(now)}) as today`.execute(tx.db);
+    if (max_concurrent_calls !== null) rooms.push(max_concurrent_calls - rows[0]!.live);
+    if (max_calls_per_day !== null) rooms.push(max_calls_per_day - rows[0]!.today);
+  }
+  return Math.max(0, Math.min(...rooms));
+}

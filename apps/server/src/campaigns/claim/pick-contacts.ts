@@ -1,0 +1,101 @@
+import { type RawBuilder, sql } from 'kysely';
+import { callVariables } from '../../calls/call-variables.ts';
+import { isShortNumber } from '../../calls/short-number.ts';
+import type { EngineTx } from '../../database/database.ts';
+import { mayCall } from '../../phone-numbers/may-call.ts';
+import type { Lane } from '../lanes.ts';
+import type { ClaimedCampaign } from './claim-limits.ts';
+
+type SkipReason = 'do_not_call' | 'country_not_allowed' | 'invalid_number';
+
+/** A contact that the claim has locked. */
+export interface PickedContact {
+  id: string;
+  /** Where its row stands, as long as it is locked. */
+  place: string;
+  phone_number: number;
+  lane: number;
+  state: 'pending' | 'waiting';
+  attempt: number;
+  variables: Record<string, string>;
+  /** What its call carries, beside the metadata of the batch. */
+  metadata: Record<string, string> | null;
+  /** Why it must not be called, if so. */
+  skip: SkipReason | null;
+}
+
+interface Row {
+  id: string;
+  place: string;
+  phone_number: number;
+  lane: number;
+  state: 'pending' | 'waiting';
+  attempt: number;
+  name: string | null;
+  values: (string | null)[];
+  columns: string[];
+  metadata: Record<string, string> | null;
+  do_not_call: boolean;
+}
+
+/**
+ * Locks the next contacts of some open lanes, due retries before fresh contacts, and says of each whether it must not
+ * be called. Each lane and state is a constant key of the index and the limit stands in the text of the statement, so
+ * that it reads the head of the index only, however many contacts wait (engine.md, "Claims").
+ */
+export async function pickContacts(
+  tx: EngineTx,
+  campaign: ClaimedCampaign,
+  open: Lane[],
+  most: number,
+  now: Date,
+): Promise<PickedContact[]> {
+  if (open.length === 0) return [];
+  const { rows } = await pickStatement(campaign, open, most, now).execute(tx.db);
+  return rows.map((row) => ({
+    id: row.id,
+    place: row.place,
+    phone_number: row.phone_number,
+    lane: row.lane,
+    state: row.state,
+    attempt: row.attempt,
+    variables: callVariables(row.columns, row.values, row.name),
+    metadata: row.metadata,
+    skip: skipReason(campaign, row),
+  }));
+}
+
+/** The statement of `pickContacts`; a test measures what it reads. */
+export function pickStatement(
+  campaign: Pick<ClaimedCampaign, 'workspace_id' | 'id' | 'do_not_call_uploads'>,
+  open: Lane[],
+  most: number,
+  now: Date,
+): RawBuilder<Row> {
+  const { workspace_id: workspaceId, id: campaignId } = campaign;
+  const limit = sql.raw(String(most));
+  const lanes = open.map((lane) => lane.lane);
+  const states = [...lanes.map(() => 'waiting'), ...lanes.map(() => 'pending')];
+  return sql<Row>`
+    select k.*, l.columns,
+      exists (select from do_not_call d where d.workspace_id = ${workspaceId} and d.phone_number = k.phone_number)
+      or exists (select from contact_list_entries e where e.workspace_id = ${workspaceId}
+        and e.upload_id = any(${campaign.do_not_call_uploads}::uuid[]) and e.phone_number = k.phone_number) as do_not_call
+    from (
+      select c.* from unnest(${[...lanes, ...lanes]}::smallint[], ${states}::text[]) as q (lane, state)
+      cross join lateral (
+        select id, ctid as place, phone_number, lane, state, attempt, name, "values", list_id, metadata from campaign_contacts
+        where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and lane = q.lane and state = q.state
+          and state in ('pending', 'waiting') and next_attempt_at <= ${now}
+        order by next_attempt_at, id limit ${limit} for update skip locked) as c
+      limit ${limit}) as k
+    join contact_lists l on l.workspace_id = ${workspaceId} and l.id = k.list_id`;
+}
+
+function skipReason(campaign: ClaimedCampaign, row: Row): SkipReason | null {
+  if (row.do_not_call) return 'do_not_call';
+  if (isShortNumber(row.phone_number)) return 'invalid_number';
+  const countries = [campaign.allowed_outbound_countries, campaign.allowed_countries];
+  const premiumRate = campaign.premium_rate_allowed;
+  return mayCall({ countries, premiumRate }, row.phone_number) ? null : 'country_not_allowed';
+}

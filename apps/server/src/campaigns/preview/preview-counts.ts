@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import type { WorkspaceTx } from '../../database/database.ts';
+import { mayCall } from '../../phone-numbers/may-call.ts';
+import type { ContactReason } from '../explain-contact.ts';
+import type { PreviewScope } from './preview-campaign.ts';
+
+/** How many numbers of each kind of left-out contacts are named, to be shown. */
+const EXAMPLES = 25;
+
+/** Who is left to call. */
+export interface LeftCounts {
+  callable: number;
+  leftOut: Partial<Record<ContactReason, number>>;
+  /** Some of the numbers that are left out. */
+  examples: number[];
+}
+
+/** Counts the contacts who would be called, and those who wouldn't by reason. */
+export async function countWhoIsLeft(tx: WorkspaceTx, scope: PreviewScope): Promise<LeftCounts> {
+  const leftOut: LeftCounts['leftOut'] = scope.uploads ? {} : await skippedByReason(tx, scope);
+  const add = (reason: ContactReason, count: number) => {
+    if (count > 0) leftOut[reason] = (leftOut[reason] ?? 0) + count;
+  };
+  if (scope.nobody && !scope.uploads) {
+    add(scope.nobody, scope.campaign.pending + scope.campaign.waiting);
+    return { callable: 0, leftOut, examples: [] };
+  }
+  const { total, blocked, examples } = await countBlocked(tx, scope);
+  const abroad = await countOutsideArea(tx, scope);
+  const callable = total - blocked - abroad.count;
+  add('do_not_call', blocked);
+  add('country_not_allowed', abroad.count);
+  if (scope.nobody) add(scope.nobody, callable);
+  return { callable: scope.nobody ? 0 : callable, leftOut, examples: [...examples, ...abroad.examples] };
+}
+
+/** The numbers of a campaign that are to be called, each once. */
+function numbersLeft(tx: WorkspaceTx, { campaign, uploads }: PreviewScope) {
+  if (!uploads) {
+    return sql`select phone_number from campaign_contacts
+      where workspace_id = ${tx.workspaceId} and campaign_id = ${campaign.id} and state in ('pending', 'waiting')`;
+  }
+  const each = uploads.length > 1 ? sql`distinct` : sql``;
+  return sql`select ${each} phone_number from contact_list_entries
+    where workspace_id = ${tx.workspaceId} and upload_id = any(${uploads}::uuid[])`;
+}
+
+const blockedNumbers = (tx: WorkspaceTx, { doNotCallUploads }: PreviewScope) => sql`
+  select phone_number from do_not_call where workspace_id = ${tx.workspaceId}
+  union select phone_number from contact_list_entries
+  where workspace_id = ${tx.workspaceId} and upload_id = any(${doNotCallUploads}::uuid[])`;
+
+async function countBlocked(tx: WorkspaceTx, scope: PreviewScope) {
+  const { rows } = await sql<{ total: number; blocked: number; examples: number[] | null }>`
+    select count(*) as total, count(b.phone_number) as blocked,
+      (array_agg(b.phone_number) filter (where b.phone_number is not null))[1:${sql.lit(EXAMPLES)}] as examples
+    from (${numbersLeft(tx, scope)}) as n left join (${blockedNumbers(tx, scope)}) as b using (phone_number)`.execute(
+    tx.db,
+  );
+  const { total, blocked, examples } = rows[0]!;
+  return { total, blocked, examples: examples ?? [] };
+}
+
+/**
+ * Counts the numbers that lie where the workspace or the calling number may not call. A number's first digits decide it:
+ * the area code in North America, six digits elsewhere; so only one number of each such group is looked up.
+ */
+async function countOutsideArea(tx: WorkspaceTx, scope: PreviewScope) {
+  const { rows } = await sql<{ example: number; count: number }>`
+    select min(n.phone_number) as example, count(*) as count
+    from (${numbersLeft(tx, scope)}) as n left join (${blockedNumbers(tx, scope)}) as b using (phone_number)
+    where b.phone_number is null
+    group by left(n.phone_number::text, case when n.phone_number::text like '1%' then 4 else 6 end)`.execute(tx.db);
+  const abroad = rows.filter((row) => !mayCall(scope.area, row.example));
+  return {
+    count: abroad.reduce((sum, row) => sum + row.count, 0),
+    examples: abroad.slice(0, EXAMPLES).map((row) => row.example),
+  };
+}
+
+async function skippedByReason(tx: WorkspaceTx, { campaign }: PreviewScope): Promise<LeftCounts['leftOut']> {
+  if (campaign.skipped === 0) return {};
+  const { rows } = await sql<{ reason: ContactReason; count: number }>`
+    select reason, count(*) as count from campaign_contacts
+    where workspace_id = ${tx.workspaceId} and campaign_id = ${campaign.id} and state = 'skipped' and reason is not null
+    group by reason`.execute(tx.db);
+  return Object.fromEntries(rows.map(({ reason, count }) => [reason, count]));
+}

@@ -1,0 +1,169 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import type { Connection } from '../connection.ts';
+import { giveTo, runAs, spawnAs } from './account.ts';
+import { postgresBinaries } from './binaries.ts';
+import { findPlace, type Place } from './place.ts';
+import { postmasterRuns } from './postmaster.ts';
+
+/** A running embedded PostgreSQL. */
+export interface EmbeddedPostgres {
+  /** As the role `trunkline`, which owns the database and is no superuser: row-level security binds it. */
+  connection: Connection;
+  /** Ends the server for every process that uses it. It outlives this process otherwise. */
+  stop(): Promise<void>;
+}
+
+const majorVersion = '18';
+const role = 'trunkline';
+/** A start fails while the processes of a killed server are still ending, so more than one is tried. */
+const mostFailures = 10;
+
+const settings = {
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+  max_connections: '200',
+  shared_buffers: '128MB',
+  maintenance_work_mem: '128MB',
+  max_wal_size: '2GB',
+  min_wal_size: '128MB',
+  checkpoint_timeout: '15min',
+  random_page_cost: '1.1',
+  autovacuum_naptime: '15s',
+  idle_in_transaction_session_timeout: '60s',
+  jit: 'off',
+  // Errors would bring statements, and so people's numbers, into the file.
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_checkpoints: 'off',
+};
+
+/**
+ * Starts the PostgreSQL of this data folder, or attaches to the one that runs. Several processes may do so at once.
+ * Throws when PostgreSQL can't be started here; the message says why.
+ */
+export async function startEmbeddedPostgres(options: { dataDir: string; log: Logger }): Promise<EmbeddedPostgres> {
+  const place = await findPlace(options.dataDir);
+  const binaries = await postgresBinaries(place.account);
+  await initialise(binaries, place);
+  const connection = connectionTo(place.sockets);
+  if (await answers(connection)) options.log.info('attached to the embedded PostgreSQL');
+  else await launch(binaries, place, connection, options.log);
+  return { connection, stop: () => stopEmbeddedPostgres(options.dataDir) };
+}
+
+/** Ends the PostgreSQL of this data folder, with its clients' transactions rolled back. Does nothing if none runs. */
+export async function stopEmbeddedPostgres(dataDir: string): Promise<void> {
+  await end(await findPlace(dataDir), 'fast');
+}
+
+async function end(place: Place, mode: 'fast' | 'immediate'): Promise<void> {
+  if (!(await postmasterRuns(place.data))) return;
+  const binaries = await postgresBinaries(place.account);
+  const args = ['stop', '-D', place.data, '-m', mode, '-w', '-t', '60'];
+  await runAs(place.account, path.join(binaries, 'bin/pg_ctl'), args).catch(async (error) => {
+    if (await postmasterRuns(place.data)) throw error;
+  });
+}
+
+/** Ends the PostgreSQL of this data folder and deletes its data, wherever they lie. For tests and the demo. */
+export async function removeEmbeddedPostgres(dataDir: string): Promise<void> {
+  const place = await findPlace(dataDir);
+  await end(place, 'immediate');
+  for (const folder of [place.data, place.sockets]) await rm(folder, { recursive: true, force: true });
+  await rm(path.join(dataDir, 'postgres.location'), { force: true });
+}
+
+/** Makes the data folder aside and moves it into place whole, so that a crash or a race leaves none half made. */
+async function initialise(binaries: string, { account, data }: Place): Promise<void> {
+  const found = await readVersion(data);
+  if (found === majorVersion) return;
+  if (found) throw new Error(`${data} is of PostgreSQL ${found}; this server brings ${majorVersion}.`);
+
+  const draft = `${data}.init-${randomUUID()}`;
+  try {
+    await mkdir(draft, { mode: 0o700 });
+    await giveTo(account, draft);
+    const locale = ['--locale=C.UTF-8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '-E', 'UTF8'];
+    await runAs(account, path.join(binaries, 'bin/initdb'), ['-D', draft, '-U', 'postgres', '-A', 'trust', ...locale]);
+    // createdb: tests clone their databases from a template.
+    const statements = `create role ${role} login createdb\ncreate database ${role} owner ${role}\n`;
+    const single = ['--single', '-D', draft, '-c', 'exit_on_error=on', 'postgres'];
+    await runAs(account, path.join(binaries, 'bin/postgres'), single, statements);
+    await rename(draft, data);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if ((await readVersion(data)) !== majorVersion) throw error;
+  }
+}
+
+const readVersion = (data: string) =>
+  readFile(path.join(data, 'PG_VERSION'), 'utf8').then(
+    (text) => text.trim(),
+    () => undefined,
+  );
+
+/** Starts the server until it answers. When another process starts it too, PostgreSQL's own lock lets one win. */
+async function launch(binaries: string, place: Place, connection: Connection, log: Logger): Promise<void> {
+  let failures = 0;
+  let child: ChildProcess | undefined;
+  while (!(await answers(connection))) {
+    // Recovery after a crash may take minutes: as long as a server runs, it is waited for.
+    if (!child && !(await postmasterRuns(place.data))) {
+      child = await spawnServer(binaries, place);
+      const ended = (error: unknown) => {
+        failures += 1;
+        child = undefined;
+        if (error instanceof Error) log.warn({ reason: error.message }, 'PostgreSQL could not be run');
+      };
+      child.once('error', ended).once('exit', ended);
+    }
+    if (failures === mostFailures) throw new Error(`PostgreSQL doesn't start; ${logFile(place)} says why.`);
+    await sleep(failures === 0 ? 20 : 300);
+  }
+  log.info({ dataFolder: place.data }, 'started the embedded PostgreSQL');
+}
+
+const logFile = (place: Place) => path.join(place.data, 'postgres.log');
+
+async function spawnServer(binaries: string, place: Place): Promise<ChildProcess> {
+  const all = { ...settings, unix_socket_directories: place.sockets };
+  const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const file = await open(logFile(place), 'a', 0o600);
+  try {
+    const child = spawnAs(place.account, path.join(binaries, 'bin/postgres'), ['-D', place.data, ...args], {
+      detached: true,
+      stdio: ['ignore', file.fd, file.fd],
+    });
+    child.unref();
+    return child;
+  } finally {
+    await file.close();
+  }
+}
+
+const connectionTo = (sockets: string): Connection => ({
+  connectionString: `postgresql://${role}@${encodeURIComponent(sockets)}/${role}`,
+});
+
+/** False while nobody listens or the server starts or stops (57P03); throws what won't pass by itself. */
+async function answers(connection: Connection): Promise<boolean> {
+  const client = new pg.Client(connection);
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code !== '57P03') throw error;
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw error;
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

@@ -1,0 +1,116 @@
+import { sql } from 'kysely';
+import { requestEndOfCalls } from '../../calls/hang-up-requested.ts';
+import type { Clock } from '../../clock.ts';
+import { type Database, type EngineTx, forWorkspace } from '../../database/database.ts';
+import type { Notifications } from '../../database/notifications.ts';
+import { type AuditEntry, audit, recordAll } from '../../journal/record.ts';
+import { notFound, ServiceError } from '../../service-error.ts';
+import { endRuns, forgetSignals } from './end-runs.ts';
+import { isFinal, type RunRow } from './run.ts';
+import { runEvent } from './run-event.ts';
+import { runCallOwner } from './signal-runs.ts';
+
+/** What cancelling works with. */
+export interface CancelRunDeps {
+  database: Database;
+  clock: Clock;
+  notifications: Pick<Notifications, 'notify'>;
+  /** Has calls whose end was asked for hung up at once. */
+  nudgeHangUps: () => void;
+  /** Has the engine look for parents that wait. */
+  nudge: () => void;
+}
+
+/**
+ * Cancels an active run and all that it has started. That they are cancelled and that their calls are to end is one
+ * commit; the server that holds a call hangs it up. Throws `not_found` and `run_not_active`.
+ */
+export async function cancelRun(
+  deps: CancelRunDeps,
+  workspaceId: string,
+  ids: { workflowId: string; runId: string },
+  actor: AuditEntry,
+): Promise<RunRow> {
+  const now = deps.clock.now();
+  const cancelled = await deps.database.inEngine(async (tx) => {
+    const line = await lockLine(tx, workspaceId, ids);
+    const runs = line.map((run) => asCancelled(run, now));
+    await writeCancelled(tx, workspaceId, line, now);
+    await Promise.all([endRuns(tx, runs), recordAll(tx, runs.map(runEvent)), forgetSignals(tx, line.filter(waits))]);
+    const calls = line.filter((run) => run.status === 'waiting_call').map((run) => run.waits_for!);
+    await requestEndOfCalls(tx, runCallOwner, workspaceId, calls, now);
+    await audit(forWorkspace(tx, workspaceId), actor, now);
+    return runs;
+  });
+  for (const { id } of cancelled) deps.notifications.notify(id);
+  deps.nudgeHangUps();
+  deps.nudge();
+  return cancelled[0]!;
+}
+
+const waits = (run: RunRow): boolean => run.waits_for !== null;
+
+/** The run and the active runs below it, each locked after its parent (engine.md, "Locks"). */
+async function lockLine(
+  tx: EngineTx,
+  workspaceId: string,
+  { workflowId, runId }: { workflowId: string; runId: string },
+): Promise<RunRow[]> {
+  const { rows } = await sql<RunRow>`
+    select * from workflow_runs where workspace_id = ${workspaceId} and id = ${runId} and workflow_id = ${workflowId}
+    for no key update`.execute(tx.db);
+  const [run] = rows;
+  if (!run) throw notFound();
+  if (isFinal(run.status)) throw new ServiceError('run_not_active', `The run is ${run.status} already.`);
+  const line = [run];
+  let parents = [run.id];
+  while (parents.length > 0) {
+    const children = await lockChildren(tx, workspaceId, parents);
+    line.push(...children);
+    parents = children.map(({ id }) => id);
+  }
+  return line;
+}
+
+/** The active runs of some parents, locked in the order of their keys, each looked up by it: there may be very many others. */
+async function lockChildren(tx: EngineTx, workspaceId: string, parents: string[]): Promise<RunRow[]> {
+  const children = await sql<{ id: string }>`
+    select id from workflow_runs
+    where workspace_id = ${workspaceId} and parent_run_id = any(${parents}::uuid[]) and ended_at is null`.execute(
+    tx.db,
+  );
+  const { rows } = await sql<RunRow>`
+    select r.* from unnest(${children.rows.map(({ id }) => id).toSorted()}::uuid[]) as x (id)
+    cross join lateral (
+      select * from workflow_runs where workspace_id = ${workspaceId} and id = x.id and ended_at is null
+      limit 1 for no key update) as r`.execute(tx.db);
+  return rows;
+}
+
+const asCancelled = (run: RunRow, now: Date): RunRow => ({
+  ...run,
+  status: 'cancelled',
+  waits_for: null,
+  error: null,
+  wake_at: null,
+  blocked_since: null,
+  due_at: null,
+  server_id: null,
+  ended_at: now,
+  revision: run.revision + 1,
+  updated_at: now,
+});
+
+async function writeCancelled(tx: EngineTx, workspaceId: string, runs: RunRow[], now: Date): Promise<void> {
+  const ids = runs.map(({ id }) => id);
+  await sql`
+    update workflow_runs set status = 'cancelled', waits_for = null, error = null, wake_at = null, blocked_since = null,
+      due_at = null, server_id = null, ended_at = ${now}, revision = revision + 1, updated_at = ${now}
+    where workspace_id = ${workspaceId} and id = any(${ids}::uuid[]) and status in ('queued', 'running', 'waiting_call',
+      'waiting_schedule', 'waiting_automation', 'blocked')`.execute(tx.db);
+  await sql`
+    update workflow_run_steps set status = 'cancelled', ended_at = ${now}
+    where workspace_id = ${workspaceId} and run_id = any(${ids}::uuid[]) and status in ('running', 'waiting')`.execute(
+    tx.db,
+  );
+}

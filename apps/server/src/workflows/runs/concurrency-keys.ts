@@ -1,0 +1,67 @@
+import { sql } from 'kysely';
+import type { WorkspaceTx } from '../../database/database.ts';
+import { toId } from '../../ids.ts';
+import { ServiceError } from '../../service-error.ts';
+import type { NewRun } from './run-start.ts';
+
+interface KeyRow {
+  key: string;
+  active_run: string | null;
+  last_ended_at: Date | null;
+}
+
+/**
+ * Takes the concurrency keys of new runs, each key once: one statement decides, also against a run that is just ending.
+ * Answers with the refusals, by the runs' IDs: `concurrency_conflict` while another run holds the key, and
+ * `cooldown_active` after its end.
+ */
+export async function takeConcurrencyKeys(
+  tx: WorkspaceTx,
+  runs: readonly NewRun[],
+  now: Date,
+): Promise<Map<string, ServiceError>> {
+  const keyed = runs
+    .filter(({ run }) => run.concurrency_key !== null)
+    .map(({ start, run }) => ({
+      id: run.id,
+      key: run.concurrency_key!,
+      cooldown_minutes: start.cooldownMinutes ?? 0,
+    }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  if (keyed.length === 0) return new Map();
+  const taken = await sql<{ active_run: string }>`
+    insert into concurrency_keys as k (workspace_id, key, active_run, cooldown_minutes)
+    select ${tx.workspaceId}, key, id, cooldown_minutes
+    from json_to_recordset(${JSON.stringify(keyed)}::json) as x (id uuid, key text, cooldown_minutes integer)
+    on conflict (workspace_id, key) do update
+      set active_run = excluded.active_run, cooldown_minutes = excluded.cooldown_minutes
+      where k.active_run is null and (k.last_ended_at is null or excluded.cooldown_minutes = 0
+        or k.last_ended_at + make_interval(mins => excluded.cooldown_minutes) <= ${now})
+    returning active_run`.execute(tx.db);
+  const winners = new Set(taken.rows.map((row) => row.active_run));
+  const losers = keyed.filter(({ id }) => !winners.has(id));
+  if (losers.length === 0) return new Map();
+  // A second statement, which sees what the first one has waited for, and has locked.
+  const { rows } = await sql<KeyRow>`
+    select key, active_run, last_ended_at from concurrency_keys
+    where workspace_id = ${tx.workspaceId} and key = any(${losers.map(({ key }) => key)}::text[])`.execute(tx.db);
+  const held = new Map(rows.map((row) => [row.key, row]));
+  return new Map(losers.map(({ id, key, cooldown_minutes }) => [id, refusal(held.get(key)!, cooldown_minutes, now)]));
+}
+
+function refusal({ active_run, last_ended_at }: KeyRow, cooldownMinutes: number, now: Date): ServiceError {
+  if (active_run !== null) {
+    const holder = toId('run', active_run);
+    return new ServiceError('concurrency_conflict', `The run ${holder} holds this Concurrency-Key.`, {
+      details: [{ path: '/headers/Concurrency-Key', message: `held by ${holder}` }],
+    });
+  }
+  const endedMs = last_ended_at!.getTime();
+  const seconds = Math.max(1, Math.ceil((endedMs + cooldownMinutes * 60_000 - now.getTime()) / 1000));
+  const ago = Math.max(0, Math.round((now.getTime() - endedMs) / 1000));
+  return new ServiceError(
+    'cooldown_active',
+    `The last run with this Concurrency-Key ended ${ago} seconds ago. Try again in ${seconds} seconds.`,
+    { headers: { 'Retry-After': String(seconds) } },
+  );
+}

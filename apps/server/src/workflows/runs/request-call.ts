@@ -1,0 +1,85 @@
+import type { CallToPlace } from '../../calls/place-calls.ts';
+import {
+  type RunCallAnswer,
+  type RunCallObstacle,
+  type RunCallTerms,
+  requestRunCall,
+} from '../../calls/request-run-call.ts';
+import type { EngineTx } from '../../database/database.ts';
+import { fromId } from '../../ids.ts';
+import type { CallNode } from '../definitions/definition.ts';
+import { fillText } from '../definitions/fill-template.ts';
+import { withOutcome } from './advance-run.ts';
+import { type Change, fail, waitAs } from './change-run.ts';
+import type { RunRow } from './run.ts';
+
+const DEFAULT_RING_SECONDS = 30;
+/** The longest talk of a run's call; a node says nothing of it. */
+const MAX_CALL_SECONDS = 3600;
+/** When a blocked run is looked at again: after 1, 2, 5 and then every 10 minutes (engine.md, "Runs"). */
+const CHECK_MINUTES = [1, 2, 5, 10];
+
+const lacks: Record<RunCallObstacle, string> = {
+  dialing_paused: 'Dialing is paused in this workspace.',
+  quiet_hours: 'It is quiet hours where the callee is.',
+  limit_reached: 'A limit of the workspace is reached.',
+  country_not_allowed: 'Calls to that country, or to premium-rate numbers in it, are not allowed.',
+  no_caller_id: 'There is no number that can place the call now.',
+  already_on_a_call: 'The callee is on another call.',
+};
+
+/**
+ * Asks for the call of a `call` node, in the transaction that then writes the change that it answers with, and places
+ * `call` after that. A run that stays blocked for `longestBlockMs` fails.
+ * @throws StepError where a template can't be filled in
+ */
+export async function requestCall(
+  tx: EngineTx,
+  run: RunRow,
+  node: CallNode,
+  terms: RunCallTerms & { longestBlockMs: number },
+): Promise<{ change: Change; call?: CallToPlace }> {
+  const { now } = terms;
+  const variables = Object.entries(node.variables ?? {}).map(([name, text]) => [name, fillText(text, run.context)]);
+  const wish = {
+    workspaceId: run.workspace_id,
+    runId: run.id,
+    attempt: run.calls + 1,
+    to: fillText(node.to, run.context),
+    from: node.numberPoolId ? { poolId: fromId(node.numberPoolId) } : { number: node.fromNumber! },
+    agentId: node.agentId,
+    variables: Object.fromEntries(variables),
+    ringTimeoutSeconds: node.ringTimeoutSeconds ?? DEFAULT_RING_SECONDS,
+    maxCallSeconds: MAX_CALL_SECONDS,
+  };
+  const answer = await requestRunCall(tx, wish, terms);
+  if (answer.kind === 'blocked') return { change: blocked(run, answer, terms.longestBlockMs, now) };
+  if (answer.kind === 'refused') {
+    return { change: withOutcome(run, node, { outcome: answer.outcome, data: {} }, now) };
+  }
+  const { roomId } = answer.call;
+  const fields = { waits_for: roomId, calls: run.calls + 1 };
+  return { change: waitAs(run, 'waiting_call', fields, now, { room_id: roomId }), call: answer.call };
+}
+
+function blocked(
+  run: RunRow,
+  { reason, until }: RunCallAnswer & { kind: 'blocked' },
+  longestBlockMs: number,
+  now: Date,
+): Change {
+  const since = run.blocked_since ?? now;
+  const failsAt = since.getTime() + longestBlockMs;
+  if (now.getTime() >= failsAt) {
+    return fail(run, { code: 'blocked_too_long', message: `The run was blocked for too long. ${lacks[reason]}` }, now);
+  }
+  const minutes = CHECK_MINUTES[Math.min(run.checks, CHECK_MINUTES.length - 1)]!;
+  const checkAt = until?.getTime() ?? now.getTime() + minutes * 60_000 * (0.9 + Math.random() / 5);
+  const fields = {
+    blocked_since: since,
+    checks: run.checks + 1,
+    due_at: new Date(Math.min(checkAt, failsAt)),
+    error: { code: reason, message: lacks[reason], nodeId: run.node_id },
+  };
+  return waitAs(run, 'blocked', fields, now);
+}

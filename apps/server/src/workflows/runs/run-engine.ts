@@ -1,0 +1,191 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { CallToPlace } from '../../calls/place-calls.ts';
+import type { RunCallTerms } from '../../calls/request-run-call.ts';
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../database/database.ts';
+import type { Lease } from '../../database/lease.ts';
+import type { Notifications } from '../../database/notifications.ts';
+import { every, type Repeating } from '../../jobs/every.ts';
+import { recordAll } from '../../journal/record.ts';
+import type { SendRequest } from '../../outbound-http/guarded-request.ts';
+import { StepError } from '../definitions/step-error.ts';
+import type { HeldRun } from './advance-run.ts';
+import { after, type Change, goWrong } from './change-run.ts';
+import { claimRuns, forgetOldSignals, freeForgottenRuns, freeLostRuns } from './claim-runs.ts';
+import { type Flow, type Flows, flowName } from './flows.ts';
+import { insertRuns } from './insert-runs.ts';
+import { requestCall } from './request-call.ts';
+import { runEvent } from './run-event.ts';
+import { type CarryOutAlone, createRunHolder } from './run-holder.ts';
+import { registerRunMetrics } from './run-metrics.ts';
+import { startChild } from './start-child.ts';
+import { recheckBlocked } from './unblock-runs.ts';
+
+/** How long each loop rests when it found nothing to do. A change made in this process nudges the claims. */
+const CLAIM_REST_MS = 100;
+const BLOCKED_REST_MS = 1000;
+/** The most runs that one claim takes of each kind, and that are moved on at a time. */
+const CLAIM_SIZE = 100;
+const MOST_BUSY = 400;
+/** How many may be busy when new runs come past the claims, which must find room too. */
+const MOST_BUSY_FOR_NEW = 200;
+/** What requests that are under way get to end in when the server stops. */
+const STOP_MS = 4000;
+
+/** Everything in this process that moves workflow runs on. */
+export interface RunEngine {
+  start(): void;
+  /** Looks for work at once, after a change that may have made some. */
+  nudge(): void;
+  /** The ID of this server where it has room to move new runs on itself, so that nobody needs to claim them. */
+  serverForNew(): string | undefined;
+  /** Moves on runs that are committed as held by this server. */
+  moveOn(runs: HeldRun[]): void;
+  /** Claims nothing more and lets go of all runs. */
+  stop(): Promise<void>;
+}
+
+export interface RunEngineOptions {
+  database: Database;
+  lease: Lease;
+  leaseSeconds: number;
+  clock: Clock;
+  log: Logger;
+  flows: Flows;
+  notifications: Pick<Notifications, 'notify'>;
+  registry: Registry;
+  /** Sends the requests of `http` nodes. */
+  send: SendRequest;
+  isSimulated: RunCallTerms['isSimulated'];
+  /** Places a call that is committed as `queued`. */
+  place: (calls: CallToPlace[]) => void;
+  /** A run that stays blocked for longer fails. */
+  longestBlockMs: number;
+}
+
+/** Its node is gone: the run fails with that. */
+const noFlow: Flow = { definition: { name: '', startNodeId: '', nodes: [] }, nodes: new Map() };
+
+/** Puts the run engine together. The row of a run is its truth: what is here may be lost at any time. */
+export function createRunEngine(options: RunEngineOptions): RunEngine {
+  const { database, lease, clock, log, flows, notifications } = options;
+  let loops: Repeating[] = [];
+  let claiming: Repeating | undefined;
+  let hasMore = false;
+  let isRunning = false;
+  /** Runs that the database says are ours and that weren't in memory at the last look. */
+  let unknown = new Set<string>();
+
+  const carryOutAlone: CarryOutAlone = async (tx, run, node) => {
+    const now = clock.now();
+    try {
+      if (node.type === 'workflow') {
+        const { change, child } = await startChild(tx, flows, run, node, now);
+        if (!child) return { change };
+        await insertRuns(tx, [child]);
+        await recordAll(tx, [runEvent(child)]);
+        return { change, afterwards: nudge };
+      }
+      const terms = { serverId: lease.serverId(), now, isSimulated: options.isSimulated };
+      const { change, call } = await requestCall(tx, run, node, { ...terms, longestBlockMs: options.longestBlockMs });
+      return call ? { change, afterwards: () => options.place([call]) } : { change };
+    } catch (error) {
+      if (!(error instanceof StepError)) throw error;
+      const onError = node.type === 'workflow' ? node.onError : undefined;
+      return { change: goWrong(run, onError, { code: error.code, message: error.message }, now) };
+    }
+  };
+
+  const onWritten = (changes: readonly Change[]) => {
+    metrics.stepped(changes.length);
+    for (const { before, states } of changes) {
+      for (const [at, { status }] of states.entries()) {
+        if (status !== (states[at - 1] ?? before).status) metrics.moved(status);
+      }
+    }
+    for (const change of changes) {
+      const run = after(change);
+      if (run.server_id !== null) continue;
+      notifications.notify(run.id);
+      if (run.ended_at && run.parent_run_id) nudge();
+    }
+  };
+
+  const holder = createRunHolder({
+    database,
+    clock,
+    log,
+    send: options.send,
+    carryOutAlone,
+    onWritten,
+    onRoom: () => {
+      if (hasMore) nudge();
+    },
+  });
+  const metrics = registerRunMetrics(options.registry, { database, clock, held: () => holder.ids().size });
+
+  function nudge(): void {
+    claiming?.nudge();
+  }
+
+  const claimTurn = async (): Promise<boolean> => {
+    if (!lease.isHeld()) return false;
+    const most = Math.min(CLAIM_SIZE, MOST_BUSY - holder.busy());
+    hasMore = most <= 0;
+    if (hasMore) return false;
+    const now = clock.now();
+    const { claimed, known } = await database.inEngine(async (tx) => {
+      const runs = await claimRuns(tx, lease.serverId(), most, now);
+      return {
+        claimed: runs,
+        known: await flows.of(
+          tx,
+          runs.map(({ run }) => run),
+        ),
+      };
+    });
+    moveOn(claimed.map(({ run, signal }) => ({ run, signal, flow: known.get(flowName(run)) ?? noFlow })));
+    return claimed.length >= most;
+  };
+
+  /** Runs whose server is gone, and those that a lost answer has left in our name. */
+  const sweepTurn = async (): Promise<void> => {
+    const now = clock.now();
+    const lost = await database.inEngine((tx) => freeLostRuns(tx, now));
+    if (lost > 0) log.warn({ runs: lost }, 'runs of a server that is gone go on');
+    unknown = await database.inEngine((tx) => freeForgottenRuns(tx, lease.serverId(), holder.ids(), unknown, now));
+    await database.inEngine((tx) => forgetOldSignals(tx, now));
+    nudge();
+  };
+
+  const blockedTurn = async (): Promise<void> => {
+    if ((await database.inEngine((tx) => recheckBlocked(tx, clock.now()))) > 0) nudge();
+  };
+
+  const moveOn = (runs: HeldRun[]): void => {
+    metrics.claimed(runs.length);
+    holder.add(runs);
+  };
+
+  return {
+    nudge,
+    moveOn,
+    serverForNew: () =>
+      isRunning && lease.isHeld() && holder.busy() < MOST_BUSY_FOR_NEW ? lease.serverId() : undefined,
+    start: () => {
+      isRunning = true;
+      claiming = every(CLAIM_REST_MS, claimTurn, { name: 'claiming runs', log });
+      loops = [
+        claiming,
+        every((options.leaseSeconds * 1000) / 3, sweepTurn, { name: 'taking over runs', log }),
+        every(BLOCKED_REST_MS, blockedTurn, { name: 'looking at blocked runs', log }),
+      ];
+    },
+    stop: async () => {
+      isRunning = false;
+      await Promise.all(loops.map((loop) => loop.close()));
+      await holder.stop(STOP_MS);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { sql } from 'kysely';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../database/database.ts';
+
+/** What the run engine counts in this process. */
+export interface RunMetrics {
+  claimed(runs: number): void;
+  /** Counts runs that this server has brought to a status, and the steps that it has committed. */
+  moved(status: string): void;
+  stepped(steps: number): void;
+}
+
+/** Puts workflow runs into the metrics. `held` and the oldest due run are read when they are. */
+export function registerRunMetrics(
+  registry: Registry,
+  { database, clock, held }: { database: Database; clock: Clock; held: () => number },
+): RunMetrics {
+  new Gauge({
+    name: 'trunkline_workflow_runs_held',
+    help: 'Workflow runs that this server is moving on.',
+    registers: [registry],
+    collect() {
+      this.set(held());
+    },
+  });
+  new Gauge({
+    name: 'trunkline_workflow_runs_oldest_due_seconds',
+    help: 'For how long the run that is due and not taken up has been so, in seconds.',
+    registers: [registry],
+    async collect() {
+      this.set(await oldestDueSeconds(database, clock).catch(() => Number.NaN));
+    },
+  });
+  const count = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
+  const claimed = count('trunkline_workflow_runs_claimed_total', 'Runs that this server has taken up.');
+  const steps = count('trunkline_workflow_run_steps_total', 'Changes of runs that this server has committed.');
+  const moved = new Counter({
+    name: 'trunkline_workflow_runs_moved_total',
+    help: 'Runs that this server has brought to a status.',
+    labelNames: ['status'],
+    registers: [registry],
+  });
+  return {
+    claimed: (runs) => claimed.inc(runs),
+    moved: (status) => moved.inc({ status }),
+    stepped: (count) => steps.inc(count),
+  };
+}
+
+async function oldestDueSeconds(database: Database, clock: Clock): Promise<number> {
+  const { rows } = await database.inEngine(({ db }) =>
+    sql<{ due_at: Date | null }>`
+      select min(due_at) as due_at from workflow_runs where due_at is not null`.execute(db),
+  );
+  const dueAt = rows[0]?.due_at;
+  return dueAt ? Math.max(0, (clock.now().getTime() - dueAt.getTime()) / 1000) : 0;
+}

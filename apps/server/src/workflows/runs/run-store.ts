@@ -1,0 +1,63 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { WorkspaceTx } from '../../database/database.ts';
+import { containing, type PageQuery, pageRows } from '../../database/page.ts';
+import type { RunStatus } from '../../database/schema-runs.ts';
+import { notFound } from '../../service-error.ts';
+import type { RunRow } from './run.ts';
+import type { StepRow } from './shape-run.ts';
+
+/** Which runs of a workflow are wanted. */
+export interface RunQuery extends PageQuery {
+  workflowId: string;
+  status: RunStatus | undefined;
+  concurrencyKey: string | undefined;
+}
+
+/** Throws `not_found` where the workspace has no such workflow. */
+export async function requireWorkflow(tx: WorkspaceTx, workflowId: string): Promise<void> {
+  const { rows } = await sql`
+    select from workflows where workspace_id = ${tx.workspaceId} and id = ${workflowId}`.execute(tx.db);
+  if (rows.length === 0) throw notFound();
+}
+
+/** Throws `not_found` where the workflow has no such run. */
+export async function readRun(tx: WorkspaceTx, workflowId: string, runId: string): Promise<RunRow> {
+  const { rows } = await sql<RunRow>`
+    select * from workflow_runs
+    where workspace_id = ${tx.workspaceId} and id = ${runId} and workflow_id = ${workflowId}`.execute(tx.db);
+  if (!rows[0]) throw notFound();
+  return rows[0];
+}
+
+/** The steps of a run, oldest first; of more than `most` the last. */
+export async function readSteps(tx: WorkspaceTx, runId: string, most: number): Promise<StepRow[]> {
+  const { rows } = await sql<StepRow>`
+    select * from workflow_run_steps where workspace_id = ${tx.workspaceId} and run_id = ${runId}
+    order by step desc limit ${most}`.execute(tx.db);
+  return rows.reverse();
+}
+
+/** A page of a workflow's runs, by the time of their start. */
+export async function runPage(tx: WorkspaceTx, query: RunQuery): Promise<{ rows: RunRow[]; totalCount: number }> {
+  const matching = sql`
+    workspace_id = ${tx.workspaceId} and workflow_id = ${query.workflowId}${conditions(query)}`;
+  const { limit, offset } = pageRows(query);
+  const { rows } = await sql<RunRow>`
+    select * from workflow_runs where ${matching}
+    order by id ${sql.raw(query.order)} limit ${limit} offset ${offset}`.execute(tx.db);
+  const counted = await sql<{ count: number }>`
+    select count(*) as count from workflow_runs where ${matching}`.execute(tx.db);
+  return { rows, totalCount: counted.rows[0]!.count };
+}
+
+function conditions({ status, concurrencyKey, searchText }: RunQuery): RawBuilder<unknown> {
+  const parts = [
+    status !== undefined && sql` and status = ${sql.lit(status)}`,
+    concurrencyKey !== undefined && sql` and concurrency_key = ${concurrencyKey}`,
+    searchText !== undefined && sql` and concurrency_key ilike ${containing(searchText)}`,
+  ];
+  return sql.join(
+    parts.filter((part) => part !== false),
+    sql``,
+  );
+}

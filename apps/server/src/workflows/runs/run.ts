@@ -1,0 +1,35 @@
+import type { Selectable } from 'kysely';
+import type { Schema } from '../../database/schema.ts';
+import type { RunStatus, StepStatus } from '../../database/schema-runs.ts';
+
+/** A run's row. */
+export type RunRow = Selectable<Schema['workflow_runs']>;
+
+/** The states that a run can move to, as the contract's `x-transitions` show them. */
+export const runTransitions = {
+  queued: ['running', 'failed', 'cancelled'],
+  running: ['waiting_call', 'waiting_schedule', 'waiting_automation', 'blocked', 'completed', 'failed', 'cancelled'],
+  waiting_call: ['running', 'failed', 'cancelled'],
+  waiting_schedule: ['running', 'failed', 'cancelled'],
+  waiting_automation: ['running', 'failed', 'cancelled'],
+  blocked: ['running', 'failed', 'cancelled'],
+  completed: [],
+  failed: [],
+  cancelled: [],
+} as const satisfies Record<RunStatus, readonly RunStatus[]>;
+
+/** The states that a step can move to. */
+export const stepTransitions = {
+  running: ['waiting', 'completed', 'failed', 'cancelled'],
+  waiting: ['running', 'completed', 'failed', 'cancelled'],
+  completed: [],
+  failed: [],
+  cancelled: [],
+} as const satisfies Record<StepStatus, readonly StepStatus[]>;
+
+/** Whether nothing more happens to a run. */
+export const isFinal = (status: RunStatus): boolean => runTransitions[status].length === 0;
+
+/** Whether a run may move from one state to another, or stay where it is. */
+export const mayMove = (from: RunStatus, to: RunStatus): boolean =>
+  from === to || (runTransitions[from] as readonly RunStatus[]).includes(to);

@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import type { UnlockedCallOwner } from '../../calls/call-owner.ts';
+import type { EngineTx } from '../../database/database.ts';
+
+interface CallNews {
+  workspaceId: string;
+  roomId: string;
+  workflowRunId: string | null;
+}
+
+/**
+ * Workflow runs, as the owners of their calls: what became of a call is written down for its run, which is not locked
+ * (engine.md, "Runs").
+ */
+export const runCallOwner: UnlockedCallOwner = {
+  onCallsEnded: (tx, calls, now) =>
+    signal(
+      tx,
+      calls.map((call) => ({ ...call, data: { kind: 'call_ended', outcome: call.outcome } })),
+      now,
+    ),
+  onCallsReturned: (tx, calls, now) =>
+    signal(
+      tx,
+      calls.map((call) => ({ ...call, data: { kind: 'call_returned' } })),
+      now,
+    ),
+};
+
+/** What the agent has recorded of the call so far goes with it. A run that waits for something else is told nothing. */
+async function signal(tx: EngineTx, calls: (CallNews & { data: object })[], now: Date): Promise<void> {
+  const ours = calls
+    .filter((call) => call.workflowRunId !== null)
+    .map(({ workspaceId, workflowRunId, roomId, data }) => ({
+      workspace_id: workspaceId,
+      run_id: workflowRunId,
+      source: roomId,
+      data,
+    }));
+  if (ours.length === 0) return;
+  await sql`
+    insert into run_signals (workspace_id, run_id, source, data, created_at)
+    select x.workspace_id, x.run_id, x.source,
+      x.data || case when c.result ? 'data' then jsonb_build_object('data', c.result -> 'data') else '{}' end, ${now}
+    from json_to_recordset(${JSON.stringify(ours)}::json)
+      as x (workspace_id uuid, run_id uuid, source uuid, data jsonb)
+    cross join lateral (
+      select waits_for from workflow_runs r where r.workspace_id = x.workspace_id and r.id = x.run_id limit 1
+    ) as run
+    left join lateral (
+      select result from calls c where c.workspace_id = x.workspace_id and c.id = x.source limit 1
+    ) as c on true
+    where run.waits_for = x.source
+    on conflict (workspace_id, run_id, source) do nothing`.execute(tx.db);
+}

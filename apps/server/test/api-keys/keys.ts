@@ -1,0 +1,11 @@
+import { createKey } from '../../src/api-keys/first-key.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { TestServer } from '../server.ts';
+
+/** A further key of a test server, of the default workspace or of one of this name, which is made. */
+export function keyWith(
+  server: TestServer,
+  { permissions, workspace = 'Default' }: { permissions: string[]; workspace?: string },
+): Promise<string> {
+  return createKey(server.database, systemClock, { workspace, name: 'Test', permissions });
+}

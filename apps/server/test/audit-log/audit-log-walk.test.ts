@@ -1,0 +1,289 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadContract } from '../../src/http/app.ts';
+import { forValidator, operationsOf } from '../../src/http/contract.ts';
+import type { OperationId } from '../../src/http/handler.ts';
+import { fromId, toId } from '../../src/ids.ts';
+import { keyWith } from '../api-keys/keys.ts';
+import { createWithFile, validated } from '../contact-lists/contact-files.ts';
+import { bases, formOf } from '../knowledge-bases/documents.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+import { definitionOf, end, seedWorkflow, wait } from '../workflows/workflow-seed.ts';
+
+/** Operations that are no GET and yet change nothing. */
+const reading = new Set<string>(['previewCampaign', 'searchKnowledgeBase']);
+const changing = operationsOf(forValidator(loadContract()))
+  .filter(({ id, method }) => method !== 'GET' && !reading.has(id))
+  .map(({ id }) => id);
+
+let server: TestServer;
+let walker: TestServer['client'];
+let walkerId: string;
+const walked = new Set<OperationId>();
+/** What must stand nowhere in the audit log. */
+const secrets: string[] = [];
+
+beforeAll(async () => {
+  // Real time: the calls of the campaign last until they are ended.
+  server = await startTestServer({ config: { simulatorSpeed: 1 } });
+  const key = await keyWith(server, { permissions: ['*'] });
+  secrets.push(key);
+  walker = server.clientOf(key);
+  const { data } = await server.client.GET('/v1/api-keys', { params: { query: { searchText: 'Test' } } });
+  walkerId = data!.data.items[0]!.id;
+});
+afterAll(() => server.stop());
+
+const entriesOf = async (requestId: string) => {
+  const params = { query: { searchText: requestId, perPage: 100 } };
+  return (await server.client.GET('/v1/audit-log', { params })).data!.data.items;
+};
+
+interface Answered<T> {
+  response: Response;
+  data?: { data: T } | T | undefined;
+  error?: unknown;
+}
+
+/** Carries out an operation, and looks for its entry: `resourceOf` says what it has changed. Answers its data. */
+async function step<T extends object>(
+  id: OperationId,
+  action: string,
+  request: Promise<Answered<T>>,
+  resourceOf: (data: T) => string,
+): Promise<T> {
+  walked.add(id);
+  const from = server.clock.now();
+  const { response, data, error } = await request;
+  if (!data) throw new Error(`${id}: ${JSON.stringify(error)}`);
+  const answer = ('success' in data ? (data as { data: T }).data : data) as T;
+  const requestId = response.headers.get('X-Request-Id')!;
+  const entries = await entriesOf(requestId);
+  expect(entries, id).toEqual([
+    {
+      id: expect.stringMatching(/^aud_/),
+      apiKeyId: walkerId,
+      apiKeyName: 'Test',
+      action,
+      resourceType: action.split('.')[0],
+      resourceId: resourceOf(answer),
+      address: '127.0.0.1',
+      requestId,
+      createdAt: expect.any(String),
+    },
+  ]);
+  const at = Date.parse(entries[0]!.createdAt);
+  expect(at).toBeGreaterThanOrEqual(from.getTime() - 1000);
+  expect(at).toBeLessThanOrEqual(server.clock.now().getTime());
+  return answer;
+}
+
+const at = (id: string) => ({ params: { path: { id } } });
+const idOf = ({ id }: { id: string }) => id;
+
+test('phone numbers', async () => {
+  const numbers = '/v1/telephony/phone-numbers';
+  const password = 'correct-horse-battery-staple';
+  secrets.push(password, 'hunter2hunter2');
+  const wanted = { phoneNumber: '+14155550177', provider: 'simulator' } as const;
+  await step('buyPhoneNumber', 'phone_number.bought', walker.POST(`${numbers}/buy`, { body: wanted }), idOf);
+  const sipConfig = { terminationUrl: 'sip:ok.sim:5061', username: 'u', password };
+  const { imported } = await step(
+    'importPhoneNumbers',
+    'phone_number.imported',
+    walker.POST(`${numbers}/import/manual`, { body: { phoneNumbers: ['+14155550178'], sipConfig } }),
+    (data) => data.imported[0]!.id,
+  );
+  const { id } = imported[0]!;
+  const change = { label: 'Clinic', sipConfig: { password: 'hunter2hunter2' } };
+  const updating = walker.PATCH(`${numbers}/{id}`, { ...at(id), body: change });
+  await step('updatePhoneNumber', 'phone_number.updated', updating, idOf);
+  await step('releasePhoneNumber', 'phone_number.released', walker.DELETE(`${numbers}/{id}`, at(id)), () => id);
+});
+
+test('contact lists and the do-not-call list', async () => {
+  const lists = '/v1/calls/contact-lists';
+  const body = { name: 'Patients', fileName: 'patients.csv' };
+  const list = await step('createContactList', 'contact_list.created', walker.POST(lists, { body }), idOf);
+  secrets.push(list.uploadUrl!);
+  const adding = walker.POST(`${lists}/{id}/uploads`, { ...at(list.id), body: { fileName: 'more.csv' } });
+  await step('createContactListUpload', 'upload.created', adding, idOf);
+  await step('deleteContactList', 'contact_list.deleted', walker.DELETE(`${lists}/{id}`, at(list.id)), () => list.id);
+  const ids = await createWithFile(server, 'phone\n+14155550101\n+14155550102\n+14155550103\n+14155550104\n');
+  await validated(server, ids);
+  const confirming = walker.POST(`${lists}/{id}/uploads/{uploadID}/confirm`, { params: { path: ids } });
+  await step('confirmContactListUpload', 'upload.confirmed', confirming, () => ids.uploadID);
+
+  const phoneNumber = '+14155550199';
+  const optingOut = walker.POST('/v1/calls/do-not-call', { body: { phoneNumbers: [phoneNumber] } });
+  await step('addDoNotCall', 'do_not_call.added', optingOut, () => phoneNumber);
+  const removing = walker.DELETE('/v1/calls/do-not-call/{phoneNumber}', { params: { path: { phoneNumber } } });
+  await step('removeDoNotCall', 'do_not_call.removed', removing, () => phoneNumber);
+});
+
+test('campaigns and calls', async () => {
+  const campaigns = '/v1/calls/campaigns';
+  const { data } = await server.client.GET('/v1/calls/contact-lists');
+  const body = {
+    name: 'Reminders',
+    agentId: 'agent_reception',
+    fromNumber: '+14155550177',
+    lists: [{ id: data!.items[0]!.id, role: 'contacts' as const }],
+    maxConcurrency: 1,
+  };
+  const campaign = await step('createCampaign', 'campaign.created', walker.POST(campaigns, { body }), idOf);
+  const one = at(campaign.id);
+  const renaming = walker.PATCH(`${campaigns}/{id}`, { ...one, body: { name: 'Second reminders' } });
+  await step('updateCampaign', 'campaign.updated', renaming, idOf);
+  await step('startCampaign', 'campaign.started', walker.POST(`${campaigns}/{id}/start`, one), idOf);
+  const roomId = await liveCall(campaign.id);
+  await step('pauseCampaign', 'campaign.paused', walker.POST(`${campaigns}/{id}/pause`, one), idOf);
+  await step('resumeCampaign', 'campaign.resumed', walker.POST(`${campaigns}/{id}/resume`, one), idOf);
+  const room = { params: { path: { roomId } } };
+  const telling = walker.POST('/v1/calls/{roomId}/result', { ...room, body: { summary: 'Called back' } });
+  await step('recordCallResult', 'call.result_recorded', telling, () => roomId);
+  await step('endCall', 'call.ended', walker.POST('/v1/calls/{roomId}/end', room), () => roomId);
+  await step('stopCampaign', 'campaign.stopped', walker.POST(`${campaigns}/{id}/stop`, one), idOf);
+  const draft = at((await server.client.POST(campaigns, { body })).data!.data.id);
+  await step('cancelCampaign', 'campaign.cancelled', walker.POST(`${campaigns}/{id}/cancel`, draft), idOf);
+  await step('deleteCampaign', 'campaign.deleted', walker.DELETE(`${campaigns}/{id}`, draft), idOf);
+});
+
+test('batches', async () => {
+  const batches = '/v1/calls/batch';
+  const body = {
+    agentId: 'agent_reception',
+    fromNumber: '+14155550177',
+    recipients: [{ phoneNumber: '+14155550142' }],
+    scheduledAt: '2099-01-01T00:00:00.000Z',
+  };
+  const starting = walker.POST(batches, { body });
+  const { batchId } = await step('startBatch', 'batch.started', starting, (data) => data.batchId);
+  const cancelling = walker.POST(`${batches}/{batchId}/cancel`, { params: { path: { batchId } } });
+  await step('cancelBatch', 'batch.cancelled', cancelling, () => batchId);
+});
+
+/** The room of the campaign's first call, once it is placed. */
+async function liveCall(campaignId: string): Promise<string> {
+  for (;;) {
+    const { data } = await server.client.GET('/v1/calls', { params: { query: { campaignId } } });
+    const call = data!.items.find(({ status }) => ['dialing', 'ringing', 'in_progress'].includes(status));
+    if (call) return call.roomId;
+    await sleep(50);
+  }
+}
+
+test('number pools', async () => {
+  const pools = '/v1/number-pools';
+  const { data } = await server.client.GET('/v1/telephony/phone-numbers');
+  const phoneNumberId = data!.items[0]!.id;
+  const body = { name: 'Clinic', phoneNumberIds: [phoneNumberId] };
+  const { id } = await step('createNumberPool', 'number_pool.created', walker.POST(pools, { body }), idOf);
+  const renaming = walker.PATCH(`${pools}/{id}`, { ...at(id), body: { name: 'Clinics' } });
+  await step('updateNumberPool', 'number_pool.updated', renaming, idOf);
+  const leaving = { phoneNumberId, targetPoolId: null };
+  const moving = walker.POST(`${pools}/{id}/members/move`, { ...at(id), body: leaving });
+  await step('moveNumberPoolMember', 'phone_number.moved', moving, () => phoneNumberId);
+  await step('deleteNumberPool', 'number_pool.deleted', walker.DELETE(`${pools}/{id}`, at(id)), idOf);
+});
+
+test('workflow runs', async () => {
+  const workspaceId = fromId((await server.client.GET('/v1/workspace')).data!.data.id);
+  const definition = definitionOf([wait('later', 3600), end()]);
+  const workflowId = toId('wf', await seedWorkflow(server.database, workspaceId, definition));
+  const path = { workflowId };
+  const start = { params: { path, header: { 'Idempotency-Key': 'one' } }, body: {} };
+  const starting = walker.POST('/v1/workflows/{workflowId}/run', start);
+  const { id: runId } = await step('startWorkflowRun', 'workflow_run.started', starting, idOf);
+  const body = { concurrencyKeys: ['one'] };
+  const waking = walker.POST('/v1/workflows/{workflowId}/runs/wake', { params: { path }, body });
+  await step('wakeWorkflowRuns', 'workflow.runs_woken', waking, () => workflowId);
+  const run = { params: { path: { workflowId, runId } } };
+  const cancelling = walker.POST('/v1/workflows/{workflowId}/runs/{runId}/cancel', run);
+  await step('cancelWorkflowRun', 'workflow_run.cancelled', cancelling, idOf);
+});
+
+test('workflows', async () => {
+  const workflows = '/v1/workflows';
+  const body = {
+    name: 'Nothing',
+    startNodeId: 'done',
+    nodes: [{ id: 'done', type: 'end' as const, title: 'Done', status: 'completed' as const }],
+  };
+  const { id } = await step('createWorkflow', 'workflow.created', walker.POST(workflows, { body }), idOf);
+  const one = { params: { path: { workflowId: id } } };
+  const replacing = walker.PUT(`${workflows}/{workflowId}`, { ...one, body });
+  await step('replaceWorkflowDraft', 'workflow.updated', replacing, idOf);
+  const publishing = walker.POST(`${workflows}/{workflowId}/publish`, one);
+  await step('publishWorkflow', 'workflow.published', publishing, () => id);
+  await step('deleteWorkflow', 'workflow.deleted', walker.DELETE(`${workflows}/{workflowId}`, one), idOf);
+});
+
+test('knowledge bases', async () => {
+  const made = walker.POST(bases, { body: { name: 'Handbook' } });
+  const { id: kbId } = await step('createKnowledgeBase', 'knowledge_base.created', made, idOf);
+  const one = { params: { path: { kbId } } };
+  const renaming = walker.PATCH(`${bases}/{kbId}`, { ...one, body: { name: 'Rules' } });
+  await step('updateKnowledgeBase', 'knowledge_base.updated', renaming, idOf);
+  const body = formOf({ 'a.txt': 'Good day.' }) as object;
+  const adding = walker.POST(`${bases}/{kbId}/documents`, { ...one, body });
+  const idOfFirst = ({ documents }: { documents: { id: string }[] }) => documents[0]!.id;
+  const added = await step('addKnowledgeBaseDocuments', 'document.added', adding, idOfFirst);
+  const document = { params: { path: { kbId, docId: idOfFirst(added) } } };
+  const removing = walker.DELETE(`${bases}/{kbId}/documents/{docId}`, document);
+  await step('deleteKnowledgeBaseDocument', 'document.deleted', removing, idOf);
+  await step('deleteKnowledgeBase', 'knowledge_base.deleted', walker.DELETE(`${bases}/{kbId}`, one), idOf);
+});
+
+test('keys and the workspace', async () => {
+  const { id: workspaceId } = (await server.client.GET('/v1/workspace')).data!.data;
+  const ofWorkspace = () => workspaceId;
+  const making = walker.POST('/v1/api-keys', { body: { name: 'CRM', permissions: ['calls:read'] } });
+  const { key, id: keyId } = await step('createApiKey', 'api_key.created', making, idOf);
+  secrets.push(key);
+  const revoking = walker.DELETE('/v1/api-keys/{keyId}', { params: { path: { keyId } } });
+  await step('revokeApiKey', 'api_key.revoked', revoking, idOf);
+  const renaming = walker.PATCH('/v1/workspace', { body: { name: 'Clinic' } });
+  await step('updateWorkspace', 'workspace.updated', renaming, ofWorkspace);
+  const pausing = walker.POST('/v1/workspace/pause-dialing');
+  await step('pauseDialing', 'workspace.dialing_paused', pausing, ofWorkspace);
+  const resuming = walker.POST('/v1/workspace/resume-dialing');
+  await step('resumeDialing', 'workspace.dialing_resumed', resuming, ofWorkspace);
+  const rotating = walker.POST('/v1/workspace/rotate-inbound-secret');
+  const { secret } = await step('rotateInboundSecret', 'workspace.inbound_secret_rotated', rotating, ofWorkspace);
+  secrets.push(secret);
+});
+
+test('webhooks', async () => {
+  const body = { url: 'https://127.0.0.1/hook', eventTypes: ['call.ended' as const] };
+  const refused = await walker.POST('/v1/webhooks', { body });
+  expect(await entriesOf(refused.response.headers.get('X-Request-Id')!)).toEqual([]);
+  const allowed = { ...body, url: 'https://hook.invalid/' };
+  const making = walker.POST('/v1/webhooks', { body: allowed });
+  const { id: webhookId, secret } = await step('createWebhook', 'webhook.created', making, idOf);
+  const one = { params: { path: { webhookId } } };
+  const changing = walker.PATCH('/v1/webhooks/{webhookId}', { ...one, body: { description: 'CRM' } });
+  await step('updateWebhook', 'webhook.updated', changing, idOf);
+  const rotating = walker.POST('/v1/webhooks/{webhookId}/rotate-secret', one);
+  const rotated = await step('rotateWebhookSecret', 'webhook.secret_rotated', rotating, idOf);
+  secrets.push(secret, rotated.secret);
+  const testing = walker.POST('/v1/webhooks/{webhookId}/test', one);
+  const { id: deliveryId } = await step('testWebhook', 'webhook.tested', testing, () => webhookId);
+  const replaying = walker.POST('/v1/webhooks/{webhookId}/deliveries/{deliveryId}/replay', {
+    params: { path: { webhookId, deliveryId } },
+  });
+  await step('replayWebhookDelivery', 'webhook_delivery.replayed', replaying, () => deliveryId);
+  await step('deleteWebhook', 'webhook.deleted', walker.DELETE('/v1/webhooks/{webhookId}', one), idOf);
+});
+
+test('no operation that changes something was left out', () => {
+  expect(changing.length).toBeGreaterThan(20);
+  expect(changing.filter((id) => !walked.has(id))).toEqual([]);
+});
+
+test('no secret stands in the log', async () => {
+  const rows = await server.database.inEngine((tx) => tx.db.selectFrom('audit_log').selectAll().execute());
+  expect(rows.length).toBeGreaterThan(walked.size);
+  const all = JSON.stringify(rows);
+  expect(secrets.filter((secret) => all.includes(secret))).toEqual([]);
+});

@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import type { HeldCall } from '../../src/calls/call.ts';
+import { createCallRecorder } from '../../src/calls/record-call-events.ts';
+import { systemClock } from '../../src/clock.ts';
+import { newUuid } from '../../src/ids.ts';
+import { withDatabase } from '../database/own-database.ts';
+import { seedCampaign } from '../dialing/dialing.ts';
+
+test('a call whose end the database refuses every time keeps no other call from ending', () =>
+  withDatabase(async (database) => {
+    const { workspaceId } = await seedCampaign(database, { contacts: 0 });
+    const now = new Date();
+    const calls = Array.from(
+      { length: 9 },
+      (_, i): HeldCall => ({
+        workspaceId,
+        roomId: newUuid(),
+        campaignId: null,
+        contactId: null,
+        to: 14_150_000_000 + i,
+        from: 12_120_000_000,
+        provider: 'simulator',
+        attempt: 1,
+        startAt: now,
+        placeBefore: now,
+      }),
+    );
+    await database.inEngine(({ db }) =>
+      sql`
+        insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
+          phone_number_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at)
+        select ${workspaceId}, x.id, 'dialing', 'outbound', true, 12120000000, x.number, 'agent', n.id, 1, ${now}, ${now},
+          30, 60, ${now}
+        from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.to)}::bigint[]) as x (id, number),
+          phone_numbers n where n.workspace_id = ${workspaceId}`.execute(db),
+    );
+    const refused = calls[0]!.roomId;
+    const held = new Map(calls.map((call) => [call.roomId, call]));
+    const recorder = createCallRecorder({
+      database,
+      held,
+      clock: systemClock,
+      log: pino({ level: 'silent' }),
+      onEnded: () => {},
+      owner: {
+        lock: async () => {},
+        onCallsReturned: async () => {},
+        onCallsEnded: async (_tx, ended) => {
+          if (ended.some((call) => call.roomId === refused)) throw new Error('refused');
+        },
+      },
+    });
+    recorder.record(
+      calls.map(({ roomId }) => ({ roomId, at: now, type: 'ended', outcome: 'busy', endedBy: 'callee' })),
+    );
+    const open = () =>
+      database.inEngine(
+        async ({ db }) => (await sql<{ id: string }>`select id from calls where ended_at is null`.execute(db)).rows,
+      );
+    await expect.poll(open, { interval: 100 }).toEqual([{ id: refused }]);
+    held.delete(refused);
+    await recorder.idle();
+  }));

@@ -1,0 +1,327 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addContacts } from '../../src/campaigns/add-contacts.ts';
+import { createCampaign } from '../../src/campaigns/create-campaign.ts';
+import type { ContactReason } from '../../src/campaigns/explain-contact.ts';
+import { type ContactQuery, contactPage } from '../../src/campaigns/list-contacts.ts';
+import { moveCampaign } from '../../src/campaigns/move-campaign.ts';
+import { previewCampaign } from '../../src/campaigns/preview/preview-campaign.ts';
+import { startCampaign } from '../../src/campaigns/start-campaign.ts';
+import { findCampaign } from '../../src/campaigns/store.ts';
+import type { WorkspaceTx } from '../../src/database/database.ts';
+import { fromId, toId } from '../../src/ids.ts';
+import { campaignDeps } from './campaign-deps.ts';
+import { byTest, type SeededEntry, seedList, seedNumber, seedWorkspace, setKillSwitch } from './campaign-seed.ts';
+
+type Input = Parameters<typeof createCampaign>[2];
+
+let under: Awaited<ReturnType<typeof campaignDeps>>;
+beforeAll(async () => {
+  under = await campaignDeps();
+});
+afterAll(() => under.close());
+
+/** Noon in UTC on a Friday. */
+const noon = new Date('2026-11-20T12:00:00.000Z');
+const fromNumber = '+14155550100';
+
+/** A campaign over these lists in a workspace of its own. */
+async function seed(
+  lists: { entries: SeededEntry[]; role?: 'contacts' | 'dnd'; columns?: string[] }[],
+  given: Partial<Input> = {},
+  number: Parameters<typeof seedNumber>[3] = {},
+) {
+  under.clock.set(noon);
+  const workspaceId = await seedWorkspace(under.database);
+  await seedNumber(under.database, workspaceId, fromNumber, number);
+  const used = [];
+  for (const { entries, role = 'contacts', columns = [] } of lists) {
+    used.push({ id: toId('list', await seedList(under.database, workspaceId, entries, { columns })), role });
+  }
+  const input = { name: 'x', agentId: 'a', fromNumber, lists: used, ...given } as Input;
+  const campaign = await createCampaign(under.deps, workspaceId, input, byTest);
+  const id = fromId(campaign.id);
+  const inTx = <T>(act: (tx: WorkspaceTx) => Promise<T>) => under.database.inWorkspace(workspaceId, act);
+  return {
+    workspaceId,
+    id,
+    start: async () => {
+      await startCampaign(under.deps, workspaceId, id, byTest(campaign.id));
+      while (await addContacts(under.database, { workspaceId, campaignId: id }, noon));
+    },
+    move: (name: Parameters<typeof moveCampaign>[3]) =>
+      moveCampaign(under.deps, workspaceId, id, name, byTest(campaign.id)),
+    /** Changes contacts, or the campaign's counters. */
+    write: (text: string) => inTx((tx) => sql.raw(text.replaceAll('$id', `'${id}'`)).execute(tx.db)),
+    contacts: (query: Partial<ContactQuery> = {}) =>
+      inTx(async (tx) => {
+        const asked = {
+          page: 1,
+          perPage: 100,
+          order: 'asc' as const,
+          searchText: undefined,
+          state: undefined,
+          reason: undefined,
+          ...query,
+        };
+        return contactPage(tx, (await findCampaign(tx, id))!, asked, noon);
+      }),
+    preview: (size = 20) => inTx(async (tx) => previewCampaign(tx, (await findCampaign(tx, id))!, size, noon)),
+  };
+}
+
+const numbers = (count: number, first = 14155550200): SeededEntry[] =>
+  Array.from({ length: count }, (_, at) => ({ phone_number: first + at }));
+
+describe('contacts', () => {
+  test('bear the columns of their list, its name apart', async () => {
+    const entries = [
+      { phone_number: 14155550201, name: 'Ada', values: ['24 November', null] },
+      { phone_number: 14155550202, values: ['25 November', 'Berlin'] },
+    ];
+    const campaign = await seed([{ entries, columns: ['appointment', 'city'] }]);
+    expect(await campaign.contacts()).toEqual({ items: [], totalCount: 0 });
+    await campaign.start();
+    const { items, totalCount } = await campaign.contacts();
+    expect(totalCount).toBe(2);
+    expect(items).toEqual([
+      {
+        id: expect.stringMatching(/^cc_/),
+        phoneNumber: '+14155550201',
+        name: 'Ada',
+        variables: { appointment: '24 November' },
+        state: 'pending',
+        attempts: 0,
+        nextAttemptAt: noon.toISOString(),
+        roomIds: [],
+      },
+      expect.objectContaining({
+        phoneNumber: '+14155550202',
+        variables: { appointment: '25 November', city: 'Berlin' },
+      }),
+    ]);
+    expect(items[1]).not.toHaveProperty('name');
+  });
+
+  test('are paged, counted by the counters, and searched by number and name literally', async () => {
+    const entries = [
+      ...numbers(5),
+      { phone_number: 14155550299, name: '100% Ada' },
+      { phone_number: 14155550298, name: '100 Ada' },
+    ];
+    const campaign = await seed([{ entries }]);
+    await campaign.start();
+    await campaign.write(
+      `update campaign_contacts set state = 'done' where campaign_id = $id and phone_number in (14155550200, 14155550201)`,
+    );
+    await campaign.write(`update campaigns set pending = 5, done = 2 where id = $id`);
+    expect(await campaign.contacts({ page: 2, perPage: 4 })).toMatchObject({ totalCount: 7, items: [{}, {}, {}] });
+    expect(await campaign.contacts({ order: 'desc', perPage: 1 })).toMatchObject({
+      items: [{ phoneNumber: '+14155550298' }],
+    });
+    expect(await campaign.contacts({ state: 'done', perPage: 1 })).toMatchObject({
+      totalCount: 2,
+      items: [{ phoneNumber: '+14155550200' }],
+    });
+    expect((await campaign.contacts({ searchText: '100% a' })).items).toMatchObject([{ name: '100% Ada' }]);
+    expect(await campaign.contacts({ searchText: '+1415555020' })).toMatchObject({ totalCount: 5 });
+    expect(await campaign.contacts({ searchText: '555020', state: 'done' })).toMatchObject({ totalCount: 2 });
+  });
+
+  test('name their calls, oldest first', async () => {
+    const campaign = await seed([{ entries: numbers(1) }]);
+    await campaign.start();
+    const call = (
+      attempt: number,
+      at: string,
+    ) => `insert into calls (workspace_id, id, status, outcome, direction, simulated, from_number, to_number, agent_id,
+        phone_number_id, campaign_id, contact_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
+      select c.workspace_id, '00000000-0000-0000-0000-00000000000${9 - attempt}', 'failed', 'busy', 'outbound', true, 1, c.phone_number, 'a', n.id, c.campaign_id, c.id,
+        ${attempt}, '${at}', '${at}', 1, 1, '${at}', '${at}'
+      from campaign_contacts c join phone_numbers n on n.workspace_id = c.workspace_id where c.campaign_id = $id`;
+    await campaign.write(call(1, '2026-11-20'));
+    await campaign.write(call(2, '2026-11-20'));
+    await campaign.write(`update campaign_contacts set attempt = 2, last_outcome = 'busy' where campaign_id = $id`);
+    expect((await campaign.contacts()).items).toMatchObject([
+      { attempts: 2, lastOutcome: 'busy', roomIds: [`room_${'8'.padStart(32, '0')}`, `room_${'7'.padStart(32, '0')}`] },
+    ]);
+  });
+
+  test('filtered by a reason are those that are given it, in every situation', async () => {
+    const reasons: ContactReason[] = [
+      'outside_window',
+      'retry_later',
+      'already_on_a_call',
+      'do_not_call',
+      'retries_exhausted',
+      'campaign_paused',
+      'campaign_stopped',
+      'campaign_ended',
+      'target_reached',
+      'dialing_paused',
+      'quiet_hours',
+    ];
+    // Noon in UTC is open, in Tokyo it is 21:00, in Honolulu 02:00.
+    const entries = numbers(15).map((entry, at) => ({
+      ...entry,
+      timezone: ['UTC', 'Asia/Tokyo', 'Pacific/Honolulu'][at % 3]!,
+    }));
+    const campaign = await seed([{ entries }], { scheduleStart: 540, scheduleEnd: 1300, targetCallCount: 1 });
+    await campaign.start();
+    await campaign.write(`update workspaces set quiet_hours_start = 1250, quiet_hours_end = 1300`);
+    const set = (state: string, reason: string | null, at: string, from: number) =>
+      campaign.write(`update campaign_contacts set state = '${state}', reason = ${reason && `'${reason}'`}, next_attempt_at = '${at}'
+        where campaign_id = $id and phone_number between ${14155550200 + from} and ${14155550202 + from}`);
+    await set('waiting', 'retry_later', '2026-11-20T13:00:00Z', 3);
+    await set('waiting', 'already_on_a_call', '2026-11-20T11:00:00Z', 6);
+    await set('skipped', 'do_not_call', '2026-11-20T11:00:00Z', 9);
+    await set('done', 'retries_exhausted', '2026-11-20T11:00:00Z', 12);
+
+    const compare = async () => {
+      const all = (await campaign.contacts()).items;
+      const given = new Set<string>();
+      for (const reason of reasons) {
+        const found = await campaign.contacts({ reason });
+        const expected = all.filter((contact) => contact.reason === reason).map(({ phoneNumber }) => phoneNumber);
+        expect([reason, found.items.map(({ phoneNumber }) => phoneNumber)]).toEqual([reason, expected]);
+        expect(found.totalCount).toBe(expected.length);
+        if (expected.length > 0) given.add(reason);
+      }
+      return given;
+    };
+    const kept = ['do_not_call', 'retries_exhausted'];
+    expect(await compare()).toEqual(
+      new Set([...kept, 'outside_window', 'quiet_hours', 'retry_later', 'already_on_a_call']),
+    );
+    await setKillSwitch(under.database, campaign.workspaceId, noon);
+    expect(await compare()).toEqual(new Set([...kept, 'dialing_paused']));
+    await campaign.move('pause');
+    expect(await compare()).toEqual(new Set([...kept, 'campaign_paused']));
+    await campaign.move('stop');
+    expect(await compare()).toEqual(new Set([...kept, 'campaign_stopped']));
+    await campaign.write(`update campaigns set status = 'completed' where id = $id`);
+    expect(await compare()).toEqual(new Set([...kept, 'campaign_ended']));
+    await campaign.write(`update campaigns set answered = 1 where id = $id`);
+    expect(await compare()).toEqual(new Set([...kept, 'target_reached']));
+  });
+});
+
+describe('preview', () => {
+  test('of a draft counts each number once, and tells who is left out', async () => {
+    const campaign = await seed([
+      { entries: numbers(6) },
+      { entries: numbers(6, 14155550203) },
+      { entries: numbers(2, 14155550201), role: 'dnd' },
+    ]);
+    await under.database.inWorkspace(campaign.workspaceId, (tx) =>
+      tx.db
+        .insertInto('do_not_call')
+        .values({ workspace_id: campaign.workspaceId, phone_number: 14155550205, created_at: noon })
+        .execute(),
+    );
+    const { callable, leftOut, sample } = await campaign.preview();
+    expect({ callable, leftOut }).toEqual({ callable: 6, leftOut: { do_not_call: 3 } });
+    expect(sample.map(({ phoneNumber }) => phoneNumber).toSorted()).toEqual(
+      numbers(9).map((entry) => `+${entry.phone_number}`),
+    );
+    expect(
+      sample
+        .filter(({ reason }) => reason === 'do_not_call')
+        .map(({ phoneNumber }) => phoneNumber)
+        .toSorted(),
+    ).toEqual([14155550201, 14155550202, 14155550205].map((number) => `+${number}`));
+    expect(sample.find(({ reason }) => reason === undefined)).toEqual({
+      phoneNumber: '+14155550200',
+      fromNumber,
+      nextAttemptAt: noon.toISOString(),
+    });
+    for (const { reason, ...contact } of sample) if (reason) expect(Object.keys(contact)).toEqual(['phoneNumber']);
+    expect((await campaign.contacts()).totalCount).toBe(0);
+  });
+
+  test('agrees with what is then dialled: as many contacts are pending as were callable or left out', async () => {
+    const campaign = await seed([{ entries: numbers(30) }, { entries: numbers(4, 14155550228), role: 'dnd' }]);
+    const before = await campaign.preview();
+    await campaign.start();
+    expect(await campaign.preview()).toMatchObject({ callable: before.callable, leftOut: before.leftOut });
+    expect((await campaign.contacts()).totalCount).toBe(before.callable + before.leftOut.do_not_call!);
+  });
+
+  test('a small sample still shows somebody who is left out', async () => {
+    const campaign = await seed([{ entries: numbers(100) }, { entries: numbers(1, 14155550299), role: 'dnd' }]);
+    const { sample } = await campaign.preview(5);
+    expect(sample).toHaveLength(5);
+    expect(sample.at(-1)).toEqual({ phoneNumber: '+14155550299', reason: 'do_not_call' });
+    await campaign.start();
+    expect((await campaign.preview(5)).sample.at(-1)).toEqual({ phoneNumber: '+14155550299', reason: 'do_not_call' });
+  });
+
+  test('countries that the workspace or the number may not call are left out', async () => {
+    const entries = [
+      { phone_number: 14155550201 },
+      { phone_number: 14165550123 },
+      { phone_number: 493012345678 },
+      { phone_number: 447911123456 },
+    ];
+    const campaign = await seed([{ entries }], {}, { countries: ['US', 'DE'] });
+    expect(await campaign.preview()).toMatchObject({ callable: 2, leftOut: { country_not_allowed: 2 } });
+    await campaign.write(`update workspaces set allowed_countries = '{US,CA}'`);
+    const { callable, leftOut, sample } = await campaign.preview();
+    expect({ callable, leftOut }).toEqual({ callable: 1, leftOut: { country_not_allowed: 3 } });
+    expect(sample.find(({ fromNumber: from }) => from)!.phoneNumber).toBe('+14155550201');
+  });
+
+  test('the window and the pace say when', async () => {
+    const entries = numbers(4).map((entry, at) => ({ ...entry, timezone: at === 1 ? 'UTC' : 'Asia/Tokyo' }));
+    const campaign = await seed([{ entries }], { scheduleStart: 540, scheduleEnd: 1080, callsPerSecond: 2 });
+    expect((await campaign.preview()).sample).toMatchObject([
+      { phoneNumber: '+14155550201', nextAttemptAt: '2026-11-20T12:00:00.000Z' },
+      { nextAttemptAt: '2026-11-21T00:00:00.000Z', reason: 'outside_window' },
+      { nextAttemptAt: '2026-11-21T00:00:00.500Z', reason: 'outside_window' },
+      { nextAttemptAt: '2026-11-21T00:00:01.000Z', reason: 'outside_window' },
+    ]);
+  });
+
+  test('a scheduled campaign calls from its time on', async () => {
+    const campaign = await seed([{ entries: numbers(1) }], { scheduledAt: '2026-12-01T08:00:00.000Z' });
+    await campaign.start();
+    expect(await campaign.preview()).toMatchObject({
+      callable: 1,
+      sample: [{ nextAttemptAt: '2026-12-01T08:00:00.000Z' }],
+    });
+  });
+
+  test('without a number that can call, nobody is', async () => {
+    const campaign = await seed([{ entries: numbers(3) }], {}, { status: 'suspended' });
+    const { callable, leftOut, sample } = await campaign.preview(1);
+    expect({ callable, leftOut, sample }).toEqual({
+      callable: 0,
+      leftOut: { no_caller_id: 3 },
+      sample: [{ phoneNumber: '+14155550200', reason: 'no_caller_id' }],
+    });
+  });
+
+  test('after the start it tells what is left, retries that are due first; after the end nobody', async () => {
+    const campaign = await seed([{ entries: numbers(5) }]);
+    await campaign.start();
+    await campaign.write(
+      `update campaign_contacts set state = 'waiting', reason = 'retry_later', next_attempt_at = '2026-11-20T11:59:00Z' where campaign_id = $id and phone_number = 14155550204`,
+    );
+    await campaign.write(
+      `update campaign_contacts set state = 'skipped', reason = 'country_not_allowed' where campaign_id = $id and phone_number = 14155550203`,
+    );
+    await campaign.write(
+      `update campaign_contacts set state = 'done' where campaign_id = $id and phone_number = 14155550200`,
+    );
+    await campaign.write(`update campaigns set pending = 2, waiting = 1, skipped = 1, done = 1 where id = $id`);
+    const { callable, leftOut, sample } = await campaign.preview();
+    expect({ callable, leftOut }).toEqual({ callable: 3, leftOut: { country_not_allowed: 1 } });
+    expect(sample.map(({ phoneNumber }) => phoneNumber)).toEqual(['+14155550204', '+14155550201', '+14155550202']);
+    await campaign.move('stop');
+    expect(await campaign.preview()).toMatchObject({
+      callable: 0,
+      leftOut: { country_not_allowed: 1, campaign_stopped: 3 },
+      sample: [{ reason: 'campaign_stopped' }, { reason: 'campaign_stopped' }, { reason: 'campaign_stopped' }],
+    });
+  });
+});

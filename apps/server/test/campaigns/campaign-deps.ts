@@ -1,0 +1,36 @@
+import { pino } from 'pino';
+import type { CampaignDeps } from '../../src/campaigns/deps.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { openNotifications } from '../../src/database/notifications.ts';
+import { freshDatabase } from '../database.ts';
+
+const log = pino({ level: 'silent' });
+
+/** What acts on campaigns need, on a database of its own. Every agent is known but `agent_unknown`. */
+export async function campaignDeps() {
+  const fresh = await freshDatabase();
+  const database = openDatabase({ connection: fresh.connection, poolSize: 4, log });
+  const notifications = openNotifications({ connection: fresh.connection, log });
+  let set: Date | undefined;
+  const clock = {
+    now: () => set ?? new Date(),
+    /** Stops the clock at a time. */
+    set: (time: Date) => {
+      set = time;
+    },
+  };
+  const deps: CampaignDeps = {
+    database,
+    notifications,
+    clock,
+    agents: { resolve: async (id) => (id === 'agent_unknown' ? undefined : { id, name: id }) },
+    maxConcurrency: 500,
+    nudge: () => undefined,
+  };
+  const close = async () => {
+    await notifications.close();
+    await database.close();
+    await fresh.drop();
+  };
+  return { ...fresh, deps, database, clock, close };
+}

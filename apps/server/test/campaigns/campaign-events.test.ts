@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { components } from '@trunkline/client/schema';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createCampaign } from '../../src/campaigns/create-campaign.ts';
+import { moveCampaign } from '../../src/campaigns/move-campaign.ts';
+import { startCampaign } from '../../src/campaigns/start-campaign.ts';
+import { streamCampaignEvents } from '../../src/campaigns/stream-campaign-events.ts';
+import { fromId, toId } from '../../src/ids.ts';
+import { campaignDeps } from './campaign-deps.ts';
+import { byTest, seedList, seedNumber, seedWorkspace } from './campaign-seed.ts';
+
+type CampaignEvent = components['schemas']['CampaignEvent'];
+
+let under: Awaited<ReturnType<typeof campaignDeps>>;
+let workspaceId: string;
+const fromNumber = '+14155550100';
+
+beforeAll(async () => {
+  under = await campaignDeps();
+  workspaceId = await seedWorkspace(under.database);
+  await seedNumber(under.database, workspaceId, fromNumber);
+});
+afterAll(() => under.close());
+
+async function start() {
+  const list = toId('list', await seedList(under.database, workspaceId, [{ phone_number: 14155550101 }]));
+  const input = { name: 'x', agentId: 'a', fromNumber, lists: [{ id: list, role: 'contacts' as const }] };
+  const id = fromId((await createCampaign(under.deps, workspaceId, input, byTest)).id);
+  await startCampaign(under.deps, workspaceId, id, byTest(id));
+  return id;
+}
+const move = (id: string, name: Parameters<typeof moveCampaign>[3]) =>
+  moveCampaign(under.deps, workspaceId, id, name, byTest(id));
+/** What the dialer does many times a second. */
+const progress = (id: string) =>
+  under.database.inEngine(({ db }) =>
+    sql`update campaigns set attempts = attempts + 1, revision = revision + 1 where id = ${id}`.execute(db),
+  );
+
+interface Seen {
+  type: string;
+  id: string;
+  event: CampaignEvent;
+  at: number;
+}
+/** Reads a stream in the background. */
+async function follow(id: string, lastEventId?: string) {
+  const gone = new AbortController();
+  const frames = await streamCampaignEvents(under.deps, {
+    workspaceId,
+    campaignId: id,
+    lastEventId,
+    signal: gone.signal,
+  });
+  const seen: Seen[] = [];
+  const reading = (async () => {
+    for await (const frame of frames ?? []) {
+      seen.push({ type: frame.event, id: frame.id, event: frame.data as CampaignEvent, at: performance.now() });
+    }
+  })();
+  return {
+    isOver: frames === undefined,
+    seen,
+    reading,
+    types: () => seen.map(({ type }) => type),
+    end: () => gone.abort(),
+  };
+}
+const until = (condition: () => unknown) => expect.poll(condition, { interval: 10 });
+
+test('the stream begins with the state, tells each status, and ends with the last; a reconnect then has nothing', async () => {
+  const id = await start();
+  const stream = await follow(id);
+  await until(stream.types).toEqual(['campaign.running']);
+  await move(id, 'pause');
+  await until(stream.types).toEqual(['campaign.running', 'campaign.paused']);
+  await move(id, 'stop');
+  await stream.reading;
+  expect(stream.types()).toEqual(['campaign.running', 'campaign.paused', 'campaign.stopped']);
+  for (const { type, id: eventId, event } of stream.seen) {
+    expect(event).toMatchObject({
+      eventId,
+      eventType: type,
+      data: { campaign: { id: toId('cmp', id) }, stats: { totalContacts: 0 } },
+    });
+    expect(`campaign.${event.data.campaign.status}`).toBe(type);
+  }
+  expect((await follow(id, stream.seen.at(-1)!.id)).isOver).toBe(true);
+  const again = await follow(id, stream.seen[0]!.id);
+  await again.reading;
+  expect(again.types()).toEqual(['campaign.stopped']);
+});
+
+test('progress comes at most twice a second, however much happens, and its last state is not lost', async () => {
+  const id = await start();
+  const from = performance.now();
+  const stream = await follow(id);
+  while (performance.now() - from < 1800) {
+    await progress(id);
+    under.deps.notifications.notify(id);
+    await sleep(5);
+  }
+  const { rows } = await under.database.inEngine(({ db }) =>
+    sql<{ revision: number }>`select revision from campaigns where id = ${id}`.execute(db),
+  );
+  await until(() => stream.seen.at(-1)!.id).toBe(String(rows[0]!.revision));
+  stream.end();
+  await stream.reading;
+  expect(stream.types().slice(1)).toEqual(
+    stream
+      .types()
+      .slice(1)
+      .map(() => 'campaign.progress'),
+  );
+  expect(stream.seen.length).toBeGreaterThanOrEqual(4);
+  // From the beginning: one that was late here is followed sooner by the next.
+  for (const [before, { at }] of stream.seen.entries()) expect(at - from).toBeGreaterThan(480 * before);
+});
+
+test('a change without a hint is seen within a second or so', async () => {
+  const id = await start();
+  const stream = await follow(id);
+  await until(stream.types).toHaveLength(1);
+  await sleep(600);
+  await progress(id);
+  await until(stream.types).toEqual(['campaign.running', 'campaign.progress']);
+  stream.end();
+  await stream.reading;
+});
+
+test('a reconnect is told only what it has missed', async () => {
+  const id = await start();
+  const first = await follow(id);
+  await until(first.types).toHaveLength(1);
+  first.end();
+  const { id: last } = first.seen[0]!;
+
+  const nothing = await follow(id, last);
+  await sleep(150);
+  expect(nothing.seen).toEqual([]);
+  await progress(id);
+  await until(nothing.types).toEqual(['campaign.progress']);
+  nothing.end();
+
+  await move(id, 'pause');
+  const paused = await follow(id, last);
+  await until(paused.types).toEqual(['campaign.paused']);
+  paused.end();
+
+  for (const unknown of ['nonsense', '999999999', '']) {
+    const fresh = await follow(id, unknown);
+    await until(fresh.types).toEqual(['campaign.paused']);
+    fresh.end();
+  }
+});
+
+test('the stream of a campaign that is deleted ends, and that of one that never was is 404', async () => {
+  const id = await start();
+  const stream = await follow(id);
+  await until(stream.types).toHaveLength(1);
+  await under.database.inEngine(({ db }) => sql`delete from campaigns where id = ${id}`.execute(db));
+  await stream.reading;
+  expect(stream.types()).toEqual(['campaign.running']);
+  await expect(follow(id)).rejects.toMatchObject({ code: 'not_found' });
+});

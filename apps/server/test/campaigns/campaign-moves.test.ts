@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { campaignTransitions } from '../../src/campaigns/campaign.ts';
+import { createCampaign } from '../../src/campaigns/create-campaign.ts';
+import { deleteCampaign } from '../../src/campaigns/delete-campaign.ts';
+import { hasEnded } from '../../src/campaigns/explain-contact.ts';
+import { campaignMoves, moveCampaign } from '../../src/campaigns/move-campaign.ts';
+import { startCampaign, startDueCampaign } from '../../src/campaigns/start-campaign.ts';
+import { findCampaign } from '../../src/campaigns/store.ts';
+import { updateCampaign } from '../../src/campaigns/update-campaign.ts';
+import type { EngineTx } from '../../src/database/database.ts';
+import type { CampaignStatus } from '../../src/database/schema.ts';
+import { fromId, newUuid, toId } from '../../src/ids.ts';
+import { ServiceError } from '../../src/service-error.ts';
+import { campaignDeps } from './campaign-deps.ts';
+import { byTest, seedList, seedNumber, seedWorkspace } from './campaign-seed.ts';
+
+let under: Awaited<ReturnType<typeof campaignDeps>>;
+let workspaceId: string;
+let list: string;
+const now = new Date('2026-11-20T12:00:00.000Z');
+const ahead = '2026-11-21T12:00:00.000Z';
+const fromNumber = '+14155550100';
+
+beforeAll(async () => {
+  under = await campaignDeps();
+  under.clock.set(now);
+  workspaceId = await seedWorkspace(under.database);
+  await seedNumber(under.database, workspaceId, fromNumber);
+  list = toId('list', await seedList(under.database, workspaceId, [{ phone_number: 14155550101 }]));
+});
+afterAll(() => under.close());
+
+const create = async (given: { scheduledAt?: string; agentId?: string } = {}) => {
+  const lists = [{ id: list, role: 'contacts' as const }];
+  const campaign = await createCampaign(
+    under.deps,
+    workspaceId,
+    { name: 'x', agentId: 'a', fromNumber, lists, ...given },
+    byTest,
+  );
+  return fromId(campaign.id);
+};
+const read = (id: string) => under.database.inWorkspace(workspaceId, (tx) => findCampaign(tx, id));
+const due = (id: string, agents = under.deps.agents, at = now) =>
+  startDueCampaign(agents)(under.database, { workspaceId, campaignId: id }, at);
+
+/** What anybody can do to a campaign. */
+const acts = {
+  start: (id: string) => startCampaign(under.deps, workspaceId, id, byTest(id)),
+  pause: (id: string) => moveCampaign(under.deps, workspaceId, id, 'pause', byTest(id)),
+  resume: (id: string) => moveCampaign(under.deps, workspaceId, id, 'resume', byTest(id)),
+  stop: (id: string) => moveCampaign(under.deps, workspaceId, id, 'stop', byTest(id)),
+  cancel: (id: string) => moveCampaign(under.deps, workspaceId, id, 'cancel', byTest(id)),
+  update: (id: string) =>
+    updateCampaign(under.deps, workspaceId, id, { name: 'y', scheduleStart: 1, scheduleEnd: 2 }, byTest(id)),
+  due: (id: string) => due(id),
+  dueWithoutAgent: (id: string) => due(id, { resolve: async () => undefined }),
+};
+
+test('whatever is asked in whatever order, a campaign only moves as its table says, and each move is one event', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.boolean(),
+      fc.array(fc.constantFrom(...(Object.keys(acts) as (keyof typeof acts)[])), { minLength: 1, maxLength: 10 }),
+      async (isScheduled, names) => {
+        const id = await create(isScheduled ? { scheduledAt: ahead } : {});
+        const passed: CampaignStatus[] = ['draft'];
+        for (const name of names) {
+          const before = (await read(id))!;
+          const refused = await acts[name](id).then(
+            () => undefined,
+            (error: unknown) => error,
+          );
+          const after = (await read(id))!;
+          if (refused) {
+            expect(refused).toBeInstanceOf(ServiceError);
+            expect(after).toEqual(before);
+          }
+          if (after.status !== before.status) {
+            expect(campaignTransitions[before.status]).toContain(after.status);
+            passed.push(after.status);
+            expect(after.revision).toBe(before.revision + 1);
+          }
+          expect(after.ended_at !== null).toBe(hasEnded(after.status));
+        }
+        const { rows } = await under.database.inEngine(({ db }) =>
+          sql<{ type: string }>`select type from events where resource_id = ${id} order by revision`.execute(db),
+        );
+        expect(rows.map(({ type }) => type)).toEqual(passed.map((status) => `campaign.${status}`));
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
+
+test('every move that the acts name stands in the table', () => {
+  for (const { from, to } of Object.values(campaignMoves)) {
+    for (const status of from) expect(campaignTransitions[status]).toContain(to);
+  }
+});
+
+test('of many who move a campaign at once, one does', async () => {
+  const id = await create();
+  await acts.start(id);
+  const asked = await Promise.allSettled([acts.stop(id), acts.stop(id), acts.stop(id), acts.stop(id)]);
+  expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+});
+
+describe('a start', () => {
+  test('has the dialer read the contact lists in their order', async () => {
+    const [first, second] = [[{ phone_number: 14155550102 }], [{ phone_number: 14155550103 }]];
+    const lists = [];
+    for (const entries of [first, second])
+      lists.push(toId('list', await seedList(under.database, workspaceId, entries)));
+    lists.reverse();
+    const id = await create();
+    await updateCampaign(
+      under.deps,
+      workspaceId,
+      id,
+      { lists: lists.map((of) => ({ id: of, role: 'contacts' })) },
+      byTest(id),
+    );
+    await acts.start(id);
+    const started = (await read(id))!;
+    const uploads = await under.database.inEngine(({ db }) =>
+      db
+        .selectFrom('contact_list_uploads')
+        .select(['id', 'list_id'])
+        .where('id', 'in', started.adding_uploads)
+        .execute(),
+    );
+    const listOf = new Map(uploads.map((upload) => [upload.id, toId('list', upload.list_id)]));
+    expect(started.adding_uploads.map((upload) => listOf.get(upload))).toEqual(lists);
+    expect(started).toMatchObject({ contacts_added: false, started_at: now, next_claim_at: new Date(0) });
+  });
+
+  test('of a scheduled campaign is checked again at its time', async () => {
+    const [good, bad] = [await create({ scheduledAt: ahead }), await create({ scheduledAt: ahead })];
+    for (const id of [good, bad]) await acts.start(id);
+    await due(good, under.deps.agents, new Date(ahead));
+    await due(bad, { resolve: async () => undefined }, new Date(ahead));
+    expect(await read(good)).toMatchObject({ status: 'running', started_at: new Date(ahead) });
+    expect(await read(bad)).toMatchObject({
+      status: 'failed',
+      failure_reason: 'agent_unavailable',
+      ended_at: new Date(ahead),
+    });
+    await due(bad);
+    expect(await read(bad)).toMatchObject({ status: 'failed' });
+  });
+
+  test('waits for an agent directory that can not be asked', async () => {
+    const id = await create({ scheduledAt: ahead });
+    await acts.start(id);
+    const broken = { resolve: () => Promise.reject(new ServiceError('unavailable', 'no')) };
+    await expect(due(id, broken)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await read(id)).toMatchObject({ status: 'scheduled' });
+  });
+});
+
+test('a deleted campaign leaves no contact behind, not even one that was being added', async () => {
+  const id = await create();
+  await acts.start(id);
+  await acts.stop(id);
+  const insertContact = (db: EngineTx['db'], contact: string, phoneNumber: number) =>
+    sql`
+    insert into campaign_contacts (workspace_id, campaign_id, id, list_id, phone_number, "values", lane, state, next_attempt_at)
+    values (${workspaceId}, ${id}, ${contact}, ${id}, ${phoneNumber}, '{}', 1, 'pending', ${now})`.execute(db);
+  await under.database.inEngine(({ db }) => insertContact(db, newUuid(), 1));
+  let begun = () => {};
+  const isAdding = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  // As add-contacts.ts does.
+  const adding = under.database.inEngine(async ({ db }) => {
+    await sql`select pg_try_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(db);
+    begun();
+    await sleep(300);
+    await insertContact(db, newUuid(), 2);
+  });
+  await isAdding;
+  await deleteCampaign(under.deps, workspaceId, id, byTest(id));
+  await adding;
+  for (const table of ['campaign_contacts', 'campaign_lists', 'campaign_lanes'] as const) {
+    const left = await under.database.inEngine(({ db }) =>
+      db.selectFrom(table).select('campaign_id').where('campaign_id', '=', id).execute(),
+    );
+    expect(left).toEqual([]);
+  }
+  expect(await read(id)).toBeUndefined();
+});

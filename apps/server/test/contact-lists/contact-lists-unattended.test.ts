@@ -1,0 +1,133 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { acceptFile } from '../../src/contact-lists/accept-file.ts';
+import type { ContactListDeps } from '../../src/contact-lists/deps.ts';
+import { expireUploads } from '../../src/contact-lists/expire-uploads.ts';
+import { giveUpImport } from '../../src/contact-lists/import-upload.ts';
+import { DEFAULT_READ_LIMITS } from '../../src/contact-lists/reading/read-contacts.ts';
+import { moveUpload } from '../../src/contact-lists/upload-store.ts';
+import { giveUpValidation } from '../../src/contact-lists/validate-upload.ts';
+import { openNotifications } from '../../src/database/notifications.ts';
+import { fromId } from '../../src/ids.ts';
+import { type Jobs, openJobs } from '../../src/jobs/jobs.ts';
+import { openDiskObjectStore } from '../../src/objects/disk.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+import {
+  addFile,
+  confirm,
+  createWithFile,
+  eventually,
+  framesOf,
+  type Ids,
+  importFile,
+  openEvents,
+  validated,
+} from './contact-files.ts';
+
+const log = pino({ level: 'silent' });
+let server: TestServer;
+let dataDir: string;
+let jobs: Jobs;
+let notifications: ReturnType<typeof openNotifications>;
+/** The same store, database and queue as the server's, without its word of what was stored. */
+let deps: ContactListDeps;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-unattended-'));
+  server = await startTestServer({ config: { dataDir } });
+  const { connection } = server.database;
+  jobs = await openJobs({ connection, log });
+  notifications = openNotifications({ connection, log });
+  const { clock, database } = server;
+  const directory = path.join(dataDir, 'objects');
+  const disk = await openDiskObjectStore({ directory, secret: 'another', baseUrl: () => server.url, clock });
+  const objects = { ...disk, tellsOfUploads: false };
+  deps = { database, notifications, jobs, objects, clock, log, limits: DEFAULT_READ_LIMITS };
+});
+afterAll(async () => {
+  await jobs.close();
+  await notifications.close();
+  await server.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function* content() {
+  yield Buffer.from('phone\n+14155550101\n');
+}
+
+async function createList() {
+  const body = { name: 'A', fileName: 'a.csv' };
+  const list = (await server.client.POST('/v1/calls/contact-lists', { body })).data!;
+  return { ids: { id: list.id, uploadID: list.uploadDetails.id }, key: list.uploadDetails.storageKey };
+}
+
+const workspace = () =>
+  server.database.inEngine((tx) => tx.db.selectFrom('workspaces').select('id').executeTakeFirstOrThrow());
+const jobOf = async (ids: Ids) => ({ workspaceId: (await workspace()).id, uploadId: fromId(ids.uploadID) });
+const read = async (path: Ids) =>
+  (await server.client.GET('/v1/calls/contact-lists/{id}/uploads/{uploadID}', { params: { path } })).data!;
+
+test('a store that does not tell of its files is asked', async () => {
+  const { ids, key } = await createList();
+  await expireUploads(deps, new AbortController().signal);
+  expect((await read(ids)).status).toBe('pending');
+  await deps.objects.put(key, content(), 1000);
+  await expireUploads(deps, new AbortController().signal);
+  expect((await validated(server, ids)).status).toBe('validated');
+});
+
+test('a file that a crash kept from being told of is found when its URL ends', async () => {
+  const { ids, key } = await createList();
+  await deps.objects.put(key, content(), 1000);
+  server.clock.advance(16 * 60_000);
+  expect((await framesOf(await openEvents(server, ids))).at(-1)!.event).toBe('upload.validated');
+});
+
+test('a validation that fails every time ends as failed', async () => {
+  const { ids } = await createList();
+  const job = await jobOf(ids);
+  await server.database.inWorkspace(job.workspaceId, (tx) => moveUpload(tx, job.uploadId, 'uploaded', {}, new Date()));
+  await giveUpValidation(deps, job);
+  expect(await read(ids)).toMatchObject({ status: 'failed', failure: { code: 'unreadable_file' } });
+  await giveUpValidation(deps, await jobOf(await importFile(server, 'phone\n+14155550101\n')));
+});
+
+test('an import that fails every time ends as failed, and leaves the list as it was', async () => {
+  const list = await importFile(server, 'phone\n+14155550101\n');
+  const more = await addFile(server, list.id, 'phone\n+14155550102\n');
+  await validated(server, more);
+  const job = await jobOf(more);
+  await server.database.inWorkspace(job.workspaceId, (tx) =>
+    moveUpload(tx, job.uploadId, 'processing', {}, new Date()),
+  );
+  await giveUpImport(deps, job);
+  expect((await read(more)).status).toBe('failed');
+  expect((await confirm(server, more)).error!.code).toBe('invalid_state');
+  expect((await read(list)).status).toBe('processed');
+  const rows = () =>
+    server.database.inEngine((tx) =>
+      tx.db.selectFrom('contact_list_entries').select('upload_id').where('upload_id', '=', job.uploadId).execute(),
+    );
+  await eventually(async () => (await rows()).length === 0);
+});
+
+test('a file that comes after its upload has expired is removed', async () => {
+  const { ids, key } = await createList();
+  server.clock.advance(16 * 60_000);
+  await framesOf(await openEvents(server, ids, '1'));
+  await deps.objects.put(key, content(), 1000);
+  await acceptFile(deps, key);
+  expect(await deps.objects.stat(key)).toBeUndefined();
+  expect((await read(ids)).status).toBe('expired');
+});
+
+test('a file that was accepted is not taken twice', async () => {
+  const ids = await createWithFile(server, 'phone\n+14155550101\n');
+  const { storageKey } = await validated(server, ids);
+  await acceptFile(deps, storageKey);
+  expect(await deps.objects.stat(storageKey)).toBeDefined();
+  expect((await read(ids)).status).toBe('validated');
+});

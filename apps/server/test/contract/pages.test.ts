@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { loadContract } from '../../src/http/app.ts';
+import { forValidator, operationsOf } from '../../src/http/contract.ts';
+
+const root = path.join(import.meta.dirname, '../../../..');
+const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(path.join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+const sources = readdirSync(path.join(root, 'apps/server/src'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  .map((name) => read(`apps/server/src/${name}`))
+  .join('\n');
+
+/** With its parameters' names left out, which a page may shorten. */
+const shapeOf = (place: string) => place.replaceAll(/\{\w+\}/g, '{}');
+
+const operations = operationsOf(forValidator(loadContract()));
+const places = new Set(operations.flatMap(({ method, path: at }) => [shapeOf(at), shapeOf(`${method} ${at}`)]));
+
+/** Operations and paths that a text names, with and without a method, and that the contract has not. */
+const unknownPlaces = (text: string) =>
+  [...text.matchAll(/(?:(?:GET|POST|PUT|PATCH|DELETE) )?\/v1\/[\w/{}-]*[\w}]/g)]
+    .map(([place]) => place)
+    .filter((place) => !places.has(shapeOf(place)));
+
+/** Metrics that a text names and that no source does. */
+const unknownMetrics = (text: string) =>
+  [...text.matchAll(/\btrunkline_[a-z_]+[a-z]\b/g)].map(([name]) => name).filter((name) => !sources.includes(name));
+
+test.each(pages)('%s names operations and metrics that there are', (page) => {
+  expect([...unknownPlaces(read(page)), ...unknownMetrics(read(page))]).toEqual([]);
+});
+
+test('what there is not is found', () => {
+  const text = '`GET /v1/calls/{id}` and `PUT /v1/calls/{id}`, /v1/callers, `trunkline_calls_lost_total`.';
+  expect([...unknownPlaces(text), ...unknownMetrics(text)]).toEqual([
+    'PUT /v1/calls/{id}',
+    '/v1/callers',
+    'trunkline_calls_lost_total',
+  ]);
+});

@@ -1,0 +1,91 @@
+import { importFile } from '../contact-lists/contact-files.ts';
+import { until } from '../dialing/dialing.ts';
+import { addFiles, bases } from '../knowledge-bases/documents.ts';
+import type { TestServer } from '../server.ts';
+
+/** What a workspace has: one resource of every kind, by the prefix of its ID, and the number that it calls from. */
+export interface World {
+  server: TestServer;
+  fromNumber: string;
+  idOf: Map<string, string>;
+}
+
+/** The answer's data, out of its envelope. Throws what the server said instead. */
+function dataOf<T>({ data, error }: { data?: { data: T } | T; error?: unknown }): T {
+  if (data === undefined) throw new Error(JSON.stringify(error));
+  return typeof data === 'object' && data !== null && 'success' in data ? (data as { data: T }).data : (data as T);
+}
+
+/** Fills a workspace through the API. Its calls last until they are ended, if the simulator runs in real time. */
+export async function buildWorld(server: TestServer, numbers: { from: string; to: [string, string] }): Promise<World> {
+  const { client } = server;
+  const idOf = new Map<string, string>();
+  const note = (id: string) => idOf.set(id.slice(0, id.indexOf('_')), id);
+
+  const body = { phoneNumber: numbers.from, provider: 'simulator' as const };
+  const number = dataOf(await client.POST('/v1/telephony/phone-numbers/buy', { body }));
+  note(number.id);
+  const pool = { name: 'Reminders', phoneNumberIds: [number.id] };
+  note(dataOf(await client.POST('/v1/number-pools', { body: pool })).id);
+  note(dataOf(await client.POST('/v1/api-keys', { body: { name: 'CRM', permissions: ['calls:read'] } })).id);
+
+  const base = dataOf(await client.POST(bases, { body: { name: 'Handbook' } }));
+  note(base.id);
+  note((await addFiles(server, base.id, { 'hours.txt': 'We are open.' }))[0]!.id);
+
+  const url = 'https://hooks.invalid/calls';
+  const webhook = dataOf(await client.POST('/v1/webhooks', { body: { url, eventTypes: ['call.ended'] } }));
+  note(webhook.id);
+  const endpoint = { params: { path: { webhookId: webhook.id } } };
+  note(dataOf(await client.POST('/v1/webhooks/{webhookId}/test', endpoint)).id);
+
+  const workflow = dataOf(
+    await client.POST('/v1/workflows', {
+      body: {
+        name: 'Sleeps',
+        startNodeId: 'sleep',
+        nodes: [
+          { id: 'sleep', type: 'wait', title: 'Sleep', seconds: 86_400, next: 'done' },
+          { id: 'done', type: 'end', title: 'Done', status: 'completed' },
+        ],
+      },
+    }),
+  );
+  note(workflow.id);
+  const ofWorkflow = { path: { workflowId: workflow.id } };
+  dataOf(await client.POST('/v1/workflows/{workflowId}/publish', { params: ofWorkflow }));
+  const header = { 'Idempotency-Key': 'once' };
+  const start = { params: { ...ofWorkflow, header }, body: {} };
+  note(dataOf(await client.POST('/v1/workflows/{workflowId}/run', start)).id);
+
+  const recipients = [{ phoneNumber: numbers.to[1]! }];
+  const batch = { agentId: 'agent_reception', fromNumber: numbers.from, recipients };
+  note(dataOf(await client.POST('/v1/calls/batch', { body: batch })).batchId);
+
+  const file = `phone\n${numbers.to[0]}\n`;
+  const ids = await importFile(server, file);
+  note(ids.id);
+  note(ids.uploadID);
+  const campaign = dataOf(
+    await client.POST('/v1/calls/campaigns', {
+      body: {
+        name: 'Reminders',
+        agentId: 'agent_reception',
+        fromNumber: numbers.from,
+        lists: [{ id: ids.id, role: 'contacts' }],
+      },
+    }),
+  );
+  note(campaign.id);
+  const params = { params: { path: { id: campaign.id } } };
+  dataOf(await client.POST('/v1/calls/campaigns/{id}/start', params));
+  await until(async () => {
+    const { items } = dataOf(await client.GET('/v1/calls', { params: { query: { campaignId: campaign.id } } }));
+    for (const call of items) {
+      note(call.roomId);
+      note(call.contactId!);
+    }
+    return items.length > 0;
+  });
+  return { server, fromNumber: numbers.from, idOf };
+}

@@ -1,0 +1,11 @@
+import pg from 'pg';
+import type { Connection } from '../../src/database/connection.ts';
+
+/** Runs one statement on a connection of its own, as `create database` needs. */
+export async function statementOn(connection: Connection, text: string): Promise<pg.QueryResult> {
+  const client = new pg.Client(connection);
+  // A server that dies between two messages is an event; the query's promise tells of it too.
+  client.on('error', () => {});
+  await client.connect();
+  return client.query(text).finally(() => client.end());
+}

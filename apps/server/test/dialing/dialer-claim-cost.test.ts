@@ -1,0 +1,162 @@
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
+import { finishIfDone } from '../../src/campaigns/finish-campaign.ts';
+import type { Database, EngineTx } from '../../src/database/database.ts';
+import { openLease } from '../../src/database/lease.ts';
+import { newUuid } from '../../src/ids.ts';
+import { withDatabase } from '../database/own-database.ts';
+import { seedPool, usePool } from '../number-pools/pool-seed.ts';
+import { analyzeOnOld, expectEqualPicks, pickCost, rowsReadBy, seedContacts } from './claim-cost.ts';
+import { campaignRow, type SeededCampaign, seedCampaign, startTestDialer, until } from './dialing.ts';
+
+const LITTLE = 10_000;
+const MUCH = 100_000;
+test('a claim reads as much of a large campaign as of a small one: without statistics, by any plan, also when most are done', () =>
+  withDatabase((database) => expectEqualPicks(database, LITTLE, MUCH)));
+
+test('a claim reads no more after most contacts of a large campaign were dialled and nobody has vacuumed', () =>
+  withDatabase(async (database) => {
+    // The server's own vacuum or analysis would take the dead entries away, or have them looked at for longer.
+    await database.inEngine(({ db }) => sql`alter table campaign_contacts set (autovacuum_enabled = off)`.execute(db));
+    const campaign = await seedContacts(database, MUCH, 0);
+    const { pages: fresh } = await pickCost(database, campaign, { generic: true });
+    await database.inEngine(({ db }) =>
+      sql`update campaign_contacts set state = 'done' where campaign_id = ${campaign.campaignId}
+        and phone_number <= ${14_150_000_000 + 0.9 * MUCH}`.execute(db),
+    );
+    // The first to pass the dead entries of the index marks them.
+    await pickCost(database, campaign, { generic: true });
+    const { pages, scans } = await pickCost(database, campaign, { generic: true });
+    expect(scans).toEqual(['Index Scan campaign_contacts_claim']);
+    expect(pages).toBeLessThanOrEqual(2 * fresh);
+  }));
+
+async function rowsReadByClaim(database: Database, contacts: number): Promise<number> {
+  const campaign = await seedContacts(database, contacts, contacts / 2);
+  const lease = await openLease({ database, seconds: 30, log: pino({ level: 'silent' }) });
+  const terms = { serverId: lease.serverId(), free: 50, now: new Date(), isSimulated: () => true };
+  await database.inEngine(({ db }) =>
+    sql`with lanes as (insert into campaign_lanes select ${campaign.workspaceId}, ${campaign.campaignId}, i, 'Etc/GMT+' || i,
+        'epoch', 'epoch' from generate_series(1, 3) as i)
+      update campaigns set status = 'running', pending = ${contacts / 2}, done = ${contacts / 2} where id = ${campaign.campaignId}`.execute(
+      db,
+    ),
+  );
+  // As adding contacts does: without statistics the writes by ID read them all.
+  await database.inEngine(({ db }) => sql`analyze campaign_contacts`.execute(db));
+  const read = await rowsReadBy(database, async (counting) => {
+    const { calls } = await claimContacts(counting, campaign, terms, async () => {});
+    expect(calls).toHaveLength(50);
+  });
+  await lease.release();
+  return read;
+}
+
+test('the whole claim reads few rows, at ten thousand contacts as at a hundred thousand', () =>
+  withDatabase(async (database) => {
+    const few = await rowsReadByClaim(database, LITTLE);
+    expect(few).toBeLessThan(500);
+    expect(await rowsReadByClaim(database, MUCH)).toBeLessThan(500);
+  }));
+
+async function rowsReadByPoolClaim(database: Database, members: number): Promise<number> {
+  const campaign = await seedContacts(database, LITTLE, 0);
+  const caps = { max_calls_per_number_per_day: 100, max_concurrent_per_number: 10 };
+  const numbers = Array.from({ length: members }, () => ({}));
+  const { poolId } = await seedPool(database, campaign.workspaceId, numbers, caps);
+  await usePool(database, campaign.campaignId, poolId);
+  await database.inEngine(({ db }) =>
+    sql`insert into campaign_lanes select ${campaign.workspaceId}, ${campaign.campaignId}, i, 'Etc/GMT+' || i, 'epoch', 'epoch'
+      from generate_series(1, 3) as i`.execute(db),
+  );
+  await database.inEngine(({ db }) => sql`analyze campaign_contacts`.execute(db));
+  await analyzeOnOld(database, 'number_usage');
+  const lease = await openLease({ database, seconds: 30, log: pino({ level: 'silent' }) });
+  const terms = { serverId: lease.serverId(), free: 50, now: new Date(), isSimulated: () => true };
+  const read = await rowsReadBy(database, async (counting) => {
+    const { calls } = await claimContacts(counting, campaign, terms, async () => {});
+    expect(calls).toHaveLength(50);
+  });
+  await lease.release();
+  return read;
+}
+
+test('choosing from a pool reads the members that it takes, at a thousand as at a hundred, without statistics of them', () =>
+  withDatabase(async (hundred) => {
+    const few = await rowsReadByPoolClaim(hundred, 100);
+    expect(few).toBeLessThan(900);
+    await withDatabase(async (thousand) =>
+      expect(await rowsReadByPoolClaim(thousand, 1000)).toBeLessThanOrEqual(few + 20),
+    );
+  }));
+
+/** Ended calls and done contacts of a campaign, and calls that are up from one number. No statistics are taken. */
+async function growMuch(database: Database, { workspaceId, campaignId, listId }: SeededCampaign): Promise<void> {
+  await database.inEngine(({ db }) =>
+    sql`
+      insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, phone_number_id,
+        campaign_id, contact_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
+      select ${workspaceId}, gen_random_uuid(), 'completed', 'outbound', true, 12125550100, 30000000000 + i, ${newUuid()},
+        ${campaignId}, gen_random_uuid(), 1, now, now, 30, 3600, now, case when i > 1000 then now end
+      from generate_series(1, ${MUCH / 5}::int) as i, cast(${new Date()} as timestamptz) as now`.execute(db),
+  );
+  await database.inEngine(({ db }) =>
+    sql`
+      insert into campaign_contacts
+        (workspace_id, campaign_id, id, list_id, phone_number, "values", lane, state, next_attempt_at)
+      select ${workspaceId}, ${campaignId}, gen_random_uuid(), ${listId}, 30000000000 + i, array['Berlin'], 1, 'done',
+        'epoch' from generate_series(1, ${MUCH / 5}::int) as i`.execute(db),
+  );
+}
+
+test('claims, placements and ends soon read no more of tables that have grown since they were planned, without statistics', () =>
+  withDatabase(async (database) => {
+    await database.inEngine(async ({ db }) => {
+      for (const table of ['calls', 'campaign_contacts']) {
+        await sql`alter table ${sql.table(table)} set (autovacuum_enabled = off)`.execute(db);
+      }
+    });
+    const limits = { max_attempts_per_person_per_day: 5 };
+    const settings = { max_concurrency: 50, calls_per_second: 400, status: 'paused' };
+    const campaign = await seedCampaign(database, { contacts: 8000, workspace: limits, campaign: settings });
+    const members = Array.from({ length: 60 }, () => ({}));
+    const { poolId } = await seedPool(database, campaign.workspaceId, members, { max_concurrent_per_number: 10 });
+    await usePool(database, campaign.campaignId, poolId);
+    const attempts = async () => (await campaignRow(database, campaign.campaignId)).attempts;
+    let most = 0;
+    const counting: Database = {
+      ...database,
+      inEngine: async <T>(fn: (tx: EngineTx) => Promise<T>) => {
+        const results: T[] = [];
+        const read = await rowsReadBy(database, async (counted) => results.push(await counted.inEngine(fn)));
+        most = Math.max(most, read);
+        return results[0]!;
+      },
+    };
+    const dialer = await startTestDialer(counting);
+    await until(async () => (await attempts()) > 100);
+    await growMuch(database, campaign);
+    await until(async () => {
+      most = 0;
+      const before = await attempts();
+      await until(async () => (await attempts()) > before + 200);
+      return most < 3000;
+    }, 40);
+    await dialer.stop();
+  }));
+
+test('to see that a campaign is over takes no look at its contacts', () =>
+  withDatabase(async (database) => {
+    for (const contacts of [LITTLE, MUCH]) {
+      const campaign = await seedContacts(database, contacts, contacts);
+      await database.inEngine(({ db }) =>
+        sql`update campaigns set status = 'running' where id = ${campaign.campaignId}`.execute(db),
+      );
+      const read = await rowsReadBy(database, async (counting) => {
+        expect(await counting.inEngine((tx) => finishIfDone(tx, campaign, new Date()))).toBe(true);
+      });
+      expect(read).toBeLessThan(50);
+    }
+  }));

@@ -1,0 +1,58 @@
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { addContacts } from '../../src/campaigns/add-contacts.ts';
+import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
+import { openLease } from '../../src/database/lease.ts';
+import { newUuid } from '../../src/ids.ts';
+import { runCrash, runFreeze } from '../crash/servers.ts';
+import { withDatabase } from '../database/own-database.ts';
+import { campaignRow, seedCampaign, startTestDialer, until } from './dialing.ts';
+
+const log = pino({ level: 'silent' });
+
+test.concurrent(
+  'three servers, two of them killed: nobody is dialled twice or forgotten, and no limit is passed',
+  { timeout: 60_000 },
+  () => withDatabase((database) => runCrash(database, { seed: 1, contacts: 500, restart: false })),
+);
+
+test.concurrent('a server that was frozen beyond its lease finds its moves refused', { timeout: 60_000 }, () =>
+  withDatabase((database) => runFreeze(database, { seed: 1, contacts: 500, freezes: 1 })),
+);
+
+test.concurrent('nothing is claimed under the name of a server that was given up', () =>
+  withDatabase(async (database) => {
+    const campaign = await seedCampaign(database, { contacts: 10 });
+    await addContacts(database, campaign, new Date());
+    const claimAs = (serverId: string) =>
+      claimContacts(
+        database,
+        campaign,
+        { serverId, free: 10, now: new Date(), isSimulated: () => true },
+        async () => {},
+      );
+    expect((await claimAs(newUuid())).calls).toEqual([]);
+    expect(await campaignRow(database, campaign.campaignId)).toMatchObject({ in_flight: 0, pending: 10 });
+    const lease = await openLease({ database, seconds: 10, log });
+    expect((await claimAs(lease.serverId())).calls).toHaveLength(10);
+    await lease.release();
+  }));
+
+test.concurrent('a server that was lost is told as a warning, one that was stopped is not', () =>
+  withDatabase(async (database) => {
+    const stopped = await openLease({ database, seconds: 10, log });
+    const lost = newUuid();
+    await database.inEngine(({ db }) =>
+      sql`insert into servers (id, lease_until) values (${lost}, clock_timestamp())`.execute(db),
+    );
+    await stopped.release();
+    const told: { level: number; server?: string }[] = [];
+    const { stop } = await startTestDialer(database, {
+      log: pino({ level: 'info' }, { write: (line) => void told.push(JSON.parse(line)) }),
+    });
+    await until(async () => told.length === 2);
+    await stop();
+    const levels = Object.fromEntries(told.map(({ server, level }) => [server, level]));
+    expect(levels).toEqual({ [lost]: 40, [stopped.serverId()]: 30 });
+  }));

@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Database } from '../../src/database/database.ts';
+import { withDatabase } from '../database/own-database.ts';
+import { testClock } from '../test-clock.ts';
+import {
+  campaignRow,
+  contactsOf,
+  type SeedOptions,
+  seedCampaign,
+  shortCalls,
+  startTestDialer,
+  type TestDialerOptions,
+  until,
+  untilCompleted,
+} from './dialing.ts';
+import {
+  callsOf,
+  countersOf,
+  dialedWrongly,
+  mostInASecond,
+  peak,
+  providerPeak,
+  recordedPeak,
+} from './dialing-audit.ts';
+
+const SPEED = 10;
+const talking = (contacts: number, campaign: Record<string, unknown>): SeedOptions => ({
+  contacts,
+  campaign: { ring_timeout_seconds: 6, max_call_seconds: 60, ...campaign },
+});
+
+async function withDialers(
+  database: Database,
+  { dialers, ...options }: TestDialerOptions & { dialers: number },
+  run: () => Promise<void>,
+): Promise<void> {
+  const started = await Promise.all(Array.from({ length: dialers }, () => startTestDialer(database, options)));
+  await run();
+  await Promise.all(started.map(({ stop }) => stop()));
+  expect(await dialedWrongly(database)).toEqual([]);
+}
+
+test.concurrent.each([1, 2])('no second holds more placements than callsPerSecond, with %i dialers', (dialers) =>
+  withDatabase(async (database) => {
+    const { campaignId } = await seedCampaign(database, { contacts: 100, campaign: { calls_per_second: 20 } });
+    await withDialers(database, { dialers }, () => untilCompleted(database, campaignId));
+    const calls = await callsOf(database, campaignId);
+    expect(mostInASecond(calls)).toBeLessThanOrEqual(20);
+    expect(calls.filter((call) => call.placed_at !== null)).toHaveLength(100);
+  }),
+);
+
+test.concurrent.each([70, 400])('a paced campaign goes on where every transaction takes %i ms more', (more) =>
+  withDatabase(async (database) => {
+    const slow: Database = {
+      ...database,
+      inEngine: (fn) =>
+        database.inEngine(async (tx) => {
+          const result = await fn(tx);
+          await sleep(more);
+          return result;
+        }),
+    };
+    const { campaignId } = await seedCampaign(database, { contacts: 4, campaign: { calls_per_second: 1 } });
+    const { stop } = await startTestDialer(slow);
+    await untilCompleted(database, campaignId);
+    await stop();
+    expect(mostInASecond(await callsOf(database, campaignId))).toBeLessThanOrEqual(1);
+  }),
+);
+
+test.concurrent('maxConcurrency is reached and never passed, with two dialers', () =>
+  withDatabase(async (database) => {
+    const { campaignId } = await seedCampaign(database, talking(120, { max_concurrency: 7 }));
+    await withDialers(database, { dialers: 2, speed: SPEED, profile: shortCalls }, () =>
+      untilCompleted(database, campaignId),
+    );
+    const calls = await callsOf(database, campaignId);
+    expect(recordedPeak(calls)).toBe(7);
+    expect(providerPeak(calls, shortCalls, SPEED)).toBeLessThanOrEqual(7);
+    const { kept, counted } = await countersOf(database, campaignId);
+    expect(kept).toEqual(counted);
+  }));
+
+test.concurrent("the workspace's maxConcurrentCalls holds for its campaigns together, with two dialers", () =>
+  withDatabase(async (database) => {
+    const first = await seedCampaign(database, {
+      ...talking(60, { max_concurrency: 10 }),
+      workspace: { max_concurrent_calls: 5 },
+    });
+    const second = await seedCampaign(database, {
+      ...talking(60, { max_concurrency: 10 }),
+      workspaceId: first.workspaceId,
+      number: (i) => 13_100_000_000 + i,
+    });
+    await withDialers(database, { dialers: 2, speed: SPEED, profile: shortCalls }, async () => {
+      await untilCompleted(database, first.campaignId, 40);
+      await untilCompleted(database, second.campaignId, 40);
+    });
+    const calls = [...(await callsOf(database, first.campaignId)), ...(await callsOf(database, second.campaignId))];
+    expect(recordedPeak(calls)).toBe(5);
+    expect(providerPeak(calls, shortCalls, SPEED)).toBeLessThanOrEqual(5);
+  }));
+
+test.concurrent("the workspace's maxCallsPerDay ends the day's calls, and the next UTC day goes on", () =>
+  withDatabase(async (database) => {
+    const time = testClock('2026-03-10T23:00:00Z');
+    const { campaignId } = await seedCampaign(database, { contacts: 50, workspace: { max_calls_per_day: 30 } });
+    await withDialers(database, { dialers: 2, time }, async () => {
+      await until(async () => (await campaignRow(database, campaignId)).done === 30);
+      time.jump(30 * 60_000);
+      await sleep(500);
+      expect(await campaignRow(database, campaignId)).toMatchObject({ status: 'running', attempts: 30, pending: 20 });
+      time.jumpTo('2026-03-11T00:00:00Z');
+      await untilCompleted(database, campaignId);
+    });
+  }));
+
+test.concurrent('nobody is called oftener a day than the workspace allows, in whichever campaign', () =>
+  withDatabase(async (database) => {
+    const time = testClock('2026-03-10T12:00:00Z');
+    const busy = (i: number) => 12_005_550_186 + i * 10_000_000;
+    const seed: SeedOptions = { contacts: 5, number: busy, campaign: { retry_policy: [1, 1] } };
+    const first = await seedCampaign(database, { ...seed, workspace: { max_attempts_per_person_per_day: 2 } });
+    await withDialers(database, { dialers: 2, time }, async () => {
+      const waitFor = (attempts: number) =>
+        until(async () => (await campaignRow(database, first.campaignId)).busy === attempts);
+      await waitFor(5);
+      time.jump(61_000);
+      await waitFor(10);
+      time.jump(61_000);
+      const second = await seedCampaign(database, { ...seed, workspaceId: first.workspaceId });
+      for (const { campaignId } of [first, second]) {
+        await until(
+          async () =>
+            (await contactsOf(database, campaignId)).filter((contact) => contact.reason === 'limit_reached').length ===
+            5,
+        );
+        for (const contact of await contactsOf(database, campaignId)) {
+          expect(contact).toMatchObject({ state: 'waiting', next_attempt_at: new Date('2026-03-11T00:00:00Z') });
+        }
+        const { kept, counted } = await countersOf(database, campaignId);
+        expect(kept).toEqual(counted);
+      }
+      time.jumpTo('2026-03-11T00:00:00Z');
+      await until(async () => {
+        const rows = [await campaignRow(database, first.campaignId), await campaignRow(database, second.campaignId)];
+        time.jump(31_000);
+        await sleep(200);
+        return rows.reduce((sum, row) => sum + row.busy, 0) === 20;
+      });
+      time.jump(31_000);
+      await sleep(300);
+      const calls = [...(await callsOf(database, first.campaignId)), ...(await callsOf(database, second.campaignId))];
+      // A jump while a call is on its way sends it back, and it stays as cancelled.
+      expect(calls.filter((call) => call.placed_at !== null)).toHaveLength(20);
+    });
+  }));
+
+test.concurrent('a person is on one call at a time, whichever campaigns call', () =>
+  withDatabase(async (database) => {
+    const time = testClock('2026-03-10T12:00:00Z');
+    const first = await seedCampaign(database, talking(60, {}));
+    const second = await seedCampaign(database, { ...talking(60, {}), workspaceId: first.workspaceId });
+    await withDialers(database, { dialers: 2, speed: 2, profile: shortCalls, time }, async () => {
+      await until(
+        async () =>
+          (await contactsOf(database, second.campaignId)).some((contact) => contact.reason === 'already_on_a_call') ||
+          (await contactsOf(database, first.campaignId)).some((contact) => contact.reason === 'already_on_a_call'),
+      );
+      await until(async () => {
+        time.jump(31_000);
+        await sleep(300);
+        const rows = [await campaignRow(database, first.campaignId), await campaignRow(database, second.campaignId)];
+        return rows.every((row) => row.status === 'completed');
+      }, 40);
+    });
+    const calls = [...(await callsOf(database, first.campaignId)), ...(await callsOf(database, second.campaignId))];
+    expect(calls.filter((call) => call.placed_at !== null)).toHaveLength(120);
+    for (const number of new Set(calls.map((call) => call.to_number))) {
+      const intervals = calls
+        .filter((call) => call.to_number === number)
+        .map((call) => ({ from: call.dialed_at!.getTime(), to: call.ended_at!.getTime() }));
+      expect(peak(intervals)).toBe(1);
+    }
+  }));
+
+test.concurrent('a small campaign is served beside a big one of another workspace, though calls are few', () =>
+  withDatabase(async (database) => {
+    const big = await seedCampaign(database, talking(600, {}));
+    const small = await seedCampaign(database, talking(20, {}));
+    const { stop } = await startTestDialer(database, { speed: SPEED, profile: shortCalls, maxCalls: 6 });
+    await untilCompleted(database, small.campaignId);
+    const row = await campaignRow(database, big.campaignId);
+    await stop();
+    expect(row.status).toBe('running');
+    expect(row.attempts).toBeLessThan(150);
+  }));

@@ -1,0 +1,207 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addOptOut, workspaceDoNotCallUploads } from '../../src/do-not-call/store.ts';
+import { newUuid } from '../../src/ids.ts';
+import { type NumberServer, startNumberServer } from '../phone-numbers/number-server.ts';
+
+let server: NumberServer;
+let workspaceId: string;
+
+beforeAll(async () => {
+  server = await startNumberServer();
+  const { rows } = await server.deps.database.inEngine((tx) =>
+    sql<{ id: string }>`select id from workspaces`.execute(tx.db),
+  );
+  workspaceId = rows[0]!.id;
+});
+afterAll(() => server.stop());
+
+const path = '/v1/calls/do-not-call';
+const add = (phoneNumbers: string[], reason?: string) =>
+  server.client.POST(path, { body: { phoneNumbers, ...(reason && { reason }) } });
+const list = async (query: object = {}) => (await server.client.GET(path, { params: { query } })).data!;
+const remove = (phoneNumber: string, client = server.client) =>
+  client.DELETE(`${path}/{phoneNumber}`, { params: { path: { phoneNumber } } });
+
+/** A list of type dnd with one number, in a given state. */
+async function dndList(number: number, state: { list?: string; upload?: string; type?: string; at: string }) {
+  const [listId, uploadId] = [newUuid(), newUuid()];
+  await server.deps.database.inWorkspace(workspaceId, async (tx) => {
+    await sql`insert into contact_lists (workspace_id, id, name, type, status, created_at, updated_at)
+      values (${workspaceId}, ${listId}, 'x', ${state.type ?? 'dnd'}, ${state.list ?? 'ready'}, ${state.at}, ${state.at})`.execute(
+      tx.db,
+    );
+    await sql`insert into contact_list_uploads
+        (workspace_id, id, list_id, file_name, storage_key, status, url_expires_at, processed_at, created_at, updated_at)
+      values (${workspaceId}, ${uploadId}, ${listId}, 'x', ${uploadId}, ${state.upload ?? 'processed'}, ${state.at},
+        ${state.at}, ${state.at}, ${state.at})`.execute(tx.db);
+    await sql`insert into contact_list_entries (workspace_id, upload_id, phone_number, row_number, "values")
+      values (${workspaceId}, ${uploadId}, ${number}, 2, '{}')`.execute(tx.db);
+  });
+  return { listId, uploadId };
+}
+
+test('numbers are added once and keep their first reason', async () => {
+  const first = await add(['+14155550142', '+14155550143', '+14155550142'], 'Asked');
+  expect(first.response.status).toBe(200);
+  expect(first.data).toEqual({ added: 2, alreadyListed: 0 });
+  server.clock.advance(1000);
+  expect((await add(['+14155550143', '+14155550144'], 'Again')).data).toEqual({ added: 1, alreadyListed: 1 });
+  const page = await list();
+  expect(page.items.map(({ phoneNumber, reason, source }) => [phoneNumber, reason, source])).toEqual([
+    ['+14155550144', 'Again', 'opt_out'],
+    ['+14155550143', 'Asked', 'opt_out'],
+    ['+14155550142', 'Asked', 'opt_out'],
+  ]);
+  expect(page).toMatchObject({ page: 1, perPage: 20, totalCount: 3, column: 'created_at', order: 'desc' });
+  const { rows } = await server.deps.database.inEngine((tx) =>
+    sql`select action, resource_id from audit_log where resource_type = 'do_not_call' order by resource_id`.execute(
+      tx.db,
+    ),
+  );
+  expect(rows).toEqual(
+    ['+14155550142', '+14155550143', '+14155550144'].map((resource_id) => ({
+      action: 'do_not_call.added',
+      resource_id,
+    })),
+  );
+});
+
+test('a thousand numbers are added by many requests at once, each counted once', async () => {
+  const numbers = Array.from({ length: 1000 }, (_, index) => `+4930${String(1_000_000 + index)}`);
+  const answers = await Promise.all([numbers, numbers.toReversed(), numbers].map((each) => add(each)));
+  expect(answers.map(({ response }) => response.status)).toEqual([200, 200, 200]);
+  expect(answers.reduce((sum, { data }) => sum + data!.added, 0)).toBe(1000);
+  expect((await list({ searchText: '+49301' })).totalCount).toBe(1000);
+  await server.deps.database.inWorkspace(workspaceId, (tx) =>
+    sql`delete from do_not_call where workspace_id = ${workspaceId} and phone_number between 49300000000 and 49400000000`.execute(
+      tx.db,
+    ),
+  );
+});
+
+test('pages, order and search, taken literally', async () => {
+  const pages = [await list({ perPage: 2, order: 'asc' }), await list({ perPage: 2, page: 2, order: 'asc' })];
+  expect(pages.flatMap(({ items }) => items.map(({ phoneNumber }) => phoneNumber))).toEqual([
+    '+14155550142',
+    '+14155550143',
+    '+14155550144',
+  ]);
+  expect(await list({ searchText: '0143' })).toMatchObject({
+    totalCount: 1,
+    searchText: '0143',
+    items: [{ phoneNumber: '+14155550143' }],
+  });
+  for (const searchText of ['%', '_', '\\', '0_43', 'asked'])
+    expect((await list({ searchText })).totalCount, searchText).toBe(0);
+  expect((await list({ searchText: '+1415' })).totalCount).toBe(3);
+  expect((await list({ page: 1000 })).items).toEqual([]);
+});
+
+test('entries of ready dnd lists stand beside the opt-outs, and only theirs', async () => {
+  const ready = await dndList(14155550142, { at: '2020-01-01T00:00:00Z' });
+  await dndList(14155550151, { at: '2021-01-01T00:00:00Z', list: 'draft' });
+  await dndList(14155550152, { at: '2021-01-01T00:00:00Z', list: 'archived' });
+  await dndList(14155550153, { at: '2021-01-01T00:00:00Z', upload: 'processing' });
+  await dndList(14155550154, { at: '2021-01-01T00:00:00Z', type: 'contacts' });
+  const page = await list();
+  expect(page.totalCount).toBe(4);
+  expect(page.items.at(-1)).toEqual({
+    phoneNumber: '+14155550142',
+    source: 'list',
+    contactListId: `list_${ready.listId.replaceAll('-', '')}`,
+    createdAt: '2020-01-01T00:00:00.000Z',
+  });
+  const uploads = await server.deps.database.inWorkspace(workspaceId, workspaceDoNotCallUploads);
+  expect(uploads).toEqual([ready.uploadId]);
+});
+
+test('pages over several lists and the opt-outs hold everything once, in one order', async () => {
+  const time = '2019-05-05T00:00:00Z';
+  const lists = [await dndList(14155550171, { at: time }), await dndList(14155550171, { at: time })];
+  lists.push(await dndList(14155550172, { at: '2024-01-01T00:00:00Z' }));
+  for (const { uploadId } of lists) {
+    await server.deps.database.inWorkspace(workspaceId, (tx) =>
+      sql`insert into contact_list_entries (workspace_id, upload_id, phone_number, row_number, "values")
+        select ${workspaceId}, ${uploadId}, 14155550180 + i, i, '{}' from generate_series(1, 5) i`.execute(tx.db),
+    );
+  }
+  for (const order of ['asc', 'desc'] as const) {
+    const whole = (await list({ order, perPage: 100 })).items;
+    expect(whole).toHaveLength(4 + 3 * 6);
+    const sign = order === 'asc' ? 1 : -1;
+    const sorted = whole.toSorted(
+      (a, b) => sign * (a.createdAt.localeCompare(b.createdAt) || a.phoneNumber.localeCompare(b.phoneNumber)),
+    );
+    expect(whole.map(({ createdAt, phoneNumber }) => [createdAt, phoneNumber])).toEqual(
+      sorted.map(({ createdAt, phoneNumber }) => [createdAt, phoneNumber]),
+    );
+    const pages = [];
+    for (let page = 1; page <= 8; page += 1) pages.push(...(await list({ order, perPage: 3, page })).items);
+    expect(pages).toEqual(whole);
+  }
+  await server.deps.database.inWorkspace(workspaceId, (tx) =>
+    sql`update contact_lists set status = 'archived' where id = any(${lists.map(({ listId }) => listId)}::uuid[])`.execute(
+      tx.db,
+    ),
+  );
+});
+
+test('an opt-out is taken back; a number that only a list holds is 404', async () => {
+  expect((await remove('+14155550142')).data).toEqual({ id: '+14155550142', deleted: true });
+  const again = await remove('+14155550142');
+  expect([again.response.status, again.error?.code]).toEqual([404, 'not_found']);
+  expect((await list()).items.filter(({ phoneNumber }) => phoneNumber === '+14155550142')).toMatchObject([
+    { source: 'list' },
+  ]);
+  const raw = await fetch(`${server.url}${path}/+14155550143`, {
+    method: 'DELETE',
+    headers: { 'X-API-Key': server.apiKey },
+  });
+  expect(raw.status).toBe(200);
+});
+
+test('an opt-out of a call adds to the same list', async () => {
+  await server.deps.database.inWorkspace(workspaceId, (tx) =>
+    addOptOut(tx, 14155550160, undefined, server.clock.now()),
+  );
+  const { items } = await list({ searchText: '0160' });
+  expect(items).toHaveLength(1);
+  expect(items[0]).not.toHaveProperty('reason');
+});
+
+test('what is not a request is refused: 400, 401, 403, 413, 415', async () => {
+  const bad = [
+    await add([]),
+    await add(['14155550142']),
+    await add(['+1']),
+    await add(Array(1001).fill('+14155550142')),
+  ];
+  for (const { response, error } of bad) expect([response.status, error?.code]).toEqual([400, 'invalid_request']);
+  expect((await server.client.GET(path, { params: { query: { perPage: 101 } } })).response.status).toBe(400);
+  expect((await remove('14155550142')).response.status).toBe(400);
+  const stranger = server.clientOf('tl_test_0123456789012345678901234567890123456789012');
+  const reader = await server.clientWith(['do_not_call:read']);
+  const writer = await server.clientWith(['do_not_call:write']);
+  expect((await stranger.GET(path)).response.status).toBe(401);
+  expect((await stranger.POST(path, { body: { phoneNumbers: ['+14155550142'] } })).response.status).toBe(401);
+  expect((await remove('+14155550142', stranger)).response.status).toBe(401);
+  expect((await writer.GET(path)).response.status).toBe(403);
+  expect((await reader.POST(path, { body: { phoneNumbers: ['+14155550142'] } })).response.status).toBe(403);
+  expect((await remove('+14155550142', reader)).response.status).toBe(403);
+  const post = (body: string, type: string) =>
+    fetch(server.url + path, { method: 'POST', headers: { 'X-API-Key': server.apiKey, 'Content-Type': type }, body });
+  expect((await post('{}', 'text/plain')).status).toBe(415);
+  expect((await post(JSON.stringify({ reason: 'x'.repeat(3_000_000) }), 'application/json')).status).toBe(413);
+});
+
+test('another workspace sees nothing of it', async () => {
+  const other = await server.clientWith(['*'], 'Other');
+  expect((await other.GET(path)).data).toMatchObject({ items: [], totalCount: 0 });
+  expect((await remove('+14155550144', other)).response.status).toBe(404);
+  expect((await other.POST(path, { body: { phoneNumbers: ['+14155550144'] } })).data).toEqual({
+    added: 1,
+    alreadyListed: 0,
+  });
+  expect((await list({ searchText: '0144' })).totalCount).toBe(1);
+});

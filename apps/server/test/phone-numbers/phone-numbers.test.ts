@@ -1,0 +1,571 @@
+import type { components } from '@trunkline/client/schema';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { fromId, newUuid } from '../../src/ids.ts';
+import { checkTrunks } from '../../src/phone-numbers/check-trunks.ts';
+import { isCallable } from '../../src/phone-numbers/phone-number.ts';
+import { findNumber } from '../../src/phone-numbers/store.ts';
+import { takeUpDueNumbers } from '../../src/phone-numbers/tasks.ts';
+import { ServiceError } from '../../src/service-error.ts';
+import type { ProviderNumber, Trunk, TrunkProbe } from '../../src/telephony/gateway.ts';
+import { type NumberServer, simulatedProvider, startNumberServer } from './number-server.ts';
+
+type Import = components['schemas']['ImportPhoneNumbers'];
+
+const simulator = simulatedProvider();
+let probed: Trunk[] = [];
+let faults: { probe?: () => Promise<TrunkProbe>; release?: () => Promise<void> } = {};
+const provider = {
+  ...simulator,
+  probeTrunk: async (trunk: Trunk, signal: AbortSignal) => {
+    probed.push(trunk);
+    return faults.probe ? faults.probe() : simulator.probeTrunk(trunk, signal);
+  },
+  releaseNumber: async (number: ProviderNumber) =>
+    faults.release ? faults.release() : simulator.releaseNumber(number),
+};
+const agents = {
+  resolve: async (id: string) => {
+    if (id === 'agent_down') throw new ServiceError('unavailable', 'The agent directory cannot be reached. Try again.');
+    return id.startsWith('agent_') ? { id, name: `Name of ${id}` } : undefined;
+  },
+};
+const password = 'correct-horse-battery-staple';
+
+let server: NumberServer;
+let workspaceId: string;
+beforeAll(async () => {
+  server = await startNumberServer({ gateways: [provider], agents, trunkCheckMs: 1000 });
+  const { rows } = await server.deps.database.inEngine((tx) =>
+    sql<{ id: string }>`select id from workspaces`.execute(tx.db),
+  );
+  workspaceId = rows[0]!.id;
+});
+afterAll(() => server.stop());
+beforeEach(() => {
+  faults = {};
+  probed = [];
+});
+
+const path = '/v1/telephony/phone-numbers';
+let nextLine = 1000;
+const freeNumber = () => `+1212555${nextLine++}`;
+const trunk = { terminationUrl: 'sip:ok.sim:5061', username: 'u', password };
+const send = (body: Partial<Import>) =>
+  server.client.POST(`${path}/import/manual`, { body: { phoneNumbers: [freeNumber()], sipConfig: trunk, ...body } });
+const imported = async (body: Partial<Import> = {}) => (await send(body)).data!.imported[0]!;
+const bought = async () =>
+  (await server.client.POST(`${path}/buy`, { body: { phoneNumber: freeNumber(), provider: 'simulator' } })).data!;
+const at = (id: string) => ({ params: { path: { id } } });
+const read = async (id: string) => (await server.client.GET(`${path}/{id}`, at(id))).data;
+const patch = (id: string, body: object) => server.client.PATCH(`${path}/{id}`, { ...at(id), body });
+const remove = (id: string) => server.client.DELETE(`${path}/{id}`, at(id));
+const list = async (query: object = {}) => (await server.client.GET(path, { params: { query } })).data!;
+const inWorkspace = <T>(query: ReturnType<typeof sql<T>>) =>
+  server.deps.database.inWorkspace(workspaceId, async (tx) => (await query.execute(tx.db)).rows);
+const rowOf = async (id: string) => {
+  const rows = await inWorkspace(sql<{ due_at: Date; trunk_detail: string; revision: number; sip_password: string }>`
+    select * from phone_numbers where id = ${fromId(id)}`);
+  return rows[0]!;
+};
+const eventsOf = async (id: string) => {
+  const rows = await inWorkspace(sql<{ data: { status: string; isOutboundReady: boolean } }>`
+    select data from events where resource_id = ${fromId(id)} order by revision`);
+  return rows.map((row) => row.data);
+};
+
+test('good numbers are imported, the others rejected each with its reason', async () => {
+  const [first, second] = [freeNumber(), freeNumber()];
+  await send({ phoneNumbers: [second] });
+  const { data, response } = await send({ phoneNumbers: [first, '4155551234', first, second, '+491701234567'] });
+  expect(response.status).toBe(201);
+  expect(data!.imported.map(({ phoneNumber, country }) => [phoneNumber, country])).toEqual([
+    [first, 'US'],
+    ['+491701234567', 'DE'],
+  ]);
+  expect(data!.rejected.map(({ phoneNumber, code }) => [phoneNumber, code])).toEqual([
+    ['4155551234', 'invalid_number'],
+    [first, 'duplicate'],
+    [second, 'number_already_exists'],
+  ]);
+  expect((await send({ phoneNumbers: ['x'] })).data).toMatchObject({
+    imported: [],
+    rejected: [{ code: 'invalid_number' }],
+  });
+});
+
+test('an imported number has its trunk, checked at once for all of a request', async () => {
+  const { data } = await send({
+    phoneNumbers: [freeNumber(), freeNumber()],
+    sipConfig: { ...trunk, ipAllowlist: ['203.0.113.0/28'] },
+    friendlyName: 'Desk',
+    label: 'nyc',
+    inboundAgentId: 'agent_in',
+    outboundAgentId: 'agent_out',
+    inboundWebhookUrl: 'https://crm.example.com/in',
+  });
+  expect(data!.imported[0]).toMatchObject({
+    status: 'active',
+    provider: 'sip',
+    isCustomerManaged: true,
+    isInboundReady: true,
+    isOutboundReady: true,
+    friendlyName: 'Desk',
+    label: 'nyc',
+    inboundAgentPublicId: 'agent_in',
+    inboundAgentName: 'Name of agent_in',
+    outboundAgentPublicId: 'agent_out',
+    inboundWebhookUrl: 'https://crm.example.com/in',
+    sipConfig: { terminationUrl: 'sip:ok.sim:5061', username: 'u', transport: 'auto', ipAllowlist: ['203.0.113.0/28'] },
+  });
+  expect(probed).toEqual([{ terminationUrl: 'sip:ok.sim:5061', username: 'u', password, transport: 'auto' }]);
+  const events = await eventsOf(data!.imported[0]!.id);
+  expect(events.map(({ isOutboundReady }) => isOutboundReady)).toEqual([false, true]);
+  expect(events.at(-1)).toEqual(data!.imported[0]);
+});
+
+test.each([
+  ['auth.sim', 'credentials_rejected'],
+  ['dead.sim', 'unreachable'],
+  ['tls.sim', 'tls_failure'],
+])('over the trunk %s a number is not ready to call', async (host, detail) => {
+  const number = await imported({ sipConfig: { terminationUrl: host }, outboundAgentId: 'agent_out' });
+  expect(number).toMatchObject({ status: 'active', isOutboundReady: false });
+  expect((await rowOf(number.id)).trunk_detail).toBe(detail);
+});
+
+test('a trunk that answers late is not waited for, and is ready once it was checked again', { retry: 3 }, async () => {
+  faults.probe = () => new Promise(() => {});
+  const started = performance.now();
+  const number = await imported({ outboundAgentId: 'agent_out' });
+  expect(performance.now() - started).toBeLessThan(3000);
+  expect(number.isOutboundReady).toBe(false);
+  faults.probe = async () => {
+    throw new Error('the prober is down');
+  };
+  server.clock.advance(31_000);
+  await takeUpDueNumbers(server.deps);
+  expect((await read(number.id))?.isOutboundReady).toBe(false);
+  faults = {};
+  server.clock.advance(61_000);
+  await takeUpDueNumbers(server.deps);
+  expect((await read(number.id))?.isOutboundReady).toBe(true);
+});
+
+test('every trunk is checked hourly, and what turns is told once', async () => {
+  const number = await imported({ outboundAgentId: 'agent_out' });
+  const events = (await eventsOf(number.id)).length;
+  await takeUpDueNumbers(server.deps);
+  const before = probed.length;
+  server.clock.advance(3_590_000);
+  await takeUpDueNumbers(server.deps);
+  expect(await rowOf(number.id)).toMatchObject({ revision: events });
+  server.clock.advance(20_000);
+  faults.probe = async () => ({ valid: false, reachable: false, credentials: 'unverified', reason: 'unreachable' });
+  await takeUpDueNumbers(server.deps);
+  expect(probed.length).toBeGreaterThan(before);
+  expect((await read(number.id))?.isOutboundReady).toBe(false);
+  server.clock.advance(3_610_000);
+  await takeUpDueNumbers(server.deps);
+  expect((await eventsOf(number.id)).map(({ isOutboundReady }) => isOutboundReady)).toEqual([false, true, false]);
+  expect((await rowOf(number.id)).due_at.getTime()).toBeGreaterThan(server.clock.now().getTime());
+});
+
+test('a check of a trunk that was changed meanwhile counts for nothing', async () => {
+  const number = await imported({ outboundAgentId: 'agent_out', sipConfig: { terminationUrl: 'dead.sim' } });
+  const row = await server.deps.database.inWorkspace(workspaceId, (tx) => findNumber(tx, fromId(number.id)));
+  let answer = (_probe: TrunkProbe) => {};
+  faults.probe = () =>
+    new Promise((resolve) => {
+      answer = resolve;
+    });
+  const check = checkTrunks(server.deps, [row!]);
+  faults = {};
+  expect((await patch(number.id, { outboundTermination: 'ok.sim' })).data?.isOutboundReady).toBe(true);
+  answer({ valid: false, reachable: false, credentials: 'not_given', reason: 'unreachable' });
+  await check;
+  expect((await read(number.id))?.isOutboundReady).toBe(true);
+});
+
+test('a PATCH changes what it names, null empties, and the whole number comes back', async () => {
+  const number = await bought();
+  const full = {
+    friendlyName: 'Desk',
+    label: 'nyc',
+    inboundAgentId: 'agent_in',
+    outboundAgentId: 'agent_out',
+    allowedInboundCountries: ['US'],
+    allowedOutboundCountries: ['US', 'CA'],
+    inboundWebhookUrl: 'https://crm.example.com/in',
+  };
+  const { data, response } = await patch(number.id, full);
+  expect(response.status).toBe(200);
+  expect(data).toMatchObject({
+    ...number,
+    friendlyName: 'Desk',
+    isInboundReady: true,
+    isOutboundReady: true,
+    updatedAt: data!.updatedAt,
+  });
+  expect(data).toMatchObject({
+    allowedInboundCountries: ['US'],
+    allowedOutboundCountries: ['US', 'CA'],
+    inboundAgentPublicId: 'agent_in',
+  });
+  expect(await read(number.id)).toEqual(data);
+  expect(await eventsOf(number.id)).toEqual([number, data]);
+  expect((await patch(number.id, {})).data).toEqual(data);
+  expect(await eventsOf(number.id)).toHaveLength(2);
+  const emptied = await patch(number.id, Object.fromEntries(Object.keys(full).map((key) => [key, null])));
+  const { updatedAt, ...rest } = number;
+  expect(emptied.data).toEqual({ ...rest, updatedAt: emptied.data!.updatedAt });
+});
+
+test('one agent both ways', async () => {
+  const number = await bought();
+  const both = await patch(number.id, { outboundAgentId: 'agent_a', useSameForInbound: true });
+  expect(both.data).toMatchObject({
+    inboundAgentPublicId: 'agent_a',
+    inboundAgentName: 'Name of agent_a',
+    isInboundReady: true,
+  });
+  expect((await patch(number.id, { outboundAgentId: 'agent_b', useSameForInbound: false })).data).toMatchObject({
+    inboundAgentPublicId: 'agent_a',
+  });
+  expect((await patch(number.id, { useSameForInbound: true })).data).toMatchObject({ inboundAgentPublicId: 'agent_b' });
+  expect((await patch(number.id, { useSameForInbound: true, inboundAgentId: 'agent_b' })).response.status).toBe(200);
+  for (const inboundAgentId of ['agent_a', null]) {
+    const { response, error } = await patch(number.id, { useSameForInbound: true, inboundAgentId });
+    expect([response.status, error?.code, error?.details?.[0]?.path]).toEqual([
+      400,
+      'invalid_request',
+      '/body/inboundAgentId',
+    ]);
+  }
+  const none = await patch(number.id, { outboundAgentId: null, useSameForInbound: true });
+  expect(none.data).not.toHaveProperty('inboundAgentPublicId');
+});
+
+test('a change of the trunk is checked at once, and credentials go with their user', async () => {
+  const number = await imported({ outboundAgentId: 'agent_out', sipConfig: { terminationUrl: 'dead.sim' } });
+  const fixed = await patch(number.id, {
+    outboundTermination: 'sips:ok.sim',
+    sipConfig: { username: 'me', password, transport: 'tls', ipAllowlist: ['::1'] },
+  });
+  expect(fixed.data).toMatchObject({
+    isOutboundReady: true,
+    sipConfig: { terminationUrl: 'sips:ok.sim', username: 'me', transport: 'tls', ipAllowlist: ['::1'] },
+  });
+  expect(probed.at(-1)).toEqual({ terminationUrl: 'sips:ok.sim', username: 'me', password, transport: 'tls' });
+  const checks = probed.length;
+  await patch(number.id, { friendlyName: 'x', sipConfig: { ipAllowlist: null } });
+  expect(probed).toHaveLength(checks);
+  const removed = await patch(number.id, { sipConfig: { username: null } });
+  expect(removed.data?.sipConfig).toEqual({ terminationUrl: 'sips:ok.sim', transport: 'tls' });
+  expect((await rowOf(number.id)).sip_password).toBeNull();
+  expect(probed.at(-1)).toEqual({ terminationUrl: 'sips:ok.sim', transport: 'tls' });
+  const without = await patch(number.id, { outboundTermination: null });
+  expect(without.data).toMatchObject({ isOutboundReady: false, sipConfig: { transport: 'tls' } });
+  expect((await rowOf(number.id)).due_at).toBeNull();
+});
+
+test('a webhook of inbound calls may be plain http only where the settings allow the host', async () => {
+  const number = await imported();
+  const inboundWebhookUrl = 'http://127.0.0.1:8799/inbound';
+  expect((await patch(number.id, { inboundWebhookUrl })).data).toMatchObject({ inboundWebhookUrl });
+  const { error } = await patch(number.id, { inboundWebhookUrl: 'http://127.0.0.2/inbound' });
+  expect(error?.details).toEqual([
+    { path: '/body/inboundWebhookUrl', message: 'must not lead into the network of the server' },
+  ]);
+  expect((await patch(number.id, { inboundWebhookUrl: null })).data).not.toHaveProperty('inboundWebhookUrl');
+});
+
+test('faults of agents and trunks are 400 and say where, and nothing is changed', async () => {
+  const [own, theirs] = [await imported(), await bought()];
+  const cases: [string, object, string][] = [
+    [own.id, { inboundAgentId: 'nobody' }, '/body/inboundAgentId'],
+    [own.id, { outboundAgentId: 'nobody' }, '/body/outboundAgentId'],
+    [own.id, { outboundTermination: 'host:70000' }, '/body/outboundTermination'],
+    [own.id, { sipConfig: { ipAllowlist: ['1.2.3'] } }, '/body/sipConfig/ipAllowlist/0'],
+    [own.id, { sipConfig: { username: null, password } }, '/body/sipConfig/password'],
+    [theirs.id, { outboundTermination: null }, '/body/outboundTermination'],
+    [theirs.id, { sipConfig: { transport: 'tls' } }, '/body/sipConfig'],
+    [own.id, { inboundWebhookUrl: 'http://crm.example.com' }, '/body/inboundWebhookUrl'],
+    [own.id, { inboundWebhookUrl: 'https://10.0.0.1/in' }, '/body/inboundWebhookUrl'],
+    [own.id, { inboundWebhookUrl: 'ftp://crm.example.com' }, '/body/inboundWebhookUrl'],
+    [own.id, { status: 'active' }, '/body/status'],
+  ];
+  for (const [id, body, where] of cases) {
+    const { response, error } = await patch(id, { label: 'no', ...body });
+    expect([response.status, error?.code, error?.details?.[0]?.path]).toEqual([400, 'invalid_request', where]);
+  }
+  expect(await read(own.id)).toEqual(own);
+  expect(await read(theirs.id)).toEqual(theirs);
+  for (const body of [
+    { outboundAgentId: 'nobody' },
+    { inboundWebhookUrl: 'http://crm.example.com' },
+    { sipConfig: { terminationUrl: 'host:0' } },
+    { sipConfig: { terminationUrl: 'host', ipAllowlist: ['1.2.3.4/99'] } },
+    { sipConfig: { terminationUrl: 'host', password } },
+    { phoneNumbers: [] },
+    { phoneNumbers: Array(101).fill('+14155550100') },
+  ]) {
+    expect((await send(body)).response.status).toBe(400);
+  }
+  expect((await patch(own.id, { outboundAgentId: 'agent_down' })).error?.code).toBe('unavailable');
+});
+
+test('pages, order and search, taken literally and whatever the case', async () => {
+  await imported({ phoneNumbers: ['+12125559001'], friendlyName: 'Größe 100%', label: 'a_b' });
+  await imported({ phoneNumbers: ['+12125559002'], friendlyName: 'Other', label: 'aXb' });
+  await imported({ phoneNumbers: ['+12125559003'], friendlyName: 'back\\slash' });
+  const numbers = async (query: object) => (await list(query)).items.map(({ phoneNumber }) => phoneNumber);
+  expect(await numbers({ searchText: 'GRÖSSE 100%' })).toEqual([]);
+  expect(await numbers({ searchText: 'GRÖßE' })).toEqual(['+12125559001']);
+  expect(await numbers({ searchText: '%' })).toEqual(['+12125559001']);
+  expect(await numbers({ searchText: 'A_B' })).toEqual(['+12125559001']);
+  expect(await numbers({ searchText: '\\' })).toEqual(['+12125559003']);
+  const search = { searchText: '+1212555900', column: 'phone_number' };
+  expect(await numbers({ ...search, order: 'asc' })).toEqual(['+12125559001', '+12125559002', '+12125559003']);
+  expect(await numbers({ ...search, perPage: 2 })).toEqual(['+12125559003', '+12125559002']);
+  expect(await numbers({ ...search, perPage: 2, page: 2 })).toEqual(['+12125559001']);
+  expect(await numbers({ ...search, page: 9 })).toEqual([]);
+  const page = await list({ ...search, perPage: 2 });
+  expect(page).toMatchObject({
+    page: 1,
+    perPage: 2,
+    totalCount: 3,
+    column: 'phone_number',
+    order: 'desc',
+    searchText: search.searchText,
+  });
+  const newest = await list();
+  expect(newest).toMatchObject({ perPage: 20, column: 'created_at', order: 'desc' });
+  const times = newest.items.map(({ createdAt }) => createdAt);
+  expect(times).toEqual(times.toSorted().toReversed());
+  expect(newest).not.toHaveProperty('searchText');
+});
+
+/** A campaign or a call that uses a number, as far as a release looks at it. */
+const campaignOf = (numberId: string, status: string) =>
+  inWorkspace(sql`insert into campaigns (workspace_id, id, name, agent_id, direction, phone_number_id, status, timezone,
+      schedule_days, max_concurrency, retry_policy, ring_timeout_seconds, max_call_seconds, created_at, updated_at)
+    values (${workspaceId}, ${newUuid()}, ${`A "${status}" one`}, 'a', 'outbound', ${fromId(numberId)}, ${status}, 'UTC',
+      '{1}', 1, '{}', 30, 60, ${new Date()}, ${new Date()})`);
+const callOf = (numberId: string) =>
+  inWorkspace(sql`insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
+      phone_number_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at)
+    values (${workspaceId}, ${newUuid()}, 'in_progress', 'outbound', true, 1, 14155550001, 'a', ${fromId(numberId)}, 1,
+      ${new Date()}, ${new Date()}, 30, 60, ${new Date()})`);
+
+test('a released number is gone, told to webhooks, and can be had again', async () => {
+  for (const number of [await imported(), await bought()]) {
+    const { data, response } = await remove(number.id);
+    expect([response.status, data]).toEqual([200, { id: number.id, deleted: true }]);
+    for (const gone of [
+      await server.client.GET(`${path}/{id}`, at(number.id)),
+      await patch(number.id, {}),
+      await remove(number.id),
+    ]) {
+      expect([gone.response.status, gone.error?.code]).toEqual([404, 'not_found']);
+    }
+    expect(await list({ searchText: number.phoneNumber })).toMatchObject({ items: [], totalCount: 0 });
+    expect((await eventsOf(number.id)).at(-1)?.status).toBe('released');
+    expect((await rowOf(number.id)).sip_password).toBeNull();
+    expect((await imported({ phoneNumbers: [number.phoneNumber] })).phoneNumber).toBe(number.phoneNumber);
+  }
+});
+
+test('a number in use is not released', async () => {
+  for (const status of ['scheduled', 'running', 'paused']) {
+    const { id } = await imported();
+    await campaignOf(id, status);
+    const { response, error } = await remove(id);
+    expect([response.status, error?.code]).toEqual([409, 'number_in_use']);
+    expect(error?.error).toContain(`The campaign "A "${status}" one"`);
+    expect((await read(id))?.status).toBe('active');
+  }
+  const called = await bought();
+  await callOf(called.id);
+  expect((await remove(called.id)).error?.code).toBe('number_in_use');
+  await inWorkspace(sql`update calls set ended_at = queued_at`);
+  expect((await remove(called.id)).response.status).toBe(200);
+  for (const status of ['draft', 'completed', 'stopped']) {
+    const { id } = await imported();
+    await campaignOf(id, status);
+    expect((await remove(id)).response.status).toBe(200);
+  }
+});
+
+test('of a release and a campaign that begins at once one sees the other', async () => {
+  for (const number of [await imported(), await bought()]) {
+    let release: ReturnType<typeof remove> | undefined;
+    await server.deps.database.inWorkspace(workspaceId, async (tx) => {
+      const numbers = tx.db.selectFrom('phone_numbers').select('status').where('workspace_id', '=', workspaceId);
+      const held = await numbers.where('id', '=', fromId(number.id)).forShare().execute();
+      expect(held).toEqual([{ status: 'active' }]);
+      release = remove(number.id);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await sql`insert into campaigns (workspace_id, id, name, agent_id, direction, phone_number_id, status, timezone,
+          schedule_days, max_concurrency, retry_policy, ring_timeout_seconds, max_call_seconds, created_at, updated_at)
+        values (${workspaceId}, ${newUuid()}, 'x', 'a', 'outbound', ${fromId(number.id)}, 'running', 'UTC', '{1}', 1, '{}', 30,
+          60, ${new Date()}, ${new Date()})`.execute(tx.db);
+    });
+    expect((await release)?.error?.code).toBe('number_in_use');
+  }
+});
+
+test('a provider that fails keeps the number: 502, and again later', async () => {
+  const number = await bought();
+  faults.release = async () => {
+    throw new Error('vendor stack');
+  };
+  const { response, error } = await remove(number.id);
+  expect([response.status, error?.code]).toEqual([502, 'provider_error']);
+  expect(error?.error).not.toContain('vendor');
+  expect(await read(number.id)).toEqual(number);
+  faults = {};
+  expect((await remove(number.id)).response.status).toBe(200);
+});
+
+test('of releases at once one gives the number back', async () => {
+  const number = await bought();
+  let given = 0;
+  faults.release = async () => {
+    given += 1;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  };
+  const statuses = (await Promise.all(Array.from({ length: 5 }, () => remove(number.id)))).map(
+    ({ response }) => response.status,
+  );
+  expect(statuses.toSorted()).toEqual([200, 409, 409, 409, 409]);
+  expect(given).toBe(1);
+});
+
+test('a release that its server died over is ended by another', async () => {
+  const number = await bought();
+  await inWorkspace(sql`update phone_numbers set status = 'suspended', releasing_from = 'active', due_at = ${server.clock.now()}
+    where id = ${fromId(number.id)}`);
+  await takeUpDueNumbers(server.deps);
+  expect(await read(number.id)).toBeUndefined();
+  expect(
+    (await server.client.POST(`${path}/buy`, { body: { phoneNumber: number.phoneNumber, provider: 'simulator' } }))
+      .response.status,
+  ).toBe(201);
+});
+
+test('a number that another workspace has bought since is not taken from it', async () => {
+  const number = await bought();
+  await simulator.releaseNumber({ phoneNumber: number.phoneNumber });
+  await inWorkspace(sql`update phone_numbers set status = 'suspended', releasing_from = 'active', due_at = ${server.clock.now()}
+    where id = ${fromId(number.id)}`);
+  const other = await server.clientWith(['*'], 'Third');
+  const order = { body: { phoneNumber: number.phoneNumber, provider: 'simulator' as const } };
+  const theirs = await other.POST(`${path}/buy`, order);
+  expect(theirs.data?.status).toBe('active');
+  await takeUpDueNumbers(server.deps);
+  expect(await read(number.id)).toBeUndefined();
+  expect((await server.client.POST(`${path}/buy`, order)).error?.code).toBe('number_unavailable');
+  expect((await other.GET(`${path}/{id}`, at(theirs.data!.id))).data?.status).toBe('active');
+});
+
+test('SIP passwords stand nowhere in plain text', async () => {
+  const number = await imported({ phoneNumbers: ['+12125559100', '+12125559101'] });
+  await patch(number.id, { sipConfig: { password: `${password}-2` } });
+  const tables = await inWorkspace(sql<{ all: string }>`
+    select n::text as all from phone_numbers n union all select e::text from events e union all select a::text from audit_log a`);
+  expect(tables.length).toBeGreaterThan(2);
+  expect(tables.map((row) => row.all).join()).not.toContain('correct-horse');
+  expect(server.logged.join()).not.toContain('correct-horse');
+  expect(JSON.stringify([number, await read(number.id), await list()])).not.toContain('assword');
+  const [one, two] = await inWorkspace(sql<{ sip_password: string }>`
+    select sip_password from phone_numbers where phone_number in ('+12125559100', '+12125559101')`);
+  expect(one?.sip_password).toMatch(/^v1\./);
+  expect(one?.sip_password).not.toBe(two?.sip_password);
+});
+
+test('a password that the key does not open makes the number unready, and others go on', async () => {
+  const [broken, good] = [
+    await imported({ outboundAgentId: 'agent_out' }),
+    await imported({ outboundAgentId: 'agent_out' }),
+  ];
+  const { sip_password } = await rowOf(good.id);
+  await inWorkspace(sql`update phone_numbers set sip_password = ${sip_password} where id = ${fromId(broken.id)}`);
+  server.clock.advance(3_700_000);
+  while ((await takeUpDueNumbers(server.deps)) > 0);
+  expect((await rowOf(broken.id)).trunk_detail).toBe('password_unreadable');
+  expect((await read(broken.id))?.isOutboundReady).toBe(false);
+  expect((await read(good.id))?.isOutboundReady).toBe(true);
+});
+
+test('calls can be placed from an active number whose trunk has passed, and a released one is gone', async () => {
+  const { id } = await imported({ sipConfig: { terminationUrl: 'dead.sim' } });
+  const find = () => server.deps.database.inWorkspace(workspaceId, (tx) => findNumber(tx, fromId(id)));
+  const row = await find();
+  expect(isCallable(row!)).toBe(false);
+  expect(isCallable({ ...row!, trunk_valid: true })).toBe(true);
+  expect(isCallable({ ...row!, trunk_valid: true, status: 'suspended' })).toBe(false);
+  expect(isCallable({ ...row!, provider: 'simulator' })).toBe(true);
+  await remove(id);
+  expect(await find()).toBeUndefined();
+});
+
+test('another workspace can neither see, change nor release a number, and may have the same', async () => {
+  const number = await imported();
+  const other = await server.clientWith(['*'], 'Other');
+  const never = await server.client.GET(`${path}/{id}`, at('pn_01932f3c8a7e7bd0a1b2c3d4e5f60718'));
+  for (const answer of [
+    await other.GET(`${path}/{id}`, at(number.id)),
+    await other.PATCH(`${path}/{id}`, { ...at(number.id), body: { label: 'mine' } }),
+    await other.DELETE(`${path}/{id}`, at(number.id)),
+  ]) {
+    expect(answer.response.status).toBe(404);
+    expect(answer.error).toEqual(never.error);
+  }
+  expect((await other.GET(path)).data).toMatchObject({ items: [], totalCount: 0 });
+  const same = await other.POST(`${path}/import/manual`, {
+    body: { phoneNumbers: [number.phoneNumber], sipConfig: trunk },
+  });
+  expect(same.data?.imported).toHaveLength(1);
+  expect(await read(number.id)).toEqual(number);
+});
+
+test('who may not is refused: 400, 401, 403, 413, 415', async () => {
+  const { id } = await imported();
+  const stranger = server.clientOf('tl_test_0123456789012345678901234567890123456789012');
+  const reader = await server.clientWith(['phone_numbers:read']);
+  const writer = await server.clientWith(['phone_numbers:write']);
+  const imports = { body: { phoneNumbers: [freeNumber()], sipConfig: trunk } };
+  for (const [client, status] of [
+    [stranger, 401],
+    [reader, 403],
+  ] as const) {
+    expect((await client.POST(`${path}/import/manual`, imports)).response.status).toBe(status);
+    expect((await client.PATCH(`${path}/{id}`, { ...at(id), body: {} })).response.status).toBe(status);
+    expect((await client.DELETE(`${path}/{id}`, at(id))).response.status).toBe(status);
+  }
+  for (const [client, status] of [
+    [stranger, 401],
+    [writer, 403],
+  ] as const) {
+    expect((await client.GET(path)).response.status).toBe(status);
+    expect((await client.GET(`${path}/{id}`, at(id))).response.status).toBe(status);
+  }
+  const wrong = 'run_01932f3c8a7e7bd0a1b2c3d4e5f60718';
+  expect((await server.client.GET(`${path}/{id}`, at(wrong))).response.status).toBe(400);
+  expect((await remove(wrong)).response.status).toBe(400);
+  expect((await server.client.GET(path, { params: { query: { perPage: 101 } } })).response.status).toBe(400);
+  for (const [method, where] of [
+    ['POST', 'import/manual'],
+    ['PATCH', id],
+  ] as const) {
+    const raw = (body: string, type: string) =>
+      fetch(`${server.url}${path}/${where}`, {
+        method,
+        headers: { 'X-API-Key': server.apiKey, 'Content-Type': type },
+        body,
+      });
+    expect((await raw('{}', 'text/plain')).status).toBe(415);
+    expect((await raw(JSON.stringify({ label: 'x'.repeat(3_000_000) }), 'application/json')).status).toBe(413);
+  }
+});

@@ -1,0 +1,60 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import type { Database } from '../../src/database/database.ts';
+import { newUuid } from '../../src/ids.ts';
+import { claimEndpoints, releaseEndpoint } from '../../src/webhooks/claim-endpoints.ts';
+import { withDatabase } from '../database/own-database.ts';
+import { makeEndpoint, makeWorkspace, now } from './webhook-seed.ts';
+
+const openLease = async (database: Database): Promise<string> => {
+  const id = newUuid();
+  await database.inEngine(({ db }) =>
+    sql`insert into servers (id, lease_until) values (${id}, 'infinity')`.execute(db),
+  );
+  return id;
+};
+
+const insertPending = (database: Database, workspaceId: string, webhookId: string) =>
+  database.inEngine(({ db }) => {
+    const row = { id: newUuid(), event_id: newUuid(), order_key: newUuid(), order_number: 1, event_type: 'call.ended' };
+    const due = { status: 'pending' as const, next_attempt_at: now, created_at: now };
+    const values = { workspace_id: workspaceId, webhook_id: webhookId, payload: '{}', ...row, ...due };
+    return db.insertInto('webhook_deliveries').values(values).execute();
+  });
+
+test('endpoints that had to rest are claimed apart from the others', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await makeWorkspace(database);
+    const serverId = await openLease(database);
+    const [well, rested, resting] = [
+      await makeEndpoint(database, workspaceId, ['call.ended']),
+      await makeEndpoint(database, workspaceId, ['call.ended']),
+      await makeEndpoint(database, workspaceId, ['call.ended']),
+    ];
+    for (const id of [well, rested, resting]) await insertPending(database, workspaceId, id);
+    await database.inEngine(({ db }) =>
+      sql`update webhooks set resting_until = ${now}::timestamptz + case when id = ${resting} then interval '1 s'
+        else interval '0' end where id <> ${well}`.execute(db),
+    );
+    const claim = (isRested: boolean) =>
+      database.inEngine((tx) => claimEndpoints(tx, { serverId, held: [], now, limit: 10, rested: isRested }));
+    expect(await claim(false)).toEqual([{ workspaceId, webhookId: well }]);
+    expect(await claim(true)).toEqual([{ workspaceId, webhookId: rested }]);
+  }));
+
+test('a rest that another URL has asked for is none', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await makeWorkspace(database);
+    const webhookId = await makeEndpoint(database, workspaceId, ['call.ended']);
+    const serverId = await openLease(database);
+    await insertPending(database, workspaceId, webhookId);
+    const rest = async (url: string) => {
+      const endpoint = { workspaceId, webhookId };
+      await database.inEngine((tx) => claimEndpoints(tx, { serverId, held: [], now, limit: 10, rested: false }));
+      await database.inEngine((tx) => releaseEndpoint(tx, endpoint, { serverId, restingUntil: now, url }));
+      const row = await database.inEngine((tx) => tx.db.selectFrom('webhooks').selectAll().executeTakeFirstOrThrow());
+      return { server: row.server_id, until: row.resting_until };
+    };
+    expect(await rest('https://old.example.com/')).toEqual({ server: null, until: null });
+    expect(await rest('https://crm.example.com/')).toEqual({ server: null, until: now });
+  }));

@@ -1,0 +1,211 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { campaignsOf } from '../../src/calls/call-owner.ts';
+import { hangUpRequested, requestEndOfCalls } from '../../src/calls/hang-up-requested.ts';
+import { type RunCallAnswer, type RunCallWish, requestRunCall } from '../../src/calls/request-run-call.ts';
+import type { Database } from '../../src/database/database.ts';
+import { newUuid } from '../../src/ids.ts';
+import { withDatabase } from '../database/own-database.ts';
+import { type SeedOptions, seedCampaign, startTestDialer, type TestDialer, until } from '../dialing/dialing.ts';
+import { seedPool, usageOf } from '../number-pools/pool-seed.ts';
+
+const NOW = new Date('2026-03-10T12:00:00Z');
+const ANSWERS = '+14155550100';
+
+/** A workspace with a number, and a way to ask for a run's call there. */
+async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> = {}, now: () => Date = () => NOW) {
+  const { dialer, stop }: TestDialer = await startTestDialer(database, { speed: 1 });
+  const { workspaceId } = await seedCampaign(database, {
+    ...seed,
+    contacts: 0,
+    phoneNumber: { phone_number: '+12125550199', ...seed.phoneNumber },
+    campaign: { status: 'draft' },
+  });
+  const servers = await database.inEngine(({ db }) => db.selectFrom('servers').select('id').execute());
+  const request = async (wish: Partial<RunCallWish> = {}): Promise<RunCallAnswer> => {
+    const whole = {
+      workspaceId,
+      runId: newUuid(),
+      attempt: 1,
+      to: ANSWERS,
+      from: { number: '+12125550199' },
+      agentId: 'agent',
+      variables: { first_name: 'Ada' },
+      ringTimeoutSeconds: 30,
+      maxCallSeconds: 60,
+      ...wish,
+    };
+    const terms = { serverId: servers[0]!.id, now: now(), isSimulated: dialer.isSimulated };
+    return database.inEngine((tx) => requestRunCall(tx, whole, terms));
+  };
+  const call = (roomId: string) =>
+    database.inEngine(({ db }) =>
+      db.selectFrom('calls').selectAll().where('id', '=', roomId).executeTakeFirstOrThrow(),
+    );
+  return { workspaceId, serverId: servers[0]!.id, dialer, stop, request, call };
+}
+
+test.concurrent('a call of a run is placed with its variables, and ended where its end is asked for', () =>
+  withDatabase(async (database) => {
+    const { workspaceId, dialer, stop, request, call } = await runCalls(database, {}, () => new Date());
+    const runId = newUuid();
+    const answer = await request({ runId });
+    if (answer.kind !== 'queued') throw new Error(`The call is ${answer.kind}.`);
+    const { roomId } = answer.call;
+    dialer.place([answer.call]);
+    await until(async () => (await call(roomId)).status === 'in_progress');
+    expect(await call(roomId)).toMatchObject({ workflow_run_id: runId, variables: { first_name: 'Ada' } });
+    expect(await request()).toMatchObject({ kind: 'blocked', reason: 'already_on_a_call' });
+    await database.inEngine((tx) => requestEndOfCalls(tx, dialer.owner, workspaceId, [roomId], new Date()));
+    dialer.nudgeHangUps();
+    await until(async () => (await call(roomId)).ended_at !== null);
+    expect(await call(roomId)).toMatchObject({ status: 'completed', ended_by: 'service' });
+    await stop();
+  }));
+
+test.concurrent('a queued call whose end is asked for is never placed', () =>
+  withDatabase(async (database) => {
+    const { workspaceId, dialer, stop, request, call } = await runCalls(database, {}, () => new Date());
+    const answer = await request();
+    if (answer.kind !== 'queued') throw new Error(`The call is ${answer.kind}.`);
+    const { roomId } = answer.call;
+    await database.inEngine((tx) => requestEndOfCalls(tx, dialer.owner, workspaceId, [roomId], new Date()));
+    dialer.place([answer.call]);
+    await stop();
+    expect(await call(roomId)).toMatchObject({ status: 'cancelled', outcome: 'cancelled', dialed_at: null });
+  }));
+
+test.concurrent('a call that comes back was not made: it counts nowhere, and its person can be called', () =>
+  withDatabase(async (database) => {
+    const { workspaceId, dialer, stop, request } = await runCalls(database);
+    const answer = await request();
+    if (answer.kind !== 'queued') throw new Error(`The call is ${answer.kind}.`);
+    expect(campaignsOf([answer.call])).toEqual([]);
+    // Its time is long over.
+    dialer.place([answer.call]);
+    await stop();
+    const left = await database.inEngine(async ({ db }) => ({
+      calls: await db.selectFrom('calls').select('id').execute(),
+      usage: await db.selectFrom('workspace_usage').select(['workspace_id', 'calls']).execute(),
+    }));
+    expect(left).toEqual({ calls: [], usage: [{ workspace_id: workspaceId, calls: 0 }] });
+  }));
+
+const quiet = { quiet_hours_start: 12 * 60, quiet_hours_end: 14 * 60 };
+
+test.concurrent.each<[string, Omit<SeedOptions, 'contacts'>, Partial<RunCallWish>, object]>([
+  ['a number that is none', {}, { to: 'Ada' }, { kind: 'refused', outcome: 'invalid_number' }],
+  ['an emergency number', {}, { to: '+1911' }, { kind: 'refused', outcome: 'invalid_number' }],
+  ['another behind a calling code', {}, { to: '+49116117' }, { kind: 'refused', outcome: 'invalid_number' }],
+  ['a workspace that dials nobody', { workspace: { dialing_paused_at: NOW } }, {}, { reason: 'dialing_paused' }],
+  ['an unknown caller ID', {}, { from: { number: '+12125550198' } }, { reason: 'no_caller_id' }],
+  ['a suspended number', { phoneNumber: { status: 'suspended' } }, {}, { reason: 'no_caller_id' }],
+  ['a provider that is not here', { phoneNumber: { provider: 'telnyx' } }, {}, { reason: 'no_caller_id' }],
+  ['a country apart', { workspace: { allowed_countries: ['DE'] } }, {}, { reason: 'country_not_allowed' }],
+  ['the number apart', { phoneNumber: { allowed_outbound_countries: ['DE'] } }, {}, { reason: 'country_not_allowed' }],
+  ['a premium-rate number', {}, { to: '+19002341234' }, { reason: 'country_not_allowed' }],
+  ['quiet hours, in UTC', { workspace: quiet }, {}, { reason: 'quiet_hours', until: new Date('2026-03-10T14:00:00Z') }],
+  [
+    "quiet hours, by the callee's clock",
+    { workspace: quiet },
+    { to: '+493012345678' },
+    { reason: 'quiet_hours', until: new Date('2026-03-10T13:00:00Z') },
+  ],
+  ['no live calls left', { workspace: { max_concurrent_calls: 0 } }, {}, { reason: 'limit_reached' }],
+  [
+    'no calls left today',
+    { workspace: { max_calls_per_day: 0 } },
+    {},
+    { reason: 'limit_reached', until: new Date('2026-03-11T00:00:00Z') },
+  ],
+  [
+    'no attempts left today',
+    { workspace: { max_attempts_per_person_per_day: 0 } },
+    {},
+    { reason: 'limit_reached', until: new Date('2026-03-11T00:00:00Z') },
+  ],
+])('nobody is called: %s', (_, seed, wish, answer) =>
+  withDatabase(async (database) => {
+    const { stop, request } = await runCalls(database, seed);
+    expect(await request(wish)).toMatchObject(answer);
+    expect(await database.inEngine(({ db }) => db.selectFrom('calls').select('id').execute())).toEqual([]);
+    await stop();
+  }),
+);
+
+test.concurrent('nobody is called who opted out', () =>
+  withDatabase(async (database) => {
+    const { workspaceId, stop, request } = await runCalls(database);
+    const row = { workspace_id: workspaceId, phone_number: 14155550100, created_at: NOW };
+    await database.inEngine(({ db }) => db.insertInto('do_not_call').values(row).execute());
+    expect(await request()).toEqual({ kind: 'refused', outcome: 'do_not_call' });
+    await stop();
+  }));
+
+test.concurrent('from a pool a number is chosen and counted, for the next attempt another, and none where none is free', () =>
+  withDatabase(async (database) => {
+    const { workspaceId, dialer, stop, request } = await runCalls(database);
+    const caps = { max_calls_per_number_per_day: 1 };
+    const { poolId, memberIds } = await seedPool(database, workspaceId, [{}, { country: 'DE' }], caps);
+    const from = { poolId };
+    const runId = newUuid();
+    const attempts = async () => (await usageOf(database, memberIds)).map((row) => row.attempts);
+    const first = await request({ from, runId });
+    if (first.kind !== 'queued') throw new Error(`The call is ${first.kind}.`);
+    expect([first.call.from, await attempts()]).toEqual([12125550200, [1, 0]]);
+    expect(await request({ from })).toMatchObject({ kind: 'blocked', reason: 'already_on_a_call' });
+    expect(await attempts()).toEqual([1, 0]);
+    const second = await request({ from, runId, attempt: 2, to: '+14155550101' });
+    expect(second).toMatchObject({ kind: 'queued', call: { from: 12125550201 } });
+    expect(await request({ from, to: '+14155550102' })).toEqual({ kind: 'blocked', reason: 'no_caller_id' });
+    // Its time is long over: it goes back.
+    dialer.place([first.call]);
+    await stop();
+    expect(await attempts()).toEqual([0, 1]);
+  }));
+
+test.concurrent('calls that the provider was asked to end, and has not ended, keep no other from being hung up', () =>
+  withDatabase(async (database) => {
+    const { serverId, dialer, stop, request } = await runCalls(database);
+    for (let i = 0; i < 103; i += 1) await request({ to: `+1415555${3000 + i}` });
+    await database.inEngine(({ db }) =>
+      db
+        .updateTable('calls')
+        .set({ status: 'dialing', end_requested_at: NOW, place_before: new Date('2100-01-01') })
+        .execute(),
+    );
+    const asked = new Set<string>();
+    const simulator = dialer.gatewayFor('simulator');
+    const deaf = Object.assign(Object.create(simulator), {
+      endCall: async ({ roomId }: { roomId: string }) => {
+        asked.add(roomId);
+        return 'ending';
+      },
+    });
+    const lease = { serverId: () => serverId, isHeld: () => true, release: async () => {} };
+    const loop = hangUpRequested({ database, lease, log: pino({ level: 'silent' }), gatewayFor: () => deaf });
+    await until(async () => asked.size === 103);
+    await loop.close();
+    await stop();
+  }));
+
+test.concurrent('a call from a number of a pool locks what counts in the order of claims', () =>
+  withDatabase(async (database) => {
+    const { workspaceId, stop, request } = await runCalls(database);
+    await seedPool(database, workspaceId, [{ phoneNumber: '+12125550198' }]);
+    await request({ from: { number: '+12125550198' } });
+    const claim = await database.pool.connect();
+    await claim.query("begin; select set_config('trunkline.engine', 'on', true); select from number_usage for update");
+    const requested = request({ from: { number: '+12125550198' }, to: '+14155550101' });
+    await until(async () => {
+      const { rows } = await database.pool.query(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rows.length > 0;
+    });
+    await claim.query('select from workspace_usage for update nowait');
+    await claim.query('commit');
+    claim.release();
+    expect((await requested).kind).toBe('queued');
+    await stop();
+  }));

@@ -1,0 +1,121 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import type { Database } from '../../src/database/database.ts';
+import { newUuid } from '../../src/ids.ts';
+import { cancelRun } from '../../src/workflows/runs/cancel-run.ts';
+import { after, goOn } from '../../src/workflows/runs/change-run.ts';
+import { claimRuns, releaseRuns } from '../../src/workflows/runs/claim-runs.ts';
+import { wakeRuns } from '../../src/workflows/runs/wake-runs.ts';
+import { writeChanges } from '../../src/workflows/runs/write-changes.ts';
+import { byTest, seedWorkspace } from '../campaigns/campaign-seed.ts';
+import { withDatabase } from '../database/own-database.ts';
+import { analyzeOnOld, rowsReadBy } from '../dialing/claim-cost.ts';
+
+const WOKEN = 500;
+
+/** Runs that sleep for an hour, each with a key of its own, `key-1` and so on. */
+async function seedSleepers(database: Database, runs: number) {
+  const [workspaceId, workflowId, now] = [await seedWorkspace(database), newUuid(), new Date()];
+  const later = new Date(now.getTime() + 3_600_000);
+  await database.inEngine(async ({ db }) => {
+    await sql`
+      insert into workflow_runs (workspace_id, id, workflow_id, version, workflow_name, status, concurrency_key, node_id,
+        context, wake_at, due_at, revision, created_at, updated_at)
+      select ${workspaceId}, gen_random_uuid(), ${workflowId}, 1, 'Sleepers', 'waiting_schedule', 'key-' || i, 'later',
+        '{}', ${later}, ${later}, 3, ${now}, ${now}
+      from generate_series(1, ${runs}::integer) i`.execute(db);
+    await sql`
+      insert into concurrency_keys (workspace_id, key, active_run, cooldown_minutes)
+      select workspace_id, concurrency_key, id, 0 from workflow_runs where workspace_id = ${workspaceId}`.execute(db);
+  });
+  return { workspaceId, workflowId, now, later };
+}
+
+/** How many rows it takes to wake 500 runs, to claim them, and to find that nothing more is due. */
+async function costs(database: Database, sleeping: number) {
+  const { workspaceId, workflowId, now } = await seedSleepers(database, sleeping);
+  await analyzeOnOld(database, 'workflow_runs', 'concurrency_keys');
+  const keys = Array.from({ length: WOKEN }, (_, i) => `key-${1 + i * Math.floor(sleeping / WOKEN)}`);
+  const clock = { now: () => now };
+  const wake = await rowsReadBy(database, async (counting) => {
+    const deps = { database: counting, clock, nudge: () => {} };
+    expect(await wakeRuns(deps, workspaceId, workflowId, keys, byTest(workflowId))).toHaveLength(WOKEN);
+  });
+  const claim = async (most: number) => {
+    let claimed = 0;
+    const read = await rowsReadBy(database, (counting) =>
+      counting.inEngine(async (tx) => {
+        claimed = (await claimRuns(tx, newUuid(), most, now)).length;
+      }),
+    );
+    return { claimed, read };
+  };
+  const some = await claim(100);
+  expect(some.claimed).toBe(100);
+  await claim(WOKEN);
+  const none = await claim(100);
+  expect(none.claimed).toBe(0);
+  const asleep = await database.inEngine(({ db }) =>
+    sql<{
+      id: string;
+    }>`select id from workflow_runs where workspace_id = ${workspaceId} and concurrency_key = 'key-2'`.execute(db),
+  );
+  const runId = asleep.rows[0]!.id;
+  const cancel = await rowsReadBy(database, async (counting) => {
+    const deps = {
+      database: counting,
+      clock,
+      notifications: { notify: () => {} },
+      nudge: () => {},
+      nudgeHangUps: () => {},
+    };
+    await cancelRun(deps, workspaceId, { workflowId, runId }, byTest(runId));
+  });
+  return { wake, claim: some.read, none: none.read, cancel };
+}
+
+test('wakes, claims and cancels read as much among 40,000 sleeping runs as among 2,000', () =>
+  withDatabase(async (database) => {
+    const few = await costs(database, 2000);
+    const many = await costs(database, 40_000);
+    for (const cost of [few, many]) {
+      expect(cost.wake).toBeLessThan(3 * WOKEN);
+      expect(cost.claim).toBeLessThan(400);
+      expect(cost.none).toBeLessThan(10);
+      expect(cost.cancel).toBeLessThan(20);
+    }
+  }));
+
+/** Runs that are due at once, after some that have ended; no statistics are taken. */
+async function seedDue(database: Database, due: number, ended: number) {
+  const [workspaceId, now] = [await seedWorkspace(database), new Date()];
+  await database.inEngine(({ db }) =>
+    sql`
+      insert into workflow_runs (workspace_id, id, workflow_id, version, workflow_name, status, node_id, context, due_at,
+        ended_at, created_at, updated_at)
+      select ${workspaceId}, gen_random_uuid(), ${newUuid()}::uuid, 1, 'Due', case when i > ${due} then 'completed' else 'queued' end,
+        'first', '{}', case when i > ${due} then null else ${now}::timestamptz end,
+        case when i > ${due} then ${now}::timestamptz end, ${now}, ${now}
+      from generate_series(1, ${due + ended}::integer) i`.execute(db),
+  );
+}
+
+/** How many rows it takes to claim runs, move each on by a step, and let go of them. */
+const turnCost = (database: Database, runs: number) =>
+  rowsReadBy(database, async (counting) => {
+    const now = new Date();
+    const claimed = await counting.inEngine((tx) => claimRuns(tx, newUuid(), runs, now));
+    const changes = claimed.map(({ run }) => goOn(run, 'next', now));
+    expect(await counting.inEngine((tx) => writeChanges(tx, changes))).toHaveLength(runs);
+    const written = changes.map((change) => ({ run: after(change), dueAt: null }));
+    await counting.inEngine((tx) => releaseRuns(tx, written));
+  });
+
+test('plans from when there were few runs don’t read all of many', () =>
+  withDatabase(async (database) => {
+    await seedDue(database, 30, 0);
+    // PostgreSQL keeps a plan from the sixth time on.
+    for (let turn = 0; turn < 10; turn += 1) await turnCost(database, 3);
+    await seedDue(database, 50, 10_000);
+    expect(await turnCost(database, 50)).toBeLessThan(20 * 50);
+  }));

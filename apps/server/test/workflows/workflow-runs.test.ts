@@ -1,0 +1,122 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fromId, newUuid, toId } from '../../src/ids.ts';
+import { type RunServer, startRunServer } from './run-server.ts';
+import { definitionOf, end, set, wait } from './workflow-seed.ts';
+
+let server: RunServer;
+
+beforeAll(async () => {
+  server = await startRunServer();
+});
+afterAll(() => server.stop());
+
+test('a run goes from node to node, and can be explained', async () => {
+  const definition = definitionOf([
+    set('greet', { greeting: 'Hello {{name}}' }, 'choose'),
+    {
+      id: 'choose',
+      type: 'branch',
+      title: 'Ada?',
+      cases: [{ when: { left: '{{name}}', operator: 'equals', right: 'Ada' }, next: 'done' }],
+      next: 'other',
+    },
+    end('done', { output: { said: '{{greeting}}' } }),
+    end('other', { status: 'failed' }),
+  ]);
+  const run = await server.carryOut(definition, { context: { name: 'Ada' } });
+  expect(run).toMatchObject({
+    automationName: 'Test',
+    version: 1,
+    status: 'completed',
+    context: { name: 'Ada', greeting: 'Hello Ada' },
+    output: { said: 'Hello Ada' },
+    revision: 4,
+  });
+  expect(run.steps).toMatchObject([
+    { id: '1', nodeId: 'greet', nodeType: 'set', status: 'completed', nextNodeId: 'choose' },
+    { id: '2', nodeId: 'choose', nodeTitle: 'Ada?', status: 'completed', nextNodeId: 'done' },
+    { id: '3', nodeId: 'done', status: 'completed' },
+  ]);
+});
+
+test('a run waits for its time, and goes on early where it is woken', async () => {
+  const workflowId = await server.publish(definitionOf([wait('later', 3600), end()]));
+  const [woken, slept] = await Promise.all(
+    ['woken', 'slept'].map((concurrencyKey) => server.begin(workflowId, { concurrencyKey })),
+  );
+  const sleeping = await server.comesTo(slept!, 'waiting_schedule');
+  expect(sleeping).toMatchObject({ currentNodeId: 'later', currentNodeTitle: 'later', currentStepId: '1' });
+  await server.comesTo(woken!, 'waiting_schedule');
+  const wake = async (...concurrencyKeys: string[]) => {
+    const params = { path: { workflowId } };
+    const { data } = await server.client.POST('/v1/workflows/{workflowId}/runs/wake', {
+      params,
+      body: { concurrencyKeys },
+    });
+    return data!.data.woken;
+  };
+  expect(await wake('woken', 'woken', 'unknown')).toEqual(['woken']);
+  expect(await wake('woken')).toEqual([]);
+  await server.comesTo(woken!, 'completed');
+  expect((await server.read(slept!)).status).toBe('waiting_schedule');
+  server.clock.advance(3_601_000);
+  await server.comesTo(slept!, 'completed');
+});
+
+test('a run is cancelled once', async () => {
+  const run = await server.begin(await server.publish(definitionOf([wait('later', 60), end()])));
+  await server.comesTo(run, 'waiting_schedule');
+  const params = { path: { workflowId: run.automationId, runId: run.id } };
+  const cancel = () => server.client.POST('/v1/workflows/{workflowId}/runs/{runId}/cancel', { params });
+  expect((await cancel()).data!.data).toMatchObject({ id: run.id, status: 'cancelled' });
+  expect((await cancel()).error).toMatchObject({ code: 'run_not_active', error: 'The run is cancelled already.' });
+  expect((await server.read(run)).steps).toMatchObject([{ status: 'cancelled' }]);
+});
+
+test('a run of another workflow, and runs of an unknown one, are not found', async () => {
+  const run = await server.begin(await server.publish(definitionOf([end()])));
+  const workflowId = toId('wf', newUuid());
+  const params = { path: { workflowId, runId: run.id } };
+  const { client } = server;
+  const answers = await Promise.all([
+    client.GET('/v1/workflows/{workflowId}/runs/{runId}', { params }),
+    client.POST('/v1/workflows/{workflowId}/runs/{runId}/cancel', { params }),
+    client.POST('/v1/workflows/{workflowId}/runs/wake', {
+      params: { path: { workflowId } },
+      body: { concurrencyKeys: ['a'] },
+    }),
+  ]);
+  expect(answers.map(({ response }) => response.status)).toEqual([404, 404, 404]);
+  const stream = await fetch(`${server.url}/v1/workflows/${workflowId}/runs/${run.id}/events`, {
+    headers: { 'X-API-Key': server.apiKey },
+  });
+  expect(stream.status).toBe(404);
+});
+
+test('what the engine does is in the metrics', async () => {
+  await server.carryOut(definitionOf([set('a', { n: 1 }), end()]));
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  expect(text).toMatch(/^trunkline_workflow_runs_claimed_total [1-9]/m);
+  expect(text).toMatch(/^trunkline_workflow_runs_moved_total\{status="completed"\} [1-9]/m);
+  expect(text).toMatch(/^trunkline_workflow_runs_oldest_due_seconds \d/m);
+});
+
+test('a workflow goes with its ended runs, and stays while one is active', async () => {
+  const workflowId = await server.publish(definitionOf([wait('later', 60), end()]));
+  const given = { concurrencyKey: 'deleted', idempotencyKey: 'deleted' };
+  const run = await server.begin(workflowId, given);
+  await server.comesTo(run, 'waiting_schedule');
+  const params = { path: { workflowId } };
+  const remove = () => server.client.DELETE('/v1/workflows/{workflowId}', { params });
+  expect((await remove()).error).toMatchObject({ code: 'invalid_state' });
+  server.clock.advance(60_000);
+  await server.comesTo(run, 'completed');
+  expect((await remove()).response.status).toBe(200);
+  expect((await server.start(workflowId, given)).response.status).toBe(404);
+  const counted = await server.database.inEngine(({ db }) =>
+    sql`select (select count(*) from workflow_runs where id = ${fromId(run.id)}) as runs,
+      (select count(*) from workflow_run_steps where run_id = ${fromId(run.id)}) as steps`.execute(db),
+  );
+  expect(counted.rows).toEqual([{ runs: 0, steps: 0 }]);
+});

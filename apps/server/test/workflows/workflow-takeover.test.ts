@@ -1,0 +1,152 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { fromId, newUuid } from '../../src/ids.ts';
+import type { HttpNode } from '../../src/workflows/definitions/definition.ts';
+import { byTest, seedWorkspace } from '../campaigns/campaign-seed.ts';
+import { withDatabase } from '../database/own-database.ts';
+import { until } from '../dialing/dialing.ts';
+import { type RunServer, startRunServer, type WorkflowRun } from './run-server.ts';
+import { startTestEngine, type TestEngine } from './test-run-engine.ts';
+import { definitionOf, end, seedWorkflow, set, wait } from './workflow-seed.ts';
+
+let server: RunServer;
+let web: Server;
+let url: string;
+/** The keys of the requests that came; each is answered when a test says so. */
+let asked: { key: string; answer: () => void }[] = [];
+
+beforeAll(async () => {
+  server = await startRunServer({ config: { leaseSeconds: 1 } });
+  web = createServer((request, response) => {
+    const answer = () => {
+      if (!response.writableEnded) response.end('{}');
+    };
+    asked.push({ key: String(request.headers['idempotency-key']), answer });
+  });
+  await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await server.stop();
+  web.closeAllConnections();
+  web.close();
+});
+afterEach(() => {
+  for (const { answer } of asked) answer();
+  asked = [];
+});
+
+const http = (retries: number): HttpNode => ({
+  id: 'tell',
+  type: 'http',
+  title: 'Tell',
+  method: 'POST',
+  url,
+  retries,
+  timeoutSeconds: 60,
+  next: 'done',
+});
+
+/** What a lost server leaves: its name on the run, and nobody behind it. */
+const giveTo = ({ id }: WorkflowRun, serverId = newUuid()) =>
+  server.database.inEngine(({ db }) =>
+    sql`update workflow_runs set server_id = ${serverId}, due_at = null where id = ${fromId(id)}`.execute(db),
+  );
+
+test('a run that a lost server held goes on here', async () => {
+  const run = await server.begin(await server.publish(definitionOf([wait('later', 3600), end()])));
+  await server.comesTo(run, 'waiting_schedule');
+  await giveTo(run);
+  server.clock.advance(3_600_000);
+  await server.comesTo(run, 'completed');
+});
+
+test('a run that only the database holds in the name of this server goes on', async () => {
+  const run = await server.begin(await server.publish(definitionOf([wait('later', 3600), end()])));
+  await server.comesTo(run, 'waiting_schedule');
+  const { rows } = await server.database.inEngine(({ db }) => sql<{ id: string }>`select id from servers`.execute(db));
+  await giveTo(run, rows[0]!.id);
+  server.clock.advance(3_600_000);
+  await server.comesTo(run, 'completed');
+});
+
+test('who accepts a run moves it on; what a server accepts as it stops is due for any other', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await seedWorkspace(database);
+    const workflowId = await seedWorkflow(database, workspaceId, definitionOf([end()]));
+    const noRequest = () => Promise.reject(new Error('Nothing is sent.'));
+    const options = { clock: systemClock, fateOf: () => 'answered' as const, send: noRequest };
+    const begin = async (engine: TestEngine, idempotencyKey: string) => {
+      const plain = { concurrencyKey: undefined, cooldownMinutes: undefined, context: {} };
+      const actorOf = (_action: string, _type: string, id: string) => byTest(id);
+      const { run } = await engine.start(workspaceId, { id: newUuid(), workflowId, idempotencyKey, ...plain, actorOf });
+      return run;
+    };
+    const engine = await startTestEngine(database, options);
+    expect(await begin(engine, 'first')).toMatchObject({ server_id: expect.any(String), due_at: null });
+    await engine.settled();
+    await engine.stop();
+    expect(await begin(engine, 'last')).toMatchObject({ server_id: null, due_at: expect.any(Date) });
+    const next = await startTestEngine(database, options);
+    await next.settled();
+    await next.stop();
+    const { rows } = await database.inEngine(({ db }) =>
+      sql`select status, count(*)::int as runs from workflow_runs group by status`.execute(db),
+    );
+    expect(rows).toEqual([{ status: 'completed', runs: 2 }]);
+  }));
+
+test('a request that was under way on a lost server is sent again with its key, while a retry is left', async () => {
+  const run = await server.begin(await server.publish(definitionOf([http(1), end()])));
+  await until(async () => asked.length === 1);
+  await giveTo(run);
+  await until(async () => asked.length === 2);
+  expect(asked.map(({ key }) => key)).toEqual([`${run.id}-1`, `${run.id}-1`]);
+  // The answer to the first comes to a server that doesn't hold the run any more.
+  asked[0]!.answer();
+  expect((await server.read(run)).status).toBe('running');
+  asked[1]!.answer();
+  const { steps } = await server.comesTo(run, 'completed');
+  expect(steps).toMatchObject([
+    { nodeId: 'tell', status: 'completed' },
+    { nodeId: 'done', status: 'completed' },
+  ]);
+});
+
+test('without a retry left, such a request fails its step', async () => {
+  const run = await server.begin(await server.publish(definitionOf([http(0), end()])));
+  await until(async () => asked.length === 1);
+  await giveTo(run);
+  expect(await server.comesTo(run, 'failed')).toMatchObject({
+    error: { code: 'http_failed', message: expect.stringContaining('The server was lost'), nodeId: 'tell' },
+  });
+  asked[0]!.answer();
+  expect(asked).toHaveLength(1);
+});
+
+test('an answer that comes after the run was cancelled changes nothing', async () => {
+  const run = await server.begin(await server.publish(definitionOf([http(1), end()])));
+  await until(async () => asked.length === 1);
+  const params = { path: { workflowId: run.automationId, runId: run.id } };
+  const { data } = await server.client.POST('/v1/workflows/{workflowId}/runs/{runId}/cancel', { params });
+  asked[0]!.answer();
+  // Whatever came of it has been written by then.
+  await server.carryOut(definitionOf([end()]));
+  expect(await server.read(run)).toMatchObject({ status: 'cancelled', revision: data!.data.revision });
+});
+
+test('a step that the database refuses fails its run, and no other', async () => {
+  await server.database.inEngine(({ db }) =>
+    sql`alter table workflow_run_steps add constraint none_so_named check (next_node_id <> 'poison')`.execute(db),
+  );
+  const to = (node: string) => server.publish(definitionOf([set('mark', { a: 1 }, node), end(node)]));
+  const [bad, good] = [await to('poison'), await to('done')];
+  const runs = await Promise.all(Array.from({ length: 20 }, (_, i) => server.begin(i % 5 ? good : bad)));
+  for (const run of runs) {
+    if (run.automationId === good) await server.comesTo(run, 'completed');
+    else expect(await server.comesTo(run, 'failed')).toMatchObject({ error: { code: 'internal', nodeId: 'mark' } });
+  }
+});
