@@ -24,9 +24,9 @@ export interface HeldCall {
   roomId: string;
   campaignId: string | null;
   contactId: string | null;
-  /** E.164 without the plus. */
-  to: number;
-  from: number;
+  /** The callee, E.164 without the plus. */
+  toNumber: number;
+  fromNumber: number;
   provider: string;
   attempt: number;
   startAt: Date;

@@ -111,7 +111,12 @@ async function requestEnd(
 /** Asks the provider, and waits for the end. A provider that doesn't have the call yet is asked again. */
 async function hangUp(deps: EndCallDeps, workspaceId: string, held: HeldCall): Promise<LiveCall> {
   const gateway = deps.gatewayFor(held.provider);
-  const reference = { roomId: held.roomId, to: toE164(held.to), from: toE164(held.from), placedAt: held.startAt };
+  const reference = {
+    roomId: held.roomId,
+    to: toE164(held.toNumber),
+    from: toE164(held.fromNumber),
+    placedAt: held.startAt,
+  };
   const until = performance.now() + WAIT_MS;
   let isAsked = false;
   for (;;) {
@@ -142,8 +147,8 @@ const toHeld = (workspaceId: string, call: LiveCall): HeldCall => ({
   roomId: call.id,
   campaignId: call.campaign_id,
   contactId: call.contact_id,
-  to: call.to_number,
-  from: call.from_number,
+  toNumber: call.to_number,
+  fromNumber: call.from_number,
   provider: call.provider,
   attempt: call.attempt,
   startAt: call.dialed_at ?? call.start_at,

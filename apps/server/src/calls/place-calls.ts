@@ -153,7 +153,7 @@ export const callRequest = (
 ): CallRequest => ({
   roomId: call.roomId,
   attempt: call.attempt,
-  to: toE164(call.to),
-  from: toE164(call.from),
+  to: toE164(call.toNumber),
+  from: toE164(call.fromNumber),
   ...contact,
 });

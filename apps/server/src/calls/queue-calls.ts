@@ -5,9 +5,9 @@ import type { EngineTx } from '../database/database.ts';
 export interface QueuedCall {
   roomId: string;
   contactId: string;
-  /** E.164 without the plus. */
-  to: number;
-  from: number;
+  /** The callee, E.164 without the plus. */
+  toNumber: number;
+  fromNumber: number;
   /** UUID of the number that it is placed from. */
   phoneNumberId: string;
   provider: string;
@@ -45,7 +45,7 @@ export async function queueCalls(tx: EngineTx, batch: QueuedBatch, calls: Queued
       ${batch.agentId}, x.phone_number_id, x.pooled, ${batch.campaignId}, x.contact_id, x.attempt, ${batch.serverId},
       x.start_at, x.place_before, ${batch.ringTimeoutSeconds}, ${batch.maxCallSeconds}, x.metadata, ${batch.now}
     from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.contactId)}::uuid[],
-      ${calls.map((call) => call.to)}::bigint[], ${calls.map((call) => call.from)}::bigint[],
+      ${calls.map((call) => call.toNumber)}::bigint[], ${calls.map((call) => call.fromNumber)}::bigint[],
       ${calls.map((call) => call.phoneNumberId)}::uuid[], ${calls.map((call) => call.simulated)}::boolean[],
       ${calls.map((call) => call.pooled)}::boolean[], ${calls.map((call) => call.attempt)}::smallint[],
       ${calls.map((call) => call.startAt)}::timestamptz[], ${calls.map((call) => call.placeBefore)}::timestamptz[],

@@ -49,8 +49,8 @@ const toHeld = (row: LiveRow): HeldCall => ({
   roomId: row.id,
   campaignId: row.campaign_id,
   contactId: row.contact_id,
-  to: row.to_number,
-  from: row.from_number,
+  toNumber: row.to_number,
+  fromNumber: row.from_number,
   provider: row.provider,
   attempt: row.attempt,
   startAt: row.start_at,
@@ -110,9 +110,12 @@ export function createCallReconciler(options: {
 
   async function lookUp(call: HeldCall): Promise<CallState> {
     try {
-      return await options
-        .gatewayFor(call.provider)
-        .lookup({ roomId: call.roomId, to: toE164(call.to), from: toE164(call.from), placedAt: call.startAt });
+      return await options.gatewayFor(call.provider).lookup({
+        roomId: call.roomId,
+        to: toE164(call.toNumber),
+        from: toE164(call.fromNumber),
+        placedAt: call.startAt,
+      });
     } catch (error) {
       log.warn({ err: error, roomId: call.roomId }, 'a call could not be looked up');
       return { state: 'undetermined', detail: 'the provider failed' };

@@ -86,7 +86,7 @@ interface Terms {
 interface Caller {
   id: string;
   /** E.164 without the plus. */
-  phoneNumber: number;
+  fromNumber: number;
   provider: string;
   pooled: boolean;
 }
@@ -113,7 +113,7 @@ export async function requestRunCall(tx: EngineTx, wish: RunCallWish, terms: Run
 /** The wish's number, if it can call now. */
 function numberOf({ from }: RunCallWish, { number_id: id, provider, pooled }: Terms): Caller | undefined {
   if (id === null || provider === null || !('number' in from)) return undefined;
-  return { id, phoneNumber: fromE164(from.number), provider, pooled };
+  return { id, fromNumber: fromE164(from.number), provider, pooled };
 }
 
 /** A member of the wish's pool that can call now, rather another than the run's last attempt had. */
@@ -206,12 +206,12 @@ async function queueCall(
 ): Promise<RunCallAnswer> {
   const { workspaceId, runId, attempt, agentId, variables, ringTimeoutSeconds, maxCallSeconds } = wish;
   const call = { roomId: newUuid(), startAt: now, placeBefore: new Date(now.getTime() + SLACK_MS) };
-  const { phoneNumber: from, provider } = caller;
+  const { fromNumber, provider } = caller;
   const { rows } = await sql`
     insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
       phone_number_id, pooled, workflow_run_id, attempt, server_id, start_at, place_before, ring_timeout_seconds,
       max_call_seconds, variables, queued_at)
-    values (${workspaceId}, ${call.roomId}, 'queued', 'outbound', ${caller.simulated}, ${from}, ${to}, ${agentId},
+    values (${workspaceId}, ${call.roomId}, 'queued', 'outbound', ${caller.simulated}, ${fromNumber}, ${to}, ${agentId},
       ${caller.id}, ${caller.pooled}, ${runId}, ${attempt}, ${serverId}, ${call.startAt}, ${call.placeBefore},
       ${ringTimeoutSeconds}, ${maxCallSeconds}, ${JSON.stringify(variables)}, ${now})
     on conflict (workspace_id, to_number, (case when direction = 'inbound' then id end)) where ended_at is null
@@ -230,8 +230,8 @@ async function queueCall(
     workspaceId,
     campaignId: null,
     contactId: null,
-    to,
-    from,
+    toNumber: to,
+    fromNumber,
     provider,
     attempt,
   };

@@ -3,7 +3,7 @@ import { assignNumbers, type Candidate, isBestPossible } from './assign-numbers.
 
 const candidate = (id: string, given: Partial<Candidate> = {}): Candidate => ({
   id,
-  phoneNumber: 14155550100,
+  fromNumber: 14155550100,
   provider: 'simulator',
   country: 'US',
   allowedCountries: [],

@@ -3,7 +3,7 @@ export interface Candidate {
   /** UUID of the phone number. */
   id: string;
   /** E.164 without the plus. */
-  phoneNumber: number;
+  fromNumber: number;
   provider: string;
   /** ISO 3166-1 alpha-2; null for a number of none. */
   country: string | null;

@@ -58,7 +58,7 @@ export interface PoolNumber {
   /** UUID of the phone number. */
   id: string;
   /** E.164 without the plus. */
-  phoneNumber: number;
+  fromNumber: number;
   provider: string;
 }
 
@@ -77,5 +77,5 @@ export async function pickPoolNumber(
 ): Promise<PoolNumber | undefined> {
   const pool = await openPool(tx, { workspaceId, poolId, now, isSimulated }, 1);
   const [chosen] = await chooseNumbers(tx, pool, [{ country: countryOfNumber(to), avoid }]);
-  return chosen && { id: chosen.id, phoneNumber: chosen.phoneNumber, provider: chosen.provider };
+  return chosen && { id: chosen.id, fromNumber: chosen.fromNumber, provider: chosen.provider };
 }

@@ -83,7 +83,7 @@ function freeMembers({ workspaceId, poolId, now, providers, most }: PoolQuery, c
 
 const toCandidate = (row: Row): Candidate => ({
   id: row.id,
-  phoneNumber: Number(row.phone_number.slice(1)),
+  fromNumber: Number(row.phone_number.slice(1)),
   provider: row.provider,
   country: row.country,
   allowedCountries: row.allowed ?? [],

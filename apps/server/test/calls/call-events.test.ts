@@ -19,8 +19,8 @@ test('a call whose end the database refuses every time keeps no other call from 
         roomId: newUuid(),
         campaignId: null,
         contactId: null,
-        to: 14_150_000_000 + i,
-        from: 12_120_000_000,
+        toNumber: 14_150_000_000 + i,
+        fromNumber: 12_120_000_000,
         provider: 'simulator',
         attempt: 1,
         startAt: now,
@@ -33,7 +33,7 @@ test('a call whose end the database refuses every time keeps no other call from 
           phone_number_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at)
         select ${workspaceId}, x.id, 'dialing', 'outbound', true, 12120000000, x.number, 'agent', n.id, 1, ${now}, ${now},
           30, 60, ${now}
-        from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.to)}::bigint[]) as x (id, number),
+        from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.toNumber)}::bigint[]) as x (id, number),
           phone_numbers n where n.workspace_id = ${workspaceId}`.execute(db),
     );
     const refused = calls[0]!.roomId;

@@ -152,7 +152,7 @@ test.concurrent('from a pool a number is chosen and counted, for the next attemp
     const attempts = async () => (await usageOf(database, memberIds)).map((row) => row.attempts);
     const first = await request({ from, runId });
     if (first.kind !== 'queued') throw new Error(`The call is ${first.kind}.`);
-    expect([first.call.from, await attempts()]).toEqual([12125550200, [1, 0]]);
+    expect([first.call.fromNumber, await attempts()]).toEqual([12125550200, [1, 0]]);
     expect(await request({ from })).toMatchObject({ kind: 'blocked', reason: 'already_on_a_call' });
     expect(await attempts()).toEqual([1, 0]);
     const second = await request({ from, runId, attempt: 2, to: '+14155550101' });

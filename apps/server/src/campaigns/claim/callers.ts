@@ -17,7 +17,7 @@ export interface Caller {
   /** UUID of the phone number. */
   id: string;
   /** E.164 without the plus. */
-  phoneNumber: number;
+  fromNumber: number;
   provider: string;
   /** Whether the call counts on the number's usage. */
   pooled: boolean;
@@ -61,7 +61,7 @@ function oneNumber(campaign: ClaimedCampaign, { now, isSimulated }: CallerTerms)
   if (id === null || from_number === null || provider === null || isSimulated(provider) === undefined) {
     return { room: 0, restUntil, choose: async () => [] };
   }
-  const caller = { id, phoneNumber: fromE164(from_number), provider, pooled };
+  const caller = { id, fromNumber: fromE164(from_number), provider, pooled };
   return { room: Number.POSITIVE_INFINITY, restUntil, choose: async (contacts) => contacts.map(() => caller) };
 }
 

@@ -64,8 +64,8 @@ export async function writeClaim(
     return {
       roomId: newUuid(),
       contactId: contact.id,
-      to: contact.phone_number,
-      from: caller.phoneNumber,
+      toNumber: contact.phone_number,
+      fromNumber: caller.fromNumber,
       phoneNumberId: caller.id,
       provider: caller.provider,
       simulated: isSimulated(caller.provider)!,

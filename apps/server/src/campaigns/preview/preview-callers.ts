@@ -65,7 +65,7 @@ async function readyNumber(tx: WorkspaceTx, campaign: CallerRow): Promise<Candid
   return (
     number && {
       id: number.id,
-      phoneNumber: fromE164(number.phone_number),
+      fromNumber: fromE164(number.phone_number),
       provider: number.provider,
       country: number.country,
       allowedCountries: number.allowed_outbound_countries,

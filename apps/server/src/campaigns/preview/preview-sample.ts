@@ -63,7 +63,7 @@ export async function previewSample(
     callees.map(({ row }) => ({ country: countryOfNumber(row.phone_number) })),
     scope.callers,
   );
-  const from = new Map(callees.map((contact, at) => [contact, numbers[at]?.phoneNumber]));
+  const from = new Map(callees.map((contact, at) => [contact, numbers[at]?.fromNumber]));
   return inOrder.map((contact) => shape(scope, contact, from.get(contact), pace));
 }
 
