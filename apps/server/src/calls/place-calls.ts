@@ -101,7 +101,7 @@ export function createCallPlacer(options: {
 
   async function moveToDialing(due: CallToPlace[]): Promise<Set<string>> {
     const now = clock.now();
-    return database.inEngine(async (tx) => {
+    return database.inHotLoop(async (tx) => {
       const { rows } = await sql<{ id: string; workspace_id: string }>`
         update calls c set status = 'dialing', dialed_at = ${now}
         from unnest(${due.map((call) => call.workspaceId)}::uuid[], ${due.map((call) => call.roomId)}::uuid[])

@@ -92,7 +92,7 @@ export function createCallRecorder(options: {
     if (known.length === 0) return;
     const ending = known.filter(([, progress]) => progress.ended).map(([call]) => call);
     const now = clock.now();
-    const ended = await database.inEngine(async (tx) => {
+    const ended = await database.inHotLoop(async (tx) => {
       await owner.lock(tx, campaignsOf(ending));
       const { rows } = await sql<EndedRow>`
         update calls c set

@@ -61,7 +61,7 @@ const keysOf = (calls: HeldCall[]) =>
  */
 export async function returnQueuedCalls(database: Database, calls: HeldCall[], server: ReturningServer): Promise<void> {
   if (calls.length === 0) return;
-  await database.inEngine(async (tx) => {
+  await database.inHotLoop(async (tx) => {
     await server.owner.lock(tx, campaignsOf(calls));
     const queued = await deleteQueued(tx, calls, server.serverId);
     await server.owner.onCallsReturned(tx, queued, server.now);

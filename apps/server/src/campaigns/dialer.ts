@@ -198,7 +198,7 @@ export function createDialer(options: DialerOptions): Dialer {
   /** Claims one batch of every campaign that is due, then another of those that have more, until it is time to look again. */
   const claimTurn = async (): Promise<boolean> => {
     const lookAgainAt = performance.now() + CLAIM_REST_MS;
-    let campaigns = await database.inEngine((tx) => claimableCampaigns(tx, clock.now()));
+    let campaigns = await database.inHotLoop((tx) => claimableCampaigns(tx, clock.now()));
     while (campaigns.length > 0) {
       const withMore: CampaignKey[] = [];
       for (const campaign of campaigns) {

@@ -38,7 +38,13 @@ export interface Database {
   inWorkspace<T>(workspaceId: string, fn: (tx: WorkspaceTx) => Promise<T>, lockSeconds?: number): Promise<T>;
   /** The same for reading: every statement of `fn` sees the database of one instant, so that what it reads fits together. */
   inSnapshot<T>(workspaceId: string, fn: (tx: WorkspaceTx) => Promise<T>): Promise<T>;
+  /** For the engine's own work, in whatever workspace. */
   inEngine<T>(fn: (tx: EngineTx) => Promise<T>): Promise<T>;
+  /**
+   * The same for what runs all the time and by constant keys only: claims, placements, ends of calls, steps of runs and
+   * webhook deliveries. One plan serves all values of a statement, and it is never a scan of a table.
+   */
+  inHotLoop<T>(fn: (tx: EngineTx) => Promise<T>): Promise<T>;
   readonly connection: Connection;
   readonly pool: pg.Pool;
   close(): Promise<void>;
@@ -51,26 +57,28 @@ export const forWorkspace = (tx: EngineTx, workspaceId: string): WorkspaceTx =>
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const retries = 3;
 
+/** A process that is frozen in one of these transactions lets go of its locks soon, not only when it is killed. */
+const beginEngine = `begin; set local trunkline.engine = 'on'; set local idle_in_transaction_session_timeout = '3s'`;
+
 /**
- * The engine's statements name rows by their keys, so one plan serves all values of a statement; planning it anew for
+ * Statements of the hot loop name rows by their keys, so one plan serves all values of a statement; planning it anew for
  * each took a fifth of a claim. A plan made while a table was small would scan it, and stay in use as it grows, until the
  * next ANALYZE: so scans, sorts and the joins that rest on them are off, and no connection keeps plans for long. PostgreSQL
  * 15 takes what is off and yet needed for very dear, and would compile it to machine code each time: so that is off too.
- * A process that is frozen in one of these transactions lets go of its locks soon, not only when it is killed.
  */
-const beginEngine = `begin; set local trunkline.engine = 'on'; set local idle_in_transaction_session_timeout = '3s';
-  set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
-  set local enable_sort = off; set local jit = off; set local plan_cache_mode = force_generic_plan`;
+const beginHotLoop = `${beginEngine}; set local enable_seqscan = off; set local enable_hashjoin = off;
+  set local enable_mergejoin = off; set local enable_sort = off; set local jit = off;
+  set local plan_cache_mode = force_generic_plan`;
 
 /** How long a connection keeps its plans, in milliseconds: as they are made, the planner looks how large tables are. */
 const PLANS_MS = 10_000;
 const plannedAt = new WeakMap<pg.ClientBase, number>();
 
-function beginEngineOn(client: pg.ClientBase): string {
+function beginHotLoopOn(client: pg.ClientBase): string {
   const now = performance.now();
-  if (now < (plannedAt.get(client) ?? 0) + PLANS_MS) return beginEngine;
+  if (now < (plannedAt.get(client) ?? 0) + PLANS_MS) return beginHotLoop;
   plannedAt.set(client, now);
-  return `discard plans; ${beginEngine}`;
+  return `discard plans; ${beginHotLoop}`;
 }
 
 /** Opens a pool of at most `poolSize` connections. It connects when first used. */
@@ -101,10 +109,15 @@ export function openDatabase(options: { connection: Connection; poolSize: number
         (db) => fn({ db, workspaceId } as WorkspaceTx),
       );
     };
+  const forEngine =
+    (begin: (client: pg.ClientBase) => string): Database['inEngine'] =>
+    (fn) =>
+      inTransaction(pool, begin, (db) => fn({ db } as EngineTx));
   return {
     inWorkspace: forOneWorkspace('begin'),
     inSnapshot: forOneWorkspace('begin isolation level repeatable read read only'),
-    inEngine: (fn) => inTransaction(pool, beginEngineOn, (db) => fn({ db } as EngineTx)),
+    inEngine: forEngine(() => beginEngine),
+    inHotLoop: forEngine(beginHotLoopOn),
     connection: options.connection,
     pool,
     close: () => pool.end(),

@@ -17,7 +17,7 @@ export async function handOverEvents(
   now: Date,
   after: string = NIL,
 ): Promise<{ hasMore: boolean; after: string }> {
-  return database.inEngine(async (tx) => {
+  return database.inHotLoop(async (tx) => {
     const events = await eventsToHandOver(tx, after, AT_ONCE);
     if (events.length === 0) return { hasMore: false, after };
     // Asked together, they go out together, and run one after another.

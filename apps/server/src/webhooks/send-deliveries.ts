@@ -56,7 +56,7 @@ export function sendDeliveries(
   let hasStopped = false;
 
   const marks = gatherMarks<TriedDelivery & { isLast: boolean }>(async (results) => {
-    await database.inEngine((tx) => markDeliveries(tx, endpoint, results));
+    await database.inHotLoop((tx) => markDeliveries(tx, endpoint, results));
     for (const { delivery, isLast } of results) if (isLast) busy.delete(delivery.order_key);
   });
   /** Once it does not, it does not any more: what was left unsent counts as busy. */

@@ -39,7 +39,7 @@ export function startWebhookSender(deps: WebhookDeps): { close(): Promise<void> 
       : places;
     if (limit <= 0 || !lease.isHeld()) return;
     const terms = { serverId: lease.serverId(), held: [...serving.keys()], now, limit, rested };
-    for (const endpoint of await database.inEngine((tx) => claimEndpoints(tx, terms))) serve(endpoint, rested);
+    for (const endpoint of await database.inHotLoop((tx) => claimEndpoints(tx, terms))) serve(endpoint, rested);
   };
 
   const turn = async (): Promise<boolean> => {

@@ -40,7 +40,7 @@ export async function serveEndpoint(deps: WebhookDeps, endpoint: EndpointKey, en
   } finally {
     const { url = null, restMs = 0 } = hasFailed ? { restMs: FAULT_MS } : (sending.wish() ?? {});
     const restingUntil = restMs > 0 ? new Date(clock.now().getTime() + restMs) : null;
-    await database.inEngine((tx) => releaseEndpoint(tx, endpoint, { serverId, restingUntil, url }));
+    await database.inHotLoop((tx) => releaseEndpoint(tx, endpoint, { serverId, restingUntil, url }));
   }
 }
 
@@ -54,15 +54,15 @@ async function sendAll(
   while (sending.goesOn()) {
     const busy = sending.busy();
     const terms = { serverId, busy, now: clock.now(), limit: ROUND_SIZE, limitBytes: ROUND_BYTES };
-    const found = await database.inEngine((tx) => dueDeliveries(tx, endpoint, terms));
+    const found = await database.inHotLoop((tx) => dueDeliveries(tx, endpoint, terms));
     if (!found) return;
     const { webhook, due } = found;
     const { ending_before: before } = webhook;
     const old = due.filter((each) => each.created_at.getTime() < terms.now.getTime() - GIVE_UP_MS);
     if (before) {
       await sending.settle();
-      await database.inEngine((tx) => endWaiting(tx, endpoint, { before, limit: ROUND_SIZE }));
-    } else if (old.length > 0) await database.inEngine((tx) => giveUpDeliveries(tx, endpoint, old));
+      await database.inHotLoop((tx) => endWaiting(tx, endpoint, { before, limit: ROUND_SIZE }));
+    } else if (old.length > 0) await database.inHotLoop((tx) => giveUpDeliveries(tx, endpoint, old));
     else if (due.length > 0) await sending.send(webhook, due);
     else if (busy.length > 0) await sending.settled(REST_MS);
     else return;

@@ -33,18 +33,17 @@ export async function seedContacts(database: Database, contacts: number, done: n
 /** Runs something on the database, and counts the rows that its transactions have read, of any table. */
 export async function rowsReadBy(database: Database, run: (database: Database) => Promise<unknown>): Promise<number> {
   let read = 0;
-  const counting: Database = {
-    ...database,
-    inEngine: (fn) =>
-      database.inEngine(async (tx) => {
+  const counting =
+    (transaction: Database['inEngine']): Database['inEngine'] =>
+    (fn) =>
+      transaction(async (tx) => {
         // What earlier transactions of the connection have read may be counted still.
         const before = await countOf(tx);
         const result = await fn(tx);
         read += (await countOf(tx)) - before;
         return result;
-      }),
-  };
-  await run(counting);
+      });
+  await run({ ...database, inEngine: counting(database.inEngine), inHotLoop: counting(database.inHotLoop) });
   return read;
 }
 
@@ -68,7 +67,7 @@ export async function pickCost(
     50,
     now,
   );
-  const plan = await database.inEngine(async ({ db }) => {
+  const plan = await database.inHotLoop(async ({ db }) => {
     const { sql: text, parameters } = statement.compile(db);
     const values = parameters.map((value) => pg.escapeLiteral(asText(value))).join(', ');
     await sql`select set_config('plan_cache_mode', ${generic ? 'force_generic_plan' : 'force_custom_plan'}, true)`.execute(

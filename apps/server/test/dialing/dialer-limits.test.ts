@@ -53,15 +53,15 @@ test.concurrent.each([1, 2])('no second holds more placements than callsPerSecon
 
 test.concurrent.each([70, 400])('a paced campaign goes on where every transaction takes %i ms more', (more) =>
   withDatabase(async (database) => {
-    const slow: Database = {
-      ...database,
-      inEngine: (fn) =>
-        database.inEngine(async (tx) => {
+    const slower =
+      (transaction: Database['inEngine']): Database['inEngine'] =>
+      (fn) =>
+        transaction(async (tx) => {
           const result = await fn(tx);
           await sleep(more);
           return result;
-        }),
-    };
+        });
+    const slow = { ...database, inEngine: slower(database.inEngine), inHotLoop: slower(database.inHotLoop) };
     const { campaignId } = await seedCampaign(database, { contacts: 4, campaign: { calls_per_second: 1 } });
     const { stop } = await startTestDialer(slow);
     await untilCompleted(database, campaignId);

@@ -44,7 +44,7 @@ async function costs(database: Database, sleeping: number) {
   const claim = async (most: number) => {
     let claimed = 0;
     const read = await rowsReadBy(database, (counting) =>
-      counting.inEngine(async (tx) => {
+      counting.inHotLoop(async (tx) => {
         claimed = (await claimRuns(tx, newUuid(), most, now)).length;
       }),
     );
@@ -104,11 +104,11 @@ async function seedDue(database: Database, due: number, ended: number) {
 const turnCost = (database: Database, runs: number) =>
   rowsReadBy(database, async (counting) => {
     const now = new Date();
-    const claimed = await counting.inEngine((tx) => claimRuns(tx, newUuid(), runs, now));
+    const claimed = await counting.inHotLoop((tx) => claimRuns(tx, newUuid(), runs, now));
     const changes = claimed.map(({ run }) => goOn(run, 'next', now));
-    expect(await counting.inEngine((tx) => writeChanges(tx, changes))).toHaveLength(runs);
+    expect(await counting.inHotLoop((tx) => writeChanges(tx, changes))).toHaveLength(runs);
     const written = changes.map((change) => ({ run: after(change), dueAt: null }));
-    await counting.inEngine((tx) => releaseRuns(tx, written));
+    await counting.inHotLoop((tx) => releaseRuns(tx, written));
   });
 
 test('plans from when there were few runs don’t read all of many', () =>

@@ -52,7 +52,7 @@ export async function claimContacts(
     else await putOff(tx, key, await until());
     return nothing;
   };
-  return database.inEngine(async (tx) => {
+  return database.inHotLoop(async (tx) => {
     const campaign = await lockForClaim(tx, key, serverId, now);
     if (!campaign) return nothing;
     const room = await roomForCalls(tx, campaign, Math.min(free, CLAIM_SIZE), now);

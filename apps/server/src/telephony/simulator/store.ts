@@ -48,7 +48,7 @@ const storedCall = (row: CallRow): StoredCall => ({
 export function postgresStore(database: Database): SimulatorStore {
   return {
     async insert(calls, isLate) {
-      const { rows } = await database.inEngine((tx) => {
+      const { rows } = await database.inHotLoop((tx) => {
         if (isLate()) throw new Error('the calls came too late');
         return sql<{ room_id: string; placements: number }>`
           insert into simulator_calls
@@ -66,13 +66,13 @@ export function postgresStore(database: Database): SimulatorStore {
       return new Set(rows.filter((row) => row.placements === asked.get(row.room_id)).map((row) => row.room_id));
     },
     async find(roomIds) {
-      const { rows } = await database.inEngine((tx) =>
+      const { rows } = await database.inHotLoop((tx) =>
         sql<CallRow>`select * from simulator_calls where room_id = any(${roomIds}::uuid[])`.execute(tx.db),
       );
       return new Map(rows.map((row) => [row.room_id, storedCall(row)]));
     },
     async end(ends) {
-      const { rows } = await database.inEngine((tx) =>
+      const { rows } = await database.inHotLoop((tx) =>
         sql<{ room_id: string }>`
           update simulator_calls set ended_at = e.at, ended_by = e.by, outcome = e.outcome
           from unnest(

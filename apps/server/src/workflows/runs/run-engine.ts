@@ -135,7 +135,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     hasMore = most <= 0;
     if (hasMore) return false;
     const now = clock.now();
-    const { claimed, known } = await database.inEngine(async (tx) => {
+    const { claimed, known } = await database.inHotLoop(async (tx) => {
       const runs = await claimRuns(tx, lease.serverId(), most, now);
       return {
         claimed: runs,

@@ -171,7 +171,7 @@ export function createRunHolder(options: {
     for (const { run } of runs) held.delete(run.id);
     if (runs.length === 0) return;
     await database
-      .inEngine((tx) => releaseRuns(tx, runs))
+      .inHotLoop((tx) => releaseRuns(tx, runs))
       .catch((error) => log.warn({ err: error, runs: runs.length }, 'runs could not be let go of; that is done later'));
   }
 
@@ -179,7 +179,7 @@ export function createRunHolder(options: {
     if (changes.length === 0) return;
     let written: Change[];
     try {
-      written = await database.inEngine((tx) => writeChanges(tx, changes));
+      written = await database.inHotLoop((tx) => writeChanges(tx, changes));
     } catch (error) {
       return afterFailure(changes, sends, error);
     }
@@ -216,7 +216,7 @@ export function createRunHolder(options: {
     if (hasPlace) sender.leavePlace();
     const failure = fail(before, { code: 'internal', message: 'What the step came to could not be saved.' }, now);
     try {
-      settle(await database.inEngine((tx) => writeChanges(tx, [failure])), new Map());
+      settle(await database.inHotLoop((tx) => writeChanges(tx, [failure])), new Map());
     } catch {
       await letGo([{ run: before, dueAt: new Date(now.getTime() + REFUSED_MS) }]);
     }
@@ -245,7 +245,7 @@ export function createRunHolder(options: {
 
   async function takeAlone(each: HeldRun, node: CallNode | RunNode): Promise<void> {
     try {
-      const { change, afterwards } = await database.inEngine(async (tx) => {
+      const { change, afterwards } = await database.inHotLoop(async (tx) => {
         const done = await options.carryOutAlone(tx, each.run, node);
         // Nothing of it holds where the run is not ours any more.
         if ((await writeChanges(tx, [done.change])).length === 0) throw new LostRun();
