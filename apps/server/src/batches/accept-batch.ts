@@ -6,7 +6,7 @@ import { insertBatch } from '../campaigns/insert-batch.ts';
 import { countriesOf } from '../campaigns/preview/preview-callers.ts';
 import { insertBatchList } from '../contact-lists/insert-batch-list.ts';
 import type { WorkspaceTx } from '../database/database.ts';
-import { numbersNotCalled } from '../do-not-call/store.ts';
+import { numbersNotCalled } from '../do-not-call/do-not-call-numbers.ts';
 import { toId } from '../ids.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import { mayCall } from '../phone-numbers/may-call.ts';

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { utcDay } from '../clock.ts';
 import { timeZoneOfCountry } from '../contact-lists/reading/time-zone.ts';
 import type { EngineTx } from '../database/database.ts';
+import { doNotCallUploads, isDoNotCall } from '../do-not-call/do-not-call-numbers.ts';
 import { newUuid } from '../ids.ts';
 import { pickPoolNumber } from '../number-pools/choose-numbers.ts';
 import { countUses } from '../number-pools/count-uses.ts';
@@ -151,12 +152,7 @@ async function readTerms(tx: EngineTx, wish: RunCallWish, to: number, { serverId
       case when w.max_attempts_per_person_per_day is null then 0 else
         (select count(*) from calls where workspace_id = w.id and to_number = ${to} and direction = 'outbound'
           and queued_at >= ${startOfUtcDay(now)} and (status <> 'cancelled' or ended_by <> 'error')) end as attempts,
-      exists (select from do_not_call d where d.workspace_id = w.id and d.phone_number = ${to})
-        or exists (select from contact_list_uploads u
-          join contact_lists l on l.workspace_id = u.workspace_id and l.id = u.list_id
-          join contact_list_entries e on e.workspace_id = u.workspace_id and e.upload_id = u.id
-          where u.workspace_id = w.id and u.status = 'processed' and l.type = 'dnd' and l.status = 'ready'
-            and e.phone_number = ${to}) as do_not_call,
+      ${isDoNotCall(sql`${to}`, sql`${workspaceId}`, sql`array(${doNotCallUploads(sql`${workspaceId}`)})`)} as do_not_call,
       n.id as number_id, n.provider, n.allowed_outbound_countries,
       exists (select from number_usage u where u.workspace_id = w.id and u.phone_number_id = n.id
         and u.pool_id is not null) as pooled

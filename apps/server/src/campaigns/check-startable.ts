@@ -3,10 +3,11 @@ import type { Agent } from '../agents/directory.ts';
 import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import type { FailureReason } from '../database/schema.ts';
+import { isDoNotCall, readDoNotCallUploads } from '../do-not-call/do-not-call-numbers.ts';
 import { toId } from '../ids.ts';
 import { hasReadyMember } from '../number-pools/free-at.ts';
 import type { CampaignRow } from './shape-campaign.ts';
-import { contactUploads, doNotCallUploads, mustNotBeCalled } from './store.ts';
+import { contactUploads } from './store.ts';
 
 /** Why a campaign can't start: for the client who starts it, and for the record of a scheduled one. */
 export interface StartObstacle {
@@ -93,7 +94,8 @@ async function checkLists(tx: WorkspaceTx, campaign: CampaignRow): Promise<Start
 
 async function checkContacts(tx: WorkspaceTx, campaign: CampaignRow): Promise<StartObstacle | undefined> {
   const uploads = await contactUploads(tx, campaign.id);
-  const blocked = mustNotBeCalled(tx, sql.ref('e.phone_number'), await doNotCallUploads(tx, campaign.id));
+  const doNotCall = sql`${await readDoNotCallUploads(tx, campaign.id)}`;
+  const blocked = isDoNotCall(sql.ref('e.phone_number'), sql`${tx.workspaceId}`, doNotCall);
   const entries = sql`from contact_list_entries e
     where e.workspace_id = ${tx.workspaceId} and e.upload_id = any(${uploads}::uuid[])`;
   const callable = await sql`select ${entries} and not ${blocked} limit 1`.execute(tx.db);

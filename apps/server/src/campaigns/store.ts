@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { containing, type PageQuery, pageRows } from '../database/page.ts';
 import type { CampaignKind, CampaignStatus } from '../database/schema.ts';
@@ -77,22 +77,6 @@ export async function campaignPage(
   return { rows, totalCount: counted.count };
 }
 
-/** The uploads that hold the numbers which a campaign must not call: the workspace's `dnd` lists, and its own. */
-export const doNotCallUploadIds = (workspaceId: RawBuilder<unknown>, campaignId: RawBuilder<unknown>) => sql<{
-  id: string;
-}>`
-  select u.id from contact_list_uploads u
-  join contact_lists l on l.workspace_id = u.workspace_id and l.id = u.list_id
-  where u.workspace_id = ${workspaceId} and u.status = 'processed' and l.status = 'ready'
-    and (l.type = 'dnd' or exists (select from campaign_lists cl where cl.workspace_id = u.workspace_id
-      and cl.campaign_id = ${campaignId} and cl.list_id = l.id and cl.role = 'dnd'))`;
-
-/** The same, asked by itself. */
-export async function doNotCallUploads(tx: WorkspaceTx, campaignId: string): Promise<string[]> {
-  const { rows } = await doNotCallUploadIds(sql`${tx.workspaceId}`, sql`${campaignId}`).execute(tx.db);
-  return rows.map((row) => row.id);
-}
-
 /** The uploads that hold a campaign's contacts, in the order in which they are read. */
 export async function contactUploads(tx: WorkspaceTx, campaignId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -103,13 +87,3 @@ export async function contactUploads(tx: WorkspaceTx, campaignId: string): Promi
     order by cl.position, u.processed_at, u.id`.execute(tx.db);
   return rows.map((row) => row.id);
 }
-
-/** Whether the do-not-call list or one of these uploads holds a number. `number` is SQL for it. */
-export const mustNotBeCalled = (
-  tx: WorkspaceTx,
-  number: ReturnType<typeof sql.ref>,
-  uploads: string[],
-) => sql<boolean>`(
-  exists (select from do_not_call d where d.workspace_id = ${tx.workspaceId} and d.phone_number = ${number})
-  or exists (select from contact_list_entries b where b.workspace_id = ${tx.workspaceId}
-    and b.upload_id = any(${uploads}::uuid[]) and b.phone_number = ${number}))`;

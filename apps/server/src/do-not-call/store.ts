@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { containing, type PageQuery, pageRows } from '../database/page.ts';
+import { doNotCallNumbers, readDoNotCallUploads } from './do-not-call-numbers.ts';
 
 /** A number that is not called, and where that stands: an opt-out, or an entry of a list. Numbers are E.164 without plus. */
 export interface DoNotCallRow {
@@ -47,32 +48,6 @@ export async function removeOptOut(tx: WorkspaceTx, phoneNumber: number): Promis
 }
 
 /**
- * The UUIDs of the uploads whose entries the whole workspace doesn't call: the processed ones of ready lists of type
- * `dnd`. Together with `do_not_call` they are all that holds for every call.
- */
-export async function workspaceDoNotCallUploads(tx: WorkspaceTx): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select u.id from contact_list_uploads u
-    join contact_lists l on l.workspace_id = u.workspace_id and l.id = u.list_id
-    where u.workspace_id = ${tx.workspaceId} and u.status = 'processed' and l.type = 'dnd' and l.status = 'ready'
-    order by u.id`.execute(tx.db);
-  return rows.map((row) => row.id);
-}
-
-/** Which of some numbers, E.164 without the plus, the workspace doesn't call. */
-export async function numbersNotCalled(tx: WorkspaceTx, phoneNumbers: readonly number[]): Promise<Set<number>> {
-  const uploads = await workspaceDoNotCallUploads(tx);
-  const { rows } = await sql<{ phone_number: number }>`
-    select phone_number from do_not_call
-    where workspace_id = ${tx.workspaceId} and phone_number = any(${phoneNumbers}::bigint[])
-    union all
-    select phone_number from contact_list_entries
-    where workspace_id = ${tx.workspaceId} and upload_id = any(${uploads}::uuid[])
-      and phone_number = any(${phoneNumbers}::bigint[])`.execute(tx.db);
-  return new Set(rows.map((row) => row.phone_number));
-}
-
-/**
  * One page of opt-outs and list entries together, by time, and how many there are on all pages. The entries of one upload
  * have one time, so each upload gives no more than the page's end is away from the beginning, by its index on the number.
  */
@@ -85,7 +60,7 @@ export async function listDoNotCall(
   const direction = sql.raw(page.order === 'asc' ? 'asc' : 'desc');
   const { searchText } = page;
   const matching = searchText === undefined ? sql`true` : sql`('+' || phone_number) like ${containing(searchText)}`;
-  const uploads = await workspaceDoNotCallUploads(tx);
+  const uploads = await readDoNotCallUploads(tx);
   const entries = sql<DoNotCallRow>`
     select * from (
       select phone_number, reason, null::uuid as list_id, created_at from do_not_call
@@ -102,10 +77,9 @@ export async function listDoNotCall(
     order by created_at ${direction}, phone_number ${direction}, list_id ${direction}
     limit ${limit} offset ${offset}`.execute(tx.db);
   const count = sql<{ count: number }>`
-    select (select count(*) from do_not_call where workspace_id = ${workspaceId} and ${matching})
-      + (select count(*) from contact_list_entries
-          where workspace_id = ${workspaceId} and upload_id = any(${uploads}::uuid[]) and ${matching}) as count
-    `.execute(tx.db);
+    select count(*) from (${doNotCallNumbers(sql`${workspaceId}`, sql`${uploads}`)}) as d where ${matching}`.execute(
+    tx.db,
+  );
   const [{ rows }, counted] = await Promise.all([entries, count]);
   return { rows, totalCount: counted.rows[0]!.count };
 }

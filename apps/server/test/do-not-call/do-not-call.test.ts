@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addOptOut, workspaceDoNotCallUploads } from '../../src/do-not-call/store.ts';
+import { readDoNotCallUploads } from '../../src/do-not-call/do-not-call-numbers.ts';
+import { addOptOut } from '../../src/do-not-call/store.ts';
 import { newUuid } from '../../src/ids.ts';
 import { type NumberServer, startNumberServer } from '../phone-numbers/number-server.ts';
 
@@ -112,7 +113,7 @@ test('entries of ready dnd lists stand beside the opt-outs, and only theirs', as
     contactListId: `list_${ready.listId.replaceAll('-', '')}`,
     createdAt: '2020-01-01T00:00:00.000Z',
   });
-  const uploads = await server.deps.database.inWorkspace(workspaceId, workspaceDoNotCallUploads);
+  const uploads = await server.deps.database.inWorkspace(workspaceId, (tx) => readDoNotCallUploads(tx));
   expect(uploads).toEqual([ready.uploadId]);
 });
 

@@ -156,7 +156,7 @@ test.concurrent('from a pool a number is chosen and counted, for the next attemp
     expect(await request({ from })).toMatchObject({ kind: 'blocked', reason: 'already_on_a_call' });
     expect(await attempts()).toEqual([1, 0]);
     const second = await request({ from, runId, attempt: 2, to: '+14155550101' });
-    expect(second).toMatchObject({ kind: 'queued', call: { from: 12125550201 } });
+    expect(second).toMatchObject({ kind: 'queued', call: { fromNumber: 12125550201 } });
     expect(await request({ from, to: '+14155550102' })).toEqual({ kind: 'blocked', reason: 'no_caller_id' });
     // Its time is long over: it goes back.
     dialer.place([first.call]);

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { CampaignKey } from '../../calls/call-owner.ts';
 import { utcDay } from '../../clock.ts';
 import type { EngineTx } from '../../database/database.ts';
+import { doNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
 import type { ScheduleRow } from '../lanes.ts';
-import { doNotCallUploadIds } from '../store.ts';
 
 /** A campaign under the claim's lock, with what its workspace and its number allow. */
 export interface ClaimedCampaign extends ScheduleRow {
@@ -62,7 +62,7 @@ export async function lockForClaim(
       w.max_concurrent_calls, w.max_attempts_per_person_per_day, w.max_calls_per_day, w.allowed_countries,
       w.premium_rate_allowed,
       n.phone_number as from_number, n.provider, n.allowed_outbound_countries, u.pool_id is not null as pooled,
-      array(${doNotCallUploadIds(sql.ref('c.workspace_id'), sql.ref('c.id'))}) as do_not_call_uploads
+      array(${doNotCallUploads(sql.ref('c.workspace_id'), sql.ref('c.id'))}) as do_not_call_uploads
     from campaigns c
     join workspaces w on w.id = c.workspace_id
     join servers s on s.id = ${serverId}

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { callVariables } from '../../calls/call-variables.ts';
 import { isShortNumber } from '../../calls/short-number.ts';
 import type { EngineTx } from '../../database/database.ts';
+import { isDoNotCall } from '../../do-not-call/do-not-call-numbers.ts';
 import { mayCall } from '../../phone-numbers/may-call.ts';
 import type { Lane } from '../lanes.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
@@ -78,9 +79,7 @@ export function pickStatement(
   const states = [...lanes.map(() => 'waiting'), ...lanes.map(() => 'pending')];
   return sql<Row>`
     select k.*, l.columns,
-      exists (select from do_not_call d where d.workspace_id = ${workspaceId} and d.phone_number = k.phone_number)
-      or exists (select from contact_list_entries e where e.workspace_id = ${workspaceId}
-        and e.upload_id = any(${campaign.do_not_call_uploads}::uuid[]) and e.phone_number = k.phone_number) as do_not_call
+      ${isDoNotCall(sql.ref('k.phone_number'), sql`${workspaceId}`, sql`${campaign.do_not_call_uploads}`)} as do_not_call
     from (
       select c.* from unnest(${[...lanes, ...lanes]}::smallint[], ${states}::text[]) as q (lane, state)
       cross join lateral (

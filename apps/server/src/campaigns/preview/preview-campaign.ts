@@ -1,11 +1,12 @@
 import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../../database/database.ts';
+import { readDoNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
 import type { Candidate } from '../../number-pools/assign-numbers.ts';
 import type { CallingArea } from '../../phone-numbers/may-call.ts';
 import { type ContactReason, campaignReason, hasEnded } from '../explain-contact.ts';
 import type { CampaignRow } from '../shape-campaign.ts';
 import { type Situation, situationOf } from '../situation.ts';
-import { contactUploads, doNotCallUploads } from '../store.ts';
+import { contactUploads } from '../store.ts';
 import { previewCallers } from './preview-callers.ts';
 import { countWhoIsLeft } from './preview-counts.ts';
 import { previewSample } from './preview-sample.ts';
@@ -58,7 +59,7 @@ async function scopeOf(tx: WorkspaceTx, campaign: CampaignRow, sampleSize: numbe
     campaign,
     situation,
     uploads: isBeforeStart ? await contactUploads(tx, campaign.id) : undefined,
-    doNotCallUploads: await doNotCallUploads(tx, campaign.id),
+    doNotCallUploads: await readDoNotCallUploads(tx, campaign.id),
     callers: candidates,
     area: { ...situation.area, countries: [...situation.area.countries, countries] },
     nobody: nobodyReason(situation, isBeforeStart, canStart),

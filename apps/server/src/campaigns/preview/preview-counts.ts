@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../database/database.ts';
+import { doNotCallNumbers } from '../../do-not-call/do-not-call-numbers.ts';
 import { mayCall } from '../../phone-numbers/may-call.ts';
 import type { ContactReason } from '../explain-contact.ts';
 import type { PreviewScope } from './preview-campaign.ts';
@@ -46,9 +47,7 @@ function numbersLeft(tx: WorkspaceTx, { campaign, uploads }: PreviewScope) {
 }
 
 const blockedNumbers = (tx: WorkspaceTx, { doNotCallUploads }: PreviewScope) => sql`
-  select phone_number from do_not_call where workspace_id = ${tx.workspaceId}
-  union select phone_number from contact_list_entries
-  where workspace_id = ${tx.workspaceId} and upload_id = any(${doNotCallUploads}::uuid[])`;
+  select distinct phone_number from (${doNotCallNumbers(sql`${tx.workspaceId}`, sql`${doNotCallUploads}`)}) as d`;
 
 async function countBlocked(tx: WorkspaceTx, scope: PreviewScope) {
   const { rows } = await sql<{ total: number; blocked: number; examples: number[] | null }>`

@@ -2,12 +2,12 @@ import type { components } from '@trunkline/client/schema';
 import { type RawBuilder, sql } from 'kysely';
 import { toE164 } from '../../calls/call.ts';
 import type { WorkspaceTx } from '../../database/database.ts';
+import { isDoNotCall } from '../../do-not-call/do-not-call-numbers.ts';
 import { assignNumbers } from '../../number-pools/assign-numbers.ts';
 import { countryOfNumber } from '../../phone-numbers/country.ts';
 import { mayCall } from '../../phone-numbers/may-call.ts';
 import { contactExplainer, type Explanation } from '../explain-contact.ts';
 import { laneZones } from '../list-contacts.ts';
-import { mustNotBeCalled } from '../store.ts';
 import type { PreviewScope } from './preview-campaign.ts';
 
 type PreviewContact = components['schemas']['CampaignPreviewContact'];
@@ -103,7 +103,7 @@ const entryColumns = sql`e.phone_number, e.name, 'pending' as state, e.timezone,
 const contactColumns = sql`c.phone_number, c.name, c.state, null as timezone, c.lane, c.next_attempt_at, c.reason`;
 
 const blocked = (tx: WorkspaceTx, scope: PreviewScope, number: string) =>
-  sql`${mustNotBeCalled(tx, sql.ref(number), scope.doNotCallUploads)} as do_not_call`;
+  sql`${isDoNotCall(sql.ref(number), sql`${tx.workspaceId}`, sql`${scope.doNotCallUploads}`)} as do_not_call`;
 
 async function candidates(tx: WorkspaceTx, query: RawBuilder<Candidate>): Promise<Candidate[]> {
   const { rows } = await query.execute(tx.db);
