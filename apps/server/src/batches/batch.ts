@@ -10,7 +10,7 @@ export type BatchStatus = Batch['status'];
 /** The states that a batch can move to, as the contract's `x-transitions` show them. */
 export const batchTransitions = {
   scheduled: ['running', 'cancelled', 'failed'],
-  running: ['completed', 'cancelled', 'failed'],
+  running: ['completed', 'cancelled'],
   completed: [],
   cancelled: [],
   failed: [],

@@ -4,8 +4,8 @@ import type { CampaignStatus } from '../database/schema.ts';
 export const campaignTransitions = {
   draft: ['running', 'scheduled', 'cancelled'],
   scheduled: ['running', 'completed', 'cancelled', 'failed'],
-  running: ['paused', 'completed', 'stopped', 'failed'],
-  paused: ['running', 'completed', 'stopped', 'failed'],
+  running: ['paused', 'completed', 'stopped'],
+  paused: ['running', 'completed', 'stopped'],
   completed: [],
   stopped: [],
   cancelled: [],

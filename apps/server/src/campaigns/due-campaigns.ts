@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { CampaignKey } from '../calls/call-owner.ts';
 import type { EngineTx } from '../database/database.ts';
+import { from } from '../database/moves.ts';
+import { campaignTransitions } from './campaign.ts';
 
 interface KeyRow {
   workspace_id: string;
@@ -43,11 +45,11 @@ export async function campaignsToStart(tx: EngineTx, now: Date): Promise<Campaig
 export async function endDueCampaigns(tx: EngineTx, now: Date): Promise<CampaignKey[]> {
   const { rows } = await sql<KeyRow>`
     with due as (select workspace_id, id from campaigns
-      where status in ('scheduled', 'running', 'paused') and end_date <= ${now}
+      where status in ${from(campaignTransitions, 'completed')} and end_date <= ${now}
       order by workspace_id, id for no key update)
     update campaigns c set status = 'completed', ended_at = ${now}, updated_at = ${now}, revision = revision + 1
     from due
-    where c.workspace_id = due.workspace_id and c.id = due.id and c.status in ('scheduled', 'running', 'paused')
+    where c.workspace_id = due.workspace_id and c.id = due.id and c.status in ${from(campaignTransitions, 'completed')}
     returning c.workspace_id, c.id`.execute(tx.db);
   return rows.map(toKey);
 }

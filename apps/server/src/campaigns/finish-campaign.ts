@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { CampaignKey } from '../calls/call-owner.ts';
 import type { EngineTx } from '../database/database.ts';
+import { from } from '../database/moves.ts';
+import { campaignTransitions } from './campaign.ts';
 
 /**
  * Completes a running campaign that has nothing left to do, or has reached its `targetCallCount`, with no call up.
@@ -14,7 +16,8 @@ export async function finishIfDone(
 ): Promise<boolean> {
   const { rows } = await sql`
     update campaigns set status = 'completed', ended_at = ${now}, updated_at = ${now}, revision = revision + 1
-    where workspace_id = ${workspaceId} and id = ${campaignId} and status = 'running' and in_flight = 0
+    where workspace_id = ${workspaceId} and id = ${campaignId} and status in ${from(campaignTransitions, 'completed', 'running')}
+      and in_flight = 0
       and (answered >= target_call_count or (contacts_added and not exists (
         select from campaign_contacts c where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId}
           and c.state in ('pending', 'waiting'))))

@@ -1,15 +1,17 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
+import { from } from '../database/moves.ts';
 import type { CampaignKind, CampaignStatus } from '../database/schema.ts';
 import type { AuditEntry } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
+import { campaignTransitions } from './campaign.ts';
 import type { CampaignDeps } from './deps.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
 import type { Campaign } from './shape-campaign.ts';
 import { findCampaign } from './store.ts';
 
 interface Move {
-  from: readonly CampaignStatus[];
+  from: RawBuilder<unknown>;
   to: CampaignStatus;
   /** What the time of the move is kept in. */
   stamps: readonly ('paused_at' | 'resumed_at' | 'stopped_at' | 'cancelled_at' | 'ended_at')[];
@@ -22,28 +24,28 @@ interface Move {
 /** What clients do to a campaign once it is there, but for its start. */
 export const campaignMoves = {
   pause: {
-    from: ['running'],
+    from: from(campaignTransitions, 'paused'),
     to: 'paused',
     stamps: ['paused_at'],
     rule: 'Only a running campaign can be paused',
     instead: {},
   },
   resume: {
-    from: ['paused'],
+    from: from(campaignTransitions, 'running', 'paused'),
     to: 'running',
     stamps: ['resumed_at'],
     rule: 'Only a paused campaign can be resumed',
     instead: { draft: 'Start it instead.' },
   },
   stop: {
-    from: ['running', 'paused'],
+    from: from(campaignTransitions, 'stopped'),
     to: 'stopped',
     stamps: ['stopped_at', 'ended_at'],
     rule: 'Only a running or paused campaign can be stopped',
     instead: { draft: 'Cancel it instead.', scheduled: 'Cancel it instead.' },
   },
   cancel: {
-    from: ['draft', 'scheduled'],
+    from: from(campaignTransitions, 'cancelled'),
     to: 'cancelled',
     stamps: ['cancelled_at', 'ended_at'],
     rule: 'Only a draft or a scheduled campaign can be cancelled',
@@ -58,11 +60,10 @@ export async function tryMove(
   { kind, name, now }: { kind: CampaignKind; name: keyof typeof campaignMoves; now: Date },
 ): Promise<boolean> {
   const move: Move = campaignMoves[name];
-  const from = sql.join(move.from.map((status) => sql.lit(status)));
   const { rows } = await sql`
     update campaigns set status = ${sql.lit(move.to)}, updated_at = ${now}, revision = revision + 1,
       next_claim_at = 'epoch', ${sql.join(move.stamps.map((stamp) => sql`${sql.ref(stamp)} = ${now}`))}
-    where workspace_id = ${workspaceId} and id = ${campaignId} and kind = ${sql.lit(kind)} and status in (${from})
+    where workspace_id = ${workspaceId} and id = ${campaignId} and kind = ${sql.lit(kind)} and status in ${move.from}
     returning id`.execute(db);
   return rows.length === 1;
 }

@@ -2,8 +2,10 @@ import { sql } from 'kysely';
 import type { AgentDirectory } from '../agents/directory.ts';
 import type { CampaignKey } from '../calls/call-owner.ts';
 import type { Database, WorkspaceTx } from '../database/database.ts';
+import { from } from '../database/moves.ts';
 import type { AuditEntry } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
+import { campaignTransitions } from './campaign.ts';
 import { checkStartable } from './check-startable.ts';
 import type { CampaignDeps } from './deps.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
@@ -52,7 +54,9 @@ const startsAt = ({ scheduled_at, start_date }: CampaignRow) =>
 async function schedule(tx: WorkspaceTx, campaignId: string, now: Date): Promise<void> {
   await sql`
     update campaigns set status = 'scheduled', updated_at = ${now}, revision = revision + 1
-    where workspace_id = ${tx.workspaceId} and id = ${campaignId} and status in ('draft')`.execute(tx.db);
+    where workspace_id = ${tx.workspaceId} and id = ${campaignId} and status in ${from(campaignTransitions, 'scheduled')}`.execute(
+    tx.db,
+  );
 }
 
 /** The dialer takes it from here: it adds the contacts of these uploads, and calls. */
@@ -61,7 +65,9 @@ async function beginDialing(tx: WorkspaceTx, campaignId: string, now: Date): Pro
   await sql`
     update campaigns set status = 'running', started_at = ${now}, updated_at = ${now}, revision = revision + 1,
       next_claim_at = 'epoch', contacts_added = false, adding_uploads = ${uploads}, adding_after_row = 0
-    where workspace_id = ${tx.workspaceId} and id = ${campaignId} and status in ('draft', 'scheduled')`.execute(tx.db);
+    where workspace_id = ${tx.workspaceId} and id = ${campaignId} and status in ${from(campaignTransitions, 'running', 'draft', 'scheduled')}`.execute(
+    tx.db,
+  );
 }
 
 /**
@@ -82,7 +88,9 @@ export const startDueCampaign =
         await sql`
           update campaigns set status = 'failed', failure_reason = ${obstacle.reason}, ended_at = ${now},
             updated_at = ${now}, revision = revision + 1
-          where workspace_id = ${workspaceId} and id = ${campaignId} and status in ('scheduled')`.execute(tx.db);
+          where workspace_id = ${workspaceId} and id = ${campaignId} and status in ${from(campaignTransitions, 'failed')}`.execute(
+          tx.db,
+        );
       }
       if (campaign.kind === 'campaign') await recordCampaignStatus(tx, campaignId, now);
     });

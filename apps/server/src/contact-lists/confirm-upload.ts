@@ -84,11 +84,7 @@ export async function finishImport(
   now: Date,
 ): Promise<void> {
   await moveUpload(tx, uploadId, 'processed', { processed_at: now, imported_rows: imported }, now);
-  await tx.db
-    .updateTable('contact_lists')
-    .set({ status: sql`'ready'`, total_entries: sql`total_entries + ${added}`, updated_at: now })
-    .where('workspace_id', '=', tx.workspaceId)
-    .where('id', '=', listId)
-    .where(sql<boolean>`status in ('draft', 'ready')`)
-    .execute();
+  await sql`
+    update contact_lists set status = 'ready', total_entries = total_entries + ${added}, updated_at = ${now}
+    where workspace_id = ${tx.workspaceId} and id = ${listId} and status in ('draft', 'ready')`.execute(tx.db);
 }

@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
+import { from } from '../database/moves.ts';
 import { toId } from '../ids.ts';
 import type { ActorOf } from '../journal/actor.ts';
 import { audit } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import type { ContactListDeps } from './deps.ts';
+import { listTransitions } from './list.ts';
 import { type EraseJob, eraseQueue } from './queues.ts';
 import { lockList } from './store.ts';
 
@@ -59,12 +61,11 @@ export async function deleteList(
       .returning(['id', 'storage_key', 'error_report_key'])
       .execute();
     if (campaigns.length > 0) {
-      await tx.db
-        .updateTable('contact_lists')
-        .set({ status: sql`'archived'`, total_entries: 0, updated_at: now })
-        .where('workspace_id', '=', workspaceId)
-        .where('id', '=', listId)
-        .execute();
+      await sql`
+        update contact_lists set status = 'archived', total_entries = 0, updated_at = ${now}
+        where workspace_id = ${workspaceId} and id = ${listId} and status in ${from(listTransitions, 'archived')}`.execute(
+        tx.db,
+      );
     } else {
       await tx.db
         .deleteFrom('contact_lists')

@@ -35,7 +35,7 @@ async function expire(
   now: Date,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
-    const expired = await moveUpload(tx, uploadId, 'expired', {}, now, { from });
+    const expired = await moveUpload(tx, uploadId, 'expired', {}, now, { only: from });
     if (expired && from === 'validated') {
       await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
     }

@@ -39,7 +39,7 @@ export async function giveUpImport(
   await database.inWorkspace(workspaceId, async (tx) => {
     const message = 'The import failed. Upload the file again.';
     const change = { failure_code: 'unreadable_file', failure_message: message };
-    const failed = await moveUpload(tx, uploadId, 'failed', change, clock.now());
+    const failed = await moveUpload(tx, uploadId, 'failed', change, clock.now(), { only: 'processing' });
     if (failed) await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
   });
   notifications.notify(uploadId);

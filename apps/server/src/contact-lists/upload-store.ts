@@ -1,8 +1,9 @@
 import { type Insertable, sql, type Updateable } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import { from } from '../database/moves.ts';
 import type { Schema, UploadStatus } from '../database/schema.ts';
 import { type AuditEntry, record } from '../journal/record.ts';
-import { isFinal, shapeUpload, statesBefore, type UploadRow } from './upload.ts';
+import { isFinal, shapeUpload, type UploadRow, uploadTransitions } from './upload.ts';
 
 type Change = Omit<Updateable<Schema['contact_list_uploads']>, 'status' | 'revision' | 'updated_at'>;
 
@@ -41,7 +42,7 @@ export async function findUpload(tx: WorkspaceTx, listId: string, id: string): P
 
 /**
  * Moves an upload to a state and records the event.
- * @param from the state that it must be in; otherwise any that leads there
+ * @param only the state that it must be in; otherwise any that leads there
  * @returns the upload after the move; nothing where its state doesn't allow it, or it is gone
  */
 export async function moveUpload(
@@ -50,15 +51,14 @@ export async function moveUpload(
   to: UploadStatus,
   change: Change,
   now: Date,
-  { actor, from }: { actor?: AuditEntry; from?: UploadStatus } = {},
+  { actor, only }: { actor?: AuditEntry; only?: UploadStatus } = {},
 ): Promise<UploadRow | undefined> {
-  const before = statesBefore(to).filter((status) => from === undefined || status === from);
   const moved = await tx.db
     .updateTable('contact_list_uploads')
     .set({ ...change, status: to, updated_at: now, revision: sql`revision + 1` })
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', id)
-    .where(sql<boolean>`status in (${sql.join(before.map((status) => sql.lit(status)))})`)
+    .where(sql<boolean>`status in ${from(uploadTransitions, to, ...(only ? [only] : []))}`)
     .returningAll()
     .executeTakeFirst();
   if (moved) await recordUpload(tx, moved, `upload.${to}`, now, actor);

@@ -20,12 +20,6 @@ export const uploadTransitions = {
   expired: [],
 } as const satisfies Record<UploadStatus, readonly UploadStatus[]>;
 
-const statuses = Object.keys(uploadTransitions) as UploadStatus[];
-
-/** The states that lead to this one. */
-export const statesBefore = (to: UploadStatus): UploadStatus[] =>
-  statuses.filter((from) => (uploadTransitions[from] as readonly UploadStatus[]).includes(to));
-
 /** Whether nothing can happen to an upload any more. */
 export const isFinal = (status: UploadStatus): boolean => uploadTransitions[status].length === 0;
 

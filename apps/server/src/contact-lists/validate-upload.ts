@@ -149,7 +149,7 @@ export async function giveUpValidation(deps: ContactListDeps, job: UploadJob): P
     const change = { failure_code: 'unreadable_file', failure_message: message };
     const now = clock.now();
     await moveUpload(tx, uploadId, 'validating', {}, now);
-    const failed = await moveUpload(tx, uploadId, 'failed', change, now, { from: 'validating' });
+    const failed = await moveUpload(tx, uploadId, 'failed', change, now, { only: 'validating' });
     if (failed) await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
   });
   notifications.notify(uploadId);

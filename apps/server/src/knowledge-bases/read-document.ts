@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
+import { from } from '../database/moves.ts';
 import { changeDocuments } from './change-documents.ts';
 import type { KnowledgeBaseDeps } from './deps.ts';
 import { detectLanguage } from './detect-language.ts';
-import { type DocumentRow, fileKey } from './document.ts';
+import { type DocumentRow, documentTransitions, fileKey } from './document.ts';
 import { deletePassages, insertPassages } from './passages.ts';
 import type { ReadJob } from './queues.ts';
 import { readingLimits } from './reading/limits.ts';
@@ -49,7 +50,8 @@ class ReadingOver extends Error {}
 async function begin(tx: WorkspaceTx, id: string, now: Date): Promise<DocumentRow | undefined> {
   await sql`
     update knowledge_base_documents set status = 'processing', updated_at = ${now}
-    where workspace_id = ${tx.workspaceId} and id = ${id} and status = 'pending'`.execute(tx.db);
+    where workspace_id = ${tx.workspaceId} and id = ${id}
+      and status in ${from(documentTransitions, 'processing')}`.execute(tx.db);
   const document = await tx.db
     .updateTable('knowledge_base_documents')
     .set({ reading: sql`reading + 1` })
@@ -91,12 +93,12 @@ async function end(
               update knowledge_base_documents set status = 'failed', error_message = ${reading.fault},
                 file_type = ${fileType}, updated_at = ${now}
               where workspace_id = ${tx.workspaceId} and id = ${document.id} and reading = ${document.reading}
-                and status = 'processing'`.execute(tx.db)
+                and status in ${from(documentTransitions, 'failed')}`.execute(tx.db)
           : await sql`
               update knowledge_base_documents set status = 'ready', extracted_text_size_bytes = ${reading.bytes},
                 file_type = ${fileType}, language = ${language}, updated_at = ${now}
               where workspace_id = ${tx.workspaceId} and id = ${document.id} and reading = ${document.reading}
-                and status = 'processing'`.execute(tx.db);
+                and status in ${from(documentTransitions, 'ready')}`.execute(tx.db);
       if ('fault' in reading && moved.numAffectedRows) await deletePassages(tx, document.id);
     });
   });

@@ -68,7 +68,6 @@ async function beginRelease(
     .set(
       held
         ? {
-            status: 'suspended',
             releasing_from: before.status === 'active' ? 'active' : 'suspended',
             due_at: new Date(now.getTime() + TAKE_UP_MS),
           }
@@ -84,7 +83,8 @@ async function beginRelease(
     .returningAll()
     .executeTakeFirst();
   if (!marked) throw new ServiceError('number_in_use', await reasonOf(tx, id));
-  return held ? marked : release(deps, tx, marked, actorOf);
+  if (!held) return release(deps, tx, marked, actorOf);
+  return marked.status === 'active' ? moveNumber(tx, marked, 'suspended', {}) : marked;
 }
 
 /** Keeps claims from the number's pool out: what they have called from it is committed, and they won't choose it now. */

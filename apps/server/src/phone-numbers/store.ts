@@ -1,5 +1,6 @@
 import { type SqlBool, sql, type Updateable } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import { from } from '../database/moves.ts';
 import { containing, type PageQuery, pageRows } from '../database/page.ts';
 import type { Schema } from '../database/schema.ts';
 import type { ProviderNumber } from '../telephony/gateway.ts';
@@ -52,13 +53,18 @@ export function changeNumber(
  */
 export function moveNumber(
   tx: WorkspaceTx,
-  row: PhoneNumberRow,
+  { id }: PhoneNumberRow,
   status: PhoneNumberStatus,
   changes: Updateable<Schema['phone_numbers']>,
 ): Promise<PhoneNumberRow> {
-  const allowed: readonly PhoneNumberStatus[] = phoneNumberTransitions[row.status];
-  if (!allowed.includes(status)) throw new Error(`A phone number does not go from ${row.status} to ${status}.`);
-  return changeNumber(tx, row.id, { ...changes, status });
+  return tx.db
+    .updateTable('phone_numbers')
+    .set({ ...changes, status })
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .where(sql<SqlBool>`status in ${from(phoneNumberTransitions, status)}`)
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 /** One page of numbers that are not released, and how many there are on all pages. */
@@ -105,7 +111,7 @@ export async function forgetFailed(
 ): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     update phone_numbers set status = 'released', revision = revision + 1, updated_at = ${now}
-    where workspace_id = ${tx.workspaceId} and phone_number = any(${phoneNumbers}) and status = 'failed'
+    where workspace_id = ${tx.workspaceId} and phone_number = any(${phoneNumbers}) and status in ${from(phoneNumberTransitions, 'released', 'failed')}
     returning id`.execute(tx.db);
   for (const { id } of rows) await onReleased(tx, id);
 }
