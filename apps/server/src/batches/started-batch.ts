@@ -2,6 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { toE164 } from '../calls/call.ts';
 import type { WorkspaceTx } from '../database/database.ts';
+import { together } from '../database/together.ts';
 import { toId } from '../ids.ts';
 import type { BatchStatus } from './batch.ts';
 import type { RejectedRecipient } from './judge-recipients.ts';
@@ -51,15 +52,16 @@ export function shapeStarted(batch: StartedBatch): BatchStarted {
 }
 
 /** The same answer once more, from what is kept of it. IDs of contacts rise in the order of the request. */
-export async function startedAgain({ db, workspaceId }: WorkspaceTx, id: string): Promise<BatchStarted> {
-  const [batches, contacts] = await Promise.all([
+export async function startedAgain(tx: WorkspaceTx, id: string): Promise<BatchStarted> {
+  const { workspaceId } = tx;
+  const [batches, contacts] = await together(tx, [
     sql<{ scheduled_at: Date | null; created_at: Date; rejected: RejectedRecipient[] }>`
       select c.scheduled_at, c.created_at, b.rejected
       from campaigns c join batches b on b.workspace_id = c.workspace_id and b.id = c.id
-      where c.workspace_id = ${workspaceId} and c.id = ${id}`.execute(db),
+      where c.workspace_id = ${workspaceId} and c.id = ${id}`,
     sql<{ id: string; phone_number: number; external_id: string | null }>`
       select id, phone_number, external_id from campaign_contacts
-      where workspace_id = ${workspaceId} and campaign_id = ${id} order by id`.execute(db),
+      where workspace_id = ${workspaceId} and campaign_id = ${id} order by id`,
   ]);
   const batch = batches.rows[0]!;
   return shapeStarted({

@@ -1,6 +1,7 @@
 import { type Insertable, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import type { Schema } from '../database/schema.ts';
+import { together } from '../database/together.ts';
 import { CAMPAIGN_ZONE } from './lanes.ts';
 
 /** A contact of a batch. */
@@ -53,15 +54,16 @@ export async function insertBatch(
       updated_at: now,
     })
     .execute();
-  await Promise.all([
-    db
-      .insertInto('campaign_lists')
-      .values({ workspace_id: workspaceId, campaign_id: id, list_id: listId, role: 'contacts' })
-      .execute(),
+  await together(tx, [
+    () =>
+      db
+        .insertInto('campaign_lists')
+        .values({ workspace_id: workspaceId, campaign_id: id, list_id: listId, role: 'contacts' })
+        .execute(),
     sql`
       insert into campaign_lanes (workspace_id, campaign_id, lane, timezone, opens_at, closes_at)
       select ${workspaceId}, ${id}, x.lane, x.timezone, 'epoch', 'epoch'
-      from unnest(${zones}::text[]) with ordinality as x (timezone, lane)`.execute(db),
+      from unnest(${zones}::text[]) with ordinality as x (timezone, lane)`,
     sql`
       insert into campaign_contacts
         (workspace_id, campaign_id, id, list_id, phone_number, name, "values", lane, state, next_attempt_at, external_id,
@@ -69,6 +71,6 @@ export async function insertBatch(
       select ${workspaceId}, ${id}, x.id, ${listId}, x."phoneNumber", x.name, '{}', x.lane, 'pending', ${now},
         x."externalId", x.metadata
       from json_to_recordset(${JSON.stringify(rows)}) as x (id uuid, "phoneNumber" bigint, name text, lane smallint,
-        "externalId" text, metadata jsonb)`.execute(db),
+        "externalId" text, metadata jsonb)`,
   ]);
 }

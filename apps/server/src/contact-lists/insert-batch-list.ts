@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
+import { together } from '../database/together.ts';
 import { newUuid } from '../ids.ts';
 import { insertList } from './store.ts';
 
@@ -19,30 +20,29 @@ export async function insertBatchList(tx: WorkspaceTx, list: BatchList): Promise
   const [uploadId, count] = [newUuid(), entries.length];
   const times = { created_at: now, updated_at: now };
   await insertList(tx, { id, name, type: 'batch', status: 'ready', total_entries: count, ...times });
-  await Promise.all([
-    tx.db
-      .insertInto('contact_list_uploads')
-      .values({
-        workspace_id: tx.workspaceId,
-        id: uploadId,
-        list_id: id,
-        file_name: name,
-        storage_key: storageKey,
-        status: sql`'processed'`,
-        url_expires_at: now,
-        processed_at: now,
-        total_rows: count,
-        valid_rows: count,
-        imported_rows: count,
-        ...times,
-      })
-      .execute(),
+  await together(tx, [
+    () =>
+      tx.db
+        .insertInto('contact_list_uploads')
+        .values({
+          workspace_id: tx.workspaceId,
+          id: uploadId,
+          list_id: id,
+          file_name: name,
+          storage_key: storageKey,
+          status: sql`'processed'`,
+          url_expires_at: now,
+          processed_at: now,
+          total_rows: count,
+          valid_rows: count,
+          imported_rows: count,
+          ...times,
+        })
+        .execute(),
     sql`
       insert into contact_list_entries (workspace_id, upload_id, phone_number, row_number, name, timezone, "values")
       select ${tx.workspaceId}, ${uploadId}, x.phone_number, x.at, x.name, x.timezone, '{}'
       from unnest(${entries.map((entry) => entry.phoneNumber)}::bigint[], ${entries.map((entry) => entry.name)}::text[],
-        ${entries.map((entry) => entry.timezone)}::text[]) with ordinality as x (phone_number, name, timezone, at)`.execute(
-      tx.db,
-    ),
+        ${entries.map((entry) => entry.timezone)}::text[]) with ordinality as x (phone_number, name, timezone, at)`,
   ]);
 }

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Connection } from './connection.ts';
 import { isRetriable, isStalePlan, translated } from './errors.ts';
 import type { Schema } from './schema.ts';
-import { sendTogether } from './send-together.ts';
+import { inOneWrite } from './together.ts';
 import { bindToClient } from './transaction-driver.ts';
 import { columnTypes } from './types.ts';
 
@@ -150,7 +150,7 @@ async function once<T>(
   const { db, close } = bindToClient(client);
   let discard = false;
   const send = (text: string) => {
-    sendTogether(client);
+    inOneWrite(client);
     return client.query(text).catch((error) => {
       discard = true;
       throw translated(error);

@@ -13,8 +13,8 @@ import {
 import type pg from 'pg';
 import { translated } from './errors.ts';
 import type { Schema } from './schema.ts';
-import { sendTogether } from './send-together.ts';
 import { statement } from './statements.ts';
+import { inOneWrite } from './together.ts';
 
 const changing = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 const adapter = new PostgresAdapter();
@@ -75,7 +75,7 @@ export function bindToClient(client: pg.ClientBase): { db: Kysely<Schema>; close
 
 async function execute<R>(client: pg.ClientBase, query: CompiledQuery): Promise<QueryResult<R>> {
   try {
-    sendTogether(client);
+    inOneWrite(client);
     const { command, rowCount, rows } = await client.query(statement(query.sql, query.parameters));
     return changing.has(command) ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows };
   } catch (error) {

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
+import { together } from '../database/together.ts';
 
 /** An event that webhook endpoints wait for. */
 export interface EventToHandOver {
@@ -23,12 +24,10 @@ export async function eventsToHandOver(tx: EngineTx, after: string, limit: numbe
   const some = (which: RawBuilder<unknown>) => sql`(
     select workspace_id, resource_id, revision, webhook_ids from events_to_hand_over
     where ${which} order by workspace_id, resource_id, revision limit ${limit})`;
-  const [turn, events] = await Promise.all([
-    sql<{ mine: boolean }>`select pg_try_advisory_xact_lock(${sql.lit(TURN)}) as mine`.execute(tx.db),
+  const [turn, events] = await together(tx, [
+    sql<{ mine: boolean }>`select pg_try_advisory_xact_lock(${sql.lit(TURN)}) as mine`,
     sql<EventToHandOver>`
-      ${some(sql`workspace_id > ${after}`)} union all ${some(sql`workspace_id <= ${after}`)} limit ${limit}`.execute(
-      tx.db,
-    ),
+      ${some(sql`workspace_id > ${after}`)} union all ${some(sql`workspace_id <= ${after}`)} limit ${limit}`,
   ]);
   return turn.rows[0]!.mine ? events.rows : [];
 }

@@ -1,4 +1,5 @@
 import { pageAnswer, pageOf } from '../database/page.ts';
+import { together } from '../database/together.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId, toId } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
@@ -59,7 +60,7 @@ export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
     getKnowledgeBase: async ({ path }, { workspaceId }) => {
       const id = fromId(path.kbId);
       const [base, documents] = await database.inSnapshot(workspaceId, (tx) =>
-        Promise.all([findKnowledgeBase(tx, id), documentsOf(tx, id)]),
+        together(tx, [() => findKnowledgeBase(tx, id), () => documentsOf(tx, id)]),
       );
       if (!base) throw notFound();
       return { status: 200, body: wrapped(shapeKnowledgeBase(base, documents)) };
@@ -100,7 +101,10 @@ export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
       const id = fromId(path.kbId);
       const { query, limit = DEFAULT_LIMIT } = body;
       const passages = await database.inSnapshot(workspaceId, async (tx) => {
-        const [base, found] = await Promise.all([findKnowledgeBase(tx, id), searchPassages(tx, id, query, limit)]);
+        const [base, found] = await together(tx, [
+          () => findKnowledgeBase(tx, id),
+          () => searchPassages(tx, id, query, limit),
+        ]);
         if (!base) throw notFound();
         return found;
       });
