@@ -53,6 +53,7 @@ import { startPhoneNumberTasks } from './phone-numbers/tasks.ts';
 import type { TelephonyGateway } from './telephony/gateway.ts';
 import { createSimulator } from './telephony/simulator/simulator.ts';
 import { postgresStore } from './telephony/simulator/store.ts';
+import type { SimulatorTime } from './telephony/simulator/time.ts';
 import { askInboundWebhook } from './webhooks/ask-inbound-webhook.ts';
 import { registerWebhookMetrics } from './webhooks/metrics.ts';
 import { webhookOperations } from './webhooks/operations.ts';
@@ -71,6 +72,7 @@ export interface Overrides {
   handlers?: Partial<Handlers>;
   validateResponses?: 'throw' | 'log';
   onAnswer?: (operationId: OperationId, status: number) => void;
+  simulatorTime?: SimulatorTime;
 }
 
 export interface Parts {
@@ -111,6 +113,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     seed: String(config.simulatorSeed),
     speed: config.simulatorSpeed,
     store: postgresStore(database),
+    ...(overrides.simulatorTime && { time: overrides.simulatorTime }),
   });
   // Until the SIP adapter is there, the simulator also takes the calls of imported numbers.
   const gateways = new Map<string, TelephonyGateway>([

@@ -4,33 +4,12 @@ import path from 'node:path';
 import { createClient } from '@trunkline/client';
 import { pino } from 'pino';
 import { newKey } from '../src/api-keys/key.ts';
-import type { Clock } from '../src/clock.ts';
 import type { Overrides } from '../src/compose.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
 import { noteStatus } from './contract/statuses.ts';
 import { freshDatabase } from './database.ts';
-
-/** A clock that a test moves. */
-export interface TestClock extends Clock {
-  /** Moves it forward. */
-  advance(milliseconds: number): void;
-  set(time: Date): void;
-}
-
-/** A clock that runs with the real one until it is moved. */
-export function testClock(): TestClock {
-  let offset = 0;
-  return {
-    now: () => new Date(Date.now() + offset),
-    advance: (milliseconds) => {
-      offset += milliseconds;
-    },
-    set: (time) => {
-      offset = time.getTime() - Date.now();
-    },
-  };
-}
+import { testClock } from './test-clock.ts';
 
 export interface TestOverrides extends Overrides {
   config?: Partial<Config>;
@@ -64,6 +43,7 @@ export async function startTestServer(overrides: TestOverrides = {}) {
     overrides: {
       validateResponses: 'throw',
       onAnswer: noteStatus,
+      simulatorTime: clock,
       ...overrides,
     },
   });

@@ -11,8 +11,9 @@ import { fromId, toId } from '../../src/ids.ts';
 import type { CallRequest } from '../../src/telephony/gateway.ts';
 import { byTest, seedNumber, seedWorkspace } from '../campaigns/campaign-seed.ts';
 import { freshDatabase } from '../database.ts';
-import { startTestDialer, until } from '../dialing/dialing.ts';
+import { startTestDialer } from '../dialing/dialing.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { until } from '../until.ts';
 
 type StartBatch = components['schemas']['StartBatchFromNumber'];
 

@@ -4,6 +4,7 @@ import type { HeldCall } from '../../src/calls/call.ts';
 import { type EndCallDeps, endCall } from '../../src/calls/end-call.ts';
 import { createCallRecorder } from '../../src/calls/record-call-events.ts';
 import { campaignCallOwner } from '../../src/campaigns/end-contacts.ts';
+import { systemClock } from '../../src/clock.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { newUuid, toId } from '../../src/ids.ts';
 import type { CallEvent, TelephonyGateway } from '../../src/telephony/gateway.ts';
@@ -11,7 +12,6 @@ import { byTest, seedNumber, seedWorkspace } from '../campaigns/campaign-seed.ts
 import { freshDatabase } from '../database.ts';
 
 const log = pino({ level: 'silent' });
-const clock = { now: () => new Date() };
 let database: Database;
 let drop: () => Promise<void>;
 let workspaceId: string;
@@ -36,11 +36,11 @@ afterAll(async () => {
 beforeEach(() => {
   const held = new Map<string, HeldCall>();
   const owner = campaignCallOwner(async () => undefined);
-  ({ record } = createCallRecorder({ database, owner, held, clock, log, onEnded: () => undefined }));
+  ({ record } = createCallRecorder({ database, owner, held, clock: systemClock, log, onEnded: () => undefined }));
   watched = [];
   deps = {
     database,
-    clock,
+    clock: systemClock,
     owner,
     held,
     gatewayFor: () => ({ endCall: (call) => provider(call) }) as TelephonyGateway,

@@ -10,6 +10,7 @@ import { startCampaign } from '../../src/campaigns/start-campaign.ts';
 import { findCampaign } from '../../src/campaigns/store.ts';
 import type { WorkspaceTx } from '../../src/database/database.ts';
 import { fromId, toId } from '../../src/ids.ts';
+import { testClock } from '../test-clock.ts';
 import { campaignDeps } from './campaign-deps.ts';
 import { byTest, type SeededEntry, seedList, seedNumber, seedWorkspace, setKillSwitch } from './campaign-seed.ts';
 
@@ -17,7 +18,7 @@ type Input = Parameters<typeof createCampaign>[2];
 
 let under: Awaited<ReturnType<typeof campaignDeps>>;
 beforeAll(async () => {
-  under = await campaignDeps();
+  under = await campaignDeps(testClock(noon, { stands: true }));
 });
 afterAll(() => under.close());
 
@@ -31,7 +32,6 @@ async function seed(
   given: Partial<Input> = {},
   number: Parameters<typeof seedNumber>[3] = {},
 ) {
-  under.clock.set(noon);
   const workspaceId = await seedWorkspace(under.database);
   await seedNumber(under.database, workspaceId, fromNumber, number);
   const used = [];

@@ -3,22 +3,15 @@ import type { CampaignDeps } from '../../src/campaigns/deps.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { openNotifications } from '../../src/database/notifications.ts';
 import { freshDatabase } from '../database.ts';
+import { testClock } from '../test-clock.ts';
 
 const log = pino({ level: 'silent' });
 
 /** What acts on campaigns need, on a database of its own. Every agent is known but `agent_unknown`. */
-export async function campaignDeps() {
+export async function campaignDeps(clock = testClock()) {
   const fresh = await freshDatabase();
   const database = openDatabase({ connection: fresh.connection, poolSize: 4, log });
   const notifications = openNotifications({ connection: fresh.connection, log });
-  let set: Date | undefined;
-  const clock = {
-    now: () => set ?? new Date(),
-    /** Stops the clock at a time. */
-    set: (time: Date) => {
-      set = time;
-    },
-  };
   const deps: CampaignDeps = {
     database,
     notifications,

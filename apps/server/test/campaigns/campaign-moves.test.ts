@@ -14,6 +14,7 @@ import type { EngineTx } from '../../src/database/database.ts';
 import type { CampaignStatus } from '../../src/database/schema.ts';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
 import { ServiceError } from '../../src/service-error.ts';
+import { testClock } from '../test-clock.ts';
 import { campaignDeps } from './campaign-deps.ts';
 import { byTest, seedList, seedNumber, seedWorkspace } from './campaign-seed.ts';
 
@@ -25,8 +26,7 @@ const ahead = '2026-11-21T12:00:00.000Z';
 const fromNumber = '+14155550100';
 
 beforeAll(async () => {
-  under = await campaignDeps();
-  under.clock.set(now);
+  under = await campaignDeps(testClock(now, { stands: true }));
   workspaceId = await seedWorkspace(under.database);
   await seedNumber(under.database, workspaceId, fromNumber);
   list = toId('list', await seedList(under.database, workspaceId, [{ phone_number: 14155550101 }]));

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newUuid, toId } from '../../src/ids.ts';
-import { until } from '../dialing/dialing.ts';
 import { seedPool } from '../number-pools/pool-seed.ts';
 import { startTestServer } from '../server.ts';
+import { until } from '../until.ts';
 import { seedList } from './campaign-seed.ts';
 import { type CampaignServer, fromNumber, params, startCampaignServer } from './campaign-server.ts';
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { components } from '@trunkline/client/schema';
 import type { TestServer } from '../server.ts';
 
@@ -89,13 +88,4 @@ export async function entriesOf(server: TestServer, id: string) {
   const params = { path: { id }, query: { order: 'asc', perPage: 100 } } as const;
   const { data } = await server.client.GET('/v1/calls/contact-lists/{id}/entries', { params });
   return data!.items;
-}
-
-/** Tries until it is true, at most `milliseconds`. */
-export async function eventually(check: () => Promise<boolean>, milliseconds = 30_000): Promise<void> {
-  const end = Date.now() + milliseconds;
-  while (!(await check())) {
-    if (Date.now() > end) throw new Error('It did not become true in time.');
-    await sleep(50);
-  }
 }

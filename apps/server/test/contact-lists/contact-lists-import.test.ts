@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromId, newUuid } from '../../src/ids.ts';
 import { keyWith } from '../api-keys/keys.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { until } from '../until.ts';
 import {
   addFile,
   confirm,
   createWithFile,
   entriesOf,
-  eventually,
   framesOf,
   importFile,
   openEvents,
@@ -134,7 +134,7 @@ test('an answer that is read while an import commits shows all of it or nothing'
     // The answer has read the list when it waits for the upload.
     await importer.query('begin; lock table contact_list_uploads in access exclusive mode');
     const reading = read(id);
-    await eventually(() =>
+    await until(() =>
       server.database.inEngine(async ({ db }) => {
         const { rows } = await sql`
           select from pg_stat_activity where wait_event_type = 'Lock' and query like '%"list_id" in%'`.execute(db);
@@ -180,8 +180,8 @@ test('deleting erases entries, uploads and files', async () => {
   expect((await read(id)).response.status).toBe(404);
   expect((await remove(id)).response.status).toBe(404);
   expect((await openEvents(server, { id, uploadID })).status).toBe(404);
-  await eventually(async () => (await stored([uploadID])) === 0);
-  await eventually(async () => (await fetch(upload.errorReportUrl!)).status === 404);
+  await until(async () => (await stored([uploadID])) === 0);
+  await until(async () => (await fetch(upload.errorReportUrl!)).status === 404);
 });
 
 test('a stream ends when its list is deleted', async () => {
@@ -205,7 +205,7 @@ test.each(['draft', 'completed'] as const)('a list of a %s campaign stays, archi
   await useInCampaign(id, status);
   expect((await remove(id)).response.status).toBe(200);
   expect((await read(id)).response.status).toBe(404);
-  await eventually(async () => (await stored([uploadID])) === 0);
+  await until(async () => (await stored([uploadID])) === 0);
   const kept = await server.database.inEngine((tx) =>
     tx.db.selectFrom('contact_lists').select(['status', 'total_entries']).where('id', '=', fromId(id)).execute(),
   );

@@ -7,7 +7,8 @@ import { newKey } from '../../src/api-keys/key.ts';
 import { freshDatabase } from '../database.ts';
 import type { TestServer } from '../server.ts';
 import { startServerProcess } from '../server-process.ts';
-import { confirm, eventually, type Ids, validated } from './contact-files.ts';
+import { until } from '../until.ts';
+import { confirm, type Ids, validated } from './contact-files.ts';
 
 /** Some 78 bytes a row. */
 async function* contacts(rows: number) {
@@ -67,7 +68,7 @@ test.skipIf(process.platform !== 'linux').each([1_000_000, 3_000_000])(
     } finally {
       await process.kill();
       // PostgreSQL's own clean-up of the big table can't be ended by this role, but ends by itself.
-      await eventually(
+      await until(
         () =>
           database
             .drop()

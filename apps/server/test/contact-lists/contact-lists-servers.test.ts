@@ -9,7 +9,8 @@ import { fromId } from '../../src/ids.ts';
 import { freshDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { type ServerProcess, startServerProcess } from '../server-process.ts';
-import { confirm, createWithFile, eventually, framesOf, openEvents, validated } from './contact-files.ts';
+import { until } from '../until.ts';
+import { confirm, createWithFile, framesOf, openEvents, validated } from './contact-files.ts';
 
 const apiKey = newKey('test');
 let database: Awaited<ReturnType<typeof freshDatabase>>;
@@ -69,7 +70,7 @@ test('a stream on one server shows an upload that another validates', async () =
   expect(locked.rowCount).toBe(1);
   const headers = list.uploadHeaders;
   await fetch(list.uploadUrl, { method: 'PUT', headers, body: 'phone,city\n+14155550101,Lima\n' });
-  await eventually(async () => (await stateOf(ids.uploadID)).status === 'validating');
+  await until(async () => (await stateOf(ids.uploadID)).status === 'validating');
 
   here = await startHere();
   const [first, all] = (await openEvents(here, ids)).body!.tee();
@@ -93,7 +94,7 @@ test('a server that dies in the middle of a validation: another begins it anew',
   let file = 'phone,city\n';
   for (let i = 0; i < count; i += 1) file += `+1415${2_000_000 + i},Lima ${i}\n`;
   const ids = await createWithFile(await toOther(), `${file}12,\n+14152000000,\n`);
-  await eventually(async () => (await staged(ids.uploadID)) > 0);
+  await until(async () => (await staged(ids.uploadID)) > 0);
   await other.kill();
   const left = await staged(ids.uploadID);
   expect((await stateOf(ids.uploadID)).status).toBe('validating');

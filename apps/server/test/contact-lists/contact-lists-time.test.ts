@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromId } from '../../src/ids.ts';
 import { deleteOldEvents } from '../../src/journal/retention.ts';
 import { startTestServer, type TestServer } from '../server.ts';
-import { confirm, createWithFile, eventually, framesOf, importFile, openEvents, validated } from './contact-files.ts';
+import { until } from '../until.ts';
+import { confirm, createWithFile, framesOf, importFile, openEvents, validated } from './contact-files.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -41,7 +42,7 @@ test('a validated upload expires after seven days without a confirm, and its row
         .where('upload_id', '=', fromId(uploadID))
         .execute(),
     );
-  await eventually(async () => (await rowsOf(ids.uploadID)).length === 0);
+  await until(async () => (await rowsOf(ids.uploadID)).length === 0);
   expect(await rowsOf(confirmed.uploadID)).toHaveLength(1);
 });
 

@@ -15,11 +15,11 @@ import { fromId } from '../../src/ids.ts';
 import { type Jobs, openJobs } from '../../src/jobs/jobs.ts';
 import { openDiskObjectStore } from '../../src/objects/disk.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { until } from '../until.ts';
 import {
   addFile,
   confirm,
   createWithFile,
-  eventually,
   framesOf,
   type Ids,
   importFile,
@@ -111,7 +111,7 @@ test('an import that fails every time ends as failed, and leaves the list as it 
     server.database.inEngine((tx) =>
       tx.db.selectFrom('contact_list_entries').select('upload_id').where('upload_id', '=', job.uploadId).execute(),
     );
-  await eventually(async () => (await rows()).length === 0);
+  await until(async () => (await rows()).length === 0);
 });
 
 test('a file that comes after its upload has expired is removed', async () => {

@@ -1,7 +1,7 @@
 import { importFile } from '../contact-lists/contact-files.ts';
-import { until } from '../dialing/dialing.ts';
 import { addFiles, bases } from '../knowledge-bases/documents.ts';
 import type { TestServer } from '../server.ts';
+import { until } from '../until.ts';
 
 /** What a workspace has: one resource of every kind, by the prefix of its ID, and the number that it calls from. */
 export interface World {

@@ -8,8 +8,9 @@ import { openLease } from '../../src/database/lease.ts';
 import { newUuid } from '../../src/ids.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { seedPool, usePool } from '../number-pools/pool-seed.ts';
+import { until } from '../until.ts';
 import { analyzeOnOld, expectEqualPicks, pickCost, rowsReadBy, seedContacts } from './claim-cost.ts';
-import { campaignRow, type SeededCampaign, seedCampaign, startTestDialer, until } from './dialing.ts';
+import { campaignRow, type SeededCampaign, seedCampaign, startTestDialer } from './dialing.ts';
 
 const LITTLE = 10_000;
 const MUCH = 100_000;

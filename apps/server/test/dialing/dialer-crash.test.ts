@@ -7,7 +7,8 @@ import { openLease } from '../../src/database/lease.ts';
 import { newUuid } from '../../src/ids.ts';
 import { runCrash, runFreeze } from '../crash/servers.ts';
 import { withDatabase } from '../database/own-database.ts';
-import { campaignRow, seedCampaign, startTestDialer, until } from './dialing.ts';
+import { until } from '../until.ts';
+import { campaignRow, seedCampaign, startTestDialer } from './dialing.ts';
 
 const log = pino({ level: 'silent' });
 

@@ -5,6 +5,7 @@ import type { Profile } from '../../src/telephony/simulator/plan.ts';
 import { planCall } from '../../src/telephony/simulator/plan.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { testClock } from '../test-clock.ts';
+import { until } from '../until.ts';
 import {
   campaignRow,
   contactsOf,
@@ -13,7 +14,6 @@ import {
   seedCampaign,
   shortCalls,
   startTestDialer,
-  until,
   untilCompleted,
 } from './dialing.ts';
 import { callsOf, countersOf, dialedWrongly } from './dialing-audit.ts';
@@ -62,7 +62,7 @@ test.concurrent('where the request is lost, nothing happens until the provider s
     await sleep(2500);
     expect(await campaignRow(database, campaignId)).toMatchObject({ attempts: 60, in_flight: 20 });
 
-    options.time.jump(ON_ITS_WAY_MS);
+    options.time.advance(ON_ITS_WAY_MS);
     await untilCompleted(database, campaignId);
     await stop();
     expect(await dialedWrongly(database)).toEqual([]);
@@ -89,12 +89,12 @@ test.concurrent('a call of which the provider can say nothing is closed as unkno
     });
     await until(async () => placed === 30);
     await sleep(300);
-    options.time.jump(9 * MINUTE);
+    options.time.advance(9 * MINUTE);
     await sleep(2500);
     expect(await campaignRow(database, campaignId)).toMatchObject({ in_flight: 30, unknown: 0 });
-    options.time.jump(2 * MINUTE);
+    options.time.advance(2 * MINUTE);
     await untilCompleted(database, campaignId);
-    options.time.jump(10 * MINUTE);
+    options.time.advance(10 * MINUTE);
     await sleep(300);
     await stop();
     expect(await dialedWrongly(database)).toEqual([]);
@@ -115,10 +115,10 @@ test.concurrent('a call whose end was lost is found when it is overdue, and ends
     await until(
       async () => (await callsOf(database, campaignId)).filter((call) => call.status === 'in_progress').length === 30,
     );
-    options.time.jump(100_000);
+    options.time.advance(100_000);
     await sleep(2500);
     expect((await campaignRow(database, campaignId)).in_flight).toBe(30);
-    options.time.jump(30_000);
+    options.time.advance(30_000);
     await untilCompleted(database, campaignId);
     await stop();
     expect(await dialedWrongly(database)).toEqual([]);
@@ -145,7 +145,7 @@ test.concurrent('a call that has rung and that the provider has forgotten ends a
     await until(
       async () => (await callsOf(database, campaignId)).filter((call) => call.status === 'in_progress').length === 5,
     );
-    options.time.jump(3 * MINUTE);
+    options.time.advance(3 * MINUTE);
     await untilCompleted(database, campaignId);
     await stop();
     expect(await campaignRow(database, campaignId)).toMatchObject({ attempts: 5, unknown: 5, done: 5, in_flight: 0 });

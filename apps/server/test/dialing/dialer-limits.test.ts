@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { testClock } from '../test-clock.ts';
+import { until } from '../until.ts';
 import {
   campaignRow,
   contactsOf,
@@ -11,7 +12,6 @@ import {
   shortCalls,
   startTestDialer,
   type TestDialerOptions,
-  until,
   untilCompleted,
 } from './dialing.ts';
 import {
@@ -109,10 +109,10 @@ test.concurrent("the workspace's maxCallsPerDay ends the day's calls, and the ne
     const { campaignId } = await seedCampaign(database, { contacts: 50, workspace: { max_calls_per_day: 30 } });
     await withDialers(database, { dialers: 2, time }, async () => {
       await until(async () => (await campaignRow(database, campaignId)).done === 30);
-      time.jump(30 * 60_000);
+      time.advance(30 * 60_000);
       await sleep(500);
       expect(await campaignRow(database, campaignId)).toMatchObject({ status: 'running', attempts: 30, pending: 20 });
-      time.jumpTo('2026-03-11T00:00:00Z');
+      time.set('2026-03-11T00:00:00Z');
       await untilCompleted(database, campaignId);
     });
   }));
@@ -127,9 +127,9 @@ test.concurrent('nobody is called oftener a day than the workspace allows, in wh
       const waitFor = (attempts: number) =>
         until(async () => (await campaignRow(database, first.campaignId)).busy === attempts);
       await waitFor(5);
-      time.jump(61_000);
+      time.advance(61_000);
       await waitFor(10);
-      time.jump(61_000);
+      time.advance(61_000);
       const second = await seedCampaign(database, { ...seed, workspaceId: first.workspaceId });
       for (const { campaignId } of [first, second]) {
         await until(
@@ -143,14 +143,14 @@ test.concurrent('nobody is called oftener a day than the workspace allows, in wh
         const { kept, counted } = await countersOf(database, campaignId);
         expect(kept).toEqual(counted);
       }
-      time.jumpTo('2026-03-11T00:00:00Z');
+      time.set('2026-03-11T00:00:00Z');
       await until(async () => {
         const rows = [await campaignRow(database, first.campaignId), await campaignRow(database, second.campaignId)];
-        time.jump(31_000);
+        time.advance(31_000);
         await sleep(200);
         return rows.reduce((sum, row) => sum + row.busy, 0) === 20;
       });
-      time.jump(31_000);
+      time.advance(31_000);
       await sleep(300);
       const calls = [...(await callsOf(database, first.campaignId)), ...(await callsOf(database, second.campaignId))];
       // A jump while a call is on its way sends it back, and it stays as cancelled.
@@ -170,7 +170,7 @@ test.concurrent('a person is on one call at a time, whichever campaigns call', (
           (await contactsOf(database, first.campaignId)).some((contact) => contact.reason === 'already_on_a_call'),
       );
       await until(async () => {
-        time.jump(31_000);
+        time.advance(31_000);
         await sleep(300);
         const rows = [await campaignRow(database, first.campaignId), await campaignRow(database, second.campaignId)];
         return rows.every((row) => row.status === 'completed');

@@ -21,6 +21,7 @@ import {
   usePool,
 } from '../number-pools/pool-seed.ts';
 import { testClock } from '../test-clock.ts';
+import { until } from '../until.ts';
 import {
   campaignRow,
   contactsOf,
@@ -29,7 +30,6 @@ import {
   seedCampaign,
   shortCalls,
   startTestDialer,
-  until,
   untilCompleted,
 } from './dialing.ts';
 import { countersOf, dialedWrongly, peak } from './dialing-audit.ts';
@@ -83,7 +83,7 @@ test.concurrent('a pool of five with a dead trunk finishes its campaign, and the
     expect(usage!.cooling_until!.getTime()).toBeGreaterThan(Date.parse(NOON));
     await until(async () => {
       const { status, in_flight } = await campaignRow(database, seeded.campaignId);
-      if (in_flight === 0) time.jump(10_000);
+      if (in_flight === 0) time.advance(10_000);
       return status === 'completed';
     });
     await stop();
@@ -115,12 +115,12 @@ test.concurrent('a number that cooled comes back by itself, and cools longer whe
     await until(async () => (await usage()).faults === 3);
     const first = (await usage()).cooling_until!;
     expect((await campaignRow(database, seeded.campaignId)).attempts).toBe(3);
-    time.jump(first.getTime() - time.now().getTime() + 11_000);
+    time.advance(first.getTime() - time.now().getTime() + 11_000);
     await until(async () => (await usage()).faults === 4);
     const second = (await usage()).cooling_until!;
     expect(second.getTime() - time.now().getTime()).toBeGreaterThan(4 * MINUTE);
     works = true;
-    time.jump(second.getTime() - time.now().getTime() + 11_000);
+    time.advance(second.getTime() - time.now().getTime() + 11_000);
     await untilCompleted(database, seeded.campaignId);
     await stop();
     expect(await usage()).toMatchObject({ faults: 0, cooling_until: null, answered: 4, failed: 4 });
@@ -151,7 +151,7 @@ test.concurrent('with two dialers and two campaigns on one pool, no number ever 
     expect((await usageOf(database, first.memberIds)).map((row) => row.attempts)).toEqual([30, 30, 30, 30]);
     await until(async () => (await callsFrom(database, first.workspaceId)).every((call) => call.ended_at !== null));
     expect(await attempts()).toBe(120);
-    time.jumpTo('2026-03-11T00:00:00Z');
+    time.set('2026-03-11T00:00:00Z');
     for (const id of campaigns) await untilCompleted(database, id);
     await Promise.all(dialers.map(({ stop }) => stop()));
 
@@ -276,7 +276,7 @@ test.concurrent('a busy pool is looked at again soon, and a retry takes another 
     const { stop } = await startTestDialer(database, { time });
     for (const busy of [10, 20, 30]) {
       await until(async () => (await campaignRow(database, seeded.campaignId)).busy === busy);
-      time.jump(MINUTE + 1000);
+      time.advance(MINUTE + 1000);
     }
     await untilCompleted(database, seeded.campaignId);
     await stop();

@@ -8,7 +8,8 @@ import { openLease } from '../../src/database/lease.ts';
 import { newUuid } from '../../src/ids.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { testClock } from '../test-clock.ts';
-import { campaignRow, contactsOf, seedCampaign, startTestDialer, until, untilCompleted } from './dialing.ts';
+import { until } from '../until.ts';
+import { campaignRow, contactsOf, seedCampaign, startTestDialer, untilCompleted } from './dialing.ts';
 import { callsOf, countersOf, dialedWrongly } from './dialing-audit.ts';
 
 const MINUTE = 60_000;
@@ -39,13 +40,13 @@ test.concurrent('each retry waits for its minutes of the policy, and the last on
       expect(contact).toMatchObject({ state: 'waiting', reason: 'retry_later' });
       expect(contact.next_attempt_at.getTime() - call!.ended_at!.getTime()).toBe(5 * MINUTE);
     }
-    time.jump(4.9 * MINUTE);
+    time.advance(4.9 * MINUTE);
     await attempts(5);
-    time.jump(0.2 * MINUTE);
+    time.advance(0.2 * MINUTE);
     await attempts(8);
-    time.jump(29.9 * MINUTE);
+    time.advance(29.9 * MINUTE);
     await attempts(8);
-    time.jump(0.2 * MINUTE);
+    time.advance(0.2 * MINUTE);
     await untilCompleted(database, campaignId);
     await stop();
     expect(await dialedWrongly(database)).toEqual([]);
@@ -77,10 +78,10 @@ test.concurrent('a trunk that fails is tried again after 1, 5 and 15 minutes, an
     const { stop } = await startTestDialer(database, { time });
     for (const [at, minutes] of [1, 5, 15, 15].entries()) {
       await until(async () => (await campaignRow(database, campaignId)).trunk_error === 3 * (at + 1));
-      time.jump((minutes - 0.1) * MINUTE);
+      time.advance((minutes - 0.1) * MINUTE);
       await sleep(300);
       expect((await campaignRow(database, campaignId)).attempts).toBe(3 * (at + 1));
-      time.jump(0.2 * MINUTE);
+      time.advance(0.2 * MINUTE);
     }
     await untilCompleted(database, campaignId);
     await stop();
@@ -102,7 +103,7 @@ test.concurrent('an agent that fails is no attempt of the contact, at most three
     const { stop } = await startTestDialer(database, { time });
     for (const attempts of [3, 6, 9, 12]) {
       await until(async () => (await campaignRow(database, campaignId)).agent_error === attempts);
-      time.jump(16 * MINUTE);
+      time.advance(16 * MINUTE);
     }
     await untilCompleted(database, campaignId);
     await stop();

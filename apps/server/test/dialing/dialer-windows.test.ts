@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { testClock } from '../test-clock.ts';
-import { campaignRow, type SeedOptions, seedCampaign, startTestDialer, until } from './dialing.ts';
+import { until } from '../until.ts';
+import { campaignRow, type SeedOptions, seedCampaign, startTestDialer } from './dialing.ts';
 import { callsOf } from './dialing-audit.ts';
 
 /** The local hour and minute of an instant, from Node's own time zones and not from what the engine uses. */
@@ -28,7 +29,7 @@ async function expectOpen(
   const time = testClock(instants[0]![0]);
   const { stop } = await startTestDialer(database, { time });
   for (const [instant, expected] of instants) {
-    time.jumpTo(instant);
+    time.set(instant);
     const placed = async () =>
       (await callsOf(database, campaignId)).some((call) => call.dialed_at && call.dialed_at >= new Date(instant));
     if (expected === 'open') await until(placed, 9);
@@ -118,7 +119,7 @@ test.concurrent('contacts of one campaign are called each in the hours of their 
       ['13', 40],
     ];
     for (const [hour, dialed] of opening) {
-      time.jumpTo(`2026-03-10T${hour}:00:01Z`);
+      time.set(`2026-03-10T${hour}:00:01Z`);
       await until(async () => (await campaignRow(database, campaignId)).done === dialed);
       await sleep(300);
       const placed = (await callsOf(database, campaignId)).filter((call) => call.placed_at !== null);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -12,6 +11,7 @@ import type { Profile } from '../../src/telephony/simulator/plan.ts';
 import { createSimulator, type Simulator } from '../../src/telephony/simulator/simulator.ts';
 import { postgresStore } from '../../src/telephony/simulator/store.ts';
 import { realTime, type SimulatorTime } from '../../src/telephony/simulator/time.ts';
+import { until } from '../until.ts';
 
 /** The simulator's seed in all tests of dialing. */
 export const SEED = 'test';
@@ -192,15 +192,6 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
       await simulator.stop();
     },
   };
-}
-
-/** Waits until something holds; the check is a query or two. A machine that stalls for a lease costs a campaign 10 s and more. */
-export async function until(holds: () => Promise<boolean>, seconds = 45): Promise<void> {
-  const end = performance.now() + seconds * 1000;
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`It did not come true in ${seconds} s.`);
-    await sleep(30);
-  }
 }
 
 /** Waits until a campaign has completed. */

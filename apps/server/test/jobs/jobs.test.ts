@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type Jobs, NotYet, openJobs } from '../../src/jobs/jobs.ts';
-import { eventually } from '../contact-lists/contact-files.ts';
 import { freshDatabase } from '../database.ts';
+import { until } from '../until.ts';
 
 const logged: { level: number; queue?: string }[] = [];
 const log = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line)) });
@@ -42,7 +42,7 @@ test('a job is there when its transaction commits, is run once, by whichever pro
   await database.inEngine(async (tx) => {
     for (let number = 1; number <= 10; number += 1) await jobs.enqueue(tx, 'once', { number });
   });
-  await eventually(async () => ran.length >= 10);
+  await until(async () => ran.length >= 10);
   expect(ran.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
@@ -60,7 +60,7 @@ test('what fails is tried again, and given up in the end', async () => {
     giveUp: async ({ number }) => void givenUp.push(number),
   });
   await database.inEngine((tx) => jobs.enqueue(tx, 'failing', { number: 7 }));
-  await eventually(async () => givenUp.length > 0, 20_000);
+  await until(async () => givenUp.length > 0, 20);
   expect(tried).toEqual([7, 7]);
   expect(givenUp).toEqual([7]);
 });
@@ -81,7 +81,7 @@ test('what has to wait is tried again too, and alarms nobody; what fails is logg
     await jobs.enqueue(tx, 'waiting', {});
     await jobs.enqueue(tx, 'faulty', {});
   });
-  await eventually(async () => tried.length === 4, 20_000);
+  await until(async () => tried.length === 4, 20);
   expect(logged.filter(({ queue }) => queue === 'waiting')).toEqual([]);
   expect(logged.filter(({ queue }) => queue === 'faulty')).toMatchObject([{ level: 50 }]);
 });
@@ -102,12 +102,12 @@ test('what a process lets go of is taken up by another', async () => {
   const quitting = await openJobs({ connection: fresh.connection, log });
   await quitting.work(worker('quitting'));
   await database.inEngine((tx) => jobs.enqueue(tx, 'long', {}));
-  await eventually(async () => begun.length === 1);
+  await until(async () => begun.length === 1);
   await others.work(worker('other'));
   await quitting.quit();
   await database.inEngine((tx) => quitting.enqueue(tx, 'once', { number: 11 }));
   await quitting.close();
-  await eventually(async () => ended.length === 1, 20_000);
+  await until(async () => ended.length === 1, 20);
   expect(begun).toEqual(['quitting', 'other']);
   expect(ended).toEqual(['other']);
 });

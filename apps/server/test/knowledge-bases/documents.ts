@@ -1,6 +1,6 @@
 import type { components } from '@trunkline/client/schema';
-import { eventually } from '../contact-lists/contact-files.ts';
 import type { TestServer } from '../server.ts';
+import { until } from '../until.ts';
 import type { Content } from './document-files.ts';
 
 export type KnowledgeBase = components['schemas']['KnowledgeBase'];
@@ -50,7 +50,7 @@ export async function readBase(server: TestServer, kbId: string): Promise<Knowle
 
 /** The knowledge base once all of its documents have been read. */
 export async function settled(server: TestServer, kbId: string): Promise<KnowledgeBase> {
-  await eventually(async () => (await readBase(server, kbId)).status !== 'processing', 50_000);
+  await until(async () => (await readBase(server, kbId)).status !== 'processing', 50);
   return readBase(server, kbId);
 }
 

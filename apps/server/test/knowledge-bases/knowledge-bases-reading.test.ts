@@ -12,8 +12,8 @@ import { giveUpReading, readDocument } from '../../src/knowledge-bases/read-docu
 import { readingLimits } from '../../src/knowledge-bases/reading/limits.ts';
 import { runReader } from '../../src/knowledge-bases/run-reader.ts';
 import { openDiskObjectStore } from '../../src/objects/disk.ts';
-import { eventually } from '../contact-lists/contact-files.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { until } from '../until.ts';
 import { type Content, docxOf, encryptedPdf, pdfOf } from './document-files.ts';
 import { addFiles, bases, createBase, readBase, search, settled } from './documents.ts';
 
@@ -203,7 +203,7 @@ test('a document is deleted while it is read, with all that is of it', async () 
   };
   await readDocument(removing, job, never);
   expect((await readBase(server, kbId)).status).toBe('empty');
-  await eventually(async () => !(await readdir(path.join(dataDir, 'objects/documents'))).includes(docId));
+  await until(async () => !(await readdir(path.join(dataDir, 'objects/documents'))).includes(docId));
   expect(await passageCount(job)).toBe(0);
   await readDocument(deps, job, never);
   await giveUpReading(deps, job);
@@ -238,7 +238,7 @@ test('the job itself is tried again while the file can not be had', async () => 
     );
     return reading > 1;
   };
-  await eventually(isTried);
+  await until(isTried);
   await rename(`${file}.away`, file);
   expect((await settled(server, kbId)).documents[0]).toMatchObject({ status: 'ready', extractedTextSizeBytes: 17 });
 });

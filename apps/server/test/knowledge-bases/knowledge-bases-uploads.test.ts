@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromId } from '../../src/ids.ts';
-import { eventually } from '../contact-lists/contact-files.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { until } from '../until.ts';
 import { addFiles, bases, createBase, type Document, formOf, readBase, sendFiles } from './documents.ts';
 
 let server: TestServer;
@@ -32,7 +32,7 @@ const erasures = () =>
 
 /** Nothing is stored but the files of these documents, and nothing waits to be erased. */
 const onlyKept = (documents: Document[]) =>
-  eventually(async () => {
+  until(async () => {
     const expected = documents.map((document) => document.id).sort();
     return (await erasures()).length === 0 && (await filesOnDisk()).sort().join() === expected.join();
   });
@@ -120,7 +120,7 @@ test('a knowledge base holds 100 documents, also where two fill it at once', asy
   const full = await readBase(server, kbId);
   expect(full.documentCount).toBe(100);
   await server.client.DELETE(`${bases}/{kbId}`, { params: { path: { kbId } } });
-  await eventually(async () => (await filesOnDisk()).every((name) => !full.documents.some(({ id }) => id === name)));
+  await until(async () => (await filesOnDisk()).every((name) => !full.documents.some(({ id }) => id === name)));
 });
 
 test('an upload that breaks off leaves nothing', async () => {
@@ -132,9 +132,9 @@ test('an upload that breaks off leaves nothing', async () => {
   sending.on('error', () => undefined);
   const file = (name: string) => `--x\r\nContent-Disposition: form-data; name="files"; filename="${name}"\r\n\r\n`;
   sending.write(`${file('a.txt')}whole\r\n${file('b.txt')}${'half '.repeat(30_000)}`);
-  await eventually(async () => (await filesOnDisk()).length === before.length + 2);
+  await until(async () => (await filesOnDisk()).length === before.length + 2);
   sending.destroy();
-  await eventually(async () => (await filesOnDisk()).length === before.length && (await erasures()).length === 0);
+  await until(async () => (await filesOnDisk()).length === before.length && (await erasures()).length === 0);
   expect((await readBase(server, kbId)).documents).toEqual([]);
 });
 
@@ -147,7 +147,7 @@ test('files of a server that died while it stored them are erased, and can not b
   const file = '--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n';
   const before = await filesOnDisk();
   sending.write(`${file}whole\r\n${file}half`);
-  await eventually(async () => (await erasures()).length === 2);
+  await until(async () => (await erasures()).length === 2);
   // Two hours later.
   await server.database.inEngine((tx) =>
     tx.db
@@ -155,7 +155,7 @@ test('files of a server that died while it stored them are erased, and can not b
       .set({ due_at: new Date(0) })
       .execute(),
   );
-  await eventually(async () => (await erasures()).length === 0);
+  await until(async () => (await erasures()).length === 0);
   sending.end('\r\n--x--\r\n');
   expect(await answered).toBe(503);
   expect((await readBase(server, kbId)).documents).toEqual([]);

@@ -21,7 +21,7 @@ import { createSimulator } from '../../src/telephony/simulator/simulator.ts';
 import { workspaceOperations } from '../../src/workspace/operations.ts';
 import { noteStatus } from '../contract/statuses.ts';
 import { freshDatabase } from '../database.ts';
-import { testClock } from '../server.ts';
+import { testClock } from '../test-clock.ts';
 
 /** A provider of a test's own, whose world is its memory. */
 export const simulatedProvider = (seed = 'numbers') =>

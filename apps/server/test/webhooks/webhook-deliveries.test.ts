@@ -3,11 +3,11 @@ import { fromId } from '../../src/ids.ts';
 import { eraseOldDeliveries } from '../../src/webhooks/retention.ts';
 import { createWithFile, validated } from '../contact-lists/contact-files.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { until } from '../until.ts';
 import {
   arrived,
   createEndpoint,
   deliveriesOf,
-  eventually,
   type Receiver,
   sendsToLoopback,
   startReceiver,
@@ -51,7 +51,7 @@ const only = async (webhookId: string) => {
 
 /** Waits until the only delivery was tried so often, or oftener: the clock goes on by itself. */
 const tried = (webhookId: string, attempts: number) =>
-  eventually(async () => expect((await only(webhookId)).attempts).toBeGreaterThanOrEqual(attempts));
+  until(async () => expect((await only(webhookId)).attempts).toBeGreaterThanOrEqual(attempts));
 
 describe('a delivery that fails', () => {
   test('is tried again at growing intervals, under the same ID, until it is taken', async () => {
@@ -120,14 +120,14 @@ describe('a delivery that fails', () => {
       await tried(id, 1);
       receiver.answer(200);
       await makeUpload();
-      await eventually(async () => expect(await deliveriesOf(server, id)).toHaveLength(2));
+      await until(async () => expect(await deliveriesOf(server, id)).toHaveLength(2));
       server.clock.advance(59 * MINUTE);
       const other = await createEndpoint(server, `${receiver.url}/other`, ['upload.pending']);
       await makeUpload();
-      await eventually(async () => expect((await only(other.id)).status).toBe('delivered'));
+      await until(async () => expect((await only(other.id)).status).toBe('delivered'));
       expect(receiver.received.filter(({ path }) => path === '/hook')).toHaveLength(1);
       server.clock.advance(2 * MINUTE);
-      await eventually(async () => {
+      await until(async () => {
         const statuses = (await deliveriesOf(server, id)).map((each) => each.status);
         expect(statuses).toEqual(['delivered', 'delivered', 'delivered']);
       });
@@ -145,15 +145,15 @@ test('events of one resource arrive in their order: later ones wait for the one 
   });
   const first = await createWithFile(server, 'phone\n+14155550101\n');
   await validated(server, first);
-  await eventually(async () => expect(await deliveriesOf(server, id)).toHaveLength(4));
+  await until(async () => expect(await deliveriesOf(server, id)).toHaveLength(4));
   const other = await createWithFile(server, 'phone\n+14155550102\n');
   const typesOf = ({ uploadID }: { uploadID: string }) =>
     receiver.received.filter(({ data }) => data['id'] === uploadID).map(({ type }) => type);
-  await eventually(() => expect(typesOf(other)).toEqual(types));
+  await until(() => expect(typesOf(other)).toEqual(types));
   expect(new Set(typesOf(first))).toEqual(new Set([types[0]]));
   refused = '';
   server.clock.advance(1.1 * RESTS[2]!);
-  await eventually(() => expect(typesOf(first).slice(-4)).toEqual(types));
+  await until(() => expect(typesOf(first).slice(-4)).toEqual(types));
   expect(new Set(typesOf(first).slice(0, -4))).toEqual(new Set([types[0]]));
 });
 
@@ -171,10 +171,10 @@ test('an answer that is long in coming holds up the later events of its resource
   const other = await createWithFile(server, 'phone\n+14155550102\n');
   const typesOf = ({ uploadID }: { uploadID: string }) =>
     receiver.received.filter(({ data }) => data['id'] === uploadID).map(({ type }) => type);
-  await eventually(() => expect(typesOf(other)).toEqual(types));
+  await until(() => expect(typesOf(other)).toEqual(types));
   expect(typesOf(slow)).toEqual([types[0]]);
   answer();
-  await eventually(() => expect(typesOf(slow)).toEqual(types));
+  await until(() => expect(typesOf(slow)).toEqual(types));
 });
 
 test('410 disables the endpoint and ends what waits', async () => {
@@ -185,7 +185,7 @@ test('410 disables the endpoint and ends what waits', async () => {
   const [first] = receiver.received;
   receiver.behave((event, _request, response) => response.writeHead(event.id === first!.id ? 500 : 410).end());
   await makeUpload();
-  await eventually(async () => {
+  await until(async () => {
     expect((await deliveriesOf(server, id)).map((each) => [each.status, each.lastStatusCode, each.lastError])).toEqual([
       ['failed', 410, 'The endpoint answered 410.'],
       ['failed', 500, 'The endpoint was disabled.'],
@@ -199,7 +199,7 @@ test('410 disables the endpoint and ends what waits', async () => {
   expect(enabled.data!.data.status).toBe('enabled');
   expect(enabled.data!.data).not.toHaveProperty('disabledReason');
   const uploadId = await makeUpload();
-  await eventually(() => expect(receiver.received.at(-1)!.data.id).toBe(uploadId));
+  await until(() => expect(receiver.received.at(-1)!.data.id).toBe(uploadId));
   expect(await deliveriesOf(server, id)).toHaveLength(3);
 });
 
@@ -211,10 +211,10 @@ test('disabling ends what waits; a new URL takes it along; deleting erases it', 
   const body = { url: `${receiver.url}/new` };
   await server.client.PATCH('/v1/webhooks/{webhookId}', { ...at(id), body });
   server.clock.advance(1.1 * RESTS[0]!);
-  await eventually(() => expect(receiver.received.at(-1)!.path).toBe('/hook/new'));
+  await until(() => expect(receiver.received.at(-1)!.path).toBe('/hook/new'));
   const disabling = await server.client.PATCH('/v1/webhooks/{webhookId}', { ...at(id), body: { status: 'disabled' } });
   expect(disabling.data!.data).toMatchObject({ status: 'disabled', disabledReason: 'requested' });
-  await eventually(async () => expect((await only(id)).status).toBe('failed'));
+  await until(async () => expect((await only(id)).status).toBe('failed'));
   expect(await only(id)).toMatchObject({ lastError: 'The endpoint was disabled.' });
   await server.client.DELETE('/v1/webhooks/{webhookId}', at(id));
   const left = () =>
@@ -241,7 +241,7 @@ test('what the URL before has answered does not disable the one that took its pl
   await arrived(before, 1);
   await server.client.PATCH('/v1/webhooks/{webhookId}', { ...at(id), body: { url: receiver.url } });
   answer();
-  await eventually(async () => expect((await only(id)).lastStatusCode).toBe(410));
+  await until(async () => expect((await only(id)).lastStatusCode).toBe(410));
   await makeUpload();
   await arrived(receiver, 1);
   const { data } = await server.client.GET('/v1/webhooks/{webhookId}', at(id));
@@ -255,16 +255,16 @@ test('an endpoint that is away for a week gets what is younger, and the rest is 
   await makeUpload();
   await tried(id, 1);
   await makeUpload();
-  await eventually(async () => expect(await deliveriesOf(server, id)).toHaveLength(2));
+  await until(async () => expect(await deliveriesOf(server, id)).toHaveLength(2));
   server.clock.advance(7 * 24 * HOUR - 30 * MINUTE);
   const young = await makeUpload();
-  await eventually(async () => {
+  await until(async () => {
     const [, second, first] = (await deliveriesOf(server, id)).map(({ attempts }) => attempts);
     expect([first! >= 2, second! >= 1]).toEqual([true, true]);
   });
   receiver.answer(200);
   server.clock.advance(HOUR);
-  await eventually(async () => {
+  await until(async () => {
     const seen = (await deliveriesOf(server, id)).map((each) => [each.status, each.lastError]);
     const givenUp = ['failed', 'The endpoint did not take it within seven days.'];
     expect(seen).toEqual([['delivered', undefined], givenUp, givenUp]);
@@ -285,7 +285,7 @@ test('an endpoint that can not be served by a fault of ours is left alone for a 
   const { secret } = await row();
   await setSecret('unreadable');
   await makeUpload();
-  await eventually(async () => expect((await row()).resting_until).not.toBeNull());
+  await until(async () => expect((await row()).resting_until).not.toBeNull());
   await setSecret(secret);
   server.clock.advance(MINUTE);
   await arrived(receiver, 1);
@@ -344,7 +344,7 @@ describe('a test', () => {
 test('a replay sends an event again as it was, under its ID, also to a disabled endpoint', async () => {
   const { id, secret } = await createEndpoint(server, receiver.url, ['upload.pending']);
   await makeUpload();
-  await eventually(async () => expect((await only(id)).status).toBe('delivered'));
+  await until(async () => expect((await only(id)).status).toBe('delivered'));
   const first = await only(id);
   await server.client.PATCH('/v1/webhooks/{webhookId}', { ...at(id), body: { status: 'disabled' } });
   const path = { webhookId: id, deliveryId: first.id };
@@ -356,7 +356,7 @@ test('a replay sends an event again as it was, under its ID, also to a disabled 
   const [, again] = await arrived(receiver, 2);
   expect(again).toMatchObject({ id: first.eventId, body: receiver.received[0]!.body });
   expect(() => verify(secret, again!)).not.toThrow();
-  await eventually(async () => {
+  await until(async () => {
     expect((await deliveriesOf(server, id)).map((each) => [each.id, each.status])).toEqual([
       [data!.data.id, 'delivered'],
       [first.id, 'delivered'],
@@ -370,7 +370,7 @@ test('a replay sends an event again as it was, under its ID, also to a disabled 
 test('deliveries are found by status, type and text', async () => {
   const { id } = await createEndpoint(server, receiver.url, ['upload.pending']);
   await makeUpload();
-  await eventually(async () => expect((await only(id)).status).toBe('delivered'));
+  await until(async () => expect((await only(id)).status).toBe('delivered'));
   const test = (await server.client.POST('/v1/webhooks/{webhookId}/test', at(id))).data!.data;
   const ids = async (query: object) => (await deliveriesOf(server, id, query)).map((each) => each.id);
   const [upload] = (await ids({})).filter((each) => each !== test.id);
@@ -385,7 +385,7 @@ test('deliveries are found by status, type and text', async () => {
 test('deliveries are kept for thirty days', async () => {
   const { id } = await createEndpoint(server, receiver.url, ['upload.pending']);
   await makeUpload();
-  await eventually(async () => expect((await only(id)).status).toBe('delivered'));
+  await until(async () => expect((await only(id)).status).toBe('delivered'));
   const in30Days = new Date(server.clock.now().getTime() + 30 * 24 * HOUR - MINUTE);
   await eraseOldDeliveries(server.database, in30Days);
   expect(await deliveriesOf(server, id)).toHaveLength(1);

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { confirm, createWithFile, validated } from '../contact-lists/contact-files.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { until } from '../until.ts';
 import { breachesOf, describedTypes } from './webhook-contract.ts';
-import { createEndpoint, eventually, type Receiver, sendsToLoopback, startReceiver } from './webhook-receiver.ts';
+import { createEndpoint, type Receiver, sendsToLoopback, startReceiver } from './webhook-receiver.ts';
 
 let server: TestServer;
 let receiver: Receiver;
@@ -42,7 +43,7 @@ async function callPeople(numbers: string[]): Promise<string> {
 }
 
 const untilCompleted = (campaignId: string) =>
-  eventually(async () => {
+  until(async () => {
     const { data } = await server.client.GET('/v1/calls/campaigns/{id}', at(campaignId));
     expect(data!.data.status).toBe('completed');
   });
@@ -68,7 +69,7 @@ test('a campaign, its calls, its file and its number tell what becomes of them, 
   await untilCompleted(campaignId);
   const calls = (await server.client.GET('/v1/calls', { params: { query: { campaignId } } })).data!.items;
   expect(calls.map((call) => call.outcome)).toEqual(expect.arrayContaining(['answered', 'busy', 'invalid_number']));
-  await eventually(() => {
+  await until(() => {
     const ended = receiver.ofType('call.ended').map(({ data }) => data['roomId']);
     expect(ended.sort()).toEqual(calls.map((call) => call.roomId).sort());
     expect(receiver.ofType('campaign.completed')).toHaveLength(1);
@@ -109,12 +110,12 @@ describe('calls', () => {
   test('that are ended tell so, once', async () => {
     await createEndpoint(server, receiver.url, ['call.answered', 'call.ended']);
     const campaignId = await callPeople(['+14165550102']);
-    await eventually(() => expect(receiver.ofType('call.answered')).toHaveLength(1));
+    await until(() => expect(receiver.ofType('call.answered')).toHaveLength(1));
     const roomId = receiver.received[0]!.data['roomId'] as string;
     const { error } = await server.client.POST('/v1/calls/{roomId}/end', { params: { path: { roomId } } });
     expect(error).toBeUndefined();
     await untilCompleted(campaignId);
-    await eventually(() => expect(typesOf(roomId)).toEqual(['call.answered', 'call.ended']));
+    await until(() => expect(typesOf(roomId)).toEqual(['call.answered', 'call.ended']));
     expect(receiver.ofType('call.ended')[0]!.data).toMatchObject({ status: 'completed', endedBy: 'service' });
   });
 });
@@ -125,9 +126,9 @@ test('a number that calls back reaches the agent of the number that it calls, an
   const body = { inboundAgentId: 'agent_desk' };
   await server.client.PATCH('/v1/telephony/phone-numbers/{id}', { ...at(number.id), body });
   await callPeople(['+14155550190']);
-  await eventually(() => expect(receiver.received.map(({ data }) => data['direction'])).toContain('inbound'));
+  await until(() => expect(receiver.received.map(({ data }) => data['direction'])).toContain('inbound'));
   const arrived = () => receiver.received.filter(({ data }) => data['direction'] === 'inbound');
-  await eventually(() => {
+  await until(() => {
     expect(arrived().map(({ type }) => type)).toEqual(['call.started', 'call.answered', 'call.ended']);
   });
   const roomId = arrived()[0]!.data['roomId'] as string;

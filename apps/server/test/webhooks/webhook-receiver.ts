@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type { Config } from '../../src/config.ts';
 import type { EventType } from '../../src/webhooks/webhook.ts';
 import type { TestServer } from '../server.ts';
+import { until } from '../until.ts';
 
 /** An event as it arrived. */
 export interface Received {
@@ -95,12 +96,8 @@ export async function deliveriesOf({ client }: Pick<TestServer, 'client'>, webho
   return (await client.GET('/v1/webhooks/{webhookId}/deliveries', { params })).data!.data.items;
 }
 
-/** Waits until a check passes. */
-export const eventually = (check: () => unknown): Promise<unknown> =>
-  vi.waitFor(check, { timeout: 30_000, interval: 30 });
-
 /** Waits for so many events, and answers them. */
 export async function arrived(receiver: Receiver, count: number): Promise<Received[]> {
-  await eventually(() => expect(receiver.received.length).toBeGreaterThanOrEqual(count));
+  await until(() => expect(receiver.received.length).toBeGreaterThanOrEqual(count));
   return receiver.received;
 }

@@ -7,11 +7,11 @@ import { newKey } from '../../src/api-keys/key.ts';
 import { freshDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { type ServerProcess, startServerProcess } from '../server-process.ts';
+import { until } from '../until.ts';
 import {
   arrived,
   createEndpoint,
   deliveriesOf,
-  eventually,
   type Receiver,
   sendsToLoopback,
   startReceiver,
@@ -74,7 +74,7 @@ test('two servers send every event once', async () => {
   await Promise.all([makeUploads(here, 10), makeUploads(there(), 10)]);
   await arrived(receiver, 6 * 20);
   for (const { id } of endpoints) {
-    await eventually(async () => {
+    await until(async () => {
       const statuses = (await deliveriesOf(there(), id, { perPage: 100 })).map((each) => each.status);
       expect(statuses).toEqual(Array(20).fill('delivered'));
     });
@@ -97,7 +97,7 @@ test('a server that is killed between sending and noting it: another sends it ag
   expect(sent.length).toBeGreaterThan(0);
   receiver.answer(204);
   here = await startHere();
-  await eventually(async () => {
+  await until(async () => {
     const statuses = (await deliveriesOf(here!, id)).map((each) => each.status);
     expect(statuses.length).toBeGreaterThan(0);
     expect(new Set(statuses)).toEqual(new Set(['delivered']));

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { keyWith } from '../api-keys/keys.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { until } from '../until.ts';
 import {
   arrived,
   createEndpoint,
   deliveriesOf,
-  eventually,
   type Receiver,
   sendsToLoopback,
   startReceiver,
@@ -160,7 +160,7 @@ describe('events', () => {
       'webhook-id': expect.stringMatching(/^evt_/),
     });
     expect(() => verify(`whsec_${Buffer.alloc(32).toString('base64')}`, event!)).toThrow('No matching signature');
-    await eventually(async () => {
+    await until(async () => {
       expect(await deliveriesOf(server, id)).toEqual([
         {
           id: expect.stringMatching(/^dlv_/),

@@ -6,8 +6,9 @@ import { type RunCallAnswer, type RunCallWish, requestRunCall } from '../../src/
 import type { Database } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
 import { withDatabase } from '../database/own-database.ts';
-import { type SeedOptions, seedCampaign, startTestDialer, type TestDialer, until } from '../dialing/dialing.ts';
+import { type SeedOptions, seedCampaign, startTestDialer, type TestDialer } from '../dialing/dialing.ts';
 import { seedPool, usageOf } from '../number-pools/pool-seed.ts';
+import { until } from '../until.ts';
 
 const NOW = new Date('2026-03-10T12:00:00Z');
 const ANSWERS = '+14155550100';

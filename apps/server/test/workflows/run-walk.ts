@@ -7,6 +7,7 @@ import { ServiceError } from '../../src/service-error.ts';
 import { callOutcomes } from '../../src/telephony/gateway.ts';
 import type { Definition, Node } from '../../src/workflows/definitions/definition.ts';
 import { byTest, seedNumber, seedWorkspace } from '../campaigns/campaign-seed.ts';
+import { testClock } from '../test-clock.ts';
 import { expectLaws, watchRuns } from './run-laws.ts';
 import { startTestEngine, type TestEngine } from './test-run-engine.ts';
 import { seedWorkflow } from './workflow-seed.ts';
@@ -138,8 +139,7 @@ const walk: fc.Arbitrary<Walk> = fc.record({
 async function carryOut(database: Database, { definitions, rounds, seed }: Walk): Promise<void> {
   // It stands still but for the rounds, so that what has settled stays so; ahead of what is seeded, for which blocked
   // runs would be looked at again.
-  let time = Date.now() + 3_600_000;
-  const clock = { now: () => new Date(time) };
+  const clock = testClock(new Date(Date.now() + 3_600_000), { stands: true });
   const workspaceId = await seedWorkspace(database);
   await seedNumber(database, workspaceId, FROM);
   const workflowIds = definitions.map(() => newUuid());
@@ -161,7 +161,7 @@ async function carryOut(database: Database, { definitions, rounds, seed }: Walk)
     for (const { acts, seconds, quiet } of rounds) {
       await Promise.all(acts.map((each) => perform(engine, database, workspaceId, workflowIds, each, started)));
       if (quiet) await engine.settled();
-      time += seconds * 1000;
+      clock.advance(seconds * 1000);
     }
     await engine.settled();
   } finally {

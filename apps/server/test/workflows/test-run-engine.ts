@@ -15,7 +15,7 @@ import { createRunStarter } from '../../src/workflows/runs/run-starter.ts';
 import { runCallOwner } from '../../src/workflows/runs/signal-runs.ts';
 import { wakeRuns } from '../../src/workflows/runs/wake-runs.ts';
 import { byTest } from '../campaigns/campaign-seed.ts';
-import { until } from '../dialing/dialing.ts';
+import { until } from '../until.ts';
 
 /** Runs that a server has to do with now, and calls that are not over. */
 async function busyRows(db: Kysely<Schema>, now: Date): Promise<unknown[]> {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Definition } from '../../src/workflows/definitions/definition.ts';
 import { seedNumber } from '../campaigns/campaign-seed.ts';
-import { until } from '../dialing/dialing.ts';
+import { until } from '../until.ts';
 import { type RunServer, startRunServer, type WorkflowRun } from './run-server.ts';
 
 let server: RunServer;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fromId, newUuid, toId } from '../../src/ids.ts';
 import type { CallNode, Definition, HttpNode, Node, RunNode } from '../../src/workflows/definitions/definition.ts';
 import { seedNumber } from '../campaigns/campaign-seed.ts';
-import { until } from '../dialing/dialing.ts';
+import { until } from '../until.ts';
 import { type RunServer, startRunServer } from './run-server.ts';
 import { definitionOf, end, seedWorkflow, set, wait } from './workflow-seed.ts';
 

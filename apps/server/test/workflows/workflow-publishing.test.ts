@@ -9,7 +9,7 @@ import { publishWorkflow } from '../../src/workflows/definitions/publish-workflo
 import { createWorkflow, replaceDraft } from '../../src/workflows/definitions/save-draft.ts';
 import { seedNumber, seedWorkspace } from '../campaigns/campaign-seed.ts';
 import { freshDatabase } from '../database.ts';
-import { testClock } from '../server.ts';
+import { testClock } from '../test-clock.ts';
 
 const actor: ActorOf = (action, resourceType, resourceId) => ({
   keyId: newUuid(),

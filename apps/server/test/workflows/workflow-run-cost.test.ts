@@ -10,6 +10,7 @@ import { writeChanges } from '../../src/workflows/runs/write-changes.ts';
 import { byTest, seedWorkspace } from '../campaigns/campaign-seed.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { analyzeOnOld, rowsReadBy } from '../dialing/claim-cost.ts';
+import { testClock } from '../test-clock.ts';
 
 const WOKEN = 500;
 
@@ -36,7 +37,7 @@ async function costs(database: Database, sleeping: number) {
   const { workspaceId, workflowId, now } = await seedSleepers(database, sleeping);
   await analyzeOnOld(database, 'workflow_runs', 'concurrency_keys');
   const keys = Array.from({ length: WOKEN }, (_, i) => `key-${1 + i * Math.floor(sleeping / WOKEN)}`);
-  const clock = { now: () => now };
+  const clock = testClock(now, { stands: true });
   const wake = await rowsReadBy(database, async (counting) => {
     const deps = { database: counting, clock, nudge: () => {} };
     expect(await wakeRuns(deps, workspaceId, workflowId, keys, byTest(workflowId))).toHaveLength(WOKEN);

@@ -7,7 +7,7 @@ import { fromId, newUuid } from '../../src/ids.ts';
 import type { HttpNode } from '../../src/workflows/definitions/definition.ts';
 import { byTest, seedWorkspace } from '../campaigns/campaign-seed.ts';
 import { withDatabase } from '../database/own-database.ts';
-import { until } from '../dialing/dialing.ts';
+import { until } from '../until.ts';
 import { type RunServer, startRunServer, type WorkflowRun } from './run-server.ts';
 import { startTestEngine, type TestEngine } from './test-run-engine.ts';
 import { definitionOf, end, seedWorkflow, set, wait } from './workflow-seed.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { testClock } from '../../../test/test-clock.ts';
 import { newUuid } from '../../ids.ts';
 import type { CallEvent, CallRequest } from '../gateway.ts';
 import { memoryStore } from './memory-store.ts';
 import { createSimulator } from './simulator.ts';
-import { steppedTime } from './time.ts';
 
 const request = (to: string, roomId = newUuid()): CallRequest => ({
   roomId,
@@ -18,7 +18,7 @@ const reference = (call: CallRequest) => ({ ...call, placedAt: new Date(0) });
 
 /** A simulator on a stepped clock, and what its listener has heard. */
 async function started(options: { speed?: number; store?: ReturnType<typeof memoryStore> } = {}) {
-  const time = steppedTime(new Date('2026-03-01T12:00:00Z'));
+  const time = testClock('2026-03-01T12:00:00Z', { stands: true });
   const store = options.store ?? memoryStore();
   const make = () => createSimulator({ seed: 'seed', speed: options.speed ?? 1, store, time });
   const simulator = make();

@@ -16,33 +16,3 @@ export const realTime: SimulatorTime = {
     return () => clearTimeout(timer);
   },
 };
-
-/** A clock that stands still until it is told to move. */
-export interface SteppedTime extends SimulatorTime {
-  /** Moves the clock on and runs, in order, everything that falls due on the way. */
-  advance(milliseconds: number): void;
-}
-
-/** A clock for tests, which starts at `start`. */
-export function steppedTime(start: Date): SteppedTime {
-  let now = start.getTime();
-  const wakes = new Set<{ at: number; run: () => void }>();
-  const nextUntil = (end: number) => [...wakes].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
-  return {
-    now: () => new Date(now),
-    wakeAt(at, run) {
-      const wake = { at, run };
-      wakes.add(wake);
-      return () => wakes.delete(wake);
-    },
-    advance(milliseconds) {
-      const end = now + milliseconds;
-      for (let wake = nextUntil(end); wake; wake = nextUntil(end)) {
-        wakes.delete(wake);
-        now = Math.max(now, wake.at);
-        wake.run();
-      }
-      now = end;
-    },
-  };
-}

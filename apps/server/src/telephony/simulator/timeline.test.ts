@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type SteppedTime, steppedTime } from './time.ts';
+import { type TestClock, testClock } from '../../../test/test-clock.ts';
 import { createTimeline } from './timeline.ts';
 
-/** A stepped clock that counts the wakes that are set. */
-function countingTime(): SteppedTime & { waiting(): number } {
-  const time = steppedTime(new Date(0));
+const standing = () => testClock(new Date(0), { stands: true });
+
+/** A standing clock that counts the wakes that are set. */
+function countingTime(): TestClock & { waiting(): number } {
+  const time = standing();
   let waiting = 0;
   return {
     ...time,
@@ -27,7 +29,7 @@ function countingTime(): SteppedTime & { waiting(): number } {
 test('things come out in order of time, and of adding within a moment', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 200 }), (moments) => {
-      const time = steppedTime(new Date(0));
+      const time = standing();
       const seen: { at: number; index: number }[] = [];
       const timeline = createTimeline<{ at: number; index: number }>(time, (items) => seen.push(...items));
       moments.forEach((at, index) => {
@@ -42,7 +44,7 @@ test('things come out in order of time, and of adding within a moment', () => {
 });
 
 test('nothing comes before its time, and a set comes at once', () => {
-  const time = steppedTime(new Date(0));
+  const time = standing();
   const sets: string[][] = [];
   const timeline = createTimeline<string>(time, (items) => sets.push(items));
   timeline.add(10, 'b');
@@ -66,7 +68,7 @@ test('one timer serves all, and none is left after clear', () => {
 });
 
 test('what is added while running still comes', () => {
-  const time = steppedTime(new Date(0));
+  const time = standing();
   const seen: number[] = [];
   const timeline = createTimeline<number>(time, (items) => {
     for (const item of items) {
