@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
+import { startOfUtcDay } from '../clock.ts';
 import type { EngineTx } from '../database/database.ts';
 
-const DAY_MS = 86_400_000;
-
-/** The start of the next UTC day, at which the counts of the day before no longer hold. */
-export const nextUtcDay = (at: Date): Date => new Date((Math.floor(at.getTime() / DAY_MS) + 1) * DAY_MS);
+/** SQL for whether a call counts as one of today's attempts (UTC): those that no provider has heard of don't. */
+export const isAttemptOfDay = (now: Date) => sql<boolean>`(direction = 'outbound'
+  and queued_at >= ${startOfUtcDay(now)} and (status <> 'cancelled' or ended_by <> 'error'))`;
 
 /**
  * Which of some numbers the workspace has called as often today (UTC) as its `maxAttemptsPerPersonPerDay` allows, in
- * whichever campaign or run. Calls that no provider has heard of don't count. The caller holds the workspace's row.
+ * whichever campaign or run. The caller holds the workspace's row.
  */
 export async function numbersAtDailyLimit(
   tx: EngineTx,
@@ -20,8 +20,8 @@ export async function numbersAtDailyLimit(
   if (most === null || numbers.length === 0) return new Set();
   const { rows } = await sql<{ to_number: number }>`
     select to_number from calls
-    where workspace_id = ${workspace.workspace_id} and to_number = any(${numbers}::bigint[]) and direction = 'outbound'
-      and queued_at >= ${new Date(nextUtcDay(now).getTime() - DAY_MS)} and (status <> 'cancelled' or ended_by <> 'error')
+    where workspace_id = ${workspace.workspace_id} and to_number = any(${numbers}::bigint[])
+      and ${isAttemptOfDay(now)}
     group by to_number having count(*) >= ${most}`.execute(tx.db);
   return new Set(rows.map((row) => row.to_number));
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { utcDay } from '../clock.ts';
+import { nextUtcDay, utcDay } from '../clock.ts';
 import { timeZoneOfCountry } from '../contact-lists/reading/time-zone.ts';
 import type { EngineTx } from '../database/database.ts';
 import { doNotCallUploads, isDoNotCall } from '../do-not-call/do-not-call-numbers.ts';
@@ -8,10 +8,11 @@ import { pickPoolNumber } from '../number-pools/choose-numbers.ts';
 import { countUses } from '../number-pools/count-uses.ts';
 import { countryOfNumber } from '../phone-numbers/country.ts';
 import { mayCall } from '../phone-numbers/may-call.ts';
+import { callable } from '../phone-numbers/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
 import { fromE164 } from './call.ts';
 import { closedReason, nextCallingWindow } from './calling-window.ts';
-import { nextUtcDay } from './daily-attempts.ts';
+import { isAttemptOfDay } from './daily-attempts.ts';
 import { type CallToPlace, callRequest } from './place-calls.ts';
 import { isShortNumber } from './short-number.ts';
 
@@ -150,8 +151,8 @@ async function readTerms(tx: EngineTx, wish: RunCallWish, to: number, { serverId
         (select coalesce(sum(calls), 0)::bigint from workspace_usage
           where workspace_id = w.id and day = ${utcDay(now)}) end as today,
       case when w.max_attempts_per_person_per_day is null then 0 else
-        (select count(*) from calls where workspace_id = w.id and to_number = ${to} and direction = 'outbound'
-          and queued_at >= ${startOfUtcDay(now)} and (status <> 'cancelled' or ended_by <> 'error')) end as attempts,
+        (select count(*) from calls where workspace_id = w.id and to_number = ${to}
+          and ${isAttemptOfDay(now)}) end as attempts,
       ${isDoNotCall(sql`${to}`, sql`${workspaceId}`, sql`array(${doNotCallUploads(sql`${workspaceId}`)})`)} as do_not_call,
       n.id as number_id, n.provider, n.allowed_outbound_countries,
       exists (select from number_usage u where u.workspace_id = w.id and u.phone_number_id = n.id
@@ -159,15 +160,13 @@ async function readTerms(tx: EngineTx, wish: RunCallWish, to: number, { serverId
     from workspaces w
     join servers s on s.id = ${serverId}
     left join phone_numbers n on n.workspace_id = w.id and n.phone_number = ${fromNumber}
-      and n.status <> 'released' and n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid)
+      and n.status <> 'released' and ${callable}
     where w.id = ${workspaceId}
     for key share of s`.execute(tx.db);
   const [, { rows }] = await Promise.all([limited, read]);
   if (!rows[0]) throw new ServiceError('unavailable', 'This server was given up. Try again.');
   return rows[0];
 }
-
-const startOfUtcDay = (now: Date): Date => new Date(`${utcDay(now)}T00:00:00Z`);
 
 function obstacleTo(to: number, terms: Terms, now: Date): { reason: RunCallObstacle; until?: Date } | undefined {
   if (terms.dialing_paused) return { reason: 'dialing_paused' };

@@ -6,6 +6,7 @@ import type { FailureReason } from '../database/schema.ts';
 import { isDoNotCall, readDoNotCallUploads } from '../do-not-call/do-not-call-numbers.ts';
 import { toId } from '../ids.ts';
 import { hasReadyMember } from '../number-pools/free-at.ts';
+import { isCallable } from '../phone-numbers/phone-number.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 import { contactUploads } from './store.ts';
 
@@ -54,13 +55,12 @@ async function checkNumber(tx: WorkspaceTx, campaign: CallerRow): Promise<StartO
     .executeTakeFirst();
   const reason = 'no_outbound_number';
   if (!number) return { message: 'The campaign has no number to call from.', reason };
-  if (number.status !== 'active') {
-    return { message: `The number ${campaign.from_number} is ${number.status}, and can not place calls.`, reason };
-  }
-  if (number.provider === 'sip' && number.trunk_valid !== true) {
-    return { message: `The trunk of ${campaign.from_number} did not pass its last check.`, reason };
-  }
-  return undefined;
+  if (isCallable(number)) return undefined;
+  const message =
+    number.status === 'active'
+      ? `The trunk of ${campaign.from_number} did not pass its last check.`
+      : `The number ${campaign.from_number} is ${number.status}, and can not place calls.`;
+  return { message, reason };
 }
 
 async function checkPool(tx: WorkspaceTx, poolId: string): Promise<StartObstacle | undefined> {

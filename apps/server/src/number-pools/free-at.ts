@@ -1,10 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import { utcDay } from '../clock.ts';
+import { nextUtcDay, utcDay } from '../clock.ts';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
-import { providers } from '../phone-numbers/phone-number.ts';
+import { callable, providers } from '../phone-numbers/phone-number.ts';
 import type { PoolQuery } from './read-candidates.ts';
-
-const DAY_MS = 86_400_000;
 
 interface Row {
   members: number;
@@ -51,12 +49,10 @@ export async function freeAtFor(
 }
 
 function earliest({ now, providers }: Omit<PoolQuery, 'most'>): RawBuilder<unknown> {
-  const nextDay = new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
   const isAtCap = sql`u.day >= ${utcDay(now)} and u.attempts >= p.max_calls_per_number_per_day`;
-  const isReady = sql`n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid)
-    and n.provider = any(${providers}::text[])`;
+  const isReady = sql`${callable} and n.provider = any(${providers}::text[])`;
   return sql`count(*) as members, min(greatest(${now}::timestamptz, u.cooling_until,
-    case when ${isAtCap} then ${nextDay}::timestamptz end)) filter (where ${isReady}) as free_at`;
+    case when ${isAtCap} then ${nextUtcDay(now)}::timestamptz end)) filter (where ${isReady}) as free_at`;
 }
 
 const members = ({ workspaceId, poolId }: Omit<PoolQuery, 'most'>, condition: RawBuilder<unknown>) => sql`

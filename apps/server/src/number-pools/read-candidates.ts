@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import { callable } from '../phone-numbers/phone-number.ts';
 import type { Candidate } from './assign-numbers.ts';
 
 /** A pool, and what must hold of its members. */
@@ -76,7 +77,7 @@ function freeMembers({ workspaceId, poolId, now, providers, most }: PoolQuery, c
       where u.workspace_id = ${workspaceId} and u.pool_id = ${poolId}
         and (u.cooling_until is null or u.cooling_until <= ${now})
         and (p.per_day is null or u.day < ${day} or u.attempts < p.per_day)
-        and n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid) and n.provider = any(${providers}::text[])
+        and ${callable} and n.provider = any(${providers}::text[])
         and (p.at_once is null or k.live < p.at_once) ${condition}
       order by u.last_used_at limit ${sql.raw(String(most))}) as m`;
 }

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import type { Secrets } from '../database/secrets.ts';
 import type { Trunk } from '../telephony/gateway.ts';
@@ -23,6 +23,9 @@ export const phoneNumberTransitions = {
 /** Whether calls can be placed from a number by an agent that the caller brings: active and, on a trunk, a passed check. */
 export const isCallable = (row: Pick<PhoneNumberRow, 'status' | 'provider' | 'trunk_valid'>): boolean =>
   row.status === 'active' && (row.provider !== 'sip' || row.trunk_valid === true);
+
+/** The same in SQL, of the row `n` of `phone_numbers`. */
+export const callable = sql<boolean>`(n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid))`;
 
 /** Whether a number can place calls with its own agent. */
 export const isOutboundReady = (

@@ -3,6 +3,7 @@ import type { CampaignKey } from '../../calls/call-owner.ts';
 import { utcDay } from '../../clock.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { doNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
+import { callable } from '../../phone-numbers/phone-number.ts';
 import type { ScheduleRow } from '../lanes.ts';
 
 /** A campaign under the claim's lock, with what its workspace and its number allow. */
@@ -68,7 +69,7 @@ export async function lockForClaim(
     join servers s on s.id = ${serverId}
     left join lateral (select * from phone_numbers
       where workspace_id = c.workspace_id and id = c.phone_number_id offset 0) as n
-      on n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid)
+      on ${callable}
     left join number_usage u on u.workspace_id = c.workspace_id and u.phone_number_id = c.phone_number_id
     where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running'
       and c.next_claim_at <= ${now} and (c.end_date is null or c.end_date > ${now}) and w.dialing_paused_at is null

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { nextUtcDay } from '../../calls/daily-attempts.ts';
 import { type CallToPlace, callRequest } from '../../calls/place-calls.ts';
 import { type QueuedCall, queueCalls } from '../../calls/queue-calls.ts';
-import { utcDay } from '../../clock.ts';
+import { nextUtcDay, utcDay } from '../../clock.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { newUuid } from '../../ids.ts';
 import { countUses } from '../../number-pools/count-uses.ts';

@@ -4,7 +4,7 @@ import type { WorkspaceTx } from '../../database/database.ts';
 import type { Candidate } from '../../number-pools/assign-numbers.ts';
 import { hasReadyMember, poolFreeAt } from '../../number-pools/free-at.ts';
 import { readCandidates } from '../../number-pools/read-candidates.ts';
-import { providers } from '../../phone-numbers/phone-number.ts';
+import { callable, providers } from '../../phone-numbers/phone-number.ts';
 import type { CampaignRow } from '../shape-campaign.ts';
 
 /** Whom a campaign's calls would come from. */
@@ -56,11 +56,11 @@ export async function hasCaller(tx: WorkspaceTx, campaign: CallerRow, at: Date):
 /** The campaign's number, if it can place calls now. */
 async function readyNumber(tx: WorkspaceTx, campaign: CallerRow): Promise<Candidate | undefined> {
   const number = await tx.db
-    .selectFrom('phone_numbers')
+    .selectFrom('phone_numbers as n')
     .select(['id', 'phone_number', 'provider', 'country', 'allowed_outbound_countries'])
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', campaign.phone_number_id)
-    .where(sql<boolean>`status = 'active' and (provider <> 'sip' or trunk_valid)`)
+    .where(callable)
     .executeTakeFirst();
   return (
     number && {
