@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { nextUtcDay, utcDay } from '../clock.ts';
+import { nextUtcDay } from '../clock.ts';
 import { timeZoneOfCountry } from '../contact-lists/reading/time-zone.ts';
 import type { EngineTx } from '../database/database.ts';
 import { doNotCallUploads, isDoNotCall } from '../do-not-call/do-not-call-numbers.ts';
@@ -10,6 +10,14 @@ import { countryOfNumber } from '../phone-numbers/country.ts';
 import { mayCall } from '../phone-numbers/may-call.ts';
 import { callable } from '../phone-numbers/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
+import {
+  type CallLimits,
+  countCalls,
+  leftOfLimits,
+  lockLimits,
+  type UsedOfLimits,
+  usedOfLimits,
+} from '../workspace/limits.ts';
 import { fromE164 } from './call.ts';
 import { closedReason, nextCallingWindow } from './calling-window.ts';
 import { isAttemptOfDay } from './daily-attempts.ts';
@@ -64,17 +72,12 @@ export type RunCallAnswer =
   | { kind: 'refused'; outcome: 'do_not_call' | 'invalid_number' }
   | { kind: 'blocked'; reason: RunCallObstacle; until?: Date };
 
-interface Terms {
+interface Terms extends CallLimits, UsedOfLimits {
   dialing_paused: boolean;
   quiet_hours_start: number | null;
   quiet_hours_end: number | null;
   allowed_countries: string[] | null;
   premium_rate_allowed: boolean;
-  max_concurrent_calls: number | null;
-  max_calls_per_day: number | null;
-  max_attempts_per_person_per_day: number | null;
-  live: number;
-  today: number;
   attempts: number;
   do_not_call: boolean;
   number_id: string | null;
@@ -138,18 +141,10 @@ async function fromPool(
 async function readTerms(tx: EngineTx, wish: RunCallWish, to: number, { serverId, now }: RunCallTerms): Promise<Terms> {
   const { workspaceId, from } = wish;
   const fromNumber = 'number' in from ? from.number : null;
-  const limited = sql`
-    select from workspaces where id = ${workspaceId} and (max_concurrent_calls is not null
-      or max_calls_per_day is not null or max_attempts_per_person_per_day is not null)
-    for no key update`.execute(tx.db);
   const read = sql<Terms>`
     select w.dialing_paused_at is not null as dialing_paused, w.quiet_hours_start, w.quiet_hours_end,
       w.allowed_countries, w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day, w.max_attempts_per_person_per_day,
-      case when w.max_concurrent_calls is null then 0 else
-        (select count(*) from calls where workspace_id = w.id and ended_at is null) end as live,
-      case when w.max_calls_per_day is null then 0 else
-        (select coalesce(sum(calls), 0)::bigint from workspace_usage
-          where workspace_id = w.id and day = ${utcDay(now)}) end as today,
+      ${usedOfLimits(now)},
       case when w.max_attempts_per_person_per_day is null then 0 else
         (select count(*) from calls where workspace_id = w.id and to_number = ${to}
           and ${isAttemptOfDay(now)}) end as attempts,
@@ -162,8 +157,8 @@ async function readTerms(tx: EngineTx, wish: RunCallWish, to: number, { serverId
     left join phone_numbers n on n.workspace_id = w.id and n.phone_number = ${fromNumber}
       and n.status <> 'released' and ${callable}
     where w.id = ${workspaceId}
-    for key share of s`.execute(tx.db);
-  const [, { rows }] = await Promise.all([limited, read]);
+    for key share of s`;
+  const [, { rows }] = await Promise.all([lockLimits(tx, workspaceId), read.execute(tx.db)]);
   if (!rows[0]) throw new ServiceError('unavailable', 'This server was given up. Try again.');
   return rows[0];
 }
@@ -174,10 +169,10 @@ function obstacleTo(to: number, terms: Terms, now: Date): { reason: RunCallObsta
   if (!mayCall({ countries, premiumRate: terms.premium_rate_allowed }, to)) return { reason: 'country_not_allowed' };
   const quietUntil = endOfQuietHours(terms, countryOfNumber(to), now);
   if (quietUntil) return { reason: 'quiet_hours', until: quietUntil };
-  const { max_concurrent_calls: mostLive, max_calls_per_day: mostToday } = terms;
-  if (mostLive !== null && terms.live >= mostLive) return { reason: 'limit_reached' };
+  const left = leftOfLimits(terms, terms);
+  if (left.now <= 0) return { reason: 'limit_reached' };
   const mostAttempts = terms.max_attempts_per_person_per_day;
-  if ((mostToday !== null && terms.today >= mostToday) || (mostAttempts !== null && terms.attempts >= mostAttempts)) {
+  if (left.today <= 0 || (mostAttempts !== null && terms.attempts >= mostAttempts)) {
     return { reason: 'limit_reached', until: nextUtcDay(now) };
   }
   return undefined;
@@ -217,9 +212,7 @@ async function queueCall(
   }
   // In this order, as claims do.
   if (caller.pooled) await countUses(tx, workspaceId, [caller.id], now);
-  await sql`
-    insert into workspace_usage (workspace_id, day, calls) values (${workspaceId}, ${utcDay(now)}, 1)
-    on conflict (workspace_id, day) do update set calls = workspace_usage.calls + 1`.execute(tx.db);
+  await countCalls(tx, workspaceId, 1, now);
   const held = {
     ...call,
     workspaceId,

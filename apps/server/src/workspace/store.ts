@@ -2,6 +2,7 @@ import { type Selectable, sql, type Updateable } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import type { Schema } from '../database/schema.ts';
+import { liveCalls } from './limits.ts';
 
 export type WorkspaceRow = Selectable<Schema['workspaces']>;
 
@@ -39,7 +40,7 @@ export function changeWorkspace(
 export async function readUsage(tx: WorkspaceTx, now: Date): Promise<Usage> {
   const { rows } = await sql<Usage>`
     select coalesce(max(u.calls), 0) as calls, coalesce(max(u.numbers_bought), 0) as "numbersBought",
-      (select count(*) from calls c where c.workspace_id = ${tx.workspaceId} and c.ended_at is null) as "liveCalls"
+      ${liveCalls(sql`${tx.workspaceId}`)} as "liveCalls"
     from workspace_usage u where u.workspace_id = ${tx.workspaceId} and u.day = ${utcDay(now)}`.execute(tx.db);
   return rows[0]!;
 }

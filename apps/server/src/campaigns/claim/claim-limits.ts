@@ -1,13 +1,20 @@
 import { sql } from 'kysely';
 import type { CampaignKey } from '../../calls/call-owner.ts';
-import { utcDay } from '../../clock.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { doNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
 import { callable } from '../../phone-numbers/phone-number.ts';
+import {
+  type CallLimits,
+  hasLimits,
+  leftOfLimits,
+  lockLimits,
+  type UsedOfLimits,
+  usedOfLimits,
+} from '../../workspace/limits.ts';
 import type { ScheduleRow } from '../lanes.ts';
 
 /** A campaign under the claim's lock, with what its workspace and its number allow. */
-export interface ClaimedCampaign extends ScheduleRow {
+export interface ClaimedCampaign extends ScheduleRow, CallLimits {
   workspace_id: string;
   id: string;
   timezone: string;
@@ -23,9 +30,6 @@ export interface ClaimedCampaign extends ScheduleRow {
   ring_timeout_seconds: number;
   max_call_seconds: number;
   metadata: Record<string, string> | null;
-  max_concurrent_calls: number | null;
-  max_attempts_per_person_per_day: number | null;
-  max_calls_per_day: number | null;
   allowed_countries: string[] | null;
   premium_rate_allowed: boolean;
   /** The caller ID, if it can call now. */
@@ -52,10 +56,6 @@ export async function lockForClaim(
   serverId: string,
   now: Date,
 ): Promise<ClaimedCampaign | undefined> {
-  const limited = sql`
-    select from workspaces where id = ${key.workspaceId} and (max_concurrent_calls is not null
-      or max_calls_per_day is not null or max_attempts_per_person_per_day is not null)
-    for no key update`.execute(tx.db);
   const claimed = sql<ClaimedCampaign>`
     select c.workspace_id, c.id, c.timezone, c.agent_id, c.phone_number_id, c.number_pool_id, c.max_concurrency, c.in_flight, c.calls_per_second,
       c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
@@ -73,29 +73,23 @@ export async function lockForClaim(
     left join number_usage u on u.workspace_id = c.workspace_id and u.phone_number_id = c.phone_number_id
     where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running'
       and c.next_claim_at <= ${now} and (c.end_date is null or c.end_date > ${now}) and w.dialing_paused_at is null
-    for no key update of c skip locked for key share of s`.execute(tx.db);
+    for no key update of c skip locked for key share of s`;
   // Asked together, they go out together; the second runs after the first.
-  const [held, { rows }] = await Promise.all([limited, claimed]);
+  const [isLocked, { rows }] = await Promise.all([lockLimits(tx, key.workspaceId), claimed.execute(tx.db)]);
   const campaign = rows[0];
-  return campaign && hasLimits(campaign) && held.rows.length === 0 ? undefined : campaign;
+  return campaign && hasLimits(campaign) && !isLocked ? undefined : campaign;
 }
-
-const hasLimits = (of: ClaimedCampaign): boolean =>
-  of.max_concurrent_calls !== null || of.max_calls_per_day !== null || of.max_attempts_per_person_per_day !== null;
 
 /** How many calls may be started now, at most `most`. What is counted here can't change before the claim's end. */
 export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most: number, now: Date): Promise<number> {
-  const { workspace_id: workspaceId, in_flight, answered, target_call_count } = campaign;
+  const { in_flight, answered, target_call_count } = campaign;
   const rooms = [most, campaign.max_concurrency - in_flight];
   if (target_call_count !== null) rooms.push(target_call_count - answered - in_flight);
-  const { max_concurrent_calls, max_calls_per_day } = campaign;
   if (hasLimits(campaign)) {
-    const { rows } = await sql<{ live: number; today: number }>`
-      select (select count(*) from calls where workspace_id = ${workspaceId} and ended_at is null) as live,
-        (select coalesce(sum(calls), 0)::bigint from workspace_usage
-          where workspace_id = ${workspaceId} and day = ${utcDay(now)}) as today`.execute(tx.db);
-    if (max_concurrent_calls !== null) rooms.push(max_concurrent_calls - rows[0]!.live);
-    if (max_calls_per_day !== null) rooms.push(max_calls_per_day - rows[0]!.today);
+    const { rows } = await sql<UsedOfLimits>`
+      select ${usedOfLimits(now)} from workspaces w where w.id = ${campaign.workspace_id}`.execute(tx.db);
+    const left = leftOfLimits(campaign, rows[0]!);
+    rooms.push(left.now, left.today);
   }
   return Math.max(0, Math.min(...rooms));
 }

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import { type CallToPlace, callRequest } from '../../calls/place-calls.ts';
 import { type QueuedCall, queueCalls } from '../../calls/queue-calls.ts';
-import { nextUtcDay, utcDay } from '../../clock.ts';
+import { nextUtcDay } from '../../clock.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { newUuid } from '../../ids.ts';
 import { countUses } from '../../number-pools/count-uses.ts';
+import { countCalls } from '../../workspace/limits.ts';
 import type { Lane } from '../lanes.ts';
 import type { Caller, Callers } from './callers.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
@@ -102,9 +103,7 @@ export async function writeClaim(
         skipped = skipped + ${skipped.length}, next_start_at = ${nextStartAt}, next_claim_at = ${now}, revision = revision + 1
       where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db),
     countUses(tx, workspaceId, used, now),
-    sql`
-      insert into workspace_usage (workspace_id, day, calls) values (${workspaceId}, ${utcDay(now)}, ${queued.size})
-      on conflict (workspace_id, day) do update set calls = workspace_usage.calls + excluded.calls`.execute(tx.db),
+    countCalls(tx, workspaceId, queued.size, now),
   ]);
 
   const contactOf = new Map(picked.map((contact) => [contact.id, contact]));

@@ -1,0 +1,57 @@
+import { type RawBuilder, sql } from 'kysely';
+import { utcDay } from '../clock.ts';
+import type { EngineTx } from '../database/database.ts';
+
+/** The limits that hold for a workspace's calls, as its row has them; null is none. */
+export interface CallLimits {
+  max_concurrent_calls: number | null;
+  max_calls_per_day: number | null;
+  max_attempts_per_person_per_day: number | null;
+}
+
+/** Whether anything of what a workspace calls has to be counted first. */
+export const hasLimits = (of: CallLimits): boolean =>
+  of.max_concurrent_calls !== null || of.max_calls_per_day !== null || of.max_attempts_per_person_per_day !== null;
+
+/**
+ * Locks a workspace that has limits, before all else that a claim or a run's call locks (engine.md, "Locks"), so that what
+ * later statements count can't change before the commit. Answers whether it has any.
+ */
+export async function lockLimits(tx: EngineTx, workspaceId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from workspaces where id = ${workspaceId} and (max_concurrent_calls is not null
+      or max_calls_per_day is not null or max_attempts_per_person_per_day is not null)
+    for no key update`.execute(tx.db);
+  return rows.length > 0;
+}
+
+/** SQL for how many calls of a workspace are being placed or up. */
+export const liveCalls = (workspaceId: RawBuilder<unknown>) => sql<number>`
+  (select count(*) from calls where workspace_id = ${workspaceId} and ended_at is null)`;
+
+/** What a workspace has used of its limits. */
+export interface UsedOfLimits {
+  /** Calls that are being placed or up. */
+  live: number;
+  /** Calls of the UTC day. */
+  today: number;
+}
+
+/** SQL for the columns of `UsedOfLimits`, of the row `w` of `workspaces`: only what is limited is counted. */
+export const usedOfLimits = (now: Date) => sql`
+  case when w.max_concurrent_calls is null then 0 else ${liveCalls(sql`w.id`)} end as live,
+  case when w.max_calls_per_day is null then 0 else (select coalesce(sum(calls), 0)::bigint from workspace_usage
+    where workspace_id = w.id and day = ${utcDay(now)}) end as today`;
+
+/** How many more calls a workspace may have up now, and how many more it may place today. */
+export const leftOfLimits = (of: CallLimits, used: UsedOfLimits): { now: number; today: number } => ({
+  now: (of.max_concurrent_calls ?? Number.POSITIVE_INFINITY) - used.live,
+  today: (of.max_calls_per_day ?? Number.POSITIVE_INFINITY) - used.today,
+});
+
+/** Counts calls on the day on which they were queued. */
+export async function countCalls(tx: EngineTx, workspaceId: string, calls: number, now: Date): Promise<void> {
+  await sql`
+    insert into workspace_usage (workspace_id, day, calls) values (${workspaceId}, ${utcDay(now)}, ${calls})
+    on conflict (workspace_id, day) do update set calls = workspace_usage.calls + excluded.calls`.execute(tx.db);
+}
