@@ -1,15 +1,11 @@
 import type { CampaignKey } from '../calls/call-owner.ts';
 import { findCampaign } from '../campaigns/store.ts';
-import { type EngineTx, forWorkspace } from '../database/database.ts';
+import { forWorkspace, type Tx } from '../database/database.ts';
 import { record } from '../journal/record.ts';
 import { findBatch } from './store.ts';
 
 /** Writes that the engine has completed a batch, in the transaction that did it. Campaigns are told of elsewhere. */
-export async function recordCompletion(
-  tx: EngineTx,
-  { workspaceId, campaignId }: CampaignKey,
-  now: Date,
-): Promise<void> {
+export async function recordCompletion(tx: Tx, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<void> {
   const inWorkspace = forWorkspace(tx, workspaceId);
   const campaign = await findCampaign(inWorkspace, campaignId, 'batch');
   if (!campaign) return;

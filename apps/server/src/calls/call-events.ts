@@ -1,13 +1,9 @@
-import type { EngineTx } from '../database/database.ts';
+import type { Tx } from '../database/database.ts';
 import { recordForWebhooks, workspacesWithEndpoints } from '../journal/record-for-webhooks.ts';
+import type { CallKey } from './call.ts';
 import type { CallOwner } from './call-owner.ts';
 import { type CallRow, shapeCall } from './shape-call.ts';
 import { callsNamed } from './store.ts';
-
-interface CallKey {
-  workspaceId: string;
-  roomId: string;
-}
 
 /** What webhooks are told of calls, in its order. A call as it is now, or when that is past, as it was then. */
 const moments = {
@@ -35,7 +31,7 @@ function asAnswered(row: CallRow): CallRow {
  * Writes events of calls for webhooks, in the transaction that makes them true, each once. Where no endpoint of the
  * workspace wants them nothing is read or written: a dialer makes thousands a second.
  */
-export async function recordCallEvents(tx: EngineTx, type: CallEventType, calls: readonly CallKey[]): Promise<void> {
+export async function recordCallEvents(tx: Tx, type: CallEventType, calls: readonly CallKey[]): Promise<void> {
   if (calls.length === 0) return;
   const listening = await workspacesWithEndpoints(tx, new Set(calls.map((call) => call.workspaceId)), type);
   const told = calls.filter((call) => listening.has(call.workspaceId));

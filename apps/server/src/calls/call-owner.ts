@@ -1,23 +1,10 @@
-import type { EngineTx } from '../database/database.ts';
-import type { EndedCall } from './call.ts';
+import type { EngineTx, Tx } from '../database/database.ts';
+import type { EndedCall, ReturnedCall } from './call.ts';
 
 /** A campaign, named for the engine's loops. */
 export interface CampaignKey {
   workspaceId: string;
   campaignId: string;
-}
-
-/** A call that no provider has heard of, and that therefore may be placed again. */
-export interface ReturnedCall {
-  workspaceId: string;
-  roomId: string;
-  campaignId: string | null;
-  contactId: string | null;
-  workflowRunId: string | null;
-  /** Whether the attempt was taken back with the call, so that its number is free again. */
-  attemptTakenBack: boolean;
-  /** When it was claimed: it counts on that day. */
-  queuedAt: Date;
 }
 
 /**
@@ -26,8 +13,8 @@ export interface ReturnedCall {
  */
 export interface CallOwner {
   /** Locks the owners' rows. It comes before any call is moved (engine.md, "Locks"). */
-  lock(tx: EngineTx, campaigns: CampaignKey[]): Promise<void>;
-  onCallsEnded(tx: EngineTx, calls: EndedCall[], now: Date): Promise<void>;
+  lock(tx: Tx, campaigns: CampaignKey[]): Promise<void>;
+  onCallsEnded(tx: Tx, calls: EndedCall[], now: Date): Promise<void>;
   onCallsReturned(tx: EngineTx, calls: ReturnedCall[], now: Date): Promise<void>;
 }
 

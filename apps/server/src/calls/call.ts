@@ -1,5 +1,5 @@
 import type { CallStatus } from '../database/schema.ts';
-import type { CallOutcome } from '../telephony/gateway.ts';
+import type { CallOutcome, CallReference } from '../telephony/gateway.ts';
 
 /** The states that a call can move to, as the contract's `x-transitions` show them. */
 export const callTransitions = {
@@ -18,32 +18,52 @@ export function finalStatus(outcome: CallOutcome): 'completed' | 'failed' | 'can
   return outcome === 'cancelled' ? 'cancelled' : 'failed';
 }
 
-/** A call that this process is to place, or has placed. */
-export interface HeldCall {
+/** What names a call. */
+export interface CallKey {
   workspaceId: string;
   roomId: string;
+}
+
+/** A call with whom it belongs to: a campaign and its contact, or a workflow run. One that has arrived is nobody's. */
+export interface OwnedCall extends CallKey {
   campaignId: string | null;
   contactId: string | null;
+  workflowRunId: string | null;
+}
+
+/** A call that this process is to place, or has placed. */
+export interface HeldCall extends OwnedCall {
   /** The callee, E.164 without the plus. */
   toNumber: number;
   fromNumber: number;
   provider: string;
   attempt: number;
+  /** When it is to be placed, or was. */
   startAt: Date;
   placeBefore: Date;
 }
 
-/** A call of an owner (a campaign's contact, or a workflow run), as it ended. */
-export interface EndedCall {
-  workspaceId: string;
-  roomId: string;
-  campaignId: string | null;
-  contactId: string | null;
-  workflowRunId: string | null;
-  attempt: number;
+/** A call as it ended. */
+export interface EndedCall extends OwnedCall {
   outcome: CallOutcome;
   endedAt: Date;
 }
+
+/** A call that no provider has heard of, and that therefore may be placed again. */
+export interface ReturnedCall extends OwnedCall {
+  /** Whether the attempt was taken back with the call, so that its number is free again. */
+  attemptTakenBack: boolean;
+  /** When it was claimed: it counts on that day. */
+  queuedAt: Date;
+}
+
+/** What names a call that was placed, or is about to be, to its provider. */
+export const referenceOf = ({ roomId, toNumber, fromNumber, startAt }: HeldCall): CallReference => ({
+  roomId,
+  to: toE164(toNumber),
+  from: toE164(fromNumber),
+  placedAt: startAt,
+});
 
 /** `+14155550100` for the number as the database keeps it. */
 export const toE164 = (digits: number): string => `+${digits}`;

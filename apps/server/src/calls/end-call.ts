@@ -2,14 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { Clock } from '../clock.ts';
-import { type Database, type EngineTx, forWorkspace } from '../database/database.ts';
-import type { CallStatus } from '../database/schema.ts';
+import type { Database, WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import type { TelephonyGateway } from '../telephony/gateway.ts';
-import { type HeldCall, toE164 } from './call.ts';
+import { type HeldCall, referenceOf } from './call.ts';
 import type { CallOwner } from './call-owner.ts';
+import { type LiveRow, liveColumns, toHeld } from './call-row.ts';
+import { requestEndOfCalls } from './request-end.ts';
 
 type CallEnded = components['schemas']['CallEnded'];
 
@@ -29,22 +30,6 @@ export interface EndCallDeps {
   watch: (calls: HeldCall[]) => void;
 }
 
-interface LiveCall {
-  id: string;
-  status: CallStatus;
-  campaign_id: string | null;
-  contact_id: string | null;
-  workflow_run_id: string | null;
-  from_number: number;
-  to_number: number;
-  provider: string;
-  attempt: number;
-  start_at: Date;
-  place_before: Date;
-  dialed_at: Date | null;
-  ended_at: Date | null;
-}
-
 /**
  * Ends a call: takes back one that waits to be dialled, hangs up one that is up. Answers when it has ended, or after two
  * seconds. Throws `not_found`, `call_not_active` for one that has ended, and `unavailable` when the provider can't be asked.
@@ -55,107 +40,62 @@ export async function endCall(
   roomId: string,
   actor: AuditEntry,
 ): Promise<CallEnded> {
-  const { database, clock } = deps;
-  const now = clock.now();
-  const call = await database.inEngine(async (tx) => {
-    const found = await requestEnd(tx, deps.owner, workspaceId, roomId, now);
-    await audit(forWorkspace(tx, workspaceId), actor, now);
-    return found;
+  const now = deps.clock.now();
+  const row = await deps.database.inWorkspace(workspaceId, async (tx) => {
+    const { campaign_id: campaignId } = await readCall(tx, roomId);
+    if (campaignId) await deps.owner.lock(tx, [{ workspaceId, campaignId }]);
+    if ((await requestEndOfCalls(tx, deps.owner, [roomId], now)) === 0) {
+      throw new ServiceError('call_not_active', 'The call has ended already.');
+    }
+    await audit(tx, actor, now);
+    return readCall(tx, roomId);
   });
-  if (call.ended_at) return ended(call);
-  const held = toHeld(workspaceId, call);
+  if (row.ended_at) return ended(row);
+  const call = toHeld(row);
   // Before the provider is asked, so that the end is written here.
   const isForeign = !deps.held.has(roomId);
-  if (isForeign) deps.held.set(roomId, held);
+  if (isForeign) deps.held.set(roomId, call);
   let isOpen = false;
   try {
-    const last = await hangUp(deps, workspaceId, held);
+    const last = await hangUp(deps, call);
     isOpen = last.ended_at === null;
     return ended(last);
   } finally {
-    if (isOpen) deps.watch([held]);
+    if (isOpen) deps.watch([call]);
     else if (isForeign) deps.held.delete(roomId);
   }
 }
 
-/** Takes a queued call back, or notes on a live one that it is to end. */
-async function requestEnd(
-  tx: EngineTx,
-  owner: CallOwner,
-  workspaceId: string,
-  roomId: string,
-  now: Date,
-): Promise<LiveCall> {
-  const seen = await readCall(tx, workspaceId, roomId);
-  if (!seen) throw notFound();
-  const { campaign_id: campaignId } = seen;
-  if (campaignId) await owner.lock(tx, [{ workspaceId, campaignId }]);
-  const named = sql`workspace_id = ${workspaceId} and id = ${roomId} and ended_at is null`;
-  const takenBack = await sql`
-    update calls set status = 'cancelled', outcome = 'cancelled', ended_by = 'service', ended_at = ${now},
-      end_requested_at = ${now}
-    where ${named} and status = 'queued' returning id`.execute(tx.db);
-  if (takenBack.rows.length > 0) {
-    const { contact_id: contactId, workflow_run_id: workflowRunId, attempt } = seen;
-    const call = { workspaceId, roomId, campaignId, contactId, workflowRunId, attempt, endedAt: now };
-    await owner.onCallsEnded(tx, [{ ...call, outcome: 'cancelled' }], now);
-  } else {
-    const live = await sql`
-      update calls set end_requested_at = coalesce(end_requested_at, ${now})
-      where ${named} and status in ('dialing', 'ringing', 'in_progress') returning id`.execute(tx.db);
-    if (live.rows.length === 0) throw new ServiceError('call_not_active', 'The call has ended already.');
-  }
-  return (await readCall(tx, workspaceId, roomId))!;
-}
-
 /** Asks the provider, and waits for the end. A provider that doesn't have the call yet is asked again. */
-async function hangUp(deps: EndCallDeps, workspaceId: string, held: HeldCall): Promise<LiveCall> {
-  const gateway = deps.gatewayFor(held.provider);
-  const reference = {
-    roomId: held.roomId,
-    to: toE164(held.toNumber),
-    from: toE164(held.fromNumber),
-    placedAt: held.startAt,
-  };
+async function hangUp({ database, gatewayFor }: EndCallDeps, call: HeldCall): Promise<Row> {
+  const gateway = gatewayFor(call.provider);
   const until = performance.now() + WAIT_MS;
   let isAsked = false;
   for (;;) {
     if (!isAsked) {
-      const answer = await gateway.endCall(reference).catch((cause) => {
+      const answer = await gateway.endCall(referenceOf(call)).catch((cause) => {
         throw new ServiceError('unavailable', 'The provider can not be reached right now. Try again.', { cause });
       });
       isAsked = answer !== 'absent';
     }
-    const call = await deps.database.inEngine((tx) => readCall(tx, workspaceId, held.roomId));
-    if (!call) throw notFound();
-    if (call.ended_at || performance.now() >= until) return call;
+    const row = await database.inWorkspace(call.workspaceId, (tx) => readCall(tx, call.roomId));
+    if (row.ended_at || performance.now() >= until) return row;
     await sleep(LOOK_MS);
   }
 }
 
-async function readCall(tx: EngineTx, workspaceId: string, roomId: string): Promise<LiveCall | undefined> {
-  const { rows } = await sql<LiveCall>`
-    select c.id, c.status, c.campaign_id, c.contact_id, c.workflow_run_id, c.from_number, c.to_number, n.provider, c.attempt, c.start_at,
-      c.place_before, c.dialed_at, c.ended_at
+type Row = LiveRow & { ended_at: Date | null };
+
+async function readCall(tx: WorkspaceTx, roomId: string): Promise<Row> {
+  const { rows } = await sql<Row>`
+    select ${liveColumns}, c.ended_at
     from calls c join phone_numbers n on n.workspace_id = c.workspace_id and n.id = c.phone_number_id
-    where c.workspace_id = ${workspaceId} and c.id = ${roomId}`.execute(tx.db);
+    where c.workspace_id = ${tx.workspaceId} and c.id = ${roomId}`.execute(tx.db);
+  if (!rows[0]) throw notFound();
   return rows[0];
 }
 
-const toHeld = (workspaceId: string, call: LiveCall): HeldCall => ({
-  workspaceId,
-  roomId: call.id,
-  campaignId: call.campaign_id,
-  contactId: call.contact_id,
-  toNumber: call.to_number,
-  fromNumber: call.from_number,
-  provider: call.provider,
-  attempt: call.attempt,
-  startAt: call.dialed_at ?? call.start_at,
-  placeBefore: call.place_before,
-});
-
-const ended = ({ id, status, ended_at }: LiveCall): CallEnded => ({
+const ended = ({ id, status, ended_at }: Row): CallEnded => ({
   roomId: toId('room', id),
   status,
   ...(ended_at && { endedAt: ended_at.toISOString() }),

@@ -103,6 +103,7 @@ async function commitCall(
     roomId: newUuid(),
     campaignId: null,
     contactId: null,
+    workflowRunId: null,
     toNumber: fromE164(to),
     fromNumber: from === undefined ? 0 : fromE164(from),
     provider: number.provider,

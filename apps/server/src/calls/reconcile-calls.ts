@@ -5,7 +5,8 @@ import type { Database, EngineTx } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { every, type Repeating } from '../jobs/every.ts';
 import type { CallEvent, CallState, TelephonyGateway } from '../telephony/gateway.ts';
-import { type HeldCall, toE164 } from './call.ts';
+import { type HeldCall, referenceOf } from './call.ts';
+import { keysOf, type LiveRow, liveColumns, toHeld } from './call-row.ts';
 
 /** How often calls in doubt are looked up, and how many at once. */
 const LOOK_UP_MS = 1000;
@@ -29,33 +30,6 @@ export interface CallReconciler {
   start(): void;
   stop(): Promise<void>;
 }
-
-interface LiveRow {
-  workspace_id: string;
-  id: string;
-  status: string;
-  campaign_id: string | null;
-  contact_id: string | null;
-  from_number: number;
-  to_number: number;
-  attempt: number;
-  start_at: Date;
-  place_before: Date;
-  provider: string;
-}
-
-const toHeld = (row: LiveRow): HeldCall => ({
-  workspaceId: row.workspace_id,
-  roomId: row.id,
-  campaignId: row.campaign_id,
-  contactId: row.contact_id,
-  toNumber: row.to_number,
-  fromNumber: row.from_number,
-  provider: row.provider,
-  attempt: row.attempt,
-  startAt: row.start_at,
-  placeBefore: row.place_before,
-});
 
 /**
  * A lost server's `queued` calls go back: no provider knew of them. Those that were `dialing` or later are looked up,
@@ -110,12 +84,7 @@ export function createCallReconciler(options: {
 
   async function lookUp(call: HeldCall): Promise<CallState> {
     try {
-      return await options.gatewayFor(call.provider).lookup({
-        roomId: call.roomId,
-        to: toE164(call.toNumber),
-        from: toE164(call.fromNumber),
-        placedAt: call.startAt,
-      });
+      return await options.gatewayFor(call.provider).lookup(referenceOf(call));
     } catch (error) {
       log.warn({ err: error, roomId: call.roomId }, 'a call could not be looked up');
       return { state: 'undetermined', detail: 'the provider failed' };
@@ -161,9 +130,7 @@ export function createCallReconciler(options: {
     const calls = [...held.values()];
     const { rows } = await database.inEngine(({ db }) =>
       sql<{ id: string }>`
-        select c.id from unnest(${calls.map((call) => call.workspaceId)}::uuid[],
-          ${calls.map((call) => call.roomId)}::uuid[]) as x (workspace_id, id)
-        join calls c on c.workspace_id = x.workspace_id and c.id = x.id
+        select c.id from ${keysOf(calls)} join calls c on c.workspace_id = x.workspace_id and c.id = x.id
         where c.ended_at is null and c.server_id = ${me}`.execute(db),
     );
     const ours = new Set(rows.map((row) => row.id));
@@ -203,8 +170,7 @@ export function createCallReconciler(options: {
       where n.workspace_id = c.workspace_id and n.id = c.phone_number_id
         and (c.workspace_id, c.id) in (select workspace_id, id from calls
           where server_id = ${from} and ended_at is null limit ${sql.raw(String(TAKE_OVER_SIZE))})
-      returning c.workspace_id, c.id, c.status, c.campaign_id, c.contact_id, c.from_number, c.to_number, c.attempt,
-        c.start_at, c.place_before, n.provider`.execute(tx.db);
+      returning ${liveColumns}`.execute(tx.db);
     return rows;
   }
 
@@ -212,8 +178,7 @@ export function createCallReconciler(options: {
   async function findOverdue(): Promise<void> {
     const { rows } = await database.inEngine(({ db }) =>
       sql<LiveRow>`
-        select c.workspace_id, c.id, c.status, c.campaign_id, c.contact_id, c.from_number, c.to_number, c.attempt,
-          c.start_at, c.place_before, n.provider
+        select ${liveColumns}
         from calls c join phone_numbers n on n.workspace_id = c.workspace_id and n.id = c.phone_number_id
         where c.server_id = ${lease.serverId()} and c.ended_at is null
           and coalesce(coalesce(c.dialed_at, c.ringing_at)

@@ -2,11 +2,12 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { type EndedUse, noteEnds } from '../number-pools/note-ends.ts';
+import { noteEnds } from '../number-pools/note-ends.ts';
 import type { CallEvent, CallOutcome } from '../telephony/gateway.ts';
 import { type EndedCall, finalStatus, type HeldCall } from './call.ts';
 import { recordCallEvents } from './call-events.ts';
 import { type CallOwner, campaignsOf } from './call-owner.ts';
+import { type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 
 /** How long events are gathered before they are written as a set (engine.md, "Ends and counters"). */
 const FLUSH_MS = 20;
@@ -92,9 +93,9 @@ export function createCallRecorder(options: {
     if (known.length === 0) return;
     const ending = known.filter(([, progress]) => progress.ended).map(([call]) => call);
     const now = clock.now();
-    const ended = await database.inHotLoop(async (tx) => {
+    const written = await database.inHotLoop(async (tx) => {
       await owner.lock(tx, campaignsOf(ending));
-      const { rows } = await sql<EndedRow>`
+      const { rows } = await sql<MovedRow>`
         update calls c set
           status = case
             when x.final_status is not null then x.final_status
@@ -116,19 +117,18 @@ export function createCallRecorder(options: {
           ${known.map(([, p]) => p.ended?.sipStatus ?? null)}::smallint[])
           as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status)
         where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ('dialing', 'ringing', 'in_progress')
-        returning c.workspace_id, c.id, c.campaign_id, c.contact_id, c.workflow_run_id, c.attempt, c.outcome,
-          c.ended_at, c.phone_number_id, c.pooled`.execute(tx.db);
+        returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled`.execute(tx.db);
       const moved = new Set(rows.map((row) => row.id));
       const answered = known.filter(([call, { answeredAt }]) => answeredAt && moved.has(call.roomId));
-      const endedRows = rows.filter(hasEnded);
-      const calls = endedRows.map(toEndedCall);
+      const calls = rows.flatMap(ended);
       const answeredCalls = answered.map(([call]) => call);
       await Promise.all([owner.onCallsEnded(tx, calls, now), recordCallEvents(tx, 'call.answered', answeredCalls)]);
-      await noteEnds(tx, endedRows.filter((row) => row.pooled).map(toEndedUse), now);
+      const pooled = calls.filter((call) => call.pooled);
+      await noteEnds(tx, pooled, now);
       return calls;
     });
     for (const call of ending) held.delete(call.roomId);
-    if (ending.length > 0) options.onEnded(ended);
+    if (ending.length > 0) options.onEnded(written);
   }
 
   return {
@@ -141,35 +141,15 @@ export function createCallRecorder(options: {
   };
 }
 
-interface EndedRow {
-  workspace_id: string;
-  id: string;
-  campaign_id: string | null;
-  contact_id: string | null;
-  workflow_run_id: string | null;
-  attempt: number;
+interface MovedRow extends OwnedRow {
   outcome: CallOutcome | null;
   ended_at: Date | null;
   phone_number_id: string;
   pooled: boolean;
 }
 
-const hasEnded = (row: EndedRow): row is EndedRow & { outcome: CallOutcome; ended_at: Date } => row.ended_at !== null;
-
-const toEndedCall = (row: EndedRow & { outcome: CallOutcome; ended_at: Date }): EndedCall => ({
-  workspaceId: row.workspace_id,
-  roomId: row.id,
-  campaignId: row.campaign_id,
-  contactId: row.contact_id,
-  workflowRunId: row.workflow_run_id,
-  attempt: row.attempt,
-  outcome: row.outcome,
-  endedAt: row.ended_at,
-});
-
-const toEndedUse = (row: EndedRow & { outcome: CallOutcome; ended_at: Date }): EndedUse => ({
-  workspaceId: row.workspace_id,
-  phoneNumberId: row.phone_number_id,
-  outcome: row.outcome,
-  endedAt: row.ended_at,
-});
+/** The call of a row, where it has ended. */
+const ended = (row: MovedRow): (EndedCall & { pooled: boolean; phoneNumberId: string })[] => {
+  const { outcome, ended_at: endedAt, phone_number_id: phoneNumberId, pooled } = row;
+  return outcome && endedAt ? [{ ...toOwned(row), outcome, endedAt, phoneNumberId, pooled }] : [];
+};

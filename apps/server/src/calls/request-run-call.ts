@@ -218,6 +218,7 @@ async function queueCall(
     workspaceId,
     campaignId: null,
     contactId: null,
+    workflowRunId: runId,
     toNumber: to,
     fromNumber,
     provider,

@@ -2,48 +2,9 @@ import { sql } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { Database, EngineTx } from '../database/database.ts';
 import { uncountUses } from '../number-pools/count-uses.ts';
-import type { CallOutcome } from '../telephony/gateway.ts';
-import type { EndedCall, HeldCall } from './call.ts';
-import { type CallOwner, campaignsOf, type ReturnedCall } from './call-owner.ts';
-
-interface Row {
-  workspace_id: string;
-  id: string;
-  campaign_id: string | null;
-  contact_id: string | null;
-  workflow_run_id: string | null;
-}
-
-interface ReturnedRow extends Row {
-  queued_at: Date;
-}
-
-const returned =
-  (attemptTakenBack: boolean) =>
-  (row: ReturnedRow): ReturnedCall => ({
-    workspaceId: row.workspace_id,
-    roomId: row.id,
-    campaignId: row.campaign_id,
-    contactId: row.contact_id,
-    workflowRunId: row.workflow_run_id,
-    attemptTakenBack,
-    queuedAt: row.queued_at,
-  });
-
-const ended =
-  (outcome: CallOutcome, endedAt: Date) =>
-  (row: Row & { attempt: number }): EndedCall => ({
-    workspaceId: row.workspace_id,
-    roomId: row.id,
-    campaignId: row.campaign_id,
-    contactId: row.contact_id,
-    workflowRunId: row.workflow_run_id,
-    attempt: row.attempt,
-    outcome,
-    endedAt,
-  });
-
-const ownersOfCalls = sql`c.workspace_id, c.id, c.campaign_id, c.contact_id, c.workflow_run_id`;
+import type { EndedCall, HeldCall, ReturnedCall } from './call.ts';
+import { type CallOwner, campaignsOf } from './call-owner.ts';
+import { keysOf, type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 
 interface ReturningServer {
   serverId: string;
@@ -51,9 +12,15 @@ interface ReturningServer {
   now: Date;
 }
 
-const keysOf = (calls: HeldCall[]) =>
-  sql`unnest(${calls.map((call) => call.workspaceId)}::uuid[], ${calls.map((call) => call.roomId)}::uuid[])
-    as x (workspace_id, id)`;
+interface ReturnedRow extends OwnedRow {
+  queued_at: Date;
+}
+
+const returned = (row: ReturnedRow, attemptTakenBack: boolean): ReturnedCall => ({
+  ...toOwned(row),
+  attemptTakenBack,
+  queuedAt: row.queued_at,
+});
 
 /**
  * Takes back those of some calls that are still `queued`: they disappear with their attempts, and their contacts can be
@@ -73,12 +40,12 @@ async function deleteQueued(tx: EngineTx, calls: HeldCall[], serverId: string): 
   const { rows } = await sql<ReturnedRow & { phone_number_id: string; pooled: boolean }>`
     delete from calls c using ${keysOf(calls)}
     where c.workspace_id = x.workspace_id and c.id = x.id and c.status = 'queued' and c.server_id = ${serverId}
-    returning ${ownersOfCalls}, c.queued_at, c.phone_number_id, c.pooled`.execute(tx.db);
+    returning ${ownedColumns}, c.queued_at, c.phone_number_id, c.pooled`.execute(tx.db);
   await uncountUses(
     tx,
     rows.filter((row) => row.pooled),
   );
-  return rows.map(returned(true));
+  return rows.map((row) => returned(row, true));
 }
 
 /** What was taken back doesn't count on the day on which it was claimed. */
@@ -105,28 +72,23 @@ export async function returnCalls(database: Database, calls: HeldCall[], server:
   await database.inEngine(async (tx) => {
     await owner.lock(tx, campaignsOf(calls));
     const queued = await deleteQueued(tx, calls, serverId);
-    const dialing = await sql<ReturnedRow & { attempt: number; end_requested: boolean }>`
+    const dialing = await sql<ReturnedRow & { end_requested: boolean }>`
       update calls c set status = 'cancelled', outcome = 'cancelled', ended_at = ${now},
         ended_by = case when c.end_requested_at is null then 'error' else 'service' end
       from ${keysOf(calls)}
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status = 'dialing' and c.server_id = ${serverId}
-      returning ${ownersOfCalls}, c.attempt, c.queued_at, c.end_requested_at is not null as end_requested`.execute(
-      tx.db,
-    );
-    const forgotten = await sql<Row & { attempt: number }>`
+      returning ${ownedColumns}, c.queued_at, c.end_requested_at is not null as end_requested`.execute(tx.db);
+    const forgotten = await sql<OwnedRow>`
       update calls c set status = 'failed', outcome = 'unknown', ended_by = 'error', ended_at = ${now}
       from ${keysOf(calls)}
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ('ringing', 'in_progress')
         and c.server_id = ${serverId}
-      returning ${ownersOfCalls}, c.attempt`.execute(tx.db);
+      returning ${ownedColumns}`.execute(tx.db);
     const unplaced = dialing.rows.filter((row) => !row.end_requested);
     const cancelled = dialing.rows.filter((row) => row.end_requested);
-    await owner.onCallsReturned(tx, [...queued, ...unplaced.map(returned(false))], now);
+    await owner.onCallsReturned(tx, [...queued, ...unplaced.map((row) => returned(row, false))], now);
     await giveBackUsage(tx, queued);
-    await owner.onCallsEnded(
-      tx,
-      [...cancelled.map(ended('cancelled', now)), ...forgotten.rows.map(ended('unknown', now))],
-      now,
-    );
+    const ended = (outcome: EndedCall['outcome']) => (row: OwnedRow) => ({ ...toOwned(row), outcome, endedAt: now });
+    await owner.onCallsEnded(tx, [...cancelled.map(ended('cancelled')), ...forgotten.rows.map(ended('unknown'))], now);
   });
 }

@@ -1,8 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import type { Tx, WorkspaceTx } from '../database/database.ts';
 import { type PageQuery, pageRows } from '../database/page.ts';
 import type { CallStatus } from '../database/schema.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
+import type { CallKey } from './call.ts';
+import { keysOf } from './call-row.ts';
 import type { CallRow } from './shape-call.ts';
 
 /** Which calls of a workspace are wanted. */
@@ -37,14 +39,9 @@ export async function findCall(tx: WorkspaceTx, roomId: string): Promise<CallRow
 }
 
 /** Calls of any workspaces. */
-export async function callsNamed(
-  tx: EngineTx,
-  calls: readonly { workspaceId: string; roomId: string }[],
-): Promise<(CallRow & { workspace_id: string })[]> {
+export async function callsNamed(tx: Tx, calls: readonly CallKey[]): Promise<(CallRow & { workspace_id: string })[]> {
   const named = sql`
-    select c.* from unnest(${calls.map((call) => call.workspaceId)}::uuid[],
-      ${calls.map((call) => call.roomId)}::uuid[]) as x (workspace_id, id)
-    join calls c on c.workspace_id = x.workspace_id and c.id = x.id`;
+    select c.* from ${keysOf(calls)} join calls c on c.workspace_id = x.workspace_id and c.id = x.id`;
   const { rows } = await sql<CallRow & { workspace_id: string }>`${withContacts(named)}`.execute(tx.db);
   return rows;
 }

@@ -9,7 +9,7 @@ import { type CallReconciler, createCallReconciler } from '../calls/reconcile-ca
 import { createCallRecorder } from '../calls/record-call-events.ts';
 import { returnCalls, returnQueuedCalls } from '../calls/return-calls.ts';
 import type { Clock } from '../clock.ts';
-import type { Database, EngineTx } from '../database/database.ts';
+import type { Database, Tx } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { every, type Repeating } from '../jobs/every.ts';
 import { ServiceError } from '../service-error.ts';
@@ -79,7 +79,7 @@ export interface DialerOptions {
   /** The other owners of calls beside campaigns. */
   runs: UnlockedCallOwner;
   /** Tells of a campaign that the engine has completed, in the transaction that did it. */
-  onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>;
+  onFinished: (tx: Tx, campaign: CampaignKey) => Promise<void>;
 }
 
 /** Puts dialing together: claims, placement, ends, reconciliation, and what is due by time. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { EndedCall } from '../calls/call.ts';
-import { type CallOwner, type CampaignKey, campaignsOf, type ReturnedCall } from '../calls/call-owner.ts';
-import type { EngineTx } from '../database/database.ts';
+import type { EndedCall, ReturnedCall } from '../calls/call.ts';
+import { type CallOwner, type CampaignKey, campaignsOf } from '../calls/call-owner.ts';
+import type { EngineTx, Tx } from '../database/database.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import { callOutcomes } from '../telephony/gateway.ts';
 import { afterOutcome } from './after-outcome.ts';
@@ -12,7 +12,7 @@ const isOwned = <T extends { campaignId: string | null; contactId: string | null
   call.campaignId !== null && call.contactId !== null;
 
 /** Campaigns, as the owners of their calls. */
-export function campaignCallOwner(onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>): CallOwner {
+export function campaignCallOwner(onFinished: (tx: Tx, campaign: CampaignKey) => Promise<void>): CallOwner {
   return {
     lock: lockCampaigns,
     onCallsEnded: async (tx, calls, now) => {
@@ -27,7 +27,7 @@ export function campaignCallOwner(onFinished: (tx: EngineTx, campaign: CampaignK
   };
 }
 
-async function lockCampaigns(tx: EngineTx, campaigns: CampaignKey[]): Promise<void> {
+async function lockCampaigns(tx: Tx, campaigns: CampaignKey[]): Promise<void> {
   for (const { workspaceId, campaignId } of campaigns) {
     await sql`select from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for no key update`.execute(
       tx.db,
@@ -47,7 +47,7 @@ function byCampaign<T extends { workspaceId: string; campaignId: string | null; 
  * Moves the contacts of ended calls on, and counts them on the campaign's row, which the caller holds. Each is looked up and
  * locked by its key, and then named by its place, so that no plan reads others too.
  */
-async function endContacts(tx: EngineTx, key: CampaignKey, calls: Owned<EndedCall>[], now: Date): Promise<void> {
+async function endContacts(tx: Tx, key: CampaignKey, calls: Owned<EndedCall>[], now: Date): Promise<void> {
   const { workspaceId, campaignId } = key;
   const contacts = await sql<{
     id: string;

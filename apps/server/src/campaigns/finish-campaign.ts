@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { CampaignKey } from '../calls/call-owner.ts';
-import type { EngineTx } from '../database/database.ts';
+import type { Tx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import { campaignTransitions } from './campaign.ts';
 
@@ -9,11 +9,7 @@ import { campaignTransitions } from './campaign.ts';
  * The caller holds its row, and this is a statement of its own, so that it sees what was committed before the lock.
  * Answers whether it did.
  */
-export async function finishIfDone(
-  tx: EngineTx,
-  { workspaceId, campaignId }: CampaignKey,
-  now: Date,
-): Promise<boolean> {
+export async function finishIfDone(tx: Tx, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<boolean> {
   const { rows } = await sql`
     update campaigns set status = 'completed', ended_at = ${now}, updated_at = ${now}, revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId} and status in ${from(campaignTransitions, 'completed', 'running')}

@@ -1,5 +1,5 @@
 import type { CampaignKey } from '../calls/call-owner.ts';
-import { type EngineTx, forWorkspace, type WorkspaceTx } from '../database/database.ts';
+import { forWorkspace, type Tx, type WorkspaceTx } from '../database/database.ts';
 import { type AuditEntry, record } from '../journal/record.ts';
 import { type Campaign, shapeCampaign } from './shape-campaign.ts';
 import { findCampaign } from './store.ts';
@@ -19,11 +19,7 @@ export async function recordCampaignStatus(
 }
 
 /** The same for a campaign that the engine has moved, in the transaction that did it. Batches are told of elsewhere. */
-export async function recordEngineMove(
-  tx: EngineTx,
-  { workspaceId, campaignId }: CampaignKey,
-  now: Date,
-): Promise<void> {
+export async function recordEngineMove(tx: Tx, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<void> {
   const inWorkspace = forWorkspace(tx, workspaceId);
   if (await findCampaign(inWorkspace, campaignId)) await recordCampaignStatus(inWorkspace, campaignId, now);
 }

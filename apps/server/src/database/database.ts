@@ -11,16 +11,19 @@ import { columnTypes } from './types.ts';
 
 declare const madeHere: unique symbol;
 
-/** A transaction that sees the rows of one workspace only. */
-export interface WorkspaceTx {
+/** What is done in a transaction, whichever rows it sees. */
+export interface Tx {
   readonly db: Kysely<Schema>;
+}
+
+/** A transaction that sees the rows of one workspace only. */
+export interface WorkspaceTx extends Tx {
   readonly workspaceId: string;
   readonly [madeHere]: 'workspace';
 }
 
 /** A transaction of the engine's loops, which sees the rows of every workspace. */
-export interface EngineTx {
-  readonly db: Kysely<Schema>;
+export interface EngineTx extends Tx {
   readonly [madeHere]: 'engine';
 }
 
@@ -51,8 +54,7 @@ export interface Database {
 }
 
 /** The engine's transaction for what is written about one workspace. Row-level security does not bind it. */
-export const forWorkspace = (tx: EngineTx, workspaceId: string): WorkspaceTx =>
-  ({ db: tx.db, workspaceId }) as WorkspaceTx;
+export const forWorkspace = (tx: Tx, workspaceId: string): WorkspaceTx => ({ db: tx.db, workspaceId }) as WorkspaceTx;
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const retries = 3;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { EngineTx } from '../database/database.ts';
+import type { Tx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
 
 /** An event that nothing but webhooks is told of. */
@@ -15,7 +15,7 @@ export interface WebhookOnlyEvent {
 
 /** Those of some workspaces that have an endpoint for events of a type. */
 export async function workspacesWithEndpoints(
-  tx: EngineTx,
+  tx: Tx,
   workspaceIds: ReadonlySet<string>,
   type: string,
 ): Promise<Set<string>> {
@@ -27,7 +27,7 @@ export async function workspacesWithEndpoints(
 }
 
 /** Writes events of one type as a set, each once, where an endpoint wants them. */
-export async function recordForWebhooks(tx: EngineTx, type: string, events: WebhookOnlyEvent[]): Promise<void> {
+export async function recordForWebhooks(tx: Tx, type: string, events: WebhookOnlyEvent[]): Promise<void> {
   await sql`
     with made as (
       insert into events (workspace_id, resource_id, revision, id, type, data, created_at)

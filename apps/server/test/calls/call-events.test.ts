@@ -19,6 +19,7 @@ test('a call whose end the database refuses every time keeps no other call from 
         roomId: newUuid(),
         campaignId: null,
         contactId: null,
+        workflowRunId: null,
         toNumber: 14_150_000_000 + i,
         fromNumber: 12_120_000_000,
         provider: 'simulator',

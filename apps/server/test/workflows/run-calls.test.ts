@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { campaignsOf } from '../../src/calls/call-owner.ts';
-import { hangUpRequested, requestEndOfCalls } from '../../src/calls/hang-up-requested.ts';
+import { hangUpRequested } from '../../src/calls/hang-up-requested.ts';
+import { requestEndOfCalls } from '../../src/calls/request-end.ts';
 import { type RunCallAnswer, type RunCallWish, requestRunCall } from '../../src/calls/request-run-call.ts';
 import type { Database } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
@@ -57,7 +58,7 @@ test.concurrent('a call of a run is placed with its variables, and ended where i
     await until(async () => (await call(roomId)).status === 'in_progress');
     expect(await call(roomId)).toMatchObject({ workflow_run_id: runId, variables: { first_name: 'Ada' } });
     expect(await request()).toMatchObject({ kind: 'blocked', reason: 'already_on_a_call' });
-    await database.inEngine((tx) => requestEndOfCalls(tx, dialer.owner, workspaceId, [roomId], new Date()));
+    await database.inWorkspace(workspaceId, (tx) => requestEndOfCalls(tx, dialer.owner, [roomId], new Date()));
     dialer.nudgeHangUps();
     await until(async () => (await call(roomId)).ended_at !== null);
     expect(await call(roomId)).toMatchObject({ status: 'completed', ended_by: 'service' });
@@ -70,7 +71,7 @@ test.concurrent('a queued call whose end is asked for is never placed', () =>
     const answer = await request();
     if (answer.kind !== 'queued') throw new Error(`The call is ${answer.kind}.`);
     const { roomId } = answer.call;
-    await database.inEngine((tx) => requestEndOfCalls(tx, dialer.owner, workspaceId, [roomId], new Date()));
+    await database.inWorkspace(workspaceId, (tx) => requestEndOfCalls(tx, dialer.owner, [roomId], new Date()));
     dialer.place([answer.call]);
     await stop();
     expect(await call(roomId)).toMatchObject({ status: 'cancelled', outcome: 'cancelled', dialed_at: null });

@@ -64,7 +64,7 @@ export async function startTestEngine(
   /** As the dialer does it, unless the run was cancelled before. */
   async function endCall(call: CallToPlace): Promise<void> {
     const fate = options.fateOf(call);
-    const { workspaceId, roomId, attempt } = call;
+    const { workspaceId, roomId } = call;
     const now = clock.now();
     await database.inEngine(async (tx) => {
       const named = sql`workspace_id = ${workspaceId} and id = ${roomId} and ended_at is null`;
@@ -77,7 +77,7 @@ export async function startTestEngine(
       const owned = { workspaceId, roomId, campaignId: null, contactId: null, workflowRunId: row.workflow_run_id };
       if (fate === 'returned') {
         await runCallOwner.onCallsReturned(tx, [{ ...owned, attemptTakenBack: false, queuedAt: now }], now);
-      } else await runCallOwner.onCallsEnded(tx, [{ ...owned, attempt, outcome: fate, endedAt: now }], now);
+      } else await runCallOwner.onCallsEnded(tx, [{ ...owned, outcome: fate, endedAt: now }], now);
     });
     engine.nudge();
   }

@@ -110,7 +110,7 @@ export async function writeClaim(
   return wanted
     .filter((call) => queued.has(call.contactId))
     .map((call): CallToPlace => {
-      const held = { ...call, workspaceId, campaignId };
+      const held = { ...call, workspaceId, campaignId, workflowRunId: null };
       const { variables } = contactOf.get(call.contactId)!;
       const request = callRequest(held, { ...shared, variables, metadata: call.metadata });
       return { ...held, request };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { requestEndOfCalls } from '../../calls/hang-up-requested.ts';
+import { requestEndOfCalls } from '../../calls/request-end.ts';
 import type { Clock } from '../../clock.ts';
 import { type Database, type EngineTx, forWorkspace } from '../../database/database.ts';
 import type { Notifications } from '../../database/notifications.ts';
@@ -38,7 +38,7 @@ export async function cancelRun(
     await writeCancelled(tx, workspaceId, line, now);
     await Promise.all([endRuns(tx, runs), recordAll(tx, runs.map(runEvent)), forgetSignals(tx, line.filter(waits))]);
     const calls = line.filter((run) => run.status === 'waiting_call').map((run) => run.waits_for!);
-    await requestEndOfCalls(tx, runCallOwner, workspaceId, calls, now);
+    await requestEndOfCalls(forWorkspace(tx, workspaceId), runCallOwner, calls, now);
     await audit(forWorkspace(tx, workspaceId), actor, now);
     return runs;
   });

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { UnlockedCallOwner } from '../../calls/call-owner.ts';
-import type { EngineTx } from '../../database/database.ts';
+import type { Tx } from '../../database/database.ts';
 
 interface CallNews {
   workspaceId: string;
@@ -28,7 +28,7 @@ export const runCallOwner: UnlockedCallOwner = {
 };
 
 /** What the agent has recorded of the call so far goes with it. A run that waits for something else is told nothing. */
-async function signal(tx: EngineTx, calls: (CallNews & { data: object })[], now: Date): Promise<void> {
+async function signal(tx: Tx, calls: (CallNews & { data: object })[], now: Date): Promise<void> {
   const ours = calls
     .filter((call) => call.workflowRunId !== null)
     .map(({ workspaceId, workflowRunId, roomId, data }) => ({
