@@ -1,6 +1,6 @@
 import { v7 } from 'uuid';
 
-/** The prefix of each kind of ID (decisions, "Everywhere"). */
+/** The prefix of each kind of ID (decisions.md, "Everywhere"). */
 export type IdPrefix =
   | 'pn'
   | 'pool'

@@ -6,7 +6,8 @@ import { systemClock } from './clock.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { stopEmbeddedPostgres } from './database/postgres/embedded.ts';
 import { loadContract } from './http/app.ts';
-import { forValidator, operationsOf } from './http/contract.ts';
+import { operationsOf } from './http/contract.ts';
+import { forValidator } from './http/validator-contract.ts';
 import { openMigrated, type RunningServer, startServer } from './server.ts';
 
 const USAGE = `trunkline-server [command]

@@ -28,7 +28,7 @@ export class ServiceError extends Error {
 }
 
 /**
- * The one `not_found`, the same for what another workspace has and for what never was (decisions, "Everywhere").
+ * The one `not_found`, the same for what another workspace has and for what never was (decisions.md, "Everywhere").
  * @param path where the request names it, if in its body: `/body/fromNumber`
  */
 export function notFound(path?: string): ServiceError {

@@ -33,7 +33,7 @@ export interface CallReconciler {
 
 /**
  * A lost server's `queued` calls go back: no provider knew of them. Those that were `dialing` or later are looked up,
- * and only the provider's answer decides (engine.md, "Leases"; decisions, "At most once, stated honestly").
+ * and only the provider's answer decides (engine.md, "Leases"; dialing.md, "What is not promised").
  */
 export function createCallReconciler(options: {
   database: Database;

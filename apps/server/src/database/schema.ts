@@ -137,7 +137,7 @@ interface ContactListsTable {
   updated_at: Date;
 }
 
-/** States of an upload (decisions, "Contact lists"). */
+/** States of an upload (decisions.md, "Contact lists"). */
 export type UploadStatus =
   | 'pending'
   | 'uploaded'

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
 import type { Logger } from 'pino';
 import { ServiceError } from '../service-error.ts';
-import { type ContractDocument, forValidator, resolve } from './contract.ts';
+import { type ContractDocument, resolve } from './contract.ts';
 import { createEdge } from './edge.ts';
 import { errorAnswer } from './errors.ts';
 import { Exchange, write } from './exchange.ts';
@@ -14,6 +14,7 @@ import type { Authenticate } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { markedPlaces } from './request-fault.ts';
 import { createValidator } from './validator.ts';
+import { forValidator } from './validator-contract.ts';
 
 export interface AppOptions {
   contract: ContractDocument;

@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../service-error.ts';
 import type { OperationId } from './handler.ts';
-import { tellShapesApart } from './tagged-shapes.ts';
 
 /** What the edge reads of a JSON Schema. */
 export interface Schema {
@@ -73,6 +72,17 @@ export interface Operation {
   statuses: Map<number, ReadonlySet<ErrorCode> | undefined>;
 }
 
+/** The parts of a request that the contract speaks of. Defaults and numbers are written into them. */
+export interface RequestParts {
+  params: Record<string, string>;
+  query: Record<string, unknown>;
+  /** The declared headers, by lower-case name, and `content-type`. */
+  headers: Record<string, unknown>;
+  body: unknown;
+  /** How many values the body holds, at any depth. */
+  values: number;
+}
+
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
 
 /** What a `$ref` within the document points to; anything else as it is. */
@@ -87,47 +97,13 @@ export function resolve<T extends { $ref?: string }>(document: ContractDocument,
   return resolve(document, target as T);
 }
 
-/**
- * A copy of the contract that the validator can be given, with its weak spots taken out: parameters stand in place,
- * with their schemas (it would look both up in each request); reserved characters in a query are as good as encoded
- * ones; a body that isn't required says so (silence is 415 to it); no discriminator (it answers a mapping with 500);
- * shapes that a property tells apart are looked at one by one.
- */
-export function forValidator(contract: ContractDocument): ContractDocument {
-  const document = structuredClone(contract);
-  delete document.webhooks;
-  for (const { item, operation } of operationsIn(document)) {
-    operation.parameters = parametersOf(document, item.parameters, operation.parameters);
-    if (operation.requestBody) operation.requestBody = { required: false, ...resolve(document, operation.requestBody) };
-  }
-  for (const item of Object.values(document.paths)) delete item.parameters;
-  dropDiscriminators(document);
-  tellShapesApart(document, (schema) => resolve(document, schema));
-  return document;
-}
-
-function parametersOf(document: ContractDocument, shared: Parameter[] = [], own: Parameter[] = []): Parameter[] {
-  return [...shared, ...own].map((reference) => {
-    const parameter = resolve(document, reference);
-    const inQuery = parameter.in === 'query' ? { allowReserved: true } : {};
-    return { ...parameter, ...inQuery, schema: structuredClone(resolve(document, parameter.schema)) };
-  });
-}
-
-function* operationsIn(document: ContractDocument) {
+/** Every operation as it stands in the document, with where. */
+export function* operationsIn(document: ContractDocument) {
   for (const [path, item] of Object.entries(document.paths))
     for (const method of METHODS) {
       const operation = item[method] as ContractOperation | undefined;
       if (operation) yield { path, method, item, operation };
     }
-}
-
-function dropDiscriminators(node: unknown): void {
-  if (typeof node !== 'object' || node === null) return;
-  const { discriminator } = node as Schema;
-  if (typeof discriminator === 'object' && discriminator !== null && 'propertyName' in discriminator)
-    delete (node as Schema).discriminator;
-  for (const child of Object.values(node)) dropDiscriminators(child);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '../service-error.ts';
 import { type Answer, type AnswerOptions, createAnswering } from './answer.ts';
-import type { Operation } from './contract.ts';
+import type { Operation, RequestParts } from './contract.ts';
 import { Caller, Exchange, inputOf, splitUrl, write } from './exchange.ts';
 import type { Handlers, OperationId, RequestContext } from './handler.ts';
 import type { Authenticate, Principal } from './principal.ts';
@@ -9,7 +9,6 @@ import type { RateLimit } from './rate-limit.ts';
 import { createRequestReader, type RequestReader } from './read-request.ts';
 import { type MarkedPlace, requestFault } from './request-fault.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
-import type { RequestParts } from './validator.ts';
 
 export interface EdgeOptions extends AnswerOptions {
   marked(operation: Operation): MarkedPlace[];
@@ -26,7 +25,7 @@ export type Edge = (request: IncomingMessage, response: ServerResponse) => Promi
 
 const MEBIBYTE = 1024 * 1024;
 const MAX_BODY = 2 * MEBIBYTE;
-/** Those that take more (decisions, "Everywhere"). */
+/** Those that take more (decisions.md, "Everywhere"). */
 const MAX_BODY_OF: Partial<Record<OperationId, number>> = { startBatch: 8 * MEBIBYTE };
 
 type AnyHandler = (input: object, context: RequestContext) => Promise<Answer>;

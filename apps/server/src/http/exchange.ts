@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import type { Operation } from './contract.ts';
+import type { Operation, RequestParts } from './contract.ts';
 import type { RequestContext } from './handler.ts';
 import { filesOf } from './multipart.ts';
 import type { Principal } from './principal.ts';
-import type { RequestParts } from './validator.ts';
 
 /** One request and what becomes of it. */
 export class Exchange {

@@ -1,6 +1,6 @@
 import { ServiceError } from '../service-error.ts';
 
-/** How deep a body may nest (decisions, "Everywhere"). */
+/** How deep a body may nest (decisions.md, "Everywhere"). */
 const MAX_DEPTH = 32;
 /** A body may hold one value for each so many bytes that it may have: checking costs by the value, not by the byte. */
 export const BYTES_PER_VALUE = 8;

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import { ServiceError } from '../service-error.ts';
-import type { Operation, Parameter } from './contract.ts';
+import type { Operation, Parameter, RequestParts } from './contract.ts';
 import { BYTES_PER_VALUE, checkFreeForm, checkText } from './free-form.ts';
 import { hasBody, readJson } from './request-body.ts';
 import { unsupportedMediaType } from './request-fault.ts';
-import type { RequestParts } from './validator.ts';
 
 const JSON_TYPE = 'application/json';
 

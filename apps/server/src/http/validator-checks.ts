@@ -1,8 +1,7 @@
 import { parse } from 'node:url';
 import * as OpenApiValidator from 'express-openapi-validator';
 import { isTimestamp } from '../timestamp.ts';
-import type { ContractDocument, Operation, Parameter } from './contract.ts';
-import type { RequestParts } from './validator.ts';
+import type { ContractDocument, Operation, Parameter, RequestParts } from './contract.ts';
 
 /** express-openapi-validator as it checks one operation. */
 export interface OperationChecks {

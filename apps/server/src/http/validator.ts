@@ -1,16 +1,5 @@
-import { type ContractDocument, type Operation, operationsOf } from './contract.ts';
+import { type ContractDocument, type Operation, operationsOf, type RequestParts } from './contract.ts';
 import { loadChecks } from './validator-checks.ts';
-
-/** The parts of a request that the contract speaks of. Defaults and numbers are written into them. */
-export interface RequestParts {
-  params: Record<string, string>;
-  query: Record<string, unknown>;
-  /** The declared headers, by lower-case name, and `content-type`. */
-  headers: Record<string, unknown>;
-  body: unknown;
-  /** How many values the body holds, at any depth. */
-  values: number;
-}
 
 /** express-openapi-validator, told for each operation which it is, so that it searches no path itself. */
 export interface Validator {

@@ -24,7 +24,7 @@ export interface Callee {
 }
 
 /**
- * Gives each callee, in their order, a number to be called from (decisions, "Number pools"): one that may call there and
+ * Gives each callee, in their order, a number to be called from (decisions.md, "Number pools"): one that may call there and
  * has room; rather another than that of the last attempt; rather one of the callee's country; of those the least recently
  * used. Nothing for whom there is none.
  */

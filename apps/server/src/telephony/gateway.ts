@@ -151,7 +151,7 @@ export class NumberError extends Error {
   }
 }
 
-/** What a trunk answered. Reachability and credentials are judged apart (telephony.md, "Trunk probe"). */
+/** What a trunk answered. Reachability and credentials are judged apart. */
 export interface TrunkProbe {
   /** Calls can be tried: reachable, and the credentials not rejected. */
   valid: boolean;

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadContract } from '../../src/http/app.ts';
-import { forValidator, operationsOf } from '../../src/http/contract.ts';
+import { operationsOf } from '../../src/http/contract.ts';
 import type { OperationId } from '../../src/http/handler.ts';
+import { forValidator } from '../../src/http/validator-contract.ts';
 import { fromId, toId } from '../../src/ids.ts';
 import { keyWith } from '../api-keys/keys.ts';
 import { createWithFile, validated } from '../contact-lists/contact-files.ts';

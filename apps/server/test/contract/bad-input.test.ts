@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadContract } from '../../src/http/app.ts';
-import {
-  type ContractOperation,
-  forValidator,
-  type Operation,
-  operationsOf,
-  resolve,
-} from '../../src/http/contract.ts';
+import { type ContractOperation, type Operation, operationsOf, resolve } from '../../src/http/contract.ts';
+import { forValidator } from '../../src/http/validator-contract.ts';
 import { startEdge } from '../http/edge-app.ts';
 import { badValues, type ValueSchema } from './bad-values.ts';
 import { exampleRequest } from './example-request.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadContract } from '../../src/http/app.ts';
-import { type ContractOperation, forValidator, type Operation, operationsOf } from '../../src/http/contract.ts';
+import { type ContractOperation, type Operation, operationsOf } from '../../src/http/contract.ts';
+import { forValidator } from '../../src/http/validator-contract.ts';
 import { type IdPrefix, newUuid, toId } from '../../src/ids.ts';
 import { keyWith } from '../api-keys/keys.ts';
 import { startTestServer, type TestServer } from '../server.ts';

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { loadContract } from '../../src/http/app.ts';
-import { forValidator, operationsOf } from '../../src/http/contract.ts';
+import { operationsOf } from '../../src/http/contract.ts';
+import { forValidator } from '../../src/http/validator-contract.ts';
 
 const root = path.join(import.meta.dirname, '../../../..');
 const read = (name: string) => readFileSync(path.join(root, name), 'utf8');

@@ -2,7 +2,8 @@ import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { inject } from 'vitest';
 import { loadContract } from '../../src/http/app.ts';
-import { forValidator, operationsOf } from '../../src/http/contract.ts';
+import { operationsOf } from '../../src/http/contract.ts';
+import { forValidator } from '../../src/http/validator-contract.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

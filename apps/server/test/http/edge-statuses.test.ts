@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadContract } from '../../src/http/app.ts';
-import { forValidator, type Operation, operationsOf } from '../../src/http/contract.ts';
+import { type Operation, operationsOf } from '../../src/http/contract.ts';
 import type { Principal } from '../../src/http/principal.ts';
+import { forValidator } from '../../src/http/validator-contract.ts';
 import { ServiceError } from '../../src/service-error.ts';
 import { noteStatus } from '../contract/statuses.ts';
 import { KEY, startEdge } from './edge-app.ts';

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { forValidator, operationsOf } from '../../src/http/contract.ts';
+import { operationsOf } from '../../src/http/contract.ts';
 import type { FilePart } from '../../src/http/handler.ts';
 import { createRequestReader } from '../../src/http/read-request.ts';
 import { createValidator } from '../../src/http/validator.ts';
+import { forValidator } from '../../src/http/validator-contract.ts';
 import { ServiceError } from '../../src/service-error.ts';
 import { isTimestamp } from '../../src/timestamp.ts';
 import { contractOf, jsonOf, startEdge } from './edge-app.ts';

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { parseAst } from 'vitest/node';
 
 /** A file of the server's sources: its path from `src`, with `/`, and its text. */
 export interface SourceFile {
@@ -76,6 +77,20 @@ function circles(imports: readonly Import[]): string[][] {
   return [...next.keys()].flatMap((start) => walk(start, []));
 }
 
+/** Files that import each other in a circle, types too, wherever they lie; a circle is named once. */
+export const noCircleOfFiles: Rule = (files) => {
+  const imports = importsOf(files.filter((file) => !isTest(file)));
+  const done = new Set<string>();
+  const walk = (at: string, way: string[]): string[] => {
+    if (way.includes(at)) return [`${[...way.slice(way.indexOf(at)), at].join(' imports ')}: a circle`];
+    if (done.has(at)) return [];
+    const found = imports.filter(({ from }) => from === at).flatMap(({ to }) => walk(to, [...way, at]));
+    done.add(at);
+    return found;
+  };
+  return imports.flatMap(({ from }) => walk(from, []));
+};
+
 export const onlyConfigReadsTheEnvironment: Rule = (files) =>
   files
     .filter((file) => file.path !== 'config.ts' && !isTest(file))
@@ -113,6 +128,58 @@ export const noLongFile: Rule = (files) =>
     .map((file) => ({ at: file.path, lines: file.text.trimEnd().split('\n').length }))
     .filter(({ lines }) => lines > longestFile)
     .map(({ at, lines }) => `${at} has ${lines} lines`);
+
+const longestFunction = 100;
+
+/** A node of a file's syntax tree, as far as this looks at it. */
+interface SyntaxNode {
+  type?: string;
+  start: number;
+  end: number;
+  id?: { name: string };
+  key?: { name: string };
+}
+
+function* functionsBelow(node: SyntaxNode, name = 'a function'): Generator<SyntaxNode & { name: string }> {
+  const known = node.id?.name ?? node.key?.name ?? name;
+  if (/Function/.test(node.type ?? '') && 'body' in node) yield { ...node, name: known };
+  for (const child of Object.values(node)) if (typeof child === 'object' && child) yield* functionsBelow(child, known);
+}
+
+export const noLongFunction: Rule = (files) =>
+  files
+    .filter((file) => !isTest(file))
+    .flatMap(({ path: at, text }) =>
+      [...functionsBelow(parseAst(text, { lang: 'ts' }) as SyntaxNode)]
+        .map(({ name, start, end }) => ({ name, lines: text.slice(start, end).split('\n').length }))
+        .filter(({ lines }) => lines > longestFunction)
+        .map(({ name, lines }) => `${at}: ${name} has ${lines} lines`),
+    );
+
+/** The comments of a file, of TypeScript and of SQL, each on one line. */
+const commentsOf = (text: string) =>
+  [...text.matchAll(/\/\*[\s\S]*?\*\/|(?:(?:^|\s)[ \t]*(?:\/\/|--) .*\n?)+/gm)].map(([comment]) =>
+    comment.replaceAll(/\s*\n\s*(\*|\/\/|--)? */g, ' '),
+  );
+
+/**
+ * Comments name documents that are there, and sections that these have: `engine.md, "Claims"`. A title may go on.
+ * @param documents their texts by their paths, from the repository or from its `docs`
+ */
+export const citationsLead =
+  (documents: ReadonlyMap<string, string>): Rule =>
+  (files) =>
+    files.flatMap(({ path: at, text }) =>
+      commentsOf(text)
+        .flatMap((comment) => [...comment.matchAll(/([\w./-]+\.md)\b(?:, "([^"]+)")?/g)])
+        .filter(([, name = '', section = '']) => {
+          const titles = documents.get(name)?.match(/^#+ .*/gm) ?? [];
+          return (
+            !documents.has(name) || (section && !titles.some((title) => title.replace(/^#+ /, '').startsWith(section)))
+          );
+        })
+        .map(([cited]) => `${at} cites ${cited}`),
+    );
 
 export const noVagueName: Rule = (files) =>
   files

@@ -1,4 +1,4 @@
-/** Why a whole file cannot be imported. Bad rows never fail a file; these do (decisions, "Contact lists"). */
+/** Why a whole file cannot be imported. Bad rows never fail a file; these do (decisions.md, "Contact lists"). */
 export type FileFaultCode =
   | 'unreadable_file'
   | 'no_phone_column'

@@ -49,7 +49,7 @@ type Script = (attempt: number) => { outcome: PlannedOutcome; talking?: number }
 
 const answers: Script = () => ({ outcome: 'answered', talking: 30_000 });
 
-/** Magic numbers: the last four digits of a +1 NPA 555 number (telephony.md, "Simulator"). */
+/** Magic numbers: the last four digits of a +1 NPA 555 number. */
 export const scripts: Readonly<Record<string, Script>> = {
   '0100': answers,
   '0101': () => ({ outcome: 'answered', talking: 1_000 }),

@@ -65,7 +65,7 @@ const LATEST_MS = 2_000;
 /** The most rows of one statement. */
 const atMost = 1_000;
 
-/** A telephony provider whose every call is decided in advance (telephony.md, "Simulator"). */
+/** A telephony provider whose every call is decided in advance. */
 export function createSimulator(options: SimulatorOptions): Simulator {
   const { seed, speed, store, time = realTime, profile = defaultProfile } = options;
   const faults: Faults = {};

@@ -11,7 +11,7 @@ import { latestFlows } from './latest-flows.ts';
 import { newRun } from './new-run.ts';
 import { isFinal, type RunRow } from './run.ts';
 
-/** How many runs may stand in a line of parents and children (issue 3). */
+/** How many runs may stand in a line of parents and children. */
 const MAX_DEPTH = 10;
 
 /**
