@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Clock } from '../../clock.ts';
-import { type Database, forWorkspace } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
 import { type AuditEntry, audit } from '../../journal/record.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function wakeRuns(
   actor: AuditEntry,
 ): Promise<string[]> {
   const now = deps.clock.now();
-  const woken = await deps.database.inEngine(async (tx) => {
+  const woken = await deps.database.inWorkspace(workspaceId, async (tx) => {
     // By constant keys: joined, without statistics every run of the workflow was read for each key.
     const held = await sql<{ active_run: string }>`
       select active_run from concurrency_keys
@@ -28,7 +28,7 @@ export async function wakeRuns(
       where workspace_id = ${workspaceId} and id = any(${ids}::uuid[]) and workflow_id = ${workflowId}
         and status = 'waiting_schedule' and wake_at > ${now}
       returning concurrency_key`.execute(tx.db);
-    await audit(forWorkspace(tx, workspaceId), actor, now);
+    await audit(tx, actor, now);
     return rows.map((row) => row.concurrency_key);
   });
   if (woken.length > 0) deps.nudge();
