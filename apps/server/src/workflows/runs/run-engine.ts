@@ -17,7 +17,7 @@ import { type Flow, type Flows, flowName } from './flows.ts';
 import { insertRuns } from './insert-runs.ts';
 import { requestCall } from './request-call.ts';
 import { runEvent } from './run-event.ts';
-import { type CarryOutAlone, createRunHolder } from './run-holder.ts';
+import { type HolderOptions, RunHolder } from './run-holder.ts';
 import { registerRunMetrics } from './run-metrics.ts';
 import { startChild } from './start-child.ts';
 import { recheckBlocked } from './unblock-runs.ts';
@@ -77,7 +77,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
   /** Runs that the database says are ours and that weren't in memory at the last look. */
   let unknown = new Set<string>();
 
-  const carryOutAlone: CarryOutAlone = async (tx, run, node) => {
+  const carryOutAlone: HolderOptions['carryOutAlone'] = async (tx, run, node) => {
     const now = clock.now();
     try {
       if (node.type === 'workflow') {
@@ -112,7 +112,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     }
   };
 
-  const holder = createRunHolder({
+  const holder = new RunHolder({
     database,
     clock,
     log,

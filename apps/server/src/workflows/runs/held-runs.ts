@@ -1,0 +1,71 @@
+import assert from 'node:assert';
+import type { CallNode, RunNode } from '../definitions/definition.ts';
+import type { HeldRun } from './advance-run.ts';
+
+/** What each mode of a held run may change to. */
+const modes = {
+  /** Wants to be moved on. */
+  ready: ['moving', 'gone'],
+  /** Its next step is being decided and committed, with those of others. */
+  moving: ['ready', 'set_aside', 'in_line', 'requesting', 'gone'],
+  /** Its node needs a transaction of its own. */
+  set_aside: ['alone', 'gone'],
+  /** Has a transaction of its own. */
+  alone: ['ready', 'gone'],
+  /** Waits for a place to send its request from. */
+  in_line: ['moving', 'gone'],
+  /** That its request goes out is being committed, or it is under way. */
+  requesting: ['ready', 'gone'],
+  /** Is held no more: what still comes for it is dropped. */
+  gone: [],
+} as const;
+
+export type HeldMode = keyof typeof modes;
+
+/** A run that this process holds, and where it stands. Only `HeldRuns` changes its mode. */
+export interface Holding extends HeldRun {
+  mode: HeldMode;
+  /** The node of one that is `set_aside`. */
+  node?: CallNode | RunNode;
+}
+
+/** The runs that this process holds, in the order in which they became ready. */
+export class HeldRuns {
+  readonly #held = new Map<string, Holding>();
+
+  /** Holds a run from now on. One that is held already was taken away and claimed again: what it was is gone. */
+  add(run: HeldRun): void {
+    const before = this.#held.get(run.run.id);
+    if (before) this.move(before, 'gone');
+    this.#held.set(run.run.id, { ...run, mode: 'ready' });
+  }
+
+  /** Fails where the table of modes doesn't know the move. */
+  move(holding: Holding, to: HeldMode): void {
+    const { mode, run } = holding;
+    assert((modes[mode] as readonly HeldMode[]).includes(to), `A held run can not move from ${mode} to ${to}.`);
+    holding.mode = to;
+    if (to === 'ready' || to === 'gone') this.#held.delete(run.id);
+    if (to === 'ready') this.#held.set(run.id, holding);
+  }
+
+  /** Those of a mode, longest ready first, at most `most`. */
+  in(mode: HeldMode, most = this.#held.size): Holding[] {
+    return this.all()
+      .filter((each) => each.mode === mode)
+      .slice(0, Math.max(0, most));
+  }
+
+  count(...wanted: HeldMode[]): number {
+    return this.all().filter(({ mode }) => wanted.includes(mode)).length;
+  }
+
+  all(): Holding[] {
+    return [...this.#held.values()];
+  }
+
+  /** The UUIDs of all. */
+  ids(): Set<string> {
+    return new Set(this.#held.keys());
+  }
+}
