@@ -1,10 +1,15 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sql } from 'kysely';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { fromId, newUuid } from '../../src/ids.ts';
+import type { OutboundAnswer } from '../../src/outbound-http/guarded-request.ts';
 import type { HttpNode } from '../../src/workflows/definitions/definition.ts';
+import { createFlows } from '../../src/workflows/runs/flows.ts';
+import { RunHolder } from '../../src/workflows/runs/run-holder.ts';
+import { createRunStarter } from '../../src/workflows/runs/run-starter.ts';
 import { byTest, seedWorkspace } from '../campaigns/campaign-seed.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { until } from '../until.ts';
@@ -73,23 +78,35 @@ test('a run that only the database holds in the name of this server goes on', as
   await server.comesTo(run, 'completed');
 });
 
+async function begin(
+  engine: Pick<TestEngine, 'start'>,
+  workspaceId: string,
+  workflowId: string,
+  idempotencyKey: string,
+) {
+  const plain = { concurrencyKey: undefined, cooldownMinutes: undefined, context: {} };
+  const actorOf = (_action: string, _type: string, id: string) => byTest(id);
+  const { run } = await engine.start(workspaceId, { id: newUuid(), workflowId, idempotencyKey, ...plain, actorOf });
+  return run;
+}
+
 test('who accepts a run moves it on; what a server accepts as it stops is due for any other', () =>
   withDatabase(async (database) => {
     const workspaceId = await seedWorkspace(database);
     const workflowId = await seedWorkflow(database, workspaceId, definitionOf([end()]));
     const noRequest = () => Promise.reject(new Error('Nothing is sent.'));
     const options = { clock: systemClock, fateOf: () => 'answered' as const, send: noRequest };
-    const begin = async (engine: TestEngine, idempotencyKey: string) => {
-      const plain = { concurrencyKey: undefined, cooldownMinutes: undefined, context: {} };
-      const actorOf = (_action: string, _type: string, id: string) => byTest(id);
-      const { run } = await engine.start(workspaceId, { id: newUuid(), workflowId, idempotencyKey, ...plain, actorOf });
-      return run;
-    };
     const engine = await startTestEngine(database, options);
-    expect(await begin(engine, 'first')).toMatchObject({ server_id: expect.any(String), due_at: null });
+    expect(await begin(engine, workspaceId, workflowId, 'first')).toMatchObject({
+      server_id: expect.any(String),
+      due_at: null,
+    });
     await engine.settled();
     await engine.stop();
-    expect(await begin(engine, 'last')).toMatchObject({ server_id: null, due_at: expect.any(Date) });
+    expect(await begin(engine, workspaceId, workflowId, 'last')).toMatchObject({
+      server_id: null,
+      due_at: expect.any(Date),
+    });
     const next = await startTestEngine(database, options);
     await next.settled();
     await next.stop();
@@ -97,6 +114,33 @@ test('who accepts a run moves it on; what a server accepts as it stops is due fo
       sql`select status, count(*)::int as runs from workflow_runs group by status`.execute(db),
     );
     expect(rows).toEqual([{ status: 'completed', runs: 2 }]);
+  }));
+
+test('what a request came to while its server stopped is kept', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await seedWorkspace(database);
+    const definition = definitionOf([{ ...http(0), next: 'mark' }, set('mark', { a: 1 }), end()]);
+    const workflowId = await seedWorkflow(database, workspaceId, definition);
+    let answer: ((answer: OutboundAnswer) => void) | undefined;
+    const send = () =>
+      new Promise<OutboundAnswer>((resolve) => {
+        answer = resolve;
+      });
+    const nothing = () => {};
+    const carryOutAlone = () => Promise.reject(new Error('No node asks for it.'));
+    const deps = { database, clock: systemClock, log: pino({ level: 'silent' }) };
+    const holder = new RunHolder({ ...deps, send, carryOutAlone, onWritten: nothing, onRoom: nothing });
+    const engine = { serverForNew: () => newUuid(), moveOn: holder.add.bind(holder), nudge: nothing };
+    const start = createRunStarter({ ...deps, flows: createFlows(), engine });
+    await begin({ start }, workspaceId, workflowId, 'only');
+    await until(async () => answer !== undefined);
+    const stopped = holder.stop(60_000);
+    answer!({ status: 200, headers: {}, body: Buffer.from('{}') });
+    await stopped;
+    const { rows } = await database.inEngine(({ db }) =>
+      sql`select status, node_id, server_id, due_at from workflow_runs`.execute(db),
+    );
+    expect(rows).toEqual([{ status: 'running', node_id: 'mark', server_id: null, due_at: expect.any(Date) }]);
   }));
 
 test('a request that was under way on a lost server is sent again with its key, while a retry is left', async () => {

@@ -34,10 +34,12 @@ export class HeldRuns {
   readonly #held = new Map<string, Holding>();
 
   /** Holds a run from now on. One that is held already was taken away and claimed again: what it was is gone. */
-  add(run: HeldRun): void {
+  add(run: HeldRun): Holding {
     const before = this.#held.get(run.run.id);
     if (before) this.move(before, 'gone');
-    this.#held.set(run.run.id, { ...run, mode: 'ready' });
+    const holding: Holding = { ...run, mode: 'ready' };
+    this.#held.set(run.run.id, holding);
+    return holding;
   }
 
   /** Fails where the table of modes doesn't know the move. */

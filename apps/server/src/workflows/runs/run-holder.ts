@@ -61,9 +61,9 @@ export class RunHolder {
 
   /** Takes over runs that are committed as this server's; lets go of them where it has begun to stop. */
   add(runs: readonly HeldRun[]): void {
-    for (const run of runs) this.#held.add(run);
+    const added = runs.map((run) => this.#held.add(run));
     if (this.#mode === 'running') this.#go();
-    else void this.#release(this.#held.in('ready').map(asItStands(this.#now())));
+    else void this.#release(added.map(asItStands(this.#options.clock.now())));
   }
 
   /** How many runs are being moved on; those whose request is under way don't count. */
@@ -76,19 +76,18 @@ export class RunHolder {
     return this.#held.ids();
   }
 
-  /** Moves nothing on any more, gives requests `ms` to end, and lets go of all runs. */
+  /** Begins nothing any more, gives requests `ms` to end, commits what they came to, and lets go of all runs. */
   async stop(ms: number): Promise<void> {
     assert(this.#mode === 'running');
     this.#mode = 'stopping';
     const timer = setTimeout(() => this.#givingUp.abort(), ms);
     while (this.#working.size > 0) await Promise.all(this.#working);
     clearTimeout(timer);
+    await this.#turn(this.#held.in('ready').filter(({ attempt }) => attempt));
     assert(this.#mode === 'stopping');
     this.#mode = 'stopped';
-    await this.#release(this.#held.all().map(asItStands(this.#now())));
+    await this.#release(this.#held.all().map(asItStands(this.#options.clock.now())));
   }
-
-  #now = (): Date => this.#options.clock.now();
 
   /** Begins whatever there is room for. */
   #go(): void {
@@ -129,7 +128,7 @@ export class RunHolder {
 
   /** Decides the next step of some runs and commits what can be committed together. */
   async #turn(batch: readonly Holding[]): Promise<void> {
-    const now = this.#now();
+    const now = this.#options.clock.now();
     const places = this.#sender.free();
     const changes: Change[] = [];
     const requests: [Holding, HttpNode, Change][] = [];
@@ -187,7 +186,7 @@ export class RunHolder {
   /** Has each run go on from what became of its change, or lets go of it. */
   async #settle(batch: readonly Holding[], outcomes: readonly Outcome[]): Promise<void> {
     const holdings = new Map(batch.filter(isHeld).map((each) => [each.run, each]));
-    const now = this.#now();
+    const now = this.#options.clock.now();
     const releases: Release[] = [];
     const again: Holding[] = [];
     for (const { before, kind, change } of outcomes) {
