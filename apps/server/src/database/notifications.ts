@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { coalesce } from '../coalesce.ts';
 import type { Connection } from './connection.ts';
 import { listen } from './listen.ts';
 
@@ -16,8 +18,12 @@ export interface Notifications {
 }
 
 const channel = 'trunkline_events';
-/** NOTIFY makes commits wait for one another, so a process sends one for all its topics of this time. */
-const gatherMilliseconds = 10;
+/**
+ * NOTIFY makes commits wait for one another, so a process sends one for all its topics of the first time, and the next not
+ * before the second has passed: a campaign that dials changes all the time.
+ */
+const GATHER_MS = 10;
+const APART_MS = 40;
 /** Other commits must not wait for the disk behind this one, which nobody misses after a crash. */
 const tell = `select set_config('synchronous_commit', 'off', true), pg_notify('${channel}', payload)
   from unnest($1::text[]) payload`;
@@ -40,13 +46,10 @@ export function openNotifications(options: { connection: Connection; log: Logger
   mouth.on('error', () => {});
   mouth.on('connect', (client) => client.on('error', () => {}));
 
-  let pending = new Set<string>();
-  let sending: Promise<void> | undefined;
   let failing = false;
 
-  async function send(): Promise<void> {
-    const topics = [...pending];
-    pending = new Set();
+  async function send(told: string[]): Promise<void> {
+    const topics = [...new Set(told)];
     const payloads: string[] = [];
     for (let at = 0; at < topics.length; at += topicsPerPayload) {
       payloads.push(topics.slice(at, at + topicsPerPayload).join());
@@ -60,20 +63,12 @@ export function openNotifications(options: { connection: Connection; log: Logger
         if (!failing) log.warn({ reason: error.message }, 'notifications are being lost');
         failing = true;
       });
-    sending = undefined;
-    schedule();
+    await sleep(APART_MS);
   }
-
-  function schedule(): void {
-    if (sending || pending.size === 0) return;
-    sending = new Promise((resolve) => setTimeout(resolve, gatherMilliseconds)).then(send);
-  }
+  const notify = coalesce(send, { ms: GATHER_MS });
 
   return {
-    notify(topic) {
-      pending.add(topic);
-      schedule();
-    },
+    notify: (topic) => void notify(topic),
     subscribe(topic, listener) {
       const same = listeners.get(topic) ?? new Set();
       // A wrapper of its own, so that one function may be subscribed twice.
@@ -85,7 +80,7 @@ export function openNotifications(options: { connection: Connection; log: Logger
       };
     },
     async close() {
-      while (sending) await sending;
+      await notify.idle();
       await Promise.all([ear.close(), mouth.end()]);
     },
   };

@@ -12,7 +12,7 @@ export type Rule = (files: readonly SourceFile[]) => string[];
 
 /** Imports run downwards through these; what shares a line may import each other, but not in a circle. */
 const layers = [
-  ['service-error', 'clock', 'timestamp', 'ids', 'config-values', 'config'],
+  ['service-error', 'clock', 'coalesce', 'limiter', 'timestamp', 'ids', 'config-values', 'config'],
   ['database', 'objects', 'telephony', 'outbound-http', 'agents', 'journal', 'jobs'],
   ['api-keys', 'workspace', 'do-not-call', 'phone-numbers', 'contact-lists', 'knowledge-bases', 'webhooks'],
   ['number-pools'],

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { coalesce } from '../../coalesce.ts';
 import type {
   CallEvent,
   CallEventListener,
@@ -10,7 +11,6 @@ import type {
   PlaceResult,
   TelephonyGateway,
 } from '../gateway.ts';
-import { coalesce } from './coalesce.ts';
 import { createDelivery } from './delivery.ts';
 import type { Faults } from './faults.ts';
 import { buyFromInventory, findInInventory, searchInventory } from './inventory.ts';
@@ -76,26 +76,35 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   const planOf = (call: PlannedCall) => planCall(seed, call, profile);
   const progressOf = (call: StoredCall, now: Date) => stateOf(call, planOf(call), speed, now);
 
-  const insert = coalesce(atMost, async (calls: StoredCall[]) => {
-    const rooms = new Map<string, StoredCall>();
-    for (const call of calls) {
-      const twin = rooms.get(call.roomId);
-      rooms.set(call.roomId, twin ? { ...twin, placements: twin.placements + 1 } : call);
-    }
-    const oldest = Math.min(...calls.map(({ placedAt }) => placedAt.getTime()));
-    const added = await store.insert([...rooms.values()], () => time.now().getTime() > oldest + LATEST_MS);
-    // The first of two equal rooms is the new one.
-    return calls.map(({ roomId }) => added.delete(roomId));
-  });
-  const find = coalesce(atMost, async (roomIds: string[]) => {
-    const calls = await store.find([...new Set(roomIds)]);
-    return roomIds.map((roomId) => calls.get(roomId));
-  });
-  const end = coalesce(atMost, async (ends: ({ roomId: string } & StoredEnd)[]) => {
-    const rooms = new Map(ends.map((one) => [one.roomId, one]));
-    const ended = await store.end([...rooms.values()]);
-    return ends.map(({ roomId }) => ended.delete(roomId));
-  });
+  const insert = coalesce(
+    async (calls: StoredCall[]) => {
+      const rooms = new Map<string, StoredCall>();
+      for (const call of calls) {
+        const twin = rooms.get(call.roomId);
+        rooms.set(call.roomId, twin ? { ...twin, placements: twin.placements + 1 } : call);
+      }
+      const oldest = Math.min(...calls.map(({ placedAt }) => placedAt.getTime()));
+      const added = await store.insert([...rooms.values()], () => time.now().getTime() > oldest + LATEST_MS);
+      // The first of two equal rooms is the new one.
+      return calls.map(({ roomId }) => added.delete(roomId));
+    },
+    { atMost },
+  );
+  const find = coalesce(
+    async (roomIds: string[]) => {
+      const calls = await store.find([...new Set(roomIds)]);
+      return roomIds.map((roomId) => calls.get(roomId));
+    },
+    { atMost },
+  );
+  const end = coalesce(
+    async (ends: ({ roomId: string } & StoredEnd)[]) => {
+      const rooms = new Map(ends.map((one) => [one.roomId, one]));
+      const ended = await store.end([...rooms.values()]);
+      return ends.map(({ roomId }) => ended.delete(roomId));
+    },
+    { atMost },
+  );
 
   const timeline = createTimeline<FollowedCall>(time, (due) => {
     const now = time.now();

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Work done in sets, asked for one by one. */
+export interface Coalesced<Item, Result> {
+  /** Answers with the item's own result, or throws what its set's work threw. */
+  (item: Item): Promise<Result>;
+  /** Resolves once no work is under way or waiting. */
+  idle(): Promise<void>;
+}
+
+/** How sets are made. */
+export interface SetTerms<Item> {
+  /** How long a set is gathered before its work begins, in milliseconds; by default for this turn of the event loop. */
+  ms?: number;
+  /** The most items of a set; by default all that wait. */
+  atMost?: number;
+  /** The most sets that are worked on at a time; by default one. */
+  sets?: number;
+  /** Whether an item may join a set. One that may not waits for a later one; those behind it may come first. */
+  fits?: (set: readonly Item[], item: Item) => boolean;
+}
+
+interface Waiting<Item, Result> {
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Gathers what is asked for, also while earlier sets are worked on, and does it in sets.
+ * @param work answers with one result for each item, in their order, or with nothing
+ */
+export function coalesce<Item, Result>(
+  work: (items: Item[]) => Promise<readonly Result[]> | Promise<void>,
+  { ms = 0, atMost = Number.POSITIVE_INFINITY, sets = 1, fits = () => true }: SetTerms<Item> = {},
+): Coalesced<Item, Result> {
+  let waiting: Waiting<Item, Result>[] = [];
+  let underWay = 0;
+  const idlers: (() => void)[] = [];
+
+  const take = () => {
+    const items: Item[] = [];
+    const taken: Waiting<Item, Result>[] = [];
+    waiting = waiting.filter((each) => {
+      if (items.length >= atMost || !fits(items, each.item)) return true;
+      items.push(each.item);
+      taken.push(each);
+      return false;
+    });
+    return { items, taken };
+  };
+
+  const workOnSets = async () => {
+    while (waiting.length > 0) {
+      // Without a time, everything that is asked for in this turn joins the set.
+      if (waiting.length < atMost) await (ms > 0 ? sleep(ms) : undefined);
+      const { items, taken } = take();
+      if (items.length === 0) break;
+      try {
+        const results = (await work(items)) as Result[] | undefined;
+        for (const [at, { resolve }] of taken.entries()) resolve(results?.[at] as Result);
+      } catch (error) {
+        for (const { reject } of taken) reject(error);
+      }
+    }
+    underWay -= 1;
+    if (underWay === 0) for (const resolve of idlers.splice(0)) resolve();
+  };
+
+  const ask = (item: Item) =>
+    new Promise<Result>((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (underWay === sets) return;
+      underWay += 1;
+      void workOnSets();
+    });
+  const idle = () => (underWay === 0 ? Promise.resolve() : new Promise<void>((resolve) => idlers.push(resolve)));
+  return Object.assign(ask, { idle });
+}
