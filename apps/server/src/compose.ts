@@ -108,6 +108,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const keyRing = createKeyRing({ database, clock, log });
 
   const notifications = openNotifications({ connection: database.connection, log });
+  database.onTold(notifications.notify);
   const jobs = await openJobs({ connection: database.connection, log });
   const simulator = createSimulator({
     seed: String(config.simulatorSeed),
@@ -148,7 +149,6 @@ export async function compose(parts: Parts): Promise<Composition> {
     clock,
     log,
     flows,
-    notifications,
     registry: metrics.registry,
     send: outbound.send,
     isSimulated: dialer.isSimulated,

@@ -87,6 +87,7 @@ async function addChunk(database: Database, { workspaceId, campaignId }: Campaig
         adding_uploads = ${uploads}, adding_after_row = ${uploadIsRead ? 0 : entries.at(-1)!.row_number},
         next_claim_at = 'epoch', revision = revision + 1
       where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
+    tx.tell(campaignId);
     const isLarge = row.total_contacts + added >= CHUNK_SIZE;
     return { more: !done, changesStatistics: isLarge && (done || row.total_contacts === 0) };
   });

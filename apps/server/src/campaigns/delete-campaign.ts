@@ -9,7 +9,7 @@ import { lockCampaign } from './store.ts';
  * campaign that is active or has calls that are up.
  */
 export async function deleteCampaign(
-  { database, clock, notifications }: CampaignDeps,
+  { database, clock }: CampaignDeps,
   workspaceId: string,
   campaignId: string,
   actor: AuditEntry,
@@ -35,7 +35,7 @@ export async function deleteCampaign(
         .execute();
     }
     await tx.db.deleteFrom('campaigns').where('workspace_id', '=', workspaceId).where('id', '=', campaignId).execute();
+    tx.tell(campaignId);
     await audit(tx, actor, clock.now());
   });
-  notifications.notify(campaignId);
 }

@@ -8,7 +8,7 @@ export interface CampaignDeps {
   database: Database;
   agents: AgentDirectory;
   clock: Clock;
-  notifications: Pick<Notifications, 'notify' | 'subscribe'>;
+  notifications: Pick<Notifications, 'subscribe'>;
   /** The highest `maxConcurrency` that a campaign may ask for. */
   maxConcurrency: number;
   /** Has the dialer of this process look for work at once. */

@@ -79,6 +79,7 @@ async function endContacts(tx: Tx, key: CampaignKey, calls: Owned<EndedCall>[], 
       as x (place, state, tries, faults, agent_faults, next_attempt_at, outcome, reason)
     where c.ctid = x.place`.execute(tx.db);
 
+  tx.tell(campaignId);
   const inState = (state: string) => moved.filter((m) => m.state === state).length;
   await sql`
     update campaigns set in_flight = in_flight - ${calls.length}, waiting = waiting + ${inState('waiting')},
@@ -106,6 +107,7 @@ async function returnContacts(tx: EngineTx, key: CampaignKey, calls: Owned<Retur
       ${calls.map((call) => Number(call.attemptTakenBack))}::smallint[]) as x (id, taken_back)
     where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id and c.state = 'dialing'
     returning c.state`.execute(tx.db);
+  tx.tell(campaignId);
   const pending = rows.filter((row) => row.state === 'pending').length;
   await sql`
     update campaigns set in_flight = in_flight - ${calls.length}, attempts = attempts - ${calls.filter((call) => call.attemptTakenBack).length},

@@ -73,7 +73,7 @@ export async function tryMove(
  * derived from it (engine.md, "Locks"). Throws `not_found`, and `invalid_state` where the status doesn't allow it.
  */
 export async function moveCampaign(
-  { database, clock, notifications, nudge }: CampaignDeps,
+  { database, clock, nudge }: CampaignDeps,
   workspaceId: string,
   campaignId: string,
   name: keyof typeof campaignMoves,
@@ -88,7 +88,6 @@ export async function moveCampaign(
     if (!found) throw notFound();
     throw new ServiceError('invalid_state', refusal(campaignMoves[name], found.status));
   });
-  notifications.notify(campaignId);
   nudge();
   return moved;
 }

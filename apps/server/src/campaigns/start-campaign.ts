@@ -19,7 +19,7 @@ const notStartable = (message: string) => new ServiceError('campaign_not_startab
  * in the background. Throws `not_found`, and `campaign_not_startable` with what stands in the way.
  */
 export async function startCampaign(
-  { database, agents, clock, notifications, nudge }: CampaignDeps,
+  { database, agents, clock, nudge }: CampaignDeps,
   workspaceId: string,
   campaignId: string,
   actor: AuditEntry,
@@ -42,7 +42,6 @@ export async function startCampaign(
     else await beginDialing(tx, campaignId, now);
     return recordCampaignStatus(tx, campaignId, now, actor);
   });
-  notifications.notify(campaignId);
   nudge();
   return started;
 }

@@ -43,7 +43,7 @@ export async function updateCampaign(
   input: UpdateCampaign,
   actor: AuditEntry,
 ): Promise<Campaign> {
-  const { database, clock, notifications, maxConcurrency } = deps;
+  const { database, clock, maxConcurrency } = deps;
   if (input.fromNumber !== undefined && input.numberPoolId !== undefined) {
     const message = 'Set fromNumber or numberPoolId, not both.';
     refuseFaults([{ path: '/body/numberPoolId', message }]);
@@ -75,10 +75,10 @@ export async function updateCampaign(
     if (campaign.status === 'paused' && hours.some((name) => change[name] !== undefined)) {
       await forgetWindows(tx, campaignId);
     }
+    tx.tell(campaignId);
     await audit(tx, actor, now);
     return (await findCampaign(tx, campaignId))!;
   });
-  notifications.notify(campaignId);
   return shapeCampaign(changed);
 }
 

@@ -29,7 +29,6 @@ export async function confirmUpload(
 ): Promise<{ list: ListRow; upload: UploadRow }> {
   const actor = actorOf('upload.confirmed', 'upload', toId('upl', ids.uploadId));
   const status = await deps.database.inWorkspace(workspaceId, (tx) => confirm(tx, deps, ids, actor));
-  deps.notifications.notify(ids.uploadId);
   const patience = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]);
   // Of one instant: an import that ends between two reads would show its upload as processed beside the list without it.
   const read = () => deps.database.inSnapshot(workspaceId, (tx) => readBoth(tx, ids));

@@ -32,13 +32,13 @@ async function campaignsOf(tx: WorkspaceTx, listId: string) {
  * @throws `not_found`; `forbidden` for a `dnd` list without `do_not_call:write`; `contact_list_in_use`
  */
 export async function deleteList(
-  { database, jobs, clock, notifications }: ContactListDeps,
+  { database, jobs, clock }: ContactListDeps,
   workspaceId: string,
   listId: string,
   permissions: readonly string[],
   actorOf: ActorOf,
 ): Promise<void> {
-  const uploads = await database.inWorkspace(workspaceId, async (tx) => {
+  await database.inWorkspace(workspaceId, async (tx) => {
     const list = await lockList(tx, listId);
     if (!list) throw notFound();
     if (list.type === 'dnd' && !permissions.includes('*') && !permissions.includes('do_not_call:write')) {
@@ -78,9 +78,8 @@ export async function deleteList(
       uploadIds: removed.map((upload) => upload.id),
       files: removed.flatMap(({ storage_key, error_report_key }) => [storage_key, error_report_key ?? []].flat()),
     };
+    for (const id of job.uploadIds) tx.tell(id);
     await jobs.enqueue(tx, eraseQueue, job);
     await audit(tx, actorOf('contact_list.deleted', 'contact_list', toId('list', listId)), now);
-    return job.uploadIds;
   });
-  for (const id of uploads) notifications.notify(id);
 }

@@ -9,7 +9,7 @@ import type { ReadLimits } from './reading/read-contacts.ts';
 /** What the acts on contact lists work with. */
 export interface ContactListDeps {
   database: Database;
-  notifications: Pick<Notifications, 'notify' | 'subscribe'>;
+  notifications: Pick<Notifications, 'subscribe'>;
   jobs: Jobs;
   objects: ObjectStore;
   clock: Clock;

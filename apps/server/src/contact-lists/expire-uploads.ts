@@ -28,7 +28,7 @@ export async function expireUploads(deps: ContactListDeps, signal: AbortSignal):
 }
 
 async function expire(
-  { database, jobs, notifications }: ContactListDeps,
+  { database, jobs }: ContactListDeps,
   workspaceId: string,
   uploadId: string,
   from: 'pending' | 'validated',
@@ -40,5 +40,4 @@ async function expire(
       await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
     }
   });
-  notifications.notify(uploadId);
 }

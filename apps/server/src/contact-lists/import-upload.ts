@@ -8,7 +8,7 @@ import { moveUpload } from './upload-store.ts';
 
 /** Merges a confirmed upload into its list, all rows in one transaction. Does nothing where that is done already. */
 export async function importUpload(
-  { database, clock, notifications }: ContactListDeps,
+  { database, clock }: ContactListDeps,
   { workspaceId, uploadId }: UploadJob,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
@@ -28,12 +28,11 @@ export async function importUpload(
     const added = upload.valid_rows - updated;
     await finishImport(tx, { listId: list.id, uploadId, added, imported: upload.valid_rows }, clock.now());
   });
-  notifications.notify(uploadId);
 }
 
 /** Ends an import that failed every time. */
 export async function giveUpImport(
-  { database, clock, jobs, notifications }: ContactListDeps,
+  { database, clock, jobs }: ContactListDeps,
   { workspaceId, uploadId }: UploadJob,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
@@ -42,7 +41,6 @@ export async function giveUpImport(
     const failed = await moveUpload(tx, uploadId, 'failed', change, clock.now(), { only: 'processing' });
     if (failed) await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
   });
-  notifications.notify(uploadId);
 }
 
 async function listOf(tx: WorkspaceTx, uploadId: string): Promise<string | undefined> {

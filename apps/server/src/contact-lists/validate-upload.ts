@@ -26,7 +26,7 @@ export async function validateUpload(
   { workspaceId, uploadId }: UploadJob,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, objects, notifications, clock } = deps;
+  const { database, objects, clock } = deps;
   const found = await database.inWorkspace(workspaceId, (tx) => uploadToValidate(tx, uploadId));
   if (!found) return;
   const { upload, defaultCountry } = found;
@@ -63,7 +63,6 @@ export async function validateUpload(
         progress: async (progress) => {
           const note = (tx: WorkspaceTx) => noteProgress(tx, uploadId, progress, clock.now());
           if (!(await database.inWorkspace(workspaceId, note))) throw gone();
-          notifications.notify(uploadId);
         },
         done: async ({ result }) => void (await end(deps, { workspaceId, uploadId }, result, report)),
       },
@@ -99,18 +98,16 @@ async function uploadToValidate(
 }
 
 /** `uploaded → validating`, or from the start again where another process died at it. @returns whether to go on */
-async function begin({ database, clock, notifications }: ContactListDeps, { workspaceId, uploadId }: UploadJob) {
-  const begun = await database.inWorkspace(workspaceId, async (tx) => {
+async function begin({ database, clock }: ContactListDeps, { workspaceId, uploadId }: UploadJob) {
+  return database.inWorkspace(workspaceId, async (tx) => {
     const now = clock.now();
     const moved = await moveUpload(tx, uploadId, 'validating', { rows_read: 0, bytes_read: 0 }, now);
     return moved !== undefined || (await noteProgress(tx, uploadId, { rows: 0, bytes: 0 }, now));
   });
-  if (begun) notifications.notify(uploadId);
-  return begun;
 }
 
 async function end(
-  { database, clock, jobs, notifications }: ContactListDeps,
+  { database, clock, jobs }: ContactListDeps,
   { workspaceId, uploadId }: UploadJob,
   result: ValidationResult,
   report: ErrorReportFile,
@@ -137,12 +134,11 @@ async function end(
       if (failed) await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
     }
   });
-  notifications.notify(uploadId);
 }
 
 /** Ends a validation that failed every time for a reason that isn't the file's. */
 export async function giveUpValidation(deps: ContactListDeps, job: UploadJob): Promise<void> {
-  const { database, clock, jobs, notifications } = deps;
+  const { database, clock, jobs } = deps;
   const { workspaceId, uploadId } = job;
   await database.inWorkspace(workspaceId, async (tx) => {
     const message = 'The file could not be checked. Upload it again.';
@@ -152,5 +148,4 @@ export async function giveUpValidation(deps: ContactListDeps, job: UploadJob): P
     const failed = await moveUpload(tx, uploadId, 'failed', change, now, { only: 'validating' });
     if (failed) await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
   });
-  notifications.notify(uploadId);
 }

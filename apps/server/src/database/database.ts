@@ -14,6 +14,8 @@ declare const madeHere: unique symbol;
 /** What is done in a transaction, whichever rows it sees. */
 export interface Tx {
   readonly db: Kysely<Schema>;
+  /** Has who waits for a resource, named by its UUID, told of its change once the transaction has committed. */
+  readonly tell: (topic: string) => void;
 }
 
 /** A transaction that sees the rows of one workspace only. */
@@ -48,13 +50,19 @@ export interface Database {
    * webhook deliveries. One plan serves all values of a statement, and it is never a scan of a table.
    */
   inHotLoop<T>(fn: (tx: EngineTx) => Promise<T>): Promise<T>;
+  /** Calls `listener`, which must not throw, with what transactions told of, after their commit. */
+  onTold(listener: (topic: string) => void): void;
   readonly connection: Connection;
   readonly pool: pg.Pool;
   close(): Promise<void>;
 }
 
 /** The engine's transaction for what is written about one workspace. Row-level security does not bind it. */
-export const forWorkspace = (tx: Tx, workspaceId: string): WorkspaceTx => ({ db: tx.db, workspaceId }) as WorkspaceTx;
+export const forWorkspace = (tx: Tx, workspaceId: string): WorkspaceTx =>
+  ({ db: tx.db, tell: tx.tell, workspaceId }) as WorkspaceTx;
+
+/** What a transaction begins with on a connection. */
+type Begin = (client: pg.ClientBase) => string;
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const retries = 3;
@@ -99,6 +107,21 @@ export function openDatabase(options: { connection: Connection; poolSize: number
   pool.on('error', (error) => options.log.warn({ reason: error.message }, 'an idle database connection was lost'));
   pool.on('connect', (client) => client.on('error', () => {}));
 
+  let onTold = (_topic: string) => {};
+
+  const inTransaction = async <T>(begin: Begin, fn: (tx: Tx) => Promise<T>): Promise<T> => {
+    for (let attempt = 0; ; attempt += 1) {
+      const told = new Set<string>();
+      try {
+        const result = await once(pool, begin, (db) => fn({ db, tell: (topic) => told.add(topic) }));
+        for (const topic of told) onTold(topic);
+        return result;
+      } catch (error) {
+        if (attempt === retries || !isRetriable(error)) throw error;
+        await sleep(2 ** attempt * (5 + Math.random() * 15));
+      }
+    }
+  };
   const forOneWorkspace =
     (begin: string): Database['inWorkspace'] =>
     async (workspaceId, fn, lockSeconds) => {
@@ -106,46 +129,29 @@ export function openDatabase(options: { connection: Connection; poolSize: number
       const waits = lockSeconds === undefined ? '' : `; set local lock_timeout = '${lockSeconds}s'`;
       const beginThere = `${begin}; set local trunkline.workspace = '${workspaceId}'${waits}`;
       return inTransaction(
-        pool,
         () => beginThere,
-        (db) => fn({ db, workspaceId } as WorkspaceTx),
+        (tx) => fn({ ...tx, workspaceId } as WorkspaceTx),
       );
     };
   const forEngine =
-    (begin: (client: pg.ClientBase) => string): Database['inEngine'] =>
+    (begin: Begin): Database['inEngine'] =>
     (fn) =>
-      inTransaction(pool, begin, (db) => fn({ db } as EngineTx));
+      inTransaction(begin, (tx) => fn(tx as EngineTx));
   return {
     inWorkspace: forOneWorkspace('begin'),
     inSnapshot: forOneWorkspace('begin isolation level repeatable read read only'),
     inEngine: forEngine(() => beginEngine),
     inHotLoop: forEngine(beginHotLoopOn),
+    onTold: (listener) => {
+      onTold = listener;
+    },
     connection: options.connection,
     pool,
     close: () => pool.end(),
   };
 }
 
-async function inTransaction<T>(
-  pool: pg.Pool,
-  begin: (client: pg.ClientBase) => string,
-  fn: (db: Kysely<Schema>) => Promise<T>,
-): Promise<T> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await once(pool, begin, fn);
-    } catch (error) {
-      if (attempt === retries || !isRetriable(error)) throw error;
-      await sleep(2 ** attempt * (5 + Math.random() * 15));
-    }
-  }
-}
-
-async function once<T>(
-  pool: pg.Pool,
-  begin: (client: pg.ClientBase) => string,
-  fn: (db: Kysely<Schema>) => Promise<T>,
-): Promise<T> {
+async function once<T>(pool: pg.Pool, begin: Begin, fn: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
   const client = await pool.connect().catch((error) => {
     throw translated(error);
   });

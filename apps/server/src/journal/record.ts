@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import type { Tx, WorkspaceTx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
 
 /** Who changed what with a key, for the audit log. */
@@ -28,7 +28,10 @@ export interface JournalEvent {
   actor?: AuditEntry | undefined;
 }
 
-/** Writes the event of a change, and its audit entry, in the transaction that makes them true. */
+/**
+ * Writes the event of a change, and its audit entry, in the transaction that makes them true. Streams are told of it after
+ * the commit.
+ */
 export async function record(tx: WorkspaceTx, event: JournalEvent): Promise<void> {
   await recordAll(tx, [{ ...event, workspaceId: tx.workspaceId }]);
   if (event.actor) await audit(tx, event.actor, event.now);
@@ -38,15 +41,17 @@ export async function record(tx: WorkspaceTx, event: JournalEvent): Promise<void
 export type WorkspaceEvent = Omit<JournalEvent, 'actor'> & { workspaceId: string };
 
 /** Writes the events of many changes at once. */
-export async function recordAll({ db }: Pick<EngineTx, 'db'>, events: readonly WorkspaceEvent[]): Promise<void> {
-  if (events.length > 0) await sql`with ${recording(events)} select`.execute(db);
+export async function recordAll(tx: Tx, events: readonly WorkspaceEvent[]): Promise<void> {
+  if (events.length > 0) await sql`with ${recording(tx, events)} select`.execute(tx.db);
 }
 
 /**
  * What writes events, as common table expressions of a statement: `event` and `event_to_hand_over`. Events that webhook
  * endpoints want are noted, with these endpoints, until they are handed over.
  */
-export function recording(events: readonly WorkspaceEvent[]): RawBuilder<unknown> {
+export function recording(tx: Tx, events: readonly WorkspaceEvent[]): RawBuilder<unknown> {
+  // Nobody waits yet for what is new.
+  for (const { resourceId, revision } of events) if (revision > 1) tx.tell(resourceId);
   const rows = events.map((event) => ({
     workspace_id: event.workspaceId,
     resource_id: event.resourceId,

@@ -17,7 +17,7 @@ const MOST_STEPS = 1000;
 
 /** What the operations of runs work with. */
 export interface RunDeps extends CancelRunDeps {
-  notifications: CancelRunDeps['notifications'] & Parameters<typeof streamRunEvents>[0]['notifications'];
+  notifications: Parameters<typeof streamRunEvents>[0]['notifications'];
   flows: Flows;
   startRun: StartRun;
 }

@@ -12,6 +12,7 @@ export async function campaignDeps(clock = testClock()) {
   const fresh = await freshDatabase();
   const database = openDatabase({ connection: fresh.connection, poolSize: 4, log });
   const notifications = openNotifications({ connection: fresh.connection, log });
+  database.onTold(notifications.notify);
   const deps: CampaignDeps = {
     database,
     notifications,

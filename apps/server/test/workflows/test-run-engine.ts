@@ -48,7 +48,6 @@ export async function startTestEngine(
     clock,
     log,
     flows,
-    notifications: { notify: () => {} },
     registry: new Registry(),
     send: options.send,
     isSimulated: () => true,
@@ -83,7 +82,7 @@ export async function startTestEngine(
   }
 
   engine.start();
-  const deps = { database, clock, notifications: { notify: () => {} }, nudge: engine.nudge, nudgeHangUps: () => {} };
+  const deps = { database, clock, nudge: engine.nudge, nudgeHangUps: () => {} };
   return {
     start: createRunStarter({ database, clock, flows, engine }),
     cancel: (workspaceId: string, workflowId: string, runId: string) =>

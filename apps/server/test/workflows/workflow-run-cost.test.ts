@@ -66,7 +66,6 @@ async function costs(database: Database, sleeping: number) {
     const deps = {
       database: counting,
       clock,
-      notifications: { notify: () => {} },
       nudge: () => {},
       nudgeHangUps: () => {},
     };

@@ -94,6 +94,7 @@ export async function writeClaim(
   const wasPending = handled.filter(({ state }) => state === 'pending').length;
   const wasWaiting = handled.length - wasPending;
   const used = wanted.filter((call) => call.pooled && queued.has(call.contactId)).map((call) => call.phoneNumberId);
+  tx.tell(campaignId);
   // Asked together, they go out together.
   await Promise.all([
     ...moveContacts(tx, dialing, notCalled),

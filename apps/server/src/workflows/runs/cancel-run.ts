@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { requestEndOfCalls } from '../../calls/request-end.ts';
 import type { Clock } from '../../clock.ts';
 import { type Database, type EngineTx, forWorkspace } from '../../database/database.ts';
-import type { Notifications } from '../../database/notifications.ts';
 import { type AuditEntry, audit, recordAll } from '../../journal/record.ts';
 import { notFound, ServiceError } from '../../service-error.ts';
 import { endRuns, forgetSignals } from './end-runs.ts';
@@ -14,7 +13,6 @@ import { runCallOwner } from './signal-runs.ts';
 export interface CancelRunDeps {
   database: Database;
   clock: Clock;
-  notifications: Pick<Notifications, 'notify'>;
   /** Has calls whose end was asked for hung up at once. */
   nudgeHangUps: () => void;
   /** Has the engine look for parents that wait. */
@@ -42,7 +40,6 @@ export async function cancelRun(
     await audit(forWorkspace(tx, workspaceId), actor, now);
     return runs;
   });
-  for (const { id } of cancelled) deps.notifications.notify(id);
   deps.nudgeHangUps();
   deps.nudge();
   return cancelled[0]!;

@@ -5,7 +5,6 @@ import type { RunCallTerms } from '../../calls/request-run-call.ts';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import type { Lease } from '../../database/lease.ts';
-import type { Notifications } from '../../database/notifications.ts';
 import { every, type Repeating } from '../../jobs/every.ts';
 import { recordAll } from '../../journal/record.ts';
 import type { SendRequest } from '../../outbound-http/guarded-request.ts';
@@ -53,7 +52,6 @@ export interface RunEngineOptions {
   clock: Clock;
   log: Logger;
   flows: Flows;
-  notifications: Pick<Notifications, 'notify'>;
   registry: Registry;
   /** Sends the requests of `http` nodes. */
   send: SendRequest;
@@ -69,7 +67,7 @@ const noFlow: Flow = { definition: { name: '', startNodeId: '', nodes: [] }, nod
 
 /** Puts the run engine together. The row of a run is its truth: what is here may be lost at any time. */
 export function createRunEngine(options: RunEngineOptions): RunEngine {
-  const { database, lease, clock, log, flows, notifications } = options;
+  const { database, lease, clock, log, flows } = options;
   let loops: Repeating[] = [];
   let claiming: Repeating | undefined;
   let hasMore = false;
@@ -106,8 +104,6 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     }
     for (const change of changes) {
       const run = after(change);
-      if (run.server_id !== null) continue;
-      notifications.notify(run.id);
       if (run.ended_at && run.parent_run_id) nudge();
     }
   };
