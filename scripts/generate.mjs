@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { node, root, runStep } from './process.mjs';
 
-/** Writes the files that are made from others: the client's types, and the dump of the schema. Resolves to an exit code. */
+/** Writes the files that are made from others: the client's types, the schema's dump and its rows' types. Resolves to an exit code. */
 export async function generate() {
   const types = await runStep(node, ['--run', 'generate'], { cwd: path.join(root, 'packages/client') });
-  const dump = ['--conditions=source', 'migrations/dump-schema.ts', 'migrations/schema.txt'];
+  const dump = ['--conditions=source', 'migrations/dump-schema.ts'];
   const schema = await runStep(node, dump, { cwd: path.join(root, 'apps/server') });
   return types.code || schema.code;
 }

@@ -7,6 +7,7 @@ import type { Connection } from '../src/database/connection.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../src/database/postgres/embedded.ts';
+import { rowTypes } from './row-types.ts';
 
 // Each query gives (table, line), in the order in which the dump shows them. The embedded PostgreSQL has no pg_dump.
 const ours = `c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname not like 'kysely%'`;
@@ -88,19 +89,24 @@ export async function describeSchema(connection: Connection): Promise<string> {
   }
 }
 
-/** Migrates an empty embedded database and writes its schema to a file. */
-async function dumpSchema(file: string): Promise<void> {
+/** Migrates an empty embedded database, and writes its schema to a file and the types of its rows to another. */
+async function dumpSchema(file: string, types: string): Promise<void> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-schema-'));
   const log = pino({ level: 'warn' });
   try {
     const { connection } = await startEmbeddedPostgres({ dataDir, log });
     const database = openDatabase({ connection, poolSize: 2, log });
     await migrate(database, log).finally(() => database.close());
-    await writeFile(file, await describeSchema(connection));
+    const dump = await describeSchema(connection);
+    await writeFile(file, dump);
+    await writeFile(types, rowTypes(dump));
   } finally {
     await removeEmbeddedPostgres(dataDir);
     await rm(dataDir, { recursive: true, force: true });
   }
 }
 
-if (import.meta.main) await dumpSchema(process.argv[2] ?? path.join(import.meta.dirname, 'schema.txt'));
+const home = import.meta.dirname;
+if (import.meta.main) {
+  await dumpSchema(path.join(home, 'schema.txt'), path.join(home, '../src/database/generated/schema.ts'));
+}

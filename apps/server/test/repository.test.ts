@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { describeSchema } from '../migrations/dump-schema.ts';
+import { rowTypes } from '../migrations/row-types.ts';
 import { batchTransitions, campaignStatuses } from '../src/batches/batch.ts';
 import { callTransitions } from '../src/calls/call.ts';
 import { campaignTransitions } from '../src/campaigns/campaign.ts';
@@ -33,7 +34,7 @@ const contract = createRequire(import.meta.url)('@trunkline/openapi/openapi.json
 
 const filesBelow = (folder: string): rules.SourceFile[] =>
   readdirSync(path.join(home, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith('.ts') && !name.includes('generated'))
     .map((name) => ({
       path: name.replaceAll(path.sep, '/'),
       text: readFileSync(path.join(home, folder, name), 'utf8'),
@@ -310,6 +311,12 @@ function deadLinks(page: string, text: string): string[] {
 test('links of the pages lead somewhere', () => {
   expect(pages.flatMap((page) => deadLinks(page, readFileSync(path.join(home, '../..', page), 'utf8')))).toEqual([]);
   expect(deadLinks('docs/a.md', '[here](../README.md#try-it) and [there](nowhere.md)')).toHaveLength(1);
+});
+
+test('the rows’ types are those of the dump; `npm run generate` writes them', () => {
+  expect(rowTypes(dump)).toBe(readFileSync(path.join(home, 'src/database/generated/schema.ts'), 'utf8'));
+  expect(() => rowTypes('table extra\n  data jsonb not null')).toThrow('extra.data is jsonb');
+  expect(() => rowTypes(dump.replace('  result jsonb\n', ''))).toThrow('no column calls.result');
 });
 
 test('the dump of the schema is that of the migrations; `npm run generate` writes it', async () => {

@@ -1,11 +1,11 @@
-import { type Selectable, type SqlBool, sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { containing, type PageQuery, pageRows } from '../database/page.ts';
-import type { Schema } from '../database/schema.ts';
+import type { Row } from '../database/schema.ts';
 import { newUuid } from '../ids.ts';
 import { hashKey, prefixOf } from './key.ts';
 
-export type KeyRow = Selectable<Schema['api_keys']>;
+export type KeyRow = Row<'api_keys'>;
 
 /** A key as requests are checked against it. */
 export interface StoredKey {

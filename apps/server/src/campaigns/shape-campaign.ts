@@ -1,12 +1,11 @@
 import type { components } from '@trunkline/client/schema';
-import type { Selectable } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { Row } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 
 export type Campaign = components['schemas']['Campaign'];
 
 /** A campaign's row with what its answers also show. */
-export interface CampaignRow extends Selectable<Schema['campaigns']> {
+export interface CampaignRow extends Row<'campaigns'> {
   /** E.164; null where a pool calls. */
   from_number: string | null;
   lists: { id: string; role: 'contacts' | 'dnd' }[];

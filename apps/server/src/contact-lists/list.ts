@@ -1,10 +1,9 @@
 import type { components } from '@trunkline/client/schema';
-import type { Selectable } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { Row } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 import type { ContactListUpload } from './upload.ts';
 
-export type ListRow = Selectable<Schema['contact_lists']>;
+export type ListRow = Row<'contact_lists'>;
 export type ContactList = components['schemas']['ContactList'];
 
 /** Every move of a list; the contract shows the same. */

@@ -1,9 +1,8 @@
 import type { components } from '@trunkline/client/schema';
-import type { Selectable } from 'kysely';
-import type { Schema, UploadStatus } from '../database/schema.ts';
+import type { Row, UploadStatus } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 
-export type UploadRow = Selectable<Schema['contact_list_uploads']>;
+export type UploadRow = Row<'contact_list_uploads'>;
 export type ContactListUpload = components['schemas']['ContactListUpload'];
 export type UploadEvent = components['schemas']['ContactListUploadEvent'];
 export type FailureCode = components['schemas']['ContactListUploadFailureCode'];

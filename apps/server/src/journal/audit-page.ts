@@ -1,10 +1,10 @@
-import { type Selectable, type SqlBool, sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { containing, type PageQuery, pageRows } from '../database/page.ts';
-import type { Schema } from '../database/schema.ts';
+import type { Row } from '../database/schema.ts';
 
 /** An audit entry with the name of its key, which may be revoked by now. */
-export type AuditRow = Selectable<Schema['audit_log']> & { key_name: string };
+export type AuditRow = Row<'audit_log'> & { key_name: string };
 
 /** Which entries of a workspace are wanted. */
 export interface AuditQuery extends PageQuery {

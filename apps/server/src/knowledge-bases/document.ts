@@ -1,10 +1,8 @@
 import type { components } from '@trunkline/client/schema';
-import type { Selectable } from 'kysely';
-import type { Schema } from '../database/schema.ts';
-import type { DocumentStatus } from '../database/schema-knowledge-bases.ts';
+import type { DocumentStatus, Row } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 
-export type DocumentRow = Selectable<Schema['knowledge_base_documents']>;
+export type DocumentRow = Row<'knowledge_base_documents'>;
 export type KnowledgeBaseDocument = components['schemas']['KnowledgeBaseDocument'];
 
 /** Every move of a document; the contract shows the same. */

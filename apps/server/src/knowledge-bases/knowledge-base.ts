@@ -1,6 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import type { Selectable } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { Row } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 import { type DocumentRow, shapeDocument } from './document.ts';
 
@@ -9,7 +8,7 @@ export type KnowledgeBaseSummary = components['schemas']['KnowledgeBaseSummary']
 export type KnowledgeBase = components['schemas']['KnowledgeBase'];
 
 /** A knowledge base with what follows from its documents. */
-export type KnowledgeBaseRow = Selectable<Schema['knowledge_bases']> & {
+export type KnowledgeBaseRow = Row<'knowledge_bases'> & {
   status: KnowledgeBaseStatus;
   document_count: number;
 };

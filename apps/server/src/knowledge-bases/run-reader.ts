@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import type { DocumentType } from '../database/schema-knowledge-bases.ts';
+import type { DocumentType } from '../database/schema.ts';
 import type { ReadingLimits } from './reading/limits.ts';
 import type { ReaderLine } from './reading/reader-lines.ts';
 

@@ -1,6 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import type { Selectable } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { Row } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 
 export type NumberPool = components['schemas']['NumberPool'];
@@ -9,7 +8,7 @@ export type NumberPool = components['schemas']['NumberPool'];
 export const MOST_MEMBERS = 1000;
 
 /** A pool as the database keeps it. */
-export type PoolRow = Selectable<Schema['number_pools']>;
+export type PoolRow = Row<'number_pools'>;
 
 /** A pool with how many members it has. */
 export interface CountedPool extends PoolRow {

@@ -1,10 +1,10 @@
-import { type Selectable, sql } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import { sql } from 'kysely';
+import type { Row } from '../database/schema.ts';
 import type { Secrets } from '../database/secrets.ts';
 import type { Trunk } from '../telephony/gateway.ts';
 
 /** A phone number as the database keeps it. */
-export type PhoneNumberRow = Selectable<Schema['phone_numbers']>;
+export type PhoneNumberRow = Row<'phone_numbers'>;
 export type PhoneNumberStatus = PhoneNumberRow['status'];
 export type Provider = PhoneNumberRow['provider'];
 

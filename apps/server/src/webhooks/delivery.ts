@@ -1,9 +1,8 @@
 import type { components } from '@trunkline/client/schema';
-import type { Selectable } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { Row } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 
-export type DeliveryRow = Selectable<Schema['webhook_deliveries']>;
+export type DeliveryRow = Row<'webhook_deliveries'>;
 type Delivery = components['schemas']['WebhookDelivery'];
 
 /** The states that a delivery can move to, as the contract's `x-transitions` show them. */

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { components } from '@trunkline/client/schema';
-import type { Selectable } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { Row } from '../database/schema.ts';
 import type { Secrets } from '../database/secrets.ts';
 import { toId } from '../ids.ts';
 
-export type WebhookRow = Selectable<Schema['webhooks']>;
+export type WebhookRow = Row<'webhooks'>;
 export type EventType = components['schemas']['WebhookEventType'];
 type Webhook = components['schemas']['Webhook'];
 

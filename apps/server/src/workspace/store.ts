@@ -1,10 +1,10 @@
-import { type Selectable, sql, type Updateable } from 'kysely';
+import { sql, type Updateable } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { WorkspaceTx } from '../database/database.ts';
-import type { Schema } from '../database/schema.ts';
+import type { Row, Schema } from '../database/schema.ts';
 import { liveCalls } from './limits.ts';
 
-export type WorkspaceRow = Selectable<Schema['workspaces']>;
+export type WorkspaceRow = Row<'workspaces'>;
 
 /** What the workspace has used on a UTC day, and the calls that are being placed or are up now. */
 export interface Usage {

@@ -1,8 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { expect } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
-import type { Schema } from '../../src/database/schema.ts';
-import type { RunStatus } from '../../src/database/schema-runs.ts';
+import type { RunStatus, Schema } from '../../src/database/schema.ts';
 import { isFinal, mayMove, type RunRow } from '../../src/workflows/runs/run.ts';
 
 /** Has the database write down every change of every run, beside what the engine says of itself. */

@@ -1,4 +1,4 @@
-import type { DocumentType } from '../../database/schema-knowledge-bases.ts';
+import type { DocumentType } from '../../database/schema.ts';
 
 /** Why a document can't be read, for the person who sent it: the message says what to do. */
 export class DocumentFault extends Error {

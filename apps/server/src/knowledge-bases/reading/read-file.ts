@@ -1,4 +1,4 @@
-import type { DocumentType } from '../../database/schema-knowledge-bases.ts';
+import type { DocumentType } from '../../database/schema.ts';
 import { decodeText } from './decode-text.ts';
 import { DocumentFault } from './document-fault.ts';
 import { foreignFile, foreignZip } from './foreign-file.ts';

@@ -1,4 +1,4 @@
-import type { DocumentType } from '../../database/schema-knowledge-bases.ts';
+import type { DocumentType } from '../../database/schema.ts';
 
 /** What the reader's process writes: passages and then an end, or a fault. */
 export interface ReaderLine {

@@ -1,5 +1,5 @@
 /// <reference lib="es2024.string" />
-import type { DocumentType } from '../../database/schema-knowledge-bases.ts';
+import type { DocumentType } from '../../database/schema.ts';
 
 /** All control characters but tab, line feed and form feed; PostgreSQL keeps no NUL. */
 const CONTROLS = /[\p{Cc}\u00ad\ufeff]/gu;

@@ -1,6 +1,6 @@
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../../database/database.ts';
-import type { Schema } from '../../database/schema.ts';
+import type { Row } from '../../database/schema.ts';
 import type { EndedBy } from '../gateway.ts';
 import type { StoredCall, StoredEnd } from './progress.ts';
 
@@ -29,7 +29,7 @@ export interface Purchase {
   idempotencyKey: string;
 }
 
-type CallRow = Selectable<Schema['simulator_calls']>;
+type CallRow = Row<'simulator_calls'>;
 
 const storedCall = (row: CallRow): StoredCall => ({
   roomId: row.room_id,

@@ -1,4 +1,4 @@
-import type { RunError } from '../../database/schema-runs.ts';
+import type { RunError } from '../../database/schema.ts';
 import { toId } from '../../ids.ts';
 import type { CallOutcome } from '../../telephony/gateway.ts';
 import { isTimestamp } from '../../timestamp.ts';

@@ -1,4 +1,4 @@
-import type { RunError, RunStatus, StepStatus } from '../../database/schema-runs.ts';
+import type { RunError, RunStatus, StepStatus } from '../../database/schema.ts';
 import { contextFault } from './context-limits.ts';
 import { isFinal, mayMove, type RunRow } from './run.ts';
 

@@ -1,4 +1,4 @@
-import type { RunError } from '../../database/schema-runs.ts';
+import type { RunError } from '../../database/schema.ts';
 
 /** What a run's context may hold (decisions.md, "Everywhere"). */
 export const MAX_CONTEXT_BYTES = 262_144;

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../../database/database.ts';
 import { containing, type PageQuery, pageRows } from '../../database/page.ts';
-import type { RunStatus } from '../../database/schema-runs.ts';
+import type { RunStatus } from '../../database/schema.ts';
 import { notFound } from '../../service-error.ts';
 import type { RunRow } from './run.ts';
 import type { StepRow } from './shape-run.ts';

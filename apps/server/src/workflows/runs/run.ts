@@ -1,9 +1,7 @@
-import type { Selectable } from 'kysely';
-import type { Schema } from '../../database/schema.ts';
-import type { RunStatus, StepStatus } from '../../database/schema-runs.ts';
+import type { Row, RunStatus, StepStatus } from '../../database/schema.ts';
 
 /** A run's row. */
-export type RunRow = Selectable<Schema['workflow_runs']>;
+export type RunRow = Row<'workflow_runs'>;
 
 /** The states that a run can move to, as the contract's `x-transitions` show them. */
 export const runTransitions = {

@@ -1,13 +1,12 @@
 import type { components } from '@trunkline/client/schema';
-import type { Selectable } from 'kysely';
-import type { Schema } from '../../database/schema.ts';
+import type { Row } from '../../database/schema.ts';
 import { toId } from '../../ids.ts';
 import type { Definition } from '../definitions/definition.ts';
 import { isFinal, type RunRow } from './run.ts';
 
 export type WorkflowRun = components['schemas']['WorkflowRun'];
 type WorkflowStep = components['schemas']['WorkflowStep'];
-export type StepRow = Selectable<Schema['workflow_run_steps']>;
+export type StepRow = Row<'workflow_run_steps'>;
 
 /**
  * A run as clients see it, without its steps.

@@ -1,5 +1,5 @@
 import type { EngineTx } from '../../database/database.ts';
-import type { RunError } from '../../database/schema-runs.ts';
+import type { RunError } from '../../database/schema.ts';
 import { fromId, newUuid, toId } from '../../ids.ts';
 import type { RunNode } from '../definitions/definition.ts';
 import { fillValues } from '../definitions/fill-template.ts';

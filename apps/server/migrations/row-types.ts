@@ -1,0 +1,81 @@
+/** Of the columns of which the database knows less than the code does: JSON, lists with gaps, and text of few values. */
+const known: Record<string, string> = {
+  'batches.rejected': 'object[]',
+  'calls.metadata': 'Record<string, string>',
+  'calls.result': 'object',
+  'calls.variables': 'Record<string, string>',
+  'campaign_contacts.metadata': 'Record<string, string>',
+  'campaign_contacts.values': '(string | null)[]',
+  'campaigns.metadata': 'Record<string, string>',
+  'contact_list_entries.values': '(string | null)[]',
+  'events.data': 'object',
+  'phone_numbers.sip_transport': "'auto' | 'udp' | 'tcp' | 'tls'",
+  'run_signals.data': 'object',
+  'workflow_run_steps.error': '{ code: string; message: string; nodeId?: string }',
+  'workflow_runs.context': 'Record<string, unknown>',
+  'workflow_runs.error': '{ code: string; message: string; nodeId?: string }',
+  'workflow_runs.output': 'Record<string, unknown>',
+  'workflow_versions.definition': 'object',
+  'workflows.draft': 'object',
+};
+
+/** As src/database/types.ts has them arrive. */
+const types: Record<string, string> = {
+  bigint: 'number',
+  boolean: 'boolean',
+  bytea: 'Buffer',
+  date: 'string',
+  'double precision': 'number',
+  integer: 'number',
+  numeric: 'string | number',
+  smallint: 'number',
+  text: 'string',
+  'timestamp with time zone': 'Date',
+  tsvector: 'string',
+  uuid: 'string',
+};
+
+const column =
+  /^ {2}"?(?<name>[a-z_]+)"? (?<type>[a-z ]+?)(?:\([\d,]+\))?(?<isList>\[\])?(?<required> not null)?(?<default> default .+)?$/;
+const values = /^ {2}CHECK \(\((?<name>\w+) = ANY \(ARRAY\[(?<list>.+)::text\]\)\)\)$/;
+
+const found = (lines: string[], pattern: RegExp) =>
+  lines.map((line) => line.match(pattern)?.groups).filter((groups) => groups !== undefined);
+
+/**
+ * The rows of a schema's tables, as Kysely types them: what has a default or may be null is optional on insert, and a
+ * column that a CHECK holds to a list is of the list's values.
+ *
+ * @param dump what `describeSchema` gives
+ * @throws where a JSON column is not said above, or a column that is said is none
+ */
+export function rowTypes(dump: string): string {
+  const unused = new Set(Object.keys(known));
+  const tables = dump.split('\n\n').flatMap((block) => {
+    const [head, ...lines] = block.split('\n');
+    const table = head!.match(/^table (\w+)/)?.[1];
+    // What is reached through a view, or through the table that it is a partition of, is named so.
+    if (!table || table.endsWith('_all')) return [];
+    const lists = new Map(found(lines, values).map(({ name, list }) => [name, list!.replaceAll('::text, ', ' | ')]));
+    const columns = found(lines, column).map(({ name, type, isList, required, default: preset }) => {
+      const said = known[`${table}.${name}`];
+      unused.delete(`${table}.${name}`);
+      const one = said ?? lists.get(name) ?? types[type!];
+      if (!one) throw new Error(`${table}.${name} is ${type}: say in row-types.ts what it holds.`);
+      if (type!.startsWith('json')) {
+        const json = `JSONColumnType<${one}, string${preset ? ' | undefined' : ''}, string>`;
+        return `    ${name}: ${required ? json : `${json} | null`};\n`;
+      }
+      const held = `${one}${isList && !said ? '[]' : ''}${required ? '' : ' | null'}`;
+      return `    ${name}: ${preset ? `Generated<${held}>` : held};\n`;
+    });
+    return [`  ${table}: {\n${columns.join('')}  };\n`];
+  });
+  if (unused.size > 0) throw new Error(`There is no column ${[...unused].join(', ')}.`);
+  return `// Made by \`npm run generate\` from the schema that the migrations come to.
+import type { Generated, JSONColumnType } from 'kysely';
+
+export interface Schema {
+${tables.join('')}}
+`;
+}
