@@ -55,7 +55,7 @@ async function campaign(postgres: Postgres, contacts: number): Promise<Turn> {
   const { database, connectionString } = await postgres.database();
   const { campaignId } = await seedCampaign(database, {
     contacts,
-    number: (i) => 20_000_000_000 + i * 7,
+    number: (i) => 14_152_000_000 + i * 7,
     campaign: { max_concurrency: 2000, status: 'paused' },
   });
   const row = () => campaignRow(database, campaignId);

@@ -8,6 +8,7 @@ import { pickPoolNumber } from '../number-pools/choose-numbers.ts';
 import { countUses } from '../number-pools/count-uses.ts';
 import { countryOfNumber } from '../phone-numbers/country.ts';
 import { mayCall } from '../phone-numbers/may-call.ts';
+import { findPlan } from '../phone-numbers/numbering-plan.ts';
 import { callable } from '../phone-numbers/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
 import {
@@ -22,7 +23,6 @@ import { fromE164 } from './call.ts';
 import { closedReason, nextCallingWindow } from './calling-window.ts';
 import { isAttemptOfDay } from './daily-attempts.ts';
 import { type CallToPlace, callRequest } from './place-calls.ts';
-import { isShortNumber } from './short-number.ts';
 
 /** How late a run's call may be placed, in milliseconds. */
 const SLACK_MS = 1000;
@@ -104,7 +104,7 @@ interface Caller {
 export async function requestRunCall(tx: EngineTx, wish: RunCallWish, terms: RunCallTerms): Promise<RunCallAnswer> {
   if (!/^\+[1-9]\d{6,14}$/.test(wish.to)) return { kind: 'refused', outcome: 'invalid_number' };
   const to = fromE164(wish.to);
-  if (isShortNumber(to)) return { kind: 'refused', outcome: 'invalid_number' };
+  if (!findPlan(String(to))) return { kind: 'refused', outcome: 'invalid_number' };
   const found = await readTerms(tx, wish, to, terms);
   if (found.do_not_call) return { kind: 'refused', outcome: 'do_not_call' };
   const obstacle = obstacleTo(to, found, terms.now);

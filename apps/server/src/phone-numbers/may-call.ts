@@ -4,18 +4,24 @@ import { findPlan } from './numbering-plan.ts';
 export interface CallingArea {
   /** The lists of ISO 3166-1 countries that must all hold the callee's; an empty or absent one means all. */
   countries: readonly (readonly string[] | null | undefined)[];
-  /** Whether the premium-rate numbers of these countries may be called too. */
+  /** Whether premium-rate numbers, and those that cost as much, may be called too. */
   premiumRate: boolean;
 }
 
 /**
- * Whether a number lies in the area that may be called. A number of no country (+883 …) lies in no list of countries.
+ * Why a number is not called, whoever wants to: a list, a batch or a workflow. `invalid_number`: no numbering plan has it,
+ * emergency and short numbers among them. `country_not_allowed`: it lies outside the area; a number of no country (+883 …)
+ * lies in no list of countries. Nothing for a number that may be called.
  * @param digits E.164 without the plus
  */
-export function mayCall({ countries, premiumRate }: CallingArea, digits: number): boolean {
-  const lists = countries.filter((list) => list?.length);
-  if (lists.length === 0 && premiumRate) return true;
+export function refusalOf(area: CallingArea, digits: number): 'invalid_number' | 'country_not_allowed' | undefined {
   const plan = findPlan(String(digits));
-  if (plan?.premiumRate && !premiumRate) return false;
-  return lists.every((list) => plan?.country !== undefined && list!.includes(plan.country));
+  if (!plan) return 'invalid_number';
+  if (plan.isCostly && !area.premiumRate) return 'country_not_allowed';
+  const { country } = plan;
+  const isInside = area.countries.every((list) => !list?.length || (country !== undefined && list.includes(country)));
+  return isInside ? undefined : 'country_not_allowed';
 }
+
+/** Whether a number may be called. @param digits E.164 without the plus */
+export const mayCall = (area: CallingArea, digits: number): boolean => refusalOf(area, digits) === undefined;

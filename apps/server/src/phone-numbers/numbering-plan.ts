@@ -3,29 +3,31 @@ import metadata from 'libphonenumber-js/metadata.max.json';
 interface Plan {
   country: string | undefined;
   general: RegExp;
-  types: { pattern: RegExp; lengths: number[] | undefined; premiumRate: boolean }[];
+  types: { pattern: RegExp; lengths: number[] | undefined; isCostly: boolean }[];
   leading: RegExp | undefined;
 }
 
-/** A region's entry as libphonenumber-js packs it: positions 2, 3, 10 and 11 are patterns, lengths, leading digits, types. */
+/** A region's entry as libphonenumber-js packs it: positions 0, 2, 3, 10 and 11 are calling code, pattern, lengths, leading digits, types. */
 type Packed = readonly unknown[];
 type PackedType = readonly [pattern: string, lengths?: number[]];
-/** Where the types of a region hold its premium-rate numbers. */
-const PREMIUM_RATE = 3;
+/** Where the types of a region hold its premium-rate numbers, and its personal ones, which cost as much (+44 70 …). */
+const COSTLY_TYPES = [3, 4];
+/** Satellite and international networks, where a minute costs several euros whoever is called. */
+const COSTLY_CODES = ['870', '881', '882', '979'];
 
 const whole = (pattern: unknown) => new RegExp(`^(?:${pattern})$`);
 
 function compile(packed: Packed, country: string | undefined): Plan {
   const types = ((packed[11] ?? []) as (PackedType | 0)[]).flatMap((type, at) =>
-    type ? [{ type, premiumRate: at === PREMIUM_RATE }] : [],
+    type ? [{ type, isCostly: COSTLY_TYPES.includes(at) || COSTLY_CODES.includes(packed[0] as string) }] : [],
   );
   return {
     country,
     general: whole(packed[2]),
-    types: types.map(({ type: [pattern, lengths], premiumRate }) => ({
+    types: types.map(({ type: [pattern, lengths], isCostly }) => ({
       pattern: whole(pattern),
       lengths: lengths ?? (packed[3] as number[] | undefined),
-      premiumRate,
+      isCostly,
     })),
     leading: packed[10] ? new RegExp(`^(?:${packed[10]})`) : undefined,
   };
@@ -51,8 +53,8 @@ function compileAll(): Map<string, Plan[]> {
 
 const plansByCallingCode = compileAll();
 
-type PlanType = Pick<Plan['types'][number], 'premiumRate'>;
-const untyped: PlanType = { premiumRate: false };
+type PlanType = Pick<Plan['types'][number], 'isCostly'>;
+const untyped: PlanType = { isCostly: false };
 
 /** The first type of a plan that a number is of, or nothing where the plan doesn't have it. */
 function typeOf(plan: Plan, national: string): PlanType | undefined {
@@ -67,7 +69,8 @@ function typeOf(plan: Plan, national: string): PlanType | undefined {
 export interface PlannedNumber {
   /** Absent for numbers of no country, such as +800. */
   country: string | undefined;
-  premiumRate: boolean;
+  /** Premium rate, or as dear: personal numbers, satellite and international networks. */
+  isCostly: boolean;
 }
 
 /** Numbers kept for examples and films: no exchange has them, the simulator's magic numbers are among them. */
@@ -87,11 +90,11 @@ export function findPlan(digits: string): PlannedNumber | undefined {
     for (const plan of plans) {
       const type = typeOf(plan, national);
       if (plans.length > 1 && plan.leading ? plan.leading.test(national) : type) {
-        if (type) return { country: plan.country, premiumRate: type.premiumRate };
+        if (type) return { country: plan.country, isCostly: type.isCostly };
         break;
       }
     }
     break;
   }
-  return FICTIONAL.test(digits) ? { country: 'US', premiumRate: false } : undefined;
+  return FICTIONAL.test(digits) ? { country: 'US', isCostly: false } : undefined;
 }

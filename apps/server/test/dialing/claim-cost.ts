@@ -23,7 +23,7 @@ export async function seedContacts(database: Database, contacts: number, done: n
     sql`
       insert into campaign_contacts
         (workspace_id, campaign_id, id, list_id, phone_number, name, "values", lane, state, next_attempt_at)
-      select ${workspaceId}, ${campaignId}, gen_random_uuid(), ${listId}, 14150000000 + i, 'Ada', array['Berlin'],
+      select ${workspaceId}, ${campaignId}, gen_random_uuid(), ${listId}, 14152000000 + i, 'Ada', array['Berlin'],
         1 + i % 3, case when i <= ${done}::int then 'done' else 'pending' end, '2026-03-10T12:00:00Z'
       from generate_series(1, ${contacts}::int) as i`.execute(db),
   );

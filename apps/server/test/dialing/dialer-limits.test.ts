@@ -92,7 +92,7 @@ test.concurrent("the workspace's maxConcurrentCalls holds for its campaigns toge
     const second = await seedCampaign(database, {
       ...talking(60, { max_concurrency: 10 }),
       workspaceId: first.workspaceId,
-      number: (i) => 13_100_000_000 + i,
+      number: (i) => 13_102_000_000 + i,
     });
     await withDialers(database, { dialers: 2, speed: SPEED, profile: shortCalls }, async () => {
       await untilCompleted(database, first.campaignId, 40);

@@ -138,7 +138,7 @@ test.concurrent('with two dialers and two campaigns on one pool, no number ever 
     const second = await seedCampaign(database, {
       ...seed,
       workspaceId: first.workspaceId,
-      number: (i) => 13_100_000_000 + i,
+      number: (i) => 13_102_000_000 + i,
       campaign: { ...seed.campaign, status: 'paused' },
     });
     await usePool(database, second.campaignId, first.poolId);

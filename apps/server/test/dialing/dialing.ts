@@ -25,7 +25,7 @@ export interface SeededCampaign {
 
 export interface SeedOptions {
   contacts: number;
-  /** E.164 digits of contact i, from 0. Default: 14150000000 + i. */
+  /** E.164 digits of contact i, from 0. Default: 14152000000 + i. */
   number?: (i: number) => number;
   timezone?: (i: number) => string | null;
   campaign?: Record<string, unknown>;
@@ -36,7 +36,7 @@ export interface SeedOptions {
 
 /** A running campaign over a list of contacts, written straight into the database, its contacts still to be added. */
 export async function seedCampaign(database: Database, options: SeedOptions): Promise<SeededCampaign> {
-  const { contacts, number = (i) => 14_150_000_000 + i, timezone = () => null } = options;
+  const { contacts, number = (i) => 14_152_000_000 + i, timezone = () => null } = options;
   const workspaceId = options.workspaceId ?? newUuid();
   const [campaignId, listId, uploadId, phoneNumberId] = [newUuid(), newUuid(), newUuid(), newUuid()];
   const now = new Date();

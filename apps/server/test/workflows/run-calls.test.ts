@@ -105,7 +105,10 @@ test.concurrent.each<[string, Omit<SeedOptions, 'contacts'>, Partial<RunCallWish
   ['a provider that is not here', { phoneNumber: { provider: 'telnyx' } }, {}, { reason: 'no_caller_id' }],
   ['a country apart', { workspace: { allowed_countries: ['DE'] } }, {}, { reason: 'country_not_allowed' }],
   ['the number apart', { phoneNumber: { allowed_outbound_countries: ['DE'] } }, {}, { reason: 'country_not_allowed' }],
+  ['a number that no plan has', {}, { to: '+14150000000' }, { kind: 'refused', outcome: 'invalid_number' }],
   ['a premium-rate number', {}, { to: '+19002341234' }, { reason: 'country_not_allowed' }],
+  ['a satellite', {}, { to: '+8816123456789' }, { reason: 'country_not_allowed' }],
+  ['a personal number', {}, { to: '+447012345678' }, { reason: 'country_not_allowed' }],
   ['quiet hours, in UTC', { workspace: quiet }, {}, { reason: 'quiet_hours', until: new Date('2026-03-10T14:00:00Z') }],
   [
     "quiet hours, by the callee's clock",

@@ -2601,7 +2601,7 @@ export interface components {
             maxNumbersPerDay?: number;
             /** @description Countries that may be called, as ISO 3166-1 alpha-2 codes. Empty or absent means all. */
             allowedCountries?: components["schemas"]["Country"][];
-            /** @description Whether premium-rate numbers of the allowed countries may be called. */
+            /** @description Whether premium-rate numbers of the allowed countries may be called, and those that cost as much: personal numbers, satellite and international networks. */
             premiumRateAllowed?: boolean;
         };
         /**
@@ -2660,7 +2660,7 @@ export interface components {
             maxNumbersPerDay?: number | null;
             /** @description Countries that may be called, as ISO 3166-1 alpha-2 codes. Empty means all. */
             allowedCountries?: components["schemas"]["Country"][] | null;
-            /** @description Whether premium-rate numbers of the allowed countries may be called. False for a new workspace. */
+            /** @description Whether premium-rate numbers of the allowed countries may be called, and those that cost as much: personal numbers (+44 70 …), satellite and international networks (+870, +881, +882, +979). False for a new workspace. */
             premiumRateAllowed?: boolean;
         };
         /** @description The fields to change. What is absent stays. */

@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { callVariables } from '../../calls/call-variables.ts';
-import { isShortNumber } from '../../calls/short-number.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { isDoNotCall } from '../../do-not-call/do-not-call-numbers.ts';
-import { mayCall } from '../../phone-numbers/may-call.ts';
+import { refusalOf } from '../../phone-numbers/may-call.ts';
 import type { Lane } from '../lanes.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
 
@@ -93,8 +92,7 @@ export function pickStatement(
 
 function skipReason(campaign: ClaimedCampaign, row: Row): SkipReason | null {
   if (row.do_not_call) return 'do_not_call';
-  if (isShortNumber(row.phone_number)) return 'invalid_number';
   const countries = [campaign.allowed_outbound_countries, campaign.allowed_countries];
   const premiumRate = campaign.premium_rate_allowed;
-  return mayCall({ countries, premiumRate }, row.phone_number) ? null : 'country_not_allowed';
+  return refusalOf({ countries, premiumRate }, row.phone_number) ?? null;
 }
