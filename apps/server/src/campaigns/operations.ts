@@ -90,13 +90,8 @@ export function campaignOperations(deps: CampaignDeps) {
         }),
       ),
     streamCampaignEvents: async ({ path, headers }, { workspaceId, signal }) => {
-      const lastEventId = headers['Last-Event-ID'];
-      const stream = await streamCampaignEvents(deps, {
-        workspaceId,
-        campaignId: fromId(path.id),
-        lastEventId,
-        signal,
-      });
+      const reader = { workspaceId, lastEventId: headers['Last-Event-ID'], signal };
+      const stream = await streamCampaignEvents(deps, fromId(path.id), reader);
       return stream ? { status: 200, stream } : { status: 204 };
     },
   } satisfies Handlers<

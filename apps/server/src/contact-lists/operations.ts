@@ -114,7 +114,8 @@ export function contactListOperations(deps: ContactListDeps) {
     },
 
     streamContactListUploadEvents: async ({ path, headers }, { workspaceId, signal }) => {
-      const stream = await uploadEvents(deps, workspaceId, uploadIds(path), headers['Last-Event-ID'], signal);
+      const reader = { workspaceId, lastEventId: headers['Last-Event-ID'], signal };
+      const stream = await uploadEvents(deps, uploadIds(path), reader);
       return stream ? { status: 200, stream } : { status: 204 };
     },
 

@@ -7,14 +7,15 @@ export interface RecordedEvent {
   data: object;
 }
 
-/** Whether the event is still kept, so that what came after it is complete. */
-export async function isKept(tx: WorkspaceTx, resourceId: string, revision: number): Promise<boolean> {
+/** Whether all events after a revision are still there: they go oldest first. */
+export async function keepsSince(tx: WorkspaceTx, resourceId: string, revision: number): Promise<boolean> {
   const found = await tx.db
     .selectFrom('events')
     .select('revision')
     .where('workspace_id', '=', tx.workspaceId)
     .where('resource_id', '=', resourceId)
-    .where('revision', '=', revision)
+    .where('revision', '<=', revision)
+    .limit(1)
     .executeTakeFirst();
   return found !== undefined;
 }

@@ -2,6 +2,7 @@ import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId, newUuid } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
+import type { FollowDeps } from '../journal/follow.ts';
 import { ServiceError } from '../service-error.ts';
 import { type CancelRunDeps, cancelRun } from './runs/cancel-run.ts';
 import { contextFault } from './runs/context-limits.ts';
@@ -10,14 +11,13 @@ import type { RunRow } from './runs/run.ts';
 import type { StartRun } from './runs/run-starter.ts';
 import { readRun, readSteps, requireWorkflow, runPage } from './runs/run-store.ts';
 import { shapeRun, shapeStep } from './runs/shape-run.ts';
-import { type StreamRequest, streamRunEvents } from './runs/stream-run-events.ts';
+import { streamRunEvents } from './runs/stream-run-events.ts';
 import { wakeRuns } from './runs/wake-runs.ts';
 
 const MOST_STEPS = 1000;
 
 /** What the operations of runs work with. */
-export interface RunDeps extends CancelRunDeps {
-  notifications: Parameters<typeof streamRunEvents>[0]['notifications'];
+export interface RunDeps extends CancelRunDeps, FollowDeps {
   flows: Flows;
   startRun: StartRun;
 }
@@ -73,14 +73,9 @@ export function runOperations(deps: RunDeps) {
         }),
       ),
     streamWorkflowRunEvents: async ({ path, headers }, { workspaceId, signal }) => {
-      const request: StreamRequest = {
-        workspaceId,
-        workflowId: fromId(path.workflowId),
-        runId: fromId(path.runId),
-        lastEventId: headers['Last-Event-ID'],
-        signal,
-      };
-      const stream = await streamRunEvents(deps, request);
+      const ids = { workflowId: fromId(path.workflowId), runId: fromId(path.runId) };
+      const reader = { workspaceId, lastEventId: headers['Last-Event-ID'], signal };
+      const stream = await streamRunEvents(deps, ids, reader);
       return stream ? { status: 200, stream } : { status: 204 };
     },
     cancelWorkflowRun: async ({ path }, context) => {

@@ -52,12 +52,7 @@ interface Seen {
 /** Reads a stream in the background. */
 async function follow(id: string, lastEventId?: string, deps = under.deps) {
   const gone = new AbortController();
-  const frames = await streamCampaignEvents(deps, {
-    workspaceId,
-    campaignId: id,
-    lastEventId,
-    signal: gone.signal,
-  });
+  const frames = await streamCampaignEvents(deps, id, { workspaceId, lastEventId, signal: gone.signal });
   const seen: Seen[] = [];
   const reading = (async () => {
     for await (const frame of frames ?? []) {
