@@ -2,7 +2,7 @@ import pg from 'pg';
 import { newKey } from '../apps/server/src/api-keys/key.ts';
 import type { Database } from '../apps/server/src/database/database.ts';
 import { newUuid } from '../apps/server/src/ids.ts';
-import { seedNumber } from '../apps/server/test/campaigns/campaign-seed.ts';
+import { seedNumber } from '../apps/server/test/seed/workspace.ts';
 import { forkTrunkline } from './child.ts';
 import { POOL_SIZE, settle, startPostgres, temporaryFolder } from './postgres.ts';
 import { inTurns, median } from './rounds.ts';

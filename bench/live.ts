@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seedCampaign } from '../apps/server/test/dialing/dialing.ts';
+import { seedCampaign } from '../apps/server/test/seed/campaign.ts';
 import { forkServer } from './child.ts';
 import { asSuperuser, settle, startPostgres } from './postgres.ts';
 import { cpuBetween, cpuOf, memoryOf } from './processes.ts';

@@ -1,7 +1,7 @@
 import { claimContacts } from '../apps/server/src/campaigns/claim/claim-contacts.ts';
 import { openLease } from '../apps/server/src/database/lease.ts';
-import { seedContacts } from '../apps/server/test/dialing/claim-cost.ts';
-import { seedPool, usePool } from '../apps/server/test/number-pools/pool-seed.ts';
+import { seedContacts } from '../apps/server/test/seed/campaign.ts';
+import { seedPool, usePool } from '../apps/server/test/seed/pool.ts';
 import { asSuperuser, log, type Postgres, settle, startPostgres } from './postgres.ts';
 import { median } from './rounds.ts';
 import type { Found } from './table.ts';

@@ -8,8 +8,9 @@ import { fromId, toId } from '../../src/ids.ts';
 import { keyWith } from '../api-keys/keys.ts';
 import { createWithFile, validated } from '../contact-lists/contact-files.ts';
 import { bases, formOf } from '../knowledge-bases/documents.ts';
+import { seedWorkflow } from '../seed/workflow.ts';
 import { startTestServer, type TestServer } from '../server.ts';
-import { definitionOf, end, seedWorkflow, wait } from '../workflows/workflow-seed.ts';
+import { definitionOf, end, wait } from '../workflows/nodes.ts';
 
 /** Operations that are no GET and yet change nothing. */
 const reading = new Set<string>(['previewCampaign', 'searchKnowledgeBase']);

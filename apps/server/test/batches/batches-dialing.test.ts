@@ -9,9 +9,10 @@ import { systemClock } from '../../src/clock.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { fromId, toId } from '../../src/ids.ts';
 import type { CallRequest } from '../../src/telephony/gateway.ts';
-import { byTest, seedNumber, seedWorkspace } from '../campaigns/campaign-seed.ts';
+import { byTest } from '../by-test.ts';
 import { freshDatabase } from '../database.ts';
 import { startTestDialer } from '../dialing/dialing.ts';
+import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
 

@@ -2,8 +2,8 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
-import { seedNumber } from '../campaigns/campaign-seed.ts';
 import { type CampaignServer, fromNumber, startCampaignServer } from '../campaigns/campaign-server.ts';
+import { seedNumber } from '../seed/workspace.ts';
 
 type StartBatch = components['schemas']['StartBatchFromNumber'];
 type Recipient = components['schemas']['BatchRecipient'];
@@ -105,7 +105,7 @@ describe('start', () => {
 
   test('judges each recipient for itself, and says why', async () => {
     await client.POST('/v1/calls/do-not-call', { body: { phoneNumbers: ['+14155550199'] } });
-    await seedNumber(under.database, under.workspaceId, '+14155550120', { countries: ['US'] });
+    await seedNumber(under.database, under.workspaceId, '+14155550120', { allowed_outbound_countries: ['US'] });
     const started = await start({
       fromNumber: '+14155550120',
       recipients: [
@@ -218,8 +218,8 @@ describe('from a pool', () => {
 
   test('calls whom any of its numbers may call', async () => {
     const members = [
-      await seedNumber(under.database, under.workspaceId, '+14155550131', { countries: ['US'] }),
-      await seedNumber(under.database, under.workspaceId, '+14155550132', { countries: ['DE'] }),
+      await seedNumber(under.database, under.workspaceId, '+14155550131', { allowed_outbound_countries: ['US'] }),
+      await seedNumber(under.database, under.workspaceId, '+14155550132', { allowed_outbound_countries: ['DE'] }),
     ];
     const numberPoolId = await poolOf(members);
     const people = [person(14155550142), person(4930123456), person(33142685300)];

@@ -6,7 +6,8 @@ import { createCallRecorder } from '../../src/calls/record-call-events.ts';
 import { systemClock } from '../../src/clock.ts';
 import { newUuid } from '../../src/ids.ts';
 import { withDatabase } from '../database/own-database.ts';
-import { seedCampaign } from '../dialing/dialing.ts';
+import { seedCampaign } from '../seed/campaign.ts';
+import { seedRows } from '../seed/rows.ts';
 
 test('a call whose end the database refuses every time keeps no other call from ending', () =>
   withDatabase(async (database) => {
@@ -28,14 +29,11 @@ test('a call whose end the database refuses every time keeps no other call from 
         placeBefore: now,
       }),
     );
-    await database.inEngine(({ db }) =>
-      sql`
-        insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
-          phone_number_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at)
-        select ${workspaceId}, x.id, 'dialing', 'outbound', true, 12120000000, x.number, 'agent', n.id, 1, ${now}, ${now},
-          30, 60, ${now}
-        from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.toNumber)}::bigint[]) as x (id, number),
-          phone_numbers n where n.workspace_id = ${workspaceId}`.execute(db),
+    const placed = { workspace_id: workspaceId, queued_at: now };
+    await seedRows(
+      database,
+      'calls',
+      calls.map(({ roomId, toNumber }) => ({ ...placed, id: roomId, to_number: toNumber })),
     );
     const refused = calls[0]!.roomId;
     const held = new Map(calls.map((call) => [call.roomId, call]));

@@ -6,10 +6,12 @@ import { createCallRecorder } from '../../src/calls/record-call-events.ts';
 import { campaignCallOwner } from '../../src/campaigns/end-contacts.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { newUuid, toId } from '../../src/ids.ts';
+import { toId } from '../../src/ids.ts';
 import type { CallEvent, TelephonyGateway } from '../../src/telephony/gateway.ts';
-import { byTest, seedNumber, seedWorkspace } from '../campaigns/campaign-seed.ts';
+import { byTest } from '../by-test.ts';
 import { freshDatabase } from '../database.ts';
+import { seedRow } from '../seed/rows.ts';
+import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 
 const log = pino({ level: 'silent' });
 let database: Database;
@@ -51,31 +53,8 @@ beforeEach(() => {
 let callees = 14155551000;
 /** A call that another process has placed. */
 async function placedElsewhere(status: 'dialing' | 'in_progress'): Promise<string> {
-  const [id, now] = [newUuid(), new Date()];
-  await database.inWorkspace(workspaceId, (tx) =>
-    tx.db
-      .insertInto('calls')
-      .values({
-        workspace_id: workspaceId,
-        id,
-        status,
-        direction: 'outbound',
-        simulated: true,
-        from_number: 14155550100,
-        to_number: callees++,
-        agent_id: 'a',
-        phone_number_id: phoneNumberId,
-        attempt: 1,
-        start_at: now,
-        place_before: now,
-        ring_timeout_seconds: 30,
-        max_call_seconds: 60,
-        queued_at: now,
-        dialed_at: now,
-      })
-      .execute(),
-  );
-  return id;
+  const call = { workspace_id: workspaceId, phone_number_id: phoneNumberId, to_number: callees++ };
+  return (await seedRow(database, 'calls', { ...call, status, max_call_seconds: 60, dialed_at: new Date() })).id;
 }
 const end = (roomId: string) => endCall(deps, workspaceId, roomId, byTest(roomId));
 const ending = (roomId: string) => {

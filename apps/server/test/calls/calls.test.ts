@@ -6,7 +6,9 @@ import { createKey } from '../../src/api-keys/first-key.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { CallStatus } from '../../src/database/schema.ts';
 import { newUuid, toId } from '../../src/ids.ts';
-import { seedList, seedNumber } from '../campaigns/campaign-seed.ts';
+import { seedList } from '../seed/list.ts';
+import { seedRow } from '../seed/rows.ts';
+import { seedNumber } from '../seed/workspace.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 type Call = components['schemas']['Call'];
@@ -51,67 +53,29 @@ interface Given {
 }
 /** A call as the dialer leaves it. */
 async function seedCall(given: Given = {}): Promise<string> {
-  const id = newUuid();
   const queuedAt = new Date(given.queuedAt ?? Date.now());
-  await server.database.inWorkspace(workspaceId, (tx) =>
-    tx.db
-      .insertInto('calls')
-      .values({
-        workspace_id: workspaceId,
-        id,
-        status: given.status ?? 'completed',
-        outcome: given.outcome ?? (given.endedAt ? 'answered' : null),
-        direction: 'outbound',
-        simulated: true,
-        from_number: given.from ?? from,
-        to_number: given.to ?? callees++,
-        agent_id: 'agent_reception',
-        phone_number_id: phoneNumberId,
-        campaign_id: given.campaignId ?? null,
-        contact_id: given.contactId ?? null,
-        attempt: 1,
-        start_at: queuedAt,
-        place_before: queuedAt,
-        ring_timeout_seconds: 30,
-        max_call_seconds: 60,
-        queued_at: queuedAt,
-        answered_at: given.answeredAt ? new Date(given.answeredAt) : null,
-        ended_at: given.endedAt ? new Date(given.endedAt) : null,
-      })
-      .execute(),
-  );
+  const { id } = await seedRow(server.database, 'calls', {
+    workspace_id: workspaceId,
+    status: given.status ?? 'completed',
+    outcome: given.outcome ?? (given.endedAt ? 'answered' : null),
+    from_number: given.from ?? from,
+    to_number: given.to ?? callees++,
+    agent_id: 'agent_reception',
+    phone_number_id: phoneNumberId,
+    campaign_id: given.campaignId ?? null,
+    contact_id: given.contactId ?? null,
+    queued_at: queuedAt,
+    answered_at: given.answeredAt ? new Date(given.answeredAt) : null,
+    ended_at: given.endedAt ? new Date(given.endedAt) : null,
+  });
   return toId('room', id);
 }
 const over = { answeredAt: '2026-11-20T10:00:00.000Z', endedAt: '2026-11-20T10:01:30.000Z' };
 
 /** A campaign that runs; nobody is due in it. */
 async function runningCampaign(): Promise<string> {
-  const id = newUuid();
-  const now = new Date();
-  await server.database.inWorkspace(workspaceId, (tx) =>
-    tx.db
-      .insertInto('campaigns')
-      .values({
-        workspace_id: workspaceId,
-        id,
-        name: 'Campaign',
-        agent_id: 'agent_reception',
-        direction: 'outbound',
-        phone_number_id: phoneNumberId,
-        status: 'paused',
-        timezone: 'UTC',
-        schedule_days: [1, 2, 3, 4, 5, 6, 7],
-        max_concurrency: 5,
-        retry_policy: [],
-        ring_timeout_seconds: 30,
-        max_call_seconds: 600,
-        contacts_added: true,
-        created_at: now,
-        updated_at: now,
-      })
-      .execute(),
-  );
-  return id;
+  const campaign = { workspace_id: workspaceId, phone_number_id: phoneNumberId, contacts_added: true };
+  return (await seedRow(server.database, 'campaigns', { ...campaign, status: 'paused', max_concurrency: 5 })).id;
 }
 const campaignRow = async (id: string) => {
   const { rows } = await server.database.inEngine(({ db }) =>
@@ -265,15 +229,17 @@ describe('end', () => {
     const campaignId = await runningCampaign();
     const contactId = newUuid();
     const roomId = await seedCall({ status: 'queued', campaignId, contactId });
-    await server.database.inEngine(async ({ db }) => {
-      await sql`insert into campaign_contacts (workspace_id, campaign_id, id, list_id, phone_number, "values", lane, state, attempt, next_attempt_at)
-        values (${workspaceId}, ${campaignId}, ${contactId}, ${contactId}, 1, '{}', 1, 'dialing', 1, now())`.execute(
-        db,
-      );
-      await sql`update campaigns set total_contacts = 1, in_flight = 1, attempts = 1 where id = ${campaignId}`.execute(
-        db,
-      );
+    await seedRow(server.database, 'campaign_contacts', {
+      workspace_id: workspaceId,
+      campaign_id: campaignId,
+      id: contactId,
+      phone_number: 1,
+      state: 'dialing',
+      attempt: 1,
     });
+    await server.database.inEngine(({ db }) =>
+      sql`update campaigns set total_contacts = 1, in_flight = 1, attempts = 1 where id = ${campaignId}`.execute(db),
+    );
     const asked = await Promise.all([end(roomId), end(roomId), end(roomId)]);
     expect(asked.map(({ response }) => response.status).toSorted()).toEqual([200, 409, 409]);
     expect(asked.find(({ data }) => data)!.data).toEqual({ roomId, status: 'cancelled', endedAt: expect.any(String) });

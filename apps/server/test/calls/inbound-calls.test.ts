@@ -9,7 +9,7 @@ import { findCall } from '../../src/calls/store.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { createSecrets } from '../../src/database/secrets.ts';
-import { newUuid, toId } from '../../src/ids.ts';
+import { toId } from '../../src/ids.ts';
 import { createAddressGuard } from '../../src/outbound-http/address-guard.ts';
 import { createOutboundHttp } from '../../src/outbound-http/guarded-request.ts';
 import type { TelephonyGateway } from '../../src/telephony/gateway.ts';
@@ -17,13 +17,13 @@ import { askInboundWebhook } from '../../src/webhooks/ask-inbound-webhook.ts';
 import { registerWebhookMetrics } from '../../src/webhooks/metrics.ts';
 import { newSecret } from '../../src/webhooks/webhook.ts';
 import { inboundSecretPlace } from '../../src/workspace/inbound-secret.ts';
-import { seedNumber, seedWorkspace } from '../campaigns/campaign-seed.ts';
 import { freshDatabase } from '../database.ts';
 import { startTestDialer, type TestDialer } from '../dialing/dialing.ts';
+import { seedWebhook } from '../seed/webhook.ts';
+import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 import { until } from '../until.ts';
 import { breachesOf } from '../webhooks/webhook-contract.ts';
 import { type Receiver, sendsToLoopback, startReceiver, verify } from '../webhooks/webhook-receiver.ts';
-import { createEndpointRow } from '../webhooks/webhook-rows.ts';
 
 const log = pino({ level: 'silent' });
 const secrets = createSecrets(randomBytes(32));
@@ -258,7 +258,7 @@ test('a call that the provider loses while it is answered is looked up, and ends
 
 test('an inbound call is told to webhooks like any other', async () => {
   const types = ['call.started', 'call.answered', 'call.ended'];
-  await createEndpointRow(database, workspaceId, { id: newUuid(), types });
+  await seedWebhook(database, workspaceId, types);
   const call = await ring();
   const events = await database.inEngine((tx) =>
     tx.db.selectFrom('events').selectAll().where('workspace_id', '=', workspaceId).orderBy('revision').execute(),

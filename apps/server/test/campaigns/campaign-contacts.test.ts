@@ -10,9 +10,12 @@ import { startCampaign } from '../../src/campaigns/start-campaign.ts';
 import { findCampaign } from '../../src/campaigns/store.ts';
 import type { WorkspaceTx } from '../../src/database/database.ts';
 import { fromId, toId } from '../../src/ids.ts';
+import { byTest } from '../by-test.ts';
+import { type SeededEntry, seedList } from '../seed/list.ts';
+import { seedRow } from '../seed/rows.ts';
+import { seedNumber, seedWorkspace, setKillSwitch } from '../seed/workspace.ts';
 import { testClock } from '../test-clock.ts';
 import { campaignDeps } from './campaign-deps.ts';
-import { byTest, type SeededEntry, seedList, seedNumber, seedWorkspace, setKillSwitch } from './campaign-seed.ts';
 
 type Input = Parameters<typeof createCampaign>[2];
 
@@ -213,12 +216,7 @@ describe('preview', () => {
       { entries: numbers(6, 14155550203) },
       { entries: numbers(2, 14155550201), role: 'dnd' },
     ]);
-    await under.database.inWorkspace(campaign.workspaceId, (tx) =>
-      tx.db
-        .insertInto('do_not_call')
-        .values({ workspace_id: campaign.workspaceId, phone_number: 14155550205, created_at: noon })
-        .execute(),
-    );
+    await seedRow(under.database, 'do_not_call', { workspace_id: campaign.workspaceId, phone_number: 14155550205 });
     const { callable, leftOut, sample } = await campaign.preview();
     expect({ callable, leftOut }).toEqual({ callable: 6, leftOut: { do_not_call: 3 } });
     expect(sample.map(({ phoneNumber }) => phoneNumber).toSorted()).toEqual(
@@ -263,7 +261,7 @@ describe('preview', () => {
       { phone_number: 493012345678 },
       { phone_number: 447911123456 },
     ];
-    const campaign = await seed([{ entries }], {}, { countries: ['US', 'DE'] });
+    const campaign = await seed([{ entries }], {}, { allowed_outbound_countries: ['US', 'DE'] });
     expect(await campaign.preview()).toMatchObject({ callable: 2, leftOut: { country_not_allowed: 2 } });
     await campaign.write(`update workspaces set allowed_countries = '{US,CA}'`);
     const { callable, leftOut, sample } = await campaign.preview();

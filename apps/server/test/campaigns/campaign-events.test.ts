@@ -10,8 +10,10 @@ import { streamCampaignEvents } from '../../src/campaigns/stream-campaign-events
 import { openDatabase } from '../../src/database/database.ts';
 import { openNotifications } from '../../src/database/notifications.ts';
 import { fromId, toId } from '../../src/ids.ts';
+import { byTest } from '../by-test.ts';
+import { seedList } from '../seed/list.ts';
+import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 import { campaignDeps } from './campaign-deps.ts';
-import { byTest, seedList, seedNumber, seedWorkspace } from './campaign-seed.ts';
 
 type CampaignEvent = components['schemas']['CampaignEvent'];
 

@@ -14,9 +14,12 @@ import type { EngineTx } from '../../src/database/database.ts';
 import type { CampaignStatus } from '../../src/database/schema.ts';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
 import { ServiceError } from '../../src/service-error.ts';
+import { byTest } from '../by-test.ts';
+import { seedList } from '../seed/list.ts';
+import { insertRows } from '../seed/rows.ts';
+import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 import { testClock } from '../test-clock.ts';
 import { campaignDeps } from './campaign-deps.ts';
-import { byTest, seedList, seedNumber, seedWorkspace } from './campaign-seed.ts';
 
 let under: Awaited<ReturnType<typeof campaignDeps>>;
 let workspaceId: string;
@@ -161,9 +164,9 @@ test('a deleted campaign leaves no contact behind, not even one that was being a
   await acts.start(id);
   await acts.stop(id);
   const insertContact = (db: EngineTx['db'], contact: string, phoneNumber: number) =>
-    sql`
-    insert into campaign_contacts (workspace_id, campaign_id, id, list_id, phone_number, "values", lane, state, next_attempt_at)
-    values (${workspaceId}, ${id}, ${contact}, ${id}, ${phoneNumber}, '{}', 1, 'pending', ${now})`.execute(db);
+    insertRows(db, 'campaign_contacts', [
+      { workspace_id: workspaceId, campaign_id: id, id: contact, phone_number: phoneNumber },
+    ]);
   await under.database.inEngine(({ db }) => insertContact(db, newUuid(), 1));
   let begun = () => {};
   const isAdding = new Promise<void>((resolve) => {

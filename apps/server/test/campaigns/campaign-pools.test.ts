@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newUuid, toId } from '../../src/ids.ts';
-import { seedPool } from '../number-pools/pool-seed.ts';
+import { seedList } from '../seed/list.ts';
+import { type SeededMember, seedPool } from '../seed/pool.ts';
 import { startTestServer } from '../server.ts';
 import { until } from '../until.ts';
-import { seedList } from './campaign-seed.ts';
 import { type CampaignServer, fromNumber, params, startCampaignServer } from './campaign-server.ts';
 
 let under: CampaignServer;
@@ -18,10 +18,10 @@ afterAll(() => under.stop());
 const campaigns = '/v1/calls/campaigns';
 let nextNumber = 2000;
 /** A pool of the workspace's, whose members can call unless said otherwise. */
-async function pool(count: number, given: Parameters<typeof seedPool>[2][number] = {}) {
-  const members = Array.from({ length: count }, () => ({ phoneNumber: `+1212555${nextNumber++}`, ...given }));
+async function pool(count: number, given: SeededMember = {}) {
+  const members = Array.from({ length: count }, () => ({ phone_number: `+1212555${nextNumber++}`, ...given }));
   const { poolId, memberIds } = await seedPool(under.database, under.workspaceId, members);
-  return { id: toId('pool', poolId), memberIds, numbers: members.map((member) => member.phoneNumber) };
+  return { id: toId('pool', poolId), memberIds, numbers: members.map((member) => member.phone_number) };
 }
 async function draft(numberPoolId: string) {
   const { fromNumber: _, ...body } = under.draft();
@@ -73,7 +73,7 @@ describe('a campaign with a pool', () => {
 
   test.each([
     ['nobody in its pool', () => pool(0)],
-    ['only failed trunks', () => pool(2, { provider: 'sip', trunkValid: false })],
+    ['only failed trunks', () => pool(2, { provider: 'sip', trunk_valid: false })],
   ])('does not start with %s', async (_, make) => {
     const { id } = await draft((await make()).id);
     const { response, error } = await under.act(id, 'start');

@@ -5,9 +5,10 @@ import { createKey } from '../../src/api-keys/first-key.ts';
 import { batchOperations } from '../../src/batches/operations.ts';
 import { campaignOperations } from '../../src/campaigns/operations.ts';
 import { toId } from '../../src/ids.ts';
+import { seedList } from '../seed/list.ts';
+import { seedNumber } from '../seed/workspace.ts';
 import { startTestServer } from '../server.ts';
 import { campaignDeps } from './campaign-deps.ts';
-import { seedList, seedNumber } from './campaign-seed.ts';
 
 export type CreateCampaign = components['schemas']['CreateCampaignFromNumber'];
 export const acts = ['start', 'pause', 'resume', 'stop', 'cancel'] as const;

@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import createClient from 'openapi-fetch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
-import { seedList, seedNumber } from './campaign-seed.ts';
+import { seedList } from '../seed/list.ts';
+import { seedNumber } from '../seed/workspace.ts';
 import {
   type Act,
   acts,

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fromId, newUuid } from '../../src/ids.ts';
+import { fromId } from '../../src/ids.ts';
 import { keyWith } from '../api-keys/keys.ts';
+import { insertRows } from '../seed/rows.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
 import {
@@ -43,22 +44,14 @@ async function useInCampaign(
   id: string,
   status: 'draft' | 'scheduled' | 'running' | 'paused' | 'completed',
 ): Promise<void> {
-  const campaignId = newUuid();
-  const now = new Date();
   await server.database.inEngine(async ({ db }) => {
-    const list = await db
+    const { workspace_id } = await db
       .selectFrom('contact_lists')
       .select('workspace_id')
       .where('id', '=', fromId(id))
       .executeTakeFirstOrThrow();
-    const { workspace_id } = list;
-    await sql`insert into campaigns (workspace_id, id, name, agent_id, direction, status, timezone, schedule_days,
-        max_concurrency, retry_policy, ring_timeout_seconds, max_call_seconds, created_at, updated_at)
-      values (${workspace_id}, ${campaignId}, 'c', 'a', 'outbound', ${status}, 'UTC', '{1}', 1, '{}', 30, 60, ${now}, ${now})`.execute(
-      db,
-    );
-    const row = { workspace_id, campaign_id: campaignId, list_id: fromId(id), role: 'contacts' as const };
-    await db.insertInto('campaign_lists').values(row).execute();
+    const [campaign] = await insertRows(db, 'campaigns', [{ workspace_id, status }]);
+    await insertRows(db, 'campaign_lists', [{ workspace_id, campaign_id: campaign!.id, list_id: fromId(id) }]);
   });
 }
 

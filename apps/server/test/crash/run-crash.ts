@@ -18,9 +18,10 @@ import {
 } from '../../src/database/postgres/embedded.ts';
 import { toId } from '../../src/ids.ts';
 import { runTransitions } from '../../src/workflows/runs/run.ts';
-import { seedNumber } from '../campaigns/campaign-seed.ts';
+import { seedWorkflow } from '../seed/workflow.ts';
+import { seedNumber } from '../seed/workspace.ts';
 import { type ServerProcess, startServerProcess } from '../server-process.ts';
-import { definitionOf, end, seedWorkflow, set, wait } from '../workflows/workflow-seed.ts';
+import { definitionOf, end, set, wait } from '../workflows/nodes.ts';
 import { chances } from './servers.ts';
 
 type WorkflowRun = components['schemas']['WorkflowRun'];

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
 import { record } from '../../src/journal/record.ts';
-import { seedWorkspace } from '../campaigns/campaign-seed.ts';
 import { freshDatabase } from '../database.ts';
+import { seedWorkspace } from '../seed/workspace.ts';
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>;
 let database: Database;

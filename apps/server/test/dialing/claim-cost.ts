@@ -3,7 +3,7 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import { pickStatement } from '../../src/campaigns/claim/pick-contacts.ts';
 import type { Database, EngineTx } from '../../src/database/database.ts';
-import { type SeededCampaign, seedCampaign } from './dialing.ts';
+import { type SeededCampaign, seedContacts } from '../seed/campaign.ts';
 
 interface PlanNode {
   'Node Type': string;
@@ -13,21 +13,6 @@ interface PlanNode {
   'Shared Read Blocks': number;
   'Actual Rows': number;
   Plans?: PlanNode[];
-}
-
-/** A running campaign whose contacts stand in its table already, some of them done; no statistics are taken. */
-export async function seedContacts(database: Database, contacts: number, done: number): Promise<SeededCampaign> {
-  const campaign = await seedCampaign(database, { contacts: 0, campaign: { contacts_added: true, status: 'paused' } });
-  const { workspaceId, campaignId, listId } = campaign;
-  await database.inEngine(({ db }) =>
-    sql`
-      insert into campaign_contacts
-        (workspace_id, campaign_id, id, list_id, phone_number, name, "values", lane, state, next_attempt_at)
-      select ${workspaceId}, ${campaignId}, gen_random_uuid(), ${listId}, 14152000000 + i, 'Ada', array['Berlin'],
-        1 + i % 3, case when i <= ${done}::int then 'done' else 'pending' end, '2026-03-10T12:00:00Z'
-      from generate_series(1, ${contacts}::int) as i`.execute(db),
-  );
-  return campaign;
 }
 
 /** Runs something on the database, and counts the rows that its transactions have read, of any table. */

@@ -7,10 +7,12 @@ import type { Database, EngineTx } from '../../src/database/database.ts';
 import { openLease } from '../../src/database/lease.ts';
 import { newUuid } from '../../src/ids.ts';
 import { withDatabase } from '../database/own-database.ts';
-import { seedPool, usePool } from '../number-pools/pool-seed.ts';
+import { type SeededCampaign, seedCampaign, seedContacts } from '../seed/campaign.ts';
+import { seedPool, usePool } from '../seed/pool.ts';
+import { seedRows } from '../seed/rows.ts';
 import { until } from '../until.ts';
-import { analyzeOnOld, expectEqualPicks, pickCost, rowsReadBy, seedContacts } from './claim-cost.ts';
-import { campaignRow, type SeededCampaign, seedCampaign, startTestDialer } from './dialing.ts';
+import { analyzeOnOld, expectEqualPicks, pickCost, rowsReadBy } from './claim-cost.ts';
+import { campaignRow, startTestDialer } from './dialing.ts';
 
 const LITTLE = 10_000;
 const MUCH = 100_000;
@@ -95,20 +97,18 @@ test('choosing from a pool reads the members that it takes, at a thousand as at 
 
 /** Ended calls and done contacts of a campaign, and calls that are up from one number. No statistics are taken. */
 async function growMuch(database: Database, { workspaceId, campaignId, listId }: SeededCampaign): Promise<void> {
-  await database.inEngine(({ db }) =>
-    sql`
-      insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, phone_number_id,
-        campaign_id, contact_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
-      select ${workspaceId}, gen_random_uuid(), 'completed', 'outbound', true, 12125550100, 30000000000 + i, ${newUuid()},
-        ${campaignId}, gen_random_uuid(), 1, now, now, 30, 3600, now, case when i > 1000 then now end
-      from generate_series(1, ${MUCH / 5}::int) as i, cast(${new Date()} as timestamptz) as now`.execute(db),
-  );
-  await database.inEngine(({ db }) =>
-    sql`
-      insert into campaign_contacts
-        (workspace_id, campaign_id, id, list_id, phone_number, "values", lane, state, next_attempt_at)
-      select ${workspaceId}, ${campaignId}, gen_random_uuid(), ${listId}, 30000000000 + i, array['Berlin'], 1, 'done',
-        'epoch' from generate_series(1, ${MUCH / 5}::int) as i`.execute(db),
+  const campaign = { workspace_id: workspaceId, campaign_id: campaignId };
+  const numbers = Array.from({ length: MUCH / 5 }, (_, i) => 30_000_000_001 + i);
+  const from = { ...campaign, from_number: 12125550100, phone_number_id: newUuid(), status: 'completed' } as const;
+  const calls = numbers.map((to_number, i) => {
+    return { ...from, contact_id: newUuid(), to_number, ended_at: i < 1000 ? null : new Date() };
+  });
+  await seedRows(database, 'calls', calls);
+  const done = { ...campaign, list_id: listId, values: ['Berlin'], state: 'done' as const };
+  await seedRows(
+    database,
+    'campaign_contacts',
+    numbers.map((phone_number) => ({ ...done, phone_number })),
   );
 }
 
@@ -120,7 +120,7 @@ test('claims, placements and ends soon read no more of tables that have grown si
       }
     });
     const limits = { max_attempts_per_person_per_day: 5 };
-    const settings = { max_concurrency: 50, calls_per_second: 400, status: 'paused' };
+    const settings = { max_concurrency: 50, calls_per_second: 400, status: 'paused' as const };
     const campaign = await seedCampaign(database, { contacts: 8000, workspace: limits, campaign: settings });
     const members = Array.from({ length: 60 }, () => ({}));
     const { poolId } = await seedPool(database, campaign.workspaceId, members, { max_concurrent_per_number: 10 });

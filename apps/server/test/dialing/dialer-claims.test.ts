@@ -8,7 +8,9 @@ import { campaignCallOwner } from '../../src/campaigns/end-contacts.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openLease } from '../../src/database/lease.ts';
 import { withDatabase } from '../database/own-database.ts';
-import { campaignRow, type SeedOptions, seedCampaign } from './dialing.ts';
+import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
+import { seedRow } from '../seed/rows.ts';
+import { campaignRow } from './dialing.ts';
 
 const ADDED_AT = new Date('2026-03-10T00:00:00Z');
 
@@ -31,7 +33,7 @@ test.concurrent('a call that goes back after midnight is given back to the day t
     const usage = () =>
       database.inEngine(({ db }) => db.selectFrom('workspace_usage').select(['day', 'calls']).orderBy('day').execute());
     const next = { workspace_id: key.workspaceId, day: '2026-03-11', calls: 3 };
-    await database.inEngine(({ db }) => db.insertInto('workspace_usage').values(next).execute());
+    await seedRow(database, 'workspace_usage', next);
     const owner = campaignCallOwner(async () => {});
     await returnQueuedCalls(database, calls, { serverId, owner, now: new Date('2026-03-11T00:00:01Z') });
     expect(await usage()).toEqual([

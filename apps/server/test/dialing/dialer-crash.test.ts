@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { addContacts } from '../../src/campaigns/add-contacts.ts';
@@ -7,8 +6,10 @@ import { openLease } from '../../src/database/lease.ts';
 import { newUuid } from '../../src/ids.ts';
 import { runCrash, runFreeze } from '../crash/servers.ts';
 import { withDatabase } from '../database/own-database.ts';
+import { seedCampaign } from '../seed/campaign.ts';
+import { seedRow } from '../seed/rows.ts';
 import { until } from '../until.ts';
-import { campaignRow, seedCampaign, startTestDialer } from './dialing.ts';
+import { campaignRow, startTestDialer } from './dialing.ts';
 
 const log = pino({ level: 'silent' });
 
@@ -43,10 +44,7 @@ test.concurrent('nothing is claimed under the name of a server that was given up
 test.concurrent('a server that was lost is told as a warning, one that was stopped is not', () =>
   withDatabase(async (database) => {
     const stopped = await openLease({ database, seconds: 10, log });
-    const lost = newUuid();
-    await database.inEngine(({ db }) =>
-      sql`insert into servers (id, lease_until) values (${lost}, clock_timestamp())`.execute(db),
-    );
+    const { id: lost } = await seedRow(database, 'servers', { lease_until: new Date() });
     await stopped.release();
     const told: { level: number; server?: string }[] = [];
     const { stop } = await startTestDialer(database, {

@@ -4,18 +4,10 @@ import type { CallRequest, TelephonyGateway } from '../../src/telephony/gateway.
 import type { Profile } from '../../src/telephony/simulator/plan.ts';
 import { planCall } from '../../src/telephony/simulator/plan.ts';
 import { withDatabase } from '../database/own-database.ts';
+import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';
-import {
-  campaignRow,
-  contactsOf,
-  SEED,
-  type SeedOptions,
-  seedCampaign,
-  shortCalls,
-  startTestDialer,
-  untilCompleted,
-} from './dialing.ts';
+import { campaignRow, contactsOf, SEED, shortCalls, startTestDialer, untilCompleted } from './dialing.ts';
 import { callsOf, countersOf, dialedWrongly } from './dialing-audit.ts';
 
 const MINUTE = 60_000;

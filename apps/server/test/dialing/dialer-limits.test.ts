@@ -2,13 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { withDatabase } from '../database/own-database.ts';
+import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';
 import {
   campaignRow,
   contactsOf,
-  type SeedOptions,
-  seedCampaign,
   shortCalls,
   startTestDialer,
   type TestDialerOptions,

@@ -11,27 +11,13 @@ import type { CallRequest, TelephonyGateway } from '../../src/telephony/gateway.
 import type { Profile } from '../../src/telephony/simulator/plan.ts';
 import type { Simulator } from '../../src/telephony/simulator/simulator.ts';
 import { withDatabase } from '../database/own-database.ts';
-import {
-  callsFrom,
-  poolNumber,
-  type SeededMember,
-  seedPool,
-  seedPoolCampaign,
-  usageOf,
-  usePool,
-} from '../number-pools/pool-seed.ts';
+import { callsFrom, usageOf } from '../number-pools/pool-usage.ts';
+import { type SeededCampaign, type SeedOptions, seedCampaign } from '../seed/campaign.ts';
+import { poolNumber, type SeededMember, seedPool, seedPoolCampaign, usePool } from '../seed/pool.ts';
+import { seedRow } from '../seed/rows.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';
-import {
-  campaignRow,
-  contactsOf,
-  type SeededCampaign,
-  type SeedOptions,
-  seedCampaign,
-  shortCalls,
-  startTestDialer,
-  untilCompleted,
-} from './dialing.ts';
+import { campaignRow, contactsOf, shortCalls, startTestDialer, untilCompleted } from './dialing.ts';
 import { countersOf, dialedWrongly, peak } from './dialing-audit.ts';
 
 const NOON = '2026-03-10T12:00:00Z';
@@ -196,7 +182,7 @@ test.concurrent('a claim takes the least recently used first, and all in turn', 
 test.concurrent('of many members those of the callee’s country call, wherever they stand in the line', () =>
   withDatabase(async (database) => {
     const later = { last_used_at: new Date(NOON) };
-    const german = times(3, (at) => ({ country: 'DE', phoneNumber: `+4930555000${at}`, usage: later }));
+    const german = times(3, (at) => ({ country: 'DE', phone_number: `+4930555000${at}`, usage: later }));
     const seed = { contacts: 6, number: (i: number) => (i % 2 ? 4930_123_4500 : 1415_555_0000) + i };
     const seeded = await seedPoolCampaign(database, seed, [...members(70), ...german]);
     const { claim } = await claimer(database, seeded);
@@ -211,9 +197,9 @@ test.concurrent('a number calls only where it may; who can be called from none i
   withDatabase(async (database) => {
     const spent = { day: '2026-03-10', attempts: 5 };
     const pool: SeededMember[] = [
-      ...members(60, { allowed: ['US'] }),
-      { allowed: ['US', 'FR'], usage: spent },
-      { provider: 'twilio', allowed: ['US', 'GB'] },
+      ...members(60, { allowed_outbound_countries: ['US'] }),
+      { allowed_outbound_countries: ['US', 'FR'], usage: spent },
+      { provider: 'twilio', allowed_outbound_countries: ['US', 'GB'] },
     ];
     const callees = [14155550000, 14155550001, 33140000000, 44_20_7946_0000, 49301234567];
     const seed = { contacts: callees.length, number: (i: number) => callees[i]! };
@@ -240,12 +226,12 @@ test.concurrent('members that can not call are left out: trunk, provider, coolin
   withDatabase(async (database) => {
     const cooling = { cooling_until: new Date(Date.parse(NOON) + 1) };
     const pool: SeededMember[] = [
-      { provider: 'sip', trunkValid: false },
+      { provider: 'sip', trunk_valid: false },
       { provider: 'sip' },
       { provider: 'twilio' },
       { usage: cooling },
       { usage: { day: '2026-03-10', attempts: 3 } },
-      { provider: 'sip', trunkValid: true },
+      { provider: 'sip', trunk_valid: true },
     ];
     const seeded = await seedPoolCampaign(database, { contacts: 9 }, pool, { max_calls_per_number_per_day: 3 });
     const { claim } = await claimer(database, seeded);
@@ -309,7 +295,7 @@ test.concurrent('calls of a campaign with a fixed number count on it while it is
     const { phone_number_id: id } = await campaignRow(database, seeded.campaignId);
     const { poolId } = await seedPool(database, seeded.workspaceId, []);
     const usage = { workspace_id: seeded.workspaceId, phone_number_id: id!, pool_id: poolId, country: 'US' };
-    await database.inEngine(({ db }) => db.insertInto('number_usage').values(usage).execute());
+    await seedRow(database, 'number_usage', usage);
     const { claim } = await claimer(database, seeded);
     expect((await claim(new Date(NOON), 2)).calls).toHaveLength(2);
     expect((await usageOf(database, [id!]))[0]).toMatchObject({ attempts: 2, day: '2026-03-10' });
@@ -326,7 +312,7 @@ test.concurrent('calls of a campaign with a fixed number count on it while it is
 test.concurrent('for one call a number is picked by the same rules', () =>
   withDatabase(async (database) => {
     const { workspaceId } = await seedCampaign(database, { contacts: 0 });
-    const german = { country: 'DE', phoneNumber: '+49305550001', allowed: ['DE'] };
+    const german = { country: 'DE', phone_number: '+49305550001', allowed_outbound_countries: ['DE'] };
     const { poolId, memberIds } = await seedPool(database, workspaceId, [...members(60), german]);
     const pick = (to: number, avoid?: string) =>
       database.inEngine((tx) =>
@@ -338,7 +324,9 @@ test.concurrent('for one call a number is picked by the same rules', () =>
     expect(first.id).not.toBe(dear);
     expect((await pick(14155550100, first.id))!.id).not.toBe(first.id);
     expect((await pick(49301234567, dear))!.id).not.toBe(dear);
-    const none = await seedPool(database, workspaceId, [{ phoneNumber: '+12125559999', allowed: ['FR'] }]);
+    const none = await seedPool(database, workspaceId, [
+      { phone_number: '+12125559999', allowed_outbound_countries: ['FR'] },
+    ]);
     const { isSimulated, now } = { isSimulated: configured, now: new Date(NOON) };
     const picked = await database.inEngine((tx) =>
       pickPoolNumber(tx, workspaceId, none.poolId, { to: 14155550100, now, isSimulated }),

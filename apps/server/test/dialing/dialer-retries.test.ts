@@ -5,11 +5,13 @@ import { expect, test } from 'vitest';
 import { addContacts } from '../../src/campaigns/add-contacts.ts';
 import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
 import { openLease } from '../../src/database/lease.ts';
-import { newUuid } from '../../src/ids.ts';
 import { withDatabase } from '../database/own-database.ts';
+import { seedCampaign } from '../seed/campaign.ts';
+import { seedList } from '../seed/list.ts';
+import { seedRow } from '../seed/rows.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';
-import { campaignRow, contactsOf, seedCampaign, startTestDialer, untilCompleted } from './dialing.ts';
+import { campaignRow, contactsOf, startTestDialer, untilCompleted } from './dialing.ts';
 import { callsOf, countersOf, dialedWrongly } from './dialing-audit.ts';
 
 const MINUTE = 60_000;
@@ -141,32 +143,17 @@ test.concurrent('who must not be called is skipped with the reason, also when it
       campaign: { calls_per_second: 4 },
     });
     const other = await seedCampaign(database, { contacts: 9, number: (i) => number(i) + 10_000_000, workspaceId });
-    const list = async (type: string, numbers: number[], of?: string) => {
-      const [listId, uploadId, now] = [newUuid(), newUuid(), new Date()];
-      await database.inEngine(async ({ db }) => {
-        await sql`insert into contact_lists (workspace_id, id, name, type, status, created_at, updated_at)
-          values (${workspaceId}, ${listId}, 'No', ${type}, 'ready', ${now}, ${now})`.execute(db);
-        await sql`insert into contact_list_uploads (workspace_id, id, list_id, file_name, storage_key, status,
-          url_expires_at, created_at, updated_at)
-          values (${workspaceId}, ${uploadId}, ${listId}, 'no.csv', ${uploadId}, 'processed', ${now}, ${now}, ${now})`.execute(
-          db,
-        );
-        await sql`insert into contact_list_entries (workspace_id, upload_id, phone_number, row_number, "values")
-          select ${workspaceId}, ${uploadId}, x, 2, '{}' from unnest(${numbers}::bigint[]) as x`.execute(db);
-        if (of)
-          await sql`insert into campaign_lists (workspace_id, campaign_id, list_id, role)
-          values (${workspaceId}, ${of}, ${listId}, 'dnd')`.execute(db);
-      });
+    const list = async (type: 'contacts' | 'dnd', numbers: number[], of?: string) => {
+      const entries = numbers.map((phone_number) => ({ phone_number }));
+      const id = await seedList(database, workspaceId, entries, { type });
+      const used = { workspace_id: workspaceId, list_id: id, role: 'dnd' } as const;
+      if (of) await seedRow(database, 'campaign_lists', { ...used, campaign_id: of });
     };
     await list('contacts', [number(5), number(6) + 10_000_000], campaignId);
     await list('dnd', [number(6), number(7) + 10_000_000]);
     const { stop } = await startTestDialer(database);
     await until(async () => (await campaignRow(database, campaignId)).attempts > 0);
-    await database.inEngine(({ db }) =>
-      sql`insert into do_not_call (workspace_id, phone_number, created_at) values (${workspaceId}, ${number(8)}, ${new Date()})`.execute(
-        db,
-      ),
-    );
+    await seedRow(database, 'do_not_call', { workspace_id: workspaceId, phone_number: number(8) });
     await untilCompleted(database, campaignId);
     await untilCompleted(database, other.campaignId);
     await stop();

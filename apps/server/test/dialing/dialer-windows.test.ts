@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { withDatabase } from '../database/own-database.ts';
+import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';
-import { campaignRow, type SeedOptions, seedCampaign, startTestDialer } from './dialing.ts';
+import { campaignRow, startTestDialer } from './dialing.ts';
 import { callsOf } from './dialing-audit.ts';
 
 /** The local hour and minute of an instant, from Node's own time zones and not from what the engine uses. */

@@ -3,7 +3,8 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { freshDatabase } from '../database.ts';
-import { campaignRow, seedCampaign, startTestDialer, untilCompleted } from './dialing.ts';
+import { seedCampaign } from '../seed/campaign.ts';
+import { campaignRow, startTestDialer, untilCompleted } from './dialing.ts';
 
 let database: Database;
 let drop: () => Promise<void>;

@@ -1,10 +1,8 @@
-import { sql } from 'kysely';
 import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
 import { createDialer, type Dialer } from '../../src/campaigns/dialer.ts';
 import type { Database } from '../../src/database/database.ts';
 import { type Lease, openLease } from '../../src/database/lease.ts';
-import { newUuid } from '../../src/ids.ts';
 import type { TelephonyGateway } from '../../src/telephony/gateway.ts';
 import type { Faults } from '../../src/telephony/simulator/faults.ts';
 import type { Profile } from '../../src/telephony/simulator/plan.ts';
@@ -15,115 +13,6 @@ import { until } from '../until.ts';
 
 /** The simulator's seed in all tests of dialing. */
 export const SEED = 'test';
-
-export interface SeededCampaign {
-  workspaceId: string;
-  campaignId: string;
-  listId: string;
-  uploadId: string;
-}
-
-export interface SeedOptions {
-  contacts: number;
-  /** E.164 digits of contact i, from 0. Default: 14152000000 + i. */
-  number?: (i: number) => number;
-  timezone?: (i: number) => string | null;
-  campaign?: Record<string, unknown>;
-  workspaceId?: string;
-  workspace?: Record<string, unknown>;
-  phoneNumber?: Record<string, unknown>;
-}
-
-/** A running campaign over a list of contacts, written straight into the database, its contacts still to be added. */
-export async function seedCampaign(database: Database, options: SeedOptions): Promise<SeededCampaign> {
-  const { contacts, number = (i) => 14_152_000_000 + i, timezone = () => null } = options;
-  const workspaceId = options.workspaceId ?? newUuid();
-  const [campaignId, listId, uploadId, phoneNumberId] = [newUuid(), newUuid(), newUuid(), newUuid()];
-  const now = new Date();
-  const stamps = { created_at: now, updated_at: now };
-  const rows = Array.from({ length: contacts }, (_, i) => i);
-  await database.inEngine(async ({ db }) => {
-    if (!options.workspaceId) {
-      await db
-        .insertInto('workspaces')
-        .values({ id: workspaceId, name: 'Test', ...stamps, ...options.workspace })
-        .execute();
-    }
-    await db
-      .insertInto('phone_numbers')
-      .values({
-        workspace_id: workspaceId,
-        id: phoneNumberId,
-        phone_number: `+1212${String(Math.floor(Math.random() * 1e7)).padStart(7, '0')}`,
-        country: 'US',
-        status: 'active',
-        provider: 'simulator',
-        ...stamps,
-        ...options.phoneNumber,
-      })
-      .execute();
-    await db
-      .insertInto('contact_lists')
-      .values({
-        workspace_id: workspaceId,
-        id: listId,
-        name: 'List',
-        type: 'contacts',
-        status: 'ready',
-        columns: ['city'],
-        ...stamps,
-      })
-      .execute();
-    await db
-      .insertInto('contact_list_uploads')
-      .values({
-        workspace_id: workspaceId,
-        id: uploadId,
-        list_id: listId,
-        file_name: 'list.csv',
-        storage_key: uploadId,
-        status: 'processed',
-        url_expires_at: now,
-        ...stamps,
-      })
-      .execute();
-    for (let from = 0; from < contacts; from += 100_000) {
-      const part = rows.slice(from, from + 100_000);
-      await sql`
-        insert into contact_list_entries (workspace_id, upload_id, phone_number, row_number, name, timezone, "values")
-        select ${workspaceId}, ${uploadId}, x.phone_number, x.row_number, 'Ada', x.timezone, array['Berlin']
-        from unnest(${part.map(number)}::bigint[], ${part.map((i) => i + 2)}::integer[], ${part.map(timezone)}::text[])
-          as x (phone_number, row_number, timezone)`.execute(db);
-    }
-    await db
-      .insertInto('campaigns')
-      .values({
-        workspace_id: workspaceId,
-        id: campaignId,
-        name: 'Campaign',
-        agent_id: 'agent',
-        direction: 'outbound',
-        phone_number_id: phoneNumberId,
-        status: 'running',
-        timezone: 'UTC',
-        schedule_days: [1, 2, 3, 4, 5, 6, 7],
-        max_concurrency: 50,
-        retry_policy: [],
-        ring_timeout_seconds: 30,
-        max_call_seconds: 3600,
-        started_at: now,
-        adding_uploads: [uploadId],
-        ...stamps,
-        ...options.campaign,
-      })
-      .execute();
-    await db
-      .insertInto('campaign_lists')
-      .values({ workspace_id: workspaceId, campaign_id: campaignId, list_id: listId, role: 'contacts' })
-      .execute();
-  });
-  return { workspaceId, campaignId, listId, uploadId };
-}
 
 export interface TestDialer {
   dialer: Dialer;

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readDoNotCallUploads } from '../../src/do-not-call/do-not-call-numbers.ts';
 import { addOptOut } from '../../src/do-not-call/store.ts';
-import { newUuid } from '../../src/ids.ts';
 import { type NumberServer, startNumberServer } from '../phone-numbers/number-server.ts';
+import { seedUploadedList } from '../seed/list.ts';
+import { type Given, seedRows } from '../seed/rows.ts';
 
 let server: NumberServer;
 let workspaceId: string;
@@ -25,22 +26,22 @@ const remove = (phoneNumber: string, client = server.client) =>
   client.DELETE(`${path}/{phoneNumber}`, { params: { path: { phoneNumber } } });
 
 /** A list of type dnd with one number, in a given state. */
-async function dndList(number: number, state: { list?: string; upload?: string; type?: string; at: string }) {
-  const [listId, uploadId] = [newUuid(), newUuid()];
-  await server.deps.database.inWorkspace(workspaceId, async (tx) => {
-    await sql`insert into contact_lists (workspace_id, id, name, type, status, created_at, updated_at)
-      values (${workspaceId}, ${listId}, 'x', ${state.type ?? 'dnd'}, ${state.list ?? 'ready'}, ${state.at}, ${state.at})`.execute(
-      tx.db,
-    );
-    await sql`insert into contact_list_uploads
-        (workspace_id, id, list_id, file_name, storage_key, status, url_expires_at, processed_at, created_at, updated_at)
-      values (${workspaceId}, ${uploadId}, ${listId}, 'x', ${uploadId}, ${state.upload ?? 'processed'}, ${state.at},
-        ${state.at}, ${state.at}, ${state.at})`.execute(tx.db);
-    await sql`insert into contact_list_entries (workspace_id, upload_id, phone_number, row_number, "values")
-      values (${workspaceId}, ${uploadId}, ${number}, 2, '{}')`.execute(tx.db);
+const dndList = (
+  number: number,
+  state: {
+    list?: Given<'contact_lists'>['status'];
+    upload?: Given<'contact_list_uploads'>['status'];
+    type?: 'contacts' | 'dnd';
+    at: string;
+  },
+) => {
+  const at = new Date(state.at);
+  const stamps = { created_at: at, updated_at: at };
+  return seedUploadedList(server.deps.database, workspaceId, [{ phone_number: number }], {
+    list: { type: state.type ?? 'dnd', status: state.list ?? 'ready', ...stamps },
+    upload: { status: state.upload ?? 'processed', processed_at: at, ...stamps },
   });
-  return { listId, uploadId };
-}
+};
 
 test('numbers are added once and keep their first reason', async () => {
   const first = await add(['+14155550142', '+14155550143', '+14155550142'], 'Asked');
@@ -122,10 +123,9 @@ test('pages over several lists and the opt-outs hold everything once, in one ord
   const lists = [await dndList(14155550171, { at: time }), await dndList(14155550171, { at: time })];
   lists.push(await dndList(14155550172, { at: '2024-01-01T00:00:00Z' }));
   for (const { uploadId } of lists) {
-    await server.deps.database.inWorkspace(workspaceId, (tx) =>
-      sql`insert into contact_list_entries (workspace_id, upload_id, phone_number, row_number, "values")
-        select ${workspaceId}, ${uploadId}, 14155550180 + i, i, '{}' from generate_series(1, 5) i`.execute(tx.db),
-    );
+    const entry = { workspace_id: workspaceId, upload_id: uploadId };
+    const more = [1, 2, 3, 4, 5].map((i) => ({ ...entry, phone_number: 14155550180 + i, row_number: i }));
+    await seedRows(server.deps.database, 'contact_list_entries', more);
   }
   for (const order of ['asc', 'desc'] as const) {
     const whole = (await list({ order, perPage: 100 })).items;

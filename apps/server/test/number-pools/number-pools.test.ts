@@ -2,8 +2,9 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
-import { seedCampaign } from '../dialing/dialing.ts';
 import { type NumberServer, simulatedProvider, startNumberServer } from '../phone-numbers/number-server.ts';
+import { seedCampaign } from '../seed/campaign.ts';
+import { seedMembers } from '../seed/pool.ts';
 
 type CreateNumberPool = components['schemas']['CreateNumberPool'];
 
@@ -228,15 +229,8 @@ describe('change', () => {
 
 /** Gives a pool members, straight in the database. */
 async function fill(poolId: string, most: number) {
-  await server.deps.database.inWorkspace(workspaceId, ({ db }) =>
-    sql`
-      with numbers as (insert into phone_numbers
-          (workspace_id, id, phone_number, country, status, provider, created_at, updated_at)
-        select ${workspaceId}, gen_random_uuid(), '+1646' || (1000000 + i), 'US', 'active', 'simulator', now(), now()
-        from generate_series(1, ${most}::int) as i returning workspace_id, id, country)
-      insert into number_usage (workspace_id, phone_number_id, pool_id, country)
-      select workspace_id, id, ${fromId(poolId)}, country from numbers`.execute(db),
-  );
+  const members = Array.from({ length: most }, (_, i) => ({ phone_number: `+1646${1_000_001 + i}` }));
+  await seedMembers(server.deps.database, workspaceId, fromId(poolId), members);
 }
 
 describe('delete', () => {

@@ -1,13 +1,14 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { fromId, newUuid } from '../../src/ids.ts';
+import { fromId } from '../../src/ids.ts';
 import { checkTrunks } from '../../src/phone-numbers/check-trunks.ts';
 import { isCallable } from '../../src/phone-numbers/phone-number.ts';
 import { findNumber } from '../../src/phone-numbers/store.ts';
 import { takeUpDueNumbers } from '../../src/phone-numbers/tasks.ts';
 import { ServiceError } from '../../src/service-error.ts';
 import type { ProviderNumber, Trunk, TrunkProbe } from '../../src/telephony/gateway.ts';
+import { type Given, insertRows, seedRow } from '../seed/rows.ts';
 import { type NumberServer, simulatedProvider, startNumberServer } from './number-server.ts';
 
 type Import = components['schemas']['ImportPhoneNumbers'];
@@ -347,16 +348,20 @@ test('pages, order and search, taken literally and whatever the case', async () 
 });
 
 /** A campaign or a call that uses a number, as far as a release looks at it. */
-const campaignOf = (numberId: string, status: string) =>
-  inWorkspace(sql`insert into campaigns (workspace_id, id, name, agent_id, direction, phone_number_id, status, timezone,
-      schedule_days, max_concurrency, retry_policy, ring_timeout_seconds, max_call_seconds, created_at, updated_at)
-    values (${workspaceId}, ${newUuid()}, ${`A "${status}" one`}, 'a', 'outbound', ${fromId(numberId)}, ${status}, 'UTC',
-      '{1}', 1, '{}', 30, 60, ${new Date()}, ${new Date()})`);
+const campaignOf = (numberId: string, status: NonNullable<Given<'campaigns'>['status']>) =>
+  seedRow(server.deps.database, 'campaigns', {
+    workspace_id: workspaceId,
+    name: `A "${status}" one`,
+    phone_number_id: fromId(numberId),
+    status,
+  });
 const callOf = (numberId: string) =>
-  inWorkspace(sql`insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
-      phone_number_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at)
-    values (${workspaceId}, ${newUuid()}, 'in_progress', 'outbound', true, 1, 14155550001, 'a', ${fromId(numberId)}, 1,
-      ${new Date()}, ${new Date()}, 30, 60, ${new Date()})`);
+  seedRow(server.deps.database, 'calls', {
+    workspace_id: workspaceId,
+    phone_number_id: fromId(numberId),
+    to_number: 14155550001,
+    status: 'in_progress',
+  });
 
 test('a released number is gone, told to webhooks, and can be had again', async () => {
   for (const number of [await imported(), await bought()]) {
@@ -377,7 +382,7 @@ test('a released number is gone, told to webhooks, and can be had again', async 
 });
 
 test('a number in use is not released', async () => {
-  for (const status of ['scheduled', 'running', 'paused']) {
+  for (const status of ['scheduled', 'running', 'paused'] as const) {
     const { id } = await imported();
     await campaignOf(id, status);
     const { response, error } = await remove(id);
@@ -390,7 +395,7 @@ test('a number in use is not released', async () => {
   expect((await remove(called.id)).error?.code).toBe('number_in_use');
   await inWorkspace(sql`update calls set ended_at = queued_at`);
   expect((await remove(called.id)).response.status).toBe(200);
-  for (const status of ['draft', 'completed', 'stopped']) {
+  for (const status of ['draft', 'completed', 'stopped'] as const) {
     const { id } = await imported();
     await campaignOf(id, status);
     expect((await remove(id)).response.status).toBe(200);
@@ -406,10 +411,7 @@ test('of a release and a campaign that begins at once one sees the other', async
       expect(held).toEqual([{ status: 'active' }]);
       release = remove(number.id);
       await new Promise((resolve) => setTimeout(resolve, 200));
-      await sql`insert into campaigns (workspace_id, id, name, agent_id, direction, phone_number_id, status, timezone,
-          schedule_days, max_concurrency, retry_policy, ring_timeout_seconds, max_call_seconds, created_at, updated_at)
-        values (${workspaceId}, ${newUuid()}, 'x', 'a', 'outbound', ${fromId(number.id)}, 'running', 'UTC', '{1}', 1, '{}', 30,
-          60, ${new Date()}, ${new Date()})`.execute(tx.db);
+      await insertRows(tx.db, 'campaigns', [{ workspace_id: workspaceId, phone_number_id: fromId(number.id) }]);
     });
     expect((await release)?.error?.code).toBe('number_in_use');
   }

@@ -1,35 +1,26 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
-import { newUuid } from '../../src/ids.ts';
 import { claimEndpoints, releaseEndpoint } from '../../src/webhooks/claim-endpoints.ts';
 import { withDatabase } from '../database/own-database.ts';
-import { makeEndpoint, makeWorkspace, now } from './webhook-seed.ts';
+import { seedRow } from '../seed/rows.ts';
+import { seedWebhook } from '../seed/webhook.ts';
+import { seedWorkspace } from '../seed/workspace.ts';
+import { now } from './told.ts';
 
-const openLease = async (database: Database): Promise<string> => {
-  const id = newUuid();
-  await database.inEngine(({ db }) =>
-    sql`insert into servers (id, lease_until) values (${id}, 'infinity')`.execute(db),
-  );
-  return id;
-};
+const openLease = async (database: Database): Promise<string> => (await seedRow(database, 'servers')).id;
 
 const insertPending = (database: Database, workspaceId: string, webhookId: string) =>
-  database.inEngine(({ db }) => {
-    const row = { id: newUuid(), event_id: newUuid(), order_key: newUuid(), order_number: 1, event_type: 'call.ended' };
-    const due = { status: 'pending' as const, next_attempt_at: now, created_at: now };
-    const values = { workspace_id: workspaceId, webhook_id: webhookId, payload: '{}', ...row, ...due };
-    return db.insertInto('webhook_deliveries').values(values).execute();
-  });
+  seedRow(database, 'webhook_deliveries', { workspace_id: workspaceId, webhook_id: webhookId, next_attempt_at: now });
 
 test('endpoints that had to rest are claimed apart from the others', () =>
   withDatabase(async (database) => {
-    const workspaceId = await makeWorkspace(database);
+    const workspaceId = await seedWorkspace(database);
     const serverId = await openLease(database);
     const [well, rested, resting] = [
-      await makeEndpoint(database, workspaceId, ['call.ended']),
-      await makeEndpoint(database, workspaceId, ['call.ended']),
-      await makeEndpoint(database, workspaceId, ['call.ended']),
+      await seedWebhook(database, workspaceId, ['call.ended']),
+      await seedWebhook(database, workspaceId, ['call.ended']),
+      await seedWebhook(database, workspaceId, ['call.ended']),
     ];
     for (const id of [well, rested, resting]) await insertPending(database, workspaceId, id);
     await database.inEngine(({ db }) =>
@@ -44,8 +35,8 @@ test('endpoints that had to rest are claimed apart from the others', () =>
 
 test('a rest that another URL has asked for is none', () =>
   withDatabase(async (database) => {
-    const workspaceId = await makeWorkspace(database);
-    const webhookId = await makeEndpoint(database, workspaceId, ['call.ended']);
+    const workspaceId = await seedWorkspace(database);
+    const webhookId = await seedWebhook(database, workspaceId, ['call.ended']);
     const serverId = await openLease(database);
     await insertPending(database, workspaceId, webhookId);
     const rest = async (url: string) => {

@@ -9,20 +9,22 @@ import { disableWebhook } from '../../src/webhooks/disable-webhook.ts';
 import { handOverEvents } from '../../src/webhooks/hand-over-events.ts';
 import { endWaiting, markDeliveries } from '../../src/webhooks/mark-deliveries.ts';
 import { withDatabase } from '../database/own-database.ts';
-import { deliveries, makeEndpoint, makeWorkspace, now, tell } from './webhook-seed.ts';
+import { seedWebhook } from '../seed/webhook.ts';
+import { seedWorkspace } from '../seed/workspace.ts';
+import { deliveries, now, tell } from './told.ts';
 
 const waiting = async (database: Database) =>
   (await database.inEngine((tx) => tx.db.selectFrom('events_to_hand_over').select('revision').execute())).length;
 
 test('an event is kept for the endpoints that want it when it happens, and is not erased before it is handed over', () =>
   withDatabase(async (database) => {
-    const workspaceId = await makeWorkspace(database);
+    const workspaceId = await seedWorkspace(database);
     const resourceId = newUuid();
     await tell(database, workspaceId, resourceId, 1);
     expect(await waiting(database)).toBe(0);
-    const webhookId = await makeEndpoint(database, workspaceId, ['upload.pending']);
-    await makeEndpoint(database, workspaceId, ['upload.expired']);
-    await makeEndpoint(database, await makeWorkspace(database), ['upload.pending']);
+    const webhookId = await seedWebhook(database, workspaceId, ['upload.pending']);
+    await seedWebhook(database, workspaceId, ['upload.expired']);
+    await seedWebhook(database, await seedWorkspace(database), ['upload.pending']);
     await tell(database, workspaceId, resourceId, 2);
     await tell(database, workspaceId, resourceId, 3, 'upload.progress');
     expect(await waiting(database)).toBe(1);
@@ -42,10 +44,10 @@ test('an event is kept for the endpoints that want it when it happens, and is no
 
 test('several servers hand every event over once, and in order', () =>
   withDatabase(async (database) => {
-    const workspaceId = await makeWorkspace(database);
+    const workspaceId = await seedWorkspace(database);
     const endpoints = [
-      await makeEndpoint(database, workspaceId, ['upload.pending']),
-      await makeEndpoint(database, workspaceId, ['upload.pending']),
+      await seedWebhook(database, workspaceId, ['upload.pending']),
+      await seedWebhook(database, workspaceId, ['upload.pending']),
     ];
     const resources = Array.from({ length: 300 }, newUuid);
     for (const revision of [1, 2, 3])
@@ -67,8 +69,8 @@ test('several servers hand every event over once, and in order', () =>
 
 test('however many events wait of one workspace, those of others have their turn', () =>
   withDatabase(async (database) => {
-    const workspaces = [await makeWorkspace(database), await makeWorkspace(database)].toSorted();
-    for (const each of workspaces) await makeEndpoint(database, each, ['upload.pending']);
+    const workspaces = [await seedWorkspace(database), await seedWorkspace(database)].toSorted();
+    for (const each of workspaces) await seedWebhook(database, each, ['upload.pending']);
     const [first, second] = workspaces as [string, string];
     for (const resource of Array.from({ length: 3 }, newUuid)) await tell(database, first, resource, 1);
     const late = newUuid();
@@ -92,8 +94,8 @@ test('however many events wait of one workspace, those of others have their turn
 
 test('an endpoint that was disabled meanwhile gets nothing, and the event does not wait for it', () =>
   withDatabase(async (database) => {
-    const workspaceId = await makeWorkspace(database);
-    const webhookId = await makeEndpoint(database, workspaceId, ['upload.pending']);
+    const workspaceId = await seedWorkspace(database);
+    const webhookId = await seedWebhook(database, workspaceId, ['upload.pending']);
     await tell(database, workspaceId, newUuid(), 1);
     await database.inEngine((tx) => disableWebhook(tx, { workspaceId, webhookId }, { reason: 'requested' }, now));
     await handOverEvents(database, now);
@@ -103,8 +105,8 @@ test('an endpoint that was disabled meanwhile gets nothing, and the event does n
 
 test('what fails as a whole is handed over again as a whole', () =>
   withDatabase(async (database) => {
-    const workspaceId = await makeWorkspace(database);
-    await makeEndpoint(database, workspaceId, ['upload.pending']);
+    const workspaceId = await seedWorkspace(database);
+    await seedWebhook(database, workspaceId, ['upload.pending']);
     await tell(database, workspaceId, newUuid(), 1);
     await database.inEngine(async (tx) => {
       expect(await eventsToHandOver(tx, NIL, 10)).toHaveLength(1);
@@ -119,8 +121,8 @@ test('what fails as a whole is handed over again as a whole', () =>
 
 test('a server reads no more at once than fits into its memory, and always something', () =>
   withDatabase(async (database) => {
-    const workspaceId = await makeWorkspace(database);
-    const webhookId = await makeEndpoint(database, workspaceId, ['upload.pending']);
+    const workspaceId = await seedWorkspace(database);
+    const webhookId = await seedWebhook(database, workspaceId, ['upload.pending']);
     for (let i = 0; i < 5; i += 1) await tell(database, workspaceId, newUuid(), 1);
     await handOverEvents(database, now);
     const endpoint = { workspaceId, webhookId };
@@ -142,8 +144,8 @@ test('a server reads no more at once than fits into its memory, and always somet
 
 test('what happens after an endpoint was enabled again is not ended with what waited when it was disabled', () =>
   withDatabase(async (database) => {
-    const workspaceId = await makeWorkspace(database);
-    const webhookId = await makeEndpoint(database, workspaceId, ['upload.pending']);
+    const workspaceId = await seedWorkspace(database);
+    const webhookId = await seedWebhook(database, workspaceId, ['upload.pending']);
     const endpoint = { workspaceId, webhookId };
     await tell(database, workspaceId, newUuid(), 1);
     await handOverEvents(database, now);
@@ -158,8 +160,8 @@ test('what happens after an endpoint was enabled again is not ended with what wa
 
 test('an event that is handed over while an earlier one of its resource is put off waits for that', () =>
   withDatabase(async (database) => {
-    const workspaceId = await makeWorkspace(database);
-    const webhookId = await makeEndpoint(database, workspaceId, ['upload.pending']);
+    const workspaceId = await seedWorkspace(database);
+    const webhookId = await seedWebhook(database, workspaceId, ['upload.pending']);
     const resourceId = newUuid();
     await tell(database, workspaceId, resourceId, 1);
     await handOverEvents(database, now);

@@ -7,8 +7,11 @@ import { type RunCallAnswer, type RunCallWish, requestRunCall } from '../../src/
 import type { Database } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
 import { withDatabase } from '../database/own-database.ts';
-import { type SeedOptions, seedCampaign, startTestDialer, type TestDialer } from '../dialing/dialing.ts';
-import { seedPool, usageOf } from '../number-pools/pool-seed.ts';
+import { startTestDialer, type TestDialer } from '../dialing/dialing.ts';
+import { usageOf } from '../number-pools/pool-usage.ts';
+import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
+import { seedPool } from '../seed/pool.ts';
+import { seedRow } from '../seed/rows.ts';
 import { until } from '../until.ts';
 
 const NOW = new Date('2026-03-10T12:00:00Z');
@@ -141,8 +144,7 @@ test.concurrent.each<[string, Omit<SeedOptions, 'contacts'>, Partial<RunCallWish
 test.concurrent('nobody is called who opted out', () =>
   withDatabase(async (database) => {
     const { workspaceId, stop, request } = await runCalls(database);
-    const row = { workspace_id: workspaceId, phone_number: 14155550100, created_at: NOW };
-    await database.inEngine(({ db }) => db.insertInto('do_not_call').values(row).execute());
+    await seedRow(database, 'do_not_call', { workspace_id: workspaceId, phone_number: 14155550100 });
     expect(await request()).toEqual({ kind: 'refused', outcome: 'do_not_call' });
     await stop();
   }));
@@ -197,7 +199,7 @@ test.concurrent('calls that the provider was asked to end, and has not ended, ke
 test.concurrent('a call from a number of a pool locks what counts in the order of claims', () =>
   withDatabase(async (database) => {
     const { workspaceId, stop, request } = await runCalls(database);
-    await seedPool(database, workspaceId, [{ phoneNumber: '+12125550198' }]);
+    await seedPool(database, workspaceId, [{ phone_number: '+12125550198' }]);
     await request({ from: { number: '+12125550198' } });
     const claim = await database.pool.connect();
     await claim.query("begin; select set_config('trunkline.engine', 'on', true); select from number_usage for update");

@@ -2,9 +2,9 @@ import type { components, paths } from '@trunkline/client/schema';
 import createClient from 'openapi-fetch';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
 import type { Definition } from '../../src/workflows/definitions/definition.ts';
+import { seedWorkflow } from '../seed/workflow.ts';
 import { startTestServer, type TestOverrides } from '../server.ts';
 import { until } from '../until.ts';
-import { seedWorkflow } from './workflow-seed.ts';
 
 export type WorkflowRun = components['schemas']['WorkflowRun'];
 

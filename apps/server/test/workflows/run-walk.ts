@@ -6,11 +6,12 @@ import { newUuid, toId } from '../../src/ids.ts';
 import { ServiceError } from '../../src/service-error.ts';
 import { callOutcomes } from '../../src/telephony/gateway.ts';
 import type { Definition, Node } from '../../src/workflows/definitions/definition.ts';
-import { byTest, seedNumber, seedWorkspace } from '../campaigns/campaign-seed.ts';
+import { byTest } from '../by-test.ts';
+import { seedWorkflow } from '../seed/workflow.ts';
+import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 import { testClock } from '../test-clock.ts';
 import { expectLaws, watchRuns } from './run-laws.ts';
 import { startTestEngine, type TestEngine } from './test-run-engine.ts';
-import { seedWorkflow } from './workflow-seed.ts';
 
 const FROM = '+12125550199';
 const KEYS = ['a', 'b', 'c'];

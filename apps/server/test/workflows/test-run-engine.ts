@@ -14,7 +14,7 @@ import { createRunEngine } from '../../src/workflows/runs/run-engine.ts';
 import { createRunStarter } from '../../src/workflows/runs/run-starter.ts';
 import { runCallOwner } from '../../src/workflows/runs/signal-runs.ts';
 import { wakeRuns } from '../../src/workflows/runs/wake-runs.ts';
-import { byTest } from '../campaigns/campaign-seed.ts';
+import { byTest } from '../by-test.ts';
 import { until } from '../until.ts';
 
 /** Runs that a server has to do with now, and calls that are not over. */

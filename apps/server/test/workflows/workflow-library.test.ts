@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Definition } from '../../src/workflows/definitions/definition.ts';
-import { seedNumber } from '../campaigns/campaign-seed.ts';
+import { seedNumber } from '../seed/workspace.ts';
 import { until } from '../until.ts';
 import { type RunServer, startRunServer, type WorkflowRun } from './run-server.ts';
 

@@ -4,10 +4,12 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
 import type { CallNode, Definition, HttpNode, Node, RunNode } from '../../src/workflows/definitions/definition.ts';
-import { seedNumber } from '../campaigns/campaign-seed.ts';
+import { insertRows } from '../seed/rows.ts';
+import { seedWorkflow } from '../seed/workflow.ts';
+import { seedNumber } from '../seed/workspace.ts';
 import { until } from '../until.ts';
+import { definitionOf, end, set, wait } from './nodes.ts';
 import { type RunServer, startRunServer } from './run-server.ts';
-import { definitionOf, end, seedWorkflow, set, wait } from './workflow-seed.ts';
 
 const FROM = '+12125550199';
 let server: RunServer;
@@ -363,10 +365,12 @@ describe('bounds', () => {
     const named = sql`workspace_id = ${server.workspaceId} and run_id = ${fromId(run.id)}`;
     await server.database.inEngine(async ({ db }) => {
       await sql`update workflow_run_steps set step = 9995 where ${named}`.execute(db);
-      await sql`
-        insert into workflow_run_steps (workspace_id, run_id, step, node_id, status, started_at)
-        select ${server.workspaceId}, ${fromId(run.id)}, n, 'a', 'completed', ${new Date()}
-        from generate_series(1, 9994) n`.execute(db);
+      const past = { workspace_id: server.workspaceId, run_id: fromId(run.id), node_id: 'a' };
+      await insertRows(
+        db,
+        'workflow_run_steps',
+        Array.from({ length: 9994 }, (_, n) => ({ ...past, step: n + 1 })),
+      );
       await sql`update workflow_runs set step = 9995 where id = ${fromId(run.id)}`.execute(db);
     });
     const params = { path: { workflowId } };

@@ -7,8 +7,8 @@ import type { ActorOf } from '../../src/journal/actor.ts';
 import type { Definition } from '../../src/workflows/definitions/definition.ts';
 import { publishWorkflow } from '../../src/workflows/definitions/publish-workflow.ts';
 import { createWorkflow, replaceDraft } from '../../src/workflows/definitions/save-draft.ts';
-import { seedNumber, seedWorkspace } from '../campaigns/campaign-seed.ts';
 import { freshDatabase } from '../database.ts';
+import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 import { testClock } from '../test-clock.ts';
 
 const actor: ActorOf = (action, resourceType, resourceId) => ({

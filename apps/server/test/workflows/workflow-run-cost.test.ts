@@ -7,9 +7,11 @@ import { after, goOn } from '../../src/workflows/runs/change-run.ts';
 import { claimRuns, releaseRuns } from '../../src/workflows/runs/claim-runs.ts';
 import { wakeRuns } from '../../src/workflows/runs/wake-runs.ts';
 import { writeChanges } from '../../src/workflows/runs/write-changes.ts';
-import { byTest, seedWorkspace } from '../campaigns/campaign-seed.ts';
+import { byTest } from '../by-test.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { analyzeOnOld, rowsReadBy } from '../dialing/claim-cost.ts';
+import { seedRows } from '../seed/rows.ts';
+import { seedWorkspace } from '../seed/workspace.ts';
 import { testClock } from '../test-clock.ts';
 
 const WOKEN = 500;
@@ -18,17 +20,21 @@ const WOKEN = 500;
 async function seedSleepers(database: Database, runs: number) {
   const [workspaceId, workflowId, now] = [await seedWorkspace(database), newUuid(), new Date()];
   const later = new Date(now.getTime() + 3_600_000);
-  await database.inEngine(async ({ db }) => {
-    await sql`
-      insert into workflow_runs (workspace_id, id, workflow_id, version, workflow_name, status, concurrency_key, node_id,
-        context, wake_at, due_at, revision, created_at, updated_at)
-      select ${workspaceId}, gen_random_uuid(), ${workflowId}, 1, 'Sleepers', 'waiting_schedule', 'key-' || i, 'later',
-        '{}', ${later}, ${later}, 3, ${now}, ${now}
-      from generate_series(1, ${runs}::integer) i`.execute(db);
-    await sql`
-      insert into concurrency_keys (workspace_id, key, active_run, cooldown_minutes)
-      select workspace_id, concurrency_key, id, 0 from workflow_runs where workspace_id = ${workspaceId}`.execute(db);
-  });
+  const sleeping = {
+    workspace_id: workspaceId,
+    workflow_id: workflowId,
+    status: 'waiting_schedule',
+    revision: 3,
+  } as const;
+  const until = { wake_at: later, due_at: later, node_id: 'later' };
+  const keys = Array.from({ length: runs }, (_, i) => ({ ...sleeping, ...until, concurrency_key: `key-${i + 1}` }));
+  const rows = await seedRows(database, 'workflow_runs', keys);
+  const taken = rows.map(({ id, concurrency_key }) => ({ active_run: id, key: concurrency_key! }));
+  await seedRows(
+    database,
+    'concurrency_keys',
+    taken.map((each) => ({ ...each, workspace_id: workspaceId })),
+  );
   return { workspaceId, workflowId, now, later };
 }
 
@@ -89,15 +95,12 @@ test('wakes, claims and cancels read as much among 40,000 sleeping runs as among
 /** Runs that are due at once, after some that have ended; no statistics are taken. */
 async function seedDue(database: Database, due: number, ended: number) {
   const [workspaceId, now] = [await seedWorkspace(database), new Date()];
-  await database.inEngine(({ db }) =>
-    sql`
-      insert into workflow_runs (workspace_id, id, workflow_id, version, workflow_name, status, node_id, context, due_at,
-        ended_at, created_at, updated_at)
-      select ${workspaceId}, gen_random_uuid(), ${newUuid()}::uuid, 1, 'Due', case when i > ${due} then 'completed' else 'queued' end,
-        'first', '{}', case when i > ${due} then null else ${now}::timestamptz end,
-        case when i > ${due} then ${now}::timestamptz end, ${now}, ${now}
-      from generate_series(1, ${due + ended}::integer) i`.execute(db),
-  );
+  const run = { workspace_id: workspaceId, workflow_id: newUuid() };
+  const states = [
+    ...Array.from({ length: due }, () => ({ ...run, due_at: now })),
+    ...Array.from({ length: ended }, () => ({ ...run, status: 'completed' as const, ended_at: now })),
+  ];
+  await seedRows(database, 'workflow_runs', states);
 }
 
 /** How many rows it takes to claim runs, move each on by a step, and let go of them. */

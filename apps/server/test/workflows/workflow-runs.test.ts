@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
+import { definitionOf, end, set, wait } from './nodes.ts';
 import { type RunServer, startRunServer } from './run-server.ts';
-import { definitionOf, end, set, wait } from './workflow-seed.ts';
 
 let server: RunServer;
 

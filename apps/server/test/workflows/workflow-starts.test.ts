@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newUuid, toId } from '../../src/ids.ts';
 import { keyWith } from '../api-keys/keys.ts';
+import { seedWorkflow } from '../seed/workflow.ts';
+import { definitionOf, end, set, wait } from './nodes.ts';
 import { type RunServer, type StartGiven, startRunServer } from './run-server.ts';
-import { definitionOf, end, seedWorkflow, set, wait } from './workflow-seed.ts';
 
 let server: RunServer;
 let sleeping: string;

@@ -10,12 +10,14 @@ import type { HttpNode } from '../../src/workflows/definitions/definition.ts';
 import { createFlows } from '../../src/workflows/runs/flows.ts';
 import { RunHolder } from '../../src/workflows/runs/run-holder.ts';
 import { createRunStarter } from '../../src/workflows/runs/run-starter.ts';
-import { byTest, seedWorkspace } from '../campaigns/campaign-seed.ts';
+import { byTest } from '../by-test.ts';
 import { withDatabase } from '../database/own-database.ts';
+import { seedWorkflow } from '../seed/workflow.ts';
+import { seedWorkspace } from '../seed/workspace.ts';
 import { until } from '../until.ts';
+import { definitionOf, end, set, wait } from './nodes.ts';
 import { type RunServer, startRunServer, type WorkflowRun } from './run-server.ts';
 import { startTestEngine, type TestEngine } from './test-run-engine.ts';
-import { definitionOf, end, seedWorkflow, set, wait } from './workflow-seed.ts';
 
 let server: RunServer;
 let web: Server;

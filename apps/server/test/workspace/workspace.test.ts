@@ -1,9 +1,9 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newUuid } from '../../src/ids.ts';
 import { inboundSecretPlace } from '../../src/workspace/inbound-secret.ts';
 import { type NumberServer, startNumberServer } from '../phone-numbers/number-server.ts';
+import { seedRows } from '../seed/rows.ts';
 
 let server: NumberServer;
 let workspaceId: string;
@@ -105,19 +105,15 @@ test('the kill switch keeps its first time, and going on twice is going on', asy
 
 test('usage counts this UTC day and the calls that are up', async () => {
   const now = server.clock.now();
-  await server.deps.database.inWorkspace(workspaceId, async (tx) => {
-    await sql`insert into workspace_usage values (${workspaceId}, ${now.toISOString().slice(0, 10)}, 7, 2),
-      (${workspaceId}, '2020-01-01', 100, 100)`.execute(tx.db);
-    for (const [number, endedAt] of [
-      [14155550001, null],
-      [14155550002, now],
-    ] as const) {
-      await sql`insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
-          phone_number_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
-        values (${workspaceId}, ${newUuid()}, 'dialing', 'outbound', true, 1, ${number}, 'a', ${newUuid()}, 1, ${now},
-          ${now}, 30, 60, ${now}, ${endedAt})`.execute(tx.db);
-    }
-  });
+  const workspace = { workspace_id: workspaceId };
+  await seedRows(server.deps.database, 'workspace_usage', [
+    { ...workspace, day: now.toISOString().slice(0, 10), calls: 7, numbers_bought: 2 },
+    { ...workspace, day: '2020-01-01', calls: 100, numbers_bought: 100 },
+  ]);
+  await seedRows(server.deps.database, 'calls', [
+    { ...workspace, to_number: 14155550001 },
+    { ...workspace, to_number: 14155550002, ended_at: now },
+  ]);
   expect((await read()).usage).toEqual({ callsToday: 7, numbersBoughtToday: 2, liveCalls: 1 });
 });
 

@@ -1,0 +1,11 @@
+import type { AuditEntry } from '../src/journal/record.ts';
+
+/** The audit entry of some key. */
+export const byTest = (resourceId: string): AuditEntry => ({
+  keyId: '00000000-0000-0000-0000-000000000000',
+  action: 'campaign.test',
+  resourceType: 'campaign',
+  resourceId,
+  address: '',
+  requestId: '',
+});
