@@ -1,5 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
+import { callingArea, type DialTerms } from '../calls/may-dial.ts';
 import { numberPoolId, phoneNumberId, type Settings } from '../campaigns/campaign-settings.ts';
 import { checkCaller } from '../campaigns/check-startable.ts';
 import { insertBatch } from '../campaigns/insert-batch.ts';
@@ -9,7 +10,6 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { numbersNotCalled } from '../do-not-call/do-not-call-numbers.ts';
 import { toId } from '../ids.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
-import { mayCall } from '../phone-numbers/may-call.ts';
 import { ServiceError } from '../service-error.ts';
 import { judgeRecipients, type RecipientTerms, readNumbers } from './judge-recipients.ts';
 import { type BatchStarted, firstStatus, shapeStarted } from './started-batch.ts';
@@ -40,8 +40,8 @@ export async function acceptBatch(tx: WorkspaceTx, order: BatchOrder): Promise<B
   if (obstacle) throw new ServiceError('campaign_not_startable', obstacle.message);
 
   const numbers = readNumbers(input.recipients);
-  const digits = numbers.flatMap((number) => number?.digits ?? []);
-  const { contacts, rejected } = judgeRecipients(input.recipients, numbers, await termsOf(tx, caller, digits));
+  const toNumbers = numbers.flatMap((number) => number?.toNumber ?? []);
+  const { contacts, rejected } = judgeRecipients(input.recipients, numbers, await termsOf(tx, caller, toNumbers));
   const batch = { id, scheduledAt: settings.scheduled_at, startedAt: now, contacts, rejected };
   const [name, status] = [input.name ?? '', firstStatus(batch)];
 
@@ -90,13 +90,13 @@ async function termsOf(
 ): Promise<RecipientTerms> {
   const [notCalled, { rows }] = await Promise.all([
     numbersNotCalled(tx, numbers),
-    sql<{ of_workspace: string[] | null; of_number: string[] | null; premium_rate_allowed: boolean }>`
-      select w.allowed_countries as of_workspace, n.allowed_outbound_countries as of_number, w.premium_rate_allowed
+    sql<Pick<DialTerms, 'allowed_countries' | 'allowed_outbound_countries' | 'premium_rate_allowed'>>`
+      select w.allowed_countries, n.allowed_outbound_countries, w.premium_rate_allowed
       from workspaces w left join phone_numbers n on n.workspace_id = w.id and n.id = ${caller.phone_number_id}
       where w.id = ${tx.workspaceId}`.execute(tx.db),
   ]);
-  const { of_workspace, of_number, premium_rate_allowed: premiumRate } = rows[0]!;
-  const ofCaller = caller.number_pool_id === null ? of_number : await countriesOf(tx, caller.number_pool_id);
-  const area = { countries: [of_workspace, ofCaller], premiumRate };
-  return { notCalled, mayCall: (number) => mayCall(area, number) };
+  const found = rows[0]!;
+  const ofCaller =
+    caller.number_pool_id === null ? found.allowed_outbound_countries : await countriesOf(tx, caller.number_pool_id);
+  return { notCalled, area: callingArea(found, ofCaller) };
 }

@@ -7,7 +7,7 @@ import {
   recipientFaults,
 } from './judge-recipients.ts';
 
-const everyone = { notCalled: new Set<number>(), mayCall: () => true };
+const everyone = { notCalled: new Set<number>(), area: { countries: [], premiumRate: true } };
 const judge = (recipients: Recipient[], terms: Partial<RecipientTerms> = {}) =>
   judgeRecipients(recipients, readNumbers(recipients), { ...everyone, ...terms });
 const codes = (recipients: Recipient[], terms: Partial<RecipientTerms> = {}) =>
@@ -44,9 +44,9 @@ describe('judgeRecipients', () => {
   });
 
   it('asks for each number whether its country may be called', () => {
-    const mayCall = (number: number) => String(number).startsWith('49');
-    const { contacts, rejected } = judge([person(), person({ phoneNumber: '+4930123456' })], { mayCall });
-    expect(contacts.map(({ phoneNumber }) => phoneNumber)).toEqual([4930123456]);
+    const area = { countries: [['DE']], premiumRate: false };
+    const { contacts, rejected } = judge([person(), person({ phoneNumber: '+4930123456' })], { area });
+    expect(contacts.map(({ toNumber }) => toNumber)).toEqual([4930123456]);
     expect(rejected[0]).toMatchObject({ code: 'country_not_allowed', phoneNumber: '+14155550142' });
   });
 

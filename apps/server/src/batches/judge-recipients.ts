@@ -1,7 +1,9 @@
 import type { components } from '@trunkline/client/schema';
+import { dialRefusal } from '../calls/may-dial.ts';
 import type { BatchContact } from '../campaigns/insert-batch.ts';
 import { readTimeZone, timeZoneOfCountry } from '../contact-lists/reading/time-zone.ts';
 import { newUuid } from '../ids.ts';
+import type { CallingArea } from '../phone-numbers/may-call.ts';
 import { findPlan } from '../phone-numbers/numbering-plan.ts';
 import type { ErrorDetail } from '../service-error.ts';
 
@@ -12,7 +14,7 @@ type Code = RejectedRecipient['code'];
 /** Whom the workspace doesn't call. Numbers are E.164 without the plus. */
 export interface RecipientTerms {
   notCalled: ReadonlySet<number>;
-  mayCall: (phoneNumber: number) => boolean;
+  area: CallingArea;
 }
 
 const E164 = /^\+[1-9][0-9]{6,14}$/;
@@ -29,7 +31,7 @@ const errors: Record<Exclude<Code, 'invalid_metadata'>, string> = {
 
 /** A number that can be called, E.164 without the plus, and its country where it has one. */
 interface ReadNumber {
-  digits: number;
+  toNumber: number;
   country: string | undefined;
 }
 
@@ -38,7 +40,7 @@ export const readNumbers = (recipients: readonly Recipient[]): (ReadNumber | und
   recipients.map(({ phoneNumber }) => {
     const digits = phoneNumber.slice(1);
     const plan = E164.test(phoneNumber) ? findPlan(digits) : undefined;
-    return plan && { digits: Number(digits), country: plan.country };
+    return plan && { toNumber: Number(digits), country: plan.country };
   });
 
 /** The faults of recipients that refuse the whole request. */
@@ -61,7 +63,7 @@ export const recipientFaults = (recipients: readonly Recipient[]): ErrorDetail[]
 export function judgeRecipients(
   recipients: readonly Recipient[],
   numbers: readonly (ReadNumber | undefined)[],
-  { notCalled, mayCall }: RecipientTerms,
+  { notCalled, area }: RecipientTerms,
 ): { contacts: BatchContact[]; rejected: RejectedRecipient[] } {
   const contacts = new Map<number, BatchContact>();
   const rejected: RejectedRecipient[] = [];
@@ -70,16 +72,15 @@ export function judgeRecipients(
     const reject = (code: Code, error: string) =>
       rejected.push({ index, phoneNumber, ...(externalId !== undefined && { externalId }), code, error });
     const number = numbers[index];
+    const refusal = number ? dialRefusal(number.toNumber, notCalled.has(number.toNumber), area) : 'invalid_number';
     const metadataFault = faultOf(metadata);
-    if (number === undefined) reject('invalid_number', errors.invalid_number);
-    else if (notCalled.has(number.digits)) reject('do_not_call', errors.do_not_call);
-    else if (!mayCall(number.digits)) reject('country_not_allowed', errors.country_not_allowed);
+    if (number === undefined || refusal) reject(refusal!, errors[refusal!]);
     else if (metadataFault) reject('invalid_metadata', metadataFault);
-    else if (contacts.has(number.digits)) reject('duplicate', errors.duplicate);
+    else if (contacts.has(number.toNumber)) reject('duplicate', errors.duplicate);
     else {
-      contacts.set(number.digits, {
+      contacts.set(number.toNumber, {
         id: newUuid(),
-        phoneNumber: number.digits,
+        toNumber: number.toNumber,
         name: name || null,
         externalId: externalId ?? null,
         timezone: zoneOf(recipient, number) ?? null,

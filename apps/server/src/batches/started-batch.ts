@@ -16,7 +16,7 @@ export interface StartedBatch {
   scheduledAt: Date | null;
   startedAt: Date;
   /** In the order of the request. */
-  contacts: readonly { id: string; phoneNumber: number; externalId: string | null }[];
+  contacts: readonly { id: string; toNumber: number; externalId: string | null }[];
   /** In the order of the request. */
   rejected: readonly RejectedRecipient[];
 }
@@ -41,9 +41,9 @@ export function shapeStarted(batch: StartedBatch): BatchStarted {
     batchId: toId('bat', batch.id),
     status: firstStatus(batch),
     ...(scheduledAt && { scheduledAt: scheduledAt.toISOString() }),
-    acceptedRecipients: batch.contacts.map(({ id, phoneNumber, externalId }) => ({
+    acceptedRecipients: batch.contacts.map(({ id, toNumber, externalId }) => ({
       index: nextAccepted(),
-      phoneNumber: toE164(phoneNumber),
+      phoneNumber: toE164(toNumber),
       ...(externalId !== null && { externalId }),
       contactId: toId('cc', id),
     })),
@@ -71,7 +71,7 @@ export async function startedAgain(tx: WorkspaceTx, id: string): Promise<BatchSt
     rejected: batch.rejected,
     contacts: contacts.rows.map((row) => ({
       id: row.id,
-      phoneNumber: row.phone_number,
+      toNumber: row.phone_number,
       externalId: row.external_id,
     })),
   });

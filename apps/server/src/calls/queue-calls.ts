@@ -1,29 +1,42 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
+import { together } from '../database/together.ts';
+import { newUuid } from '../ids.ts';
+import { countUses } from '../number-pools/count-uses.ts';
+import { countCalls } from '../workspace/limits.ts';
+import { type CallToPlace, callRequest } from './place-calls.ts';
 
-/** A call to commit before anything is placed. */
-export interface QueuedCall {
-  roomId: string;
-  contactId: string;
+/** A number to call from. */
+export interface Caller {
+  /** UUID of the phone number. */
+  id: string;
+  /** E.164 without the plus. */
+  fromNumber: number;
+  provider: string;
+  /** Whether no telephone rings for what it calls. */
+  simulated: boolean;
+  /** Whether its calls count on its usage. */
+  pooled: boolean;
+}
+
+/** A call that is wanted: of a campaign's contact, or of a run. */
+export interface WantedCall {
+  contactId: string | null;
   /** The callee, E.164 without the plus. */
   toNumber: number;
-  fromNumber: number;
-  /** UUID of the number that it is placed from. */
-  phoneNumberId: string;
-  provider: string;
-  simulated: boolean;
-  /** Whether it counts on its number's usage. */
-  pooled: boolean;
+  caller: Caller;
   attempt: number;
   startAt: Date;
   placeBefore: Date;
-  metadata: Record<string, string>;
+  variables: Record<string, string>;
+  metadata?: Record<string, string>;
 }
 
-/** What the calls of one batch have in common. */
-export interface QueuedBatch {
+/** What calls that are wanted together have in common. */
+export interface WantedTogether {
   workspaceId: string;
-  campaignId: string;
+  campaignId: string | null;
+  workflowRunId: string | null;
   serverId: string;
   agentId: string;
   ringTimeoutSeconds: number;
@@ -32,29 +45,57 @@ export interface QueuedBatch {
 }
 
 /**
- * Commits outbound calls as `queued`, held by a server. Answers with the contacts whose call was made; the others are
- * on a live call already, of whichever campaign (one live call a person). They go in by number, so that two campaigns
- * that call the same people at once don't deadlock. Those that are `pooled` are counted by the caller then.
+ * Commits outbound calls as `queued`, held by a server, and answers with those that are to be placed after the
+ * transaction; the callees of the others are on a live call already, of whichever campaign or run (one live call a
+ * person). They go in by number, so that two campaigns that call the same people at once don't deadlock. Who queues them
+ * counts them then (`countQueued`). A run's call keeps its variables; a contact's stand with the contact.
  */
-export async function queueCalls(tx: EngineTx, batch: QueuedBatch, calls: QueuedCall[]): Promise<Set<string>> {
-  const { rows } = await sql<{ contact_id: string }>`
+export async function queueCalls(tx: EngineTx, shared: WantedTogether, wanted: WantedCall[]): Promise<CallToPlace[]> {
+  const { workspaceId, campaignId, workflowRunId } = shared;
+  const calls = wanted.map((call) => ({ ...call, roomId: newUuid() }));
+  const isRun = workflowRunId !== null;
+  const { rows } = await sql<{ id: string }>`
     insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
-      phone_number_id, pooled, campaign_id, contact_id, attempt, server_id, start_at, place_before, ring_timeout_seconds,
-      max_call_seconds, metadata, queued_at)
-    select ${batch.workspaceId}, x.id, 'queued', 'outbound', x.simulated, x.from_number, x.to_number,
-      ${batch.agentId}, x.phone_number_id, x.pooled, ${batch.campaignId}, x.contact_id, x.attempt, ${batch.serverId},
-      x.start_at, x.place_before, ${batch.ringTimeoutSeconds}, ${batch.maxCallSeconds}, x.metadata, ${batch.now}
+      phone_number_id, pooled, campaign_id, contact_id, workflow_run_id, attempt, server_id, start_at, place_before,
+      ring_timeout_seconds, max_call_seconds, metadata, variables, queued_at)
+    select ${workspaceId}, x.id, 'queued', 'outbound', x.simulated, x.from_number, x.to_number,
+      ${shared.agentId}, x.phone_number_id, x.pooled, ${campaignId}, x.contact_id, ${workflowRunId}, x.attempt,
+      ${shared.serverId}, x.start_at, x.place_before, ${shared.ringTimeoutSeconds}, ${shared.maxCallSeconds}, x.metadata,
+      x.variables, ${shared.now}
     from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.contactId)}::uuid[],
-      ${calls.map((call) => call.toNumber)}::bigint[], ${calls.map((call) => call.fromNumber)}::bigint[],
-      ${calls.map((call) => call.phoneNumberId)}::uuid[], ${calls.map((call) => call.simulated)}::boolean[],
-      ${calls.map((call) => call.pooled)}::boolean[], ${calls.map((call) => call.attempt)}::smallint[],
+      ${calls.map((call) => call.toNumber)}::bigint[], ${calls.map((call) => call.caller.fromNumber)}::bigint[],
+      ${calls.map((call) => call.caller.id)}::uuid[], ${calls.map((call) => call.caller.simulated)}::boolean[],
+      ${calls.map((call) => call.caller.pooled)}::boolean[], ${calls.map((call) => call.attempt)}::smallint[],
       ${calls.map((call) => call.startAt)}::timestamptz[], ${calls.map((call) => call.placeBefore)}::timestamptz[],
-      ${calls.map((call) => JSON.stringify(call.metadata))}::jsonb[])
+      ${calls.map((call) => JSON.stringify(call.metadata ?? {}))}::jsonb[],
+      ${calls.map((call) => (isRun ? JSON.stringify(call.variables) : null))}::jsonb[])
       as x (id, contact_id, to_number, from_number, phone_number_id, simulated, pooled, attempt, start_at, place_before,
-        metadata)
+        metadata, variables)
     order by x.to_number
     on conflict (workspace_id, to_number, (case when direction = 'inbound' then id end)) where ended_at is null
     do nothing
-    returning contact_id`.execute(tx.db);
-  return new Set(rows.map((row) => row.contact_id));
+    returning id`.execute(tx.db);
+  const queued = new Set(rows.map((row) => row.id));
+  return calls
+    .filter((call) => queued.has(call.roomId))
+    .map(({ caller, variables, metadata, ...call }): CallToPlace => {
+      const { fromNumber, provider } = caller;
+      const held = { ...call, fromNumber, provider, workspaceId, campaignId, workflowRunId };
+      const { agentId, ringTimeoutSeconds, maxCallSeconds } = shared;
+      const told = { agentId, ringTimeoutSeconds, maxCallSeconds, variables, ...(metadata && { metadata }) };
+      return { ...held, request: callRequest(held, told) };
+    });
+}
+
+/**
+ * Counts calls that were queued, on the pooled numbers that they are placed from and on the workspace's day; in this order,
+ * after the calls.
+ * @param callers those of the calls, in the order in which they were chosen
+ */
+export async function countQueued(tx: EngineTx, workspaceId: string, callers: Caller[], now: Date): Promise<void> {
+  const pooled = callers.filter((caller) => caller.pooled).map((caller) => caller.id);
+  await together(tx, [
+    () => countUses(tx, workspaceId, pooled, now),
+    () => countCalls(tx, workspaceId, callers.length, now),
+  ]);
 }

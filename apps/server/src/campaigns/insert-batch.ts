@@ -9,7 +9,7 @@ export interface BatchContact {
   /** UUID. */
   id: string;
   /** E.164 without the plus. */
-  phoneNumber: number;
+  toNumber: number;
   name: string | null;
   externalId: string | null;
   timezone: string | null;
@@ -68,9 +68,9 @@ export async function insertBatch(
       insert into campaign_contacts
         (workspace_id, campaign_id, id, list_id, phone_number, name, "values", lane, state, next_attempt_at, external_id,
           metadata)
-      select ${workspaceId}, ${id}, x.id, ${listId}, x."phoneNumber", x.name, '{}', x.lane, 'pending', ${now},
+      select ${workspaceId}, ${id}, x.id, ${listId}, x."toNumber", x.name, '{}', x.lane, 'pending', ${now},
         x."externalId", x.metadata
-      from json_to_recordset(${JSON.stringify(rows)}) as x (id uuid, "phoneNumber" bigint, name text, lane smallint,
+      from json_to_recordset(${JSON.stringify(rows)}) as x (id uuid, "toNumber" bigint, name text, lane smallint,
         "externalId" text, metadata jsonb)`,
   ]);
 }

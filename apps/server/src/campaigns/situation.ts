@@ -1,5 +1,4 @@
 import type { WorkspaceTx } from '../database/database.ts';
-import type { CallingArea } from '../phone-numbers/may-call.ts';
 import { notFound } from '../service-error.ts';
 import type { CampaignSituation } from './explain-contact.ts';
 import { callingHours } from './lanes.ts';
@@ -8,8 +7,7 @@ import type { CampaignRow } from './shape-campaign.ts';
 
 /** What a workspace says about the calls of a campaign. */
 export interface Situation extends CampaignSituation {
-  /** Where the workspace may call. */
-  area: CallingArea;
+  workspace: { allowed_countries: string[] | null; premium_rate_allowed: boolean };
 }
 
 /** What decides whether and when a campaign's contacts are called, from a time on. */
@@ -28,6 +26,6 @@ export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow, at: Da
     dialingPaused: workspace.dialing_paused_at !== null,
     noCallerId: !(await hasCaller(tx, campaign, at)),
     hours: callingHours({ ...campaign, ...workspace }),
-    area: { countries: [workspace.allowed_countries], premiumRate: workspace.premium_rate_allowed },
+    workspace,
   };
 }

@@ -11,7 +11,7 @@ export interface BatchList {
   name: string;
   storageKey: string;
   /** Each number once, E.164 without the plus. */
-  entries: readonly { phoneNumber: number; name: string | null; timezone: string | null }[];
+  entries: readonly { toNumber: number; name: string | null; timezone: string | null }[];
   now: Date;
 }
 
@@ -42,7 +42,7 @@ export async function insertBatchList(tx: WorkspaceTx, list: BatchList): Promise
     sql`
       insert into contact_list_entries (workspace_id, upload_id, phone_number, row_number, name, timezone, "values")
       select ${tx.workspaceId}, ${uploadId}, x.phone_number, x.at, x.name, x.timezone, '{}'
-      from unnest(${entries.map((entry) => entry.phoneNumber)}::bigint[], ${entries.map((entry) => entry.name)}::text[],
+      from unnest(${entries.map((entry) => entry.toNumber)}::bigint[], ${entries.map((entry) => entry.name)}::text[],
         ${entries.map((entry) => entry.timezone)}::text[]) with ordinality as x (phone_number, name, timezone, at)`,
   ]);
 }

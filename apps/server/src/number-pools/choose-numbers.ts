@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
-import { countryOfNumber } from '../phone-numbers/country.ts';
+import { countryOfNumber } from '../phone-numbers/numbering-plan.ts';
 import { providers } from '../phone-numbers/phone-number.ts';
 import { assignNumbers, type Callee, type Candidate, isBestPossible } from './assign-numbers.ts';
 import { type PoolQuery, readCandidates, readCandidatesFor } from './read-candidates.ts';

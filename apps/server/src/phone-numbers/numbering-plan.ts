@@ -98,3 +98,6 @@ export function findPlan(digits: string): PlannedNumber | undefined {
   }
   return FICTIONAL.test(digits) ? { country: 'US', isCostly: false } : undefined;
 }
+
+/** The ISO 3166-1 country of an E.164 number given without its plus; undefined where it belongs to none (+883 …). */
+export const countryOfNumber = (digits: number): string | undefined => findPlan(String(digits))?.country;

@@ -3,8 +3,8 @@ import { utcDay } from '../clock.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { freeIdempotencyKey, takeIdempotencyKey } from '../database/idempotency-keys.ts';
 import { ServiceError } from '../service-error.ts';
-import { countryOfNumber } from './country.ts';
 import type { PhoneNumberDeps } from './deps.ts';
+import { countryOfNumber } from './numbering-plan.ts';
 import type { PhoneNumberRow, Provider } from './phone-number.ts';
 import { forgetFailed } from './store.ts';
 

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import { fromE164 } from '../../calls/call.ts';
+import { callerOf, type IsSimulated } from '../../calls/may-dial.ts';
+import type { Caller } from '../../calls/queue-calls.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { chooseNumbers, openPool } from '../../number-pools/choose-numbers.ts';
 import { freeAtFor, poolFreeAt } from '../../number-pools/free-at.ts';
-import { countryOfNumber } from '../../phone-numbers/country.ts';
+import { countryOfNumber } from '../../phone-numbers/numbering-plan.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
 import type { PickedContact } from './pick-contacts.ts';
 
@@ -11,17 +12,6 @@ import type { PickedContact } from './pick-contacts.ts';
 const NO_CALLER_ID_MS = 10_000;
 /** When a campaign whose pool is busy is looked at again, if none of its calls ends before. */
 const BUSY_MS = 1000;
-
-/** A number to call from. */
-export interface Caller {
-  /** UUID of the phone number. */
-  id: string;
-  /** E.164 without the plus. */
-  fromNumber: number;
-  provider: string;
-  /** Whether the call counts on the number's usage. */
-  pooled: boolean;
-}
 
 /** Why a contact got no number: none of them may call its country, or none can until then. */
 export type NoCaller = { skip: 'country_not_allowed' } | { until: Date };
@@ -38,7 +28,7 @@ export interface Callers {
 
 interface CallerTerms {
   now: Date;
-  isSimulated: (provider: string) => boolean | undefined;
+  isSimulated: IsSimulated;
 }
 
 const after = (now: Date, milliseconds: number) => new Date(now.getTime() + milliseconds);
@@ -56,13 +46,12 @@ export async function openCallers(
 }
 
 function oneNumber(campaign: ClaimedCampaign, { now, isSimulated }: CallerTerms): Callers {
-  const { phone_number_id: id, from_number, provider, pooled } = campaign;
-  const restUntil = async () => after(now, NO_CALLER_ID_MS);
-  if (id === null || from_number === null || provider === null || isSimulated(provider) === undefined) {
-    return { room: 0, restUntil, choose: async () => [] };
-  }
-  const caller = { id, fromNumber: fromE164(from_number), provider, pooled };
-  return { room: Number.POSITIVE_INFINITY, restUntil, choose: async (contacts) => contacts.map(() => caller) };
+  const caller = callerOf(campaign, isSimulated);
+  return {
+    room: caller ? Number.POSITIVE_INFINITY : 0,
+    restUntil: async () => after(now, NO_CALLER_ID_MS),
+    choose: async (contacts) => contacts.flatMap(() => caller ?? []),
+  };
 }
 
 async function poolOf(
@@ -83,14 +72,14 @@ async function poolOf(
     choose: async (contacts) => {
       const last = await lastNumbers(tx, campaign.workspace_id, contacts);
       const callees = contacts.map((contact) => ({
-        country: countryOfNumber(contact.phone_number),
+        country: countryOfNumber(contact.toNumber),
         avoid: last.get(contact.id),
       }));
       const chosen = await chooseNumbers(tx, pool, callees);
       const without = new Set(callees.filter((_, at) => !chosen[at]).map(({ country }) => country));
       const outlooks = without.size > 0 ? await freeAtFor(tx, pool.query, [...without]) : undefined;
       return chosen.map((candidate, at): Caller | NoCaller => {
-        if (candidate) return { ...candidate, pooled: true };
+        if (candidate) return { ...candidate, simulated: terms.isSimulated(candidate.provider)!, pooled: true };
         const { mayCall, freeAt = now } = outlooks!.get(callees[at]!.country)!;
         if (!mayCall) return { skip: 'country_not_allowed' };
         return { until: new Date(Math.max(freeAt.getTime(), now.getTime() + NO_CALLER_ID_MS)) };

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { CampaignKey } from '../../calls/call-owner.ts';
-import { numbersAtDailyLimit } from '../../calls/daily-attempts.ts';
+import { type IsSimulated, numbersAtDailyLimit } from '../../calls/may-dial.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
 import type { Database, EngineTx } from '../../database/database.ts';
+import { together } from '../../database/together.ts';
 import { CLAIM_SIZE } from '../campaign.ts';
 import { finishIfDone } from '../finish-campaign.ts';
 import { currentLanes, type Lane } from '../lanes.ts';
@@ -22,8 +23,7 @@ export interface ClaimTerms {
   /** How many more calls this process can hold. */
   free: number;
   now: Date;
-  /** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
-  isSimulated: (provider: string) => boolean | undefined;
+  isSimulated: IsSimulated;
   /** How far ahead the first start of a paced campaign is at least, in milliseconds; by default as where claims are quick. */
   leadMs?: number;
 }
@@ -62,23 +62,18 @@ export async function claimContacts(
         room > 0 ? nextSlotClaim(campaign.next_start_at, leadMs) : new Date(now.getTime() + FULL_MS),
       );
     }
-    // Asked together, they go out together.
-    const [callers, lanes] = await Promise.all([
-      openCallers(tx, campaign, slots.length, { now, isSimulated }),
-      currentLanes(tx, campaign, now),
+    const [callers, lanes] = await together(tx, [
+      () => openCallers(tx, campaign, slots.length, { now, isSimulated }),
+      () => currentLanes(tx, campaign, now),
     ]);
     if (callers.room === 0) return finishOrRest(tx, callers.restUntil);
     const most = Math.min(slots.length, callers.room);
     const open = lanes.filter((lane) => lane.opensAt <= now && lane.closesAt > now);
     const picked = await pickContacts(tx, campaign, open, most, now);
     if (picked.length === 0) return finishOrRest(tx, () => nextDue(tx, key, lanes, now));
-    const numbers = picked.map((contact) => contact.phone_number);
+    const numbers = picked.map((contact) => contact.toNumber);
     const atLimit = await numbersAtDailyLimit(tx, campaign, numbers, now);
-    const calls = await writeClaim(
-      tx,
-      { campaign, picked, atLimit, lanes, callers },
-      { serverId, now, isSimulated, leadMs },
-    );
+    const calls = await writeClaim(tx, { campaign, picked, atLimit, lanes, callers }, { serverId, now, leadMs });
     return { calls, more: picked.length === most };
   });
 }

@@ -1,25 +1,19 @@
 import { sql } from 'kysely';
 import type { CampaignKey } from '../../calls/call-owner.ts';
+import { type DialTerms, dialTerms } from '../../calls/may-dial.ts';
 import type { EngineTx } from '../../database/database.ts';
+import { together } from '../../database/together.ts';
 import { doNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
 import { callable } from '../../phone-numbers/phone-number.ts';
-import {
-  type CallLimits,
-  hasLimits,
-  leftOfLimits,
-  lockLimits,
-  type UsedOfLimits,
-  usedOfLimits,
-} from '../../workspace/limits.ts';
+import { hasLimits, leftOfLimits, lockLimits, type UsedOfLimits, usedOfLimits } from '../../workspace/limits.ts';
 import type { ScheduleRow } from '../lanes.ts';
 
 /** A campaign under the claim's lock, with what its workspace and its number allow. */
-export interface ClaimedCampaign extends ScheduleRow, CallLimits {
+export interface ClaimedCampaign extends ScheduleRow, DialTerms {
   workspace_id: string;
   id: string;
   timezone: string;
   agent_id: string;
-  phone_number_id: string | null;
   number_pool_id: string | null;
   max_concurrency: number;
   in_flight: number;
@@ -30,14 +24,6 @@ export interface ClaimedCampaign extends ScheduleRow, CallLimits {
   ring_timeout_seconds: number;
   max_call_seconds: number;
   metadata: Record<string, string> | null;
-  allowed_countries: string[] | null;
-  premium_rate_allowed: boolean;
-  /** The caller ID, if it can call now. */
-  from_number: string | null;
-  provider: string | null;
-  allowed_outbound_countries: string[] | null;
-  /** Whether the number is a member of a pool, on which its calls then count too. */
-  pooled: boolean;
   /** The uploads whose numbers must not be called. */
   do_not_call_uploads: string[];
 }
@@ -56,26 +42,22 @@ export async function lockForClaim(
   serverId: string,
   now: Date,
 ): Promise<ClaimedCampaign | undefined> {
-  const claimed = sql<ClaimedCampaign>`
-    select c.workspace_id, c.id, c.timezone, c.agent_id, c.phone_number_id, c.number_pool_id, c.max_concurrency, c.in_flight, c.calls_per_second,
-      c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
-      c.schedule_start, c.schedule_end, c.schedule_days, c.metadata,
-      w.max_concurrent_calls, w.max_attempts_per_person_per_day, w.max_calls_per_day, w.allowed_countries,
-      w.premium_rate_allowed,
-      n.phone_number as from_number, n.provider, n.allowed_outbound_countries, u.pool_id is not null as pooled,
-      array(${doNotCallUploads(sql.ref('c.workspace_id'), sql.ref('c.id'))}) as do_not_call_uploads
-    from campaigns c
-    join workspaces w on w.id = c.workspace_id
-    join servers s on s.id = ${serverId}
-    left join lateral (select * from phone_numbers
-      where workspace_id = c.workspace_id and id = c.phone_number_id offset 0) as n
-      on ${callable}
-    left join number_usage u on u.workspace_id = c.workspace_id and u.phone_number_id = c.phone_number_id
-    where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running'
-      and c.next_claim_at <= ${now} and (c.end_date is null or c.end_date > ${now}) and w.dialing_paused_at is null
-    for no key update of c skip locked for key share of s`;
-  // Asked together, they go out together; the second runs after the first.
-  const [isLocked, { rows }] = await Promise.all([lockLimits(tx, key.workspaceId), claimed.execute(tx.db)]);
+  const [isLocked, { rows }] = await together(tx, [
+    () => lockLimits(tx, key.workspaceId),
+    sql<ClaimedCampaign>`
+      select c.workspace_id, c.id, c.timezone, c.agent_id, c.number_pool_id, c.max_concurrency, c.in_flight,
+        c.calls_per_second, c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
+        c.schedule_start, c.schedule_end, c.schedule_days, c.metadata, ${dialTerms},
+        array(${doNotCallUploads(sql.ref('c.workspace_id'), sql.ref('c.id'))}) as do_not_call_uploads
+      from campaigns c
+      join workspaces w on w.id = c.workspace_id
+      join servers s on s.id = ${serverId}
+      left join lateral (select * from phone_numbers
+        where workspace_id = c.workspace_id and id = c.phone_number_id offset 0) as n on ${callable}
+      where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running'
+        and c.next_claim_at <= ${now} and (c.end_date is null or c.end_date > ${now}) and w.dialing_paused_at is null
+      for no key update of c skip locked for key share of s`,
+  ]);
   const campaign = rows[0];
   return campaign && hasLimits(campaign) && !isLocked ? undefined : campaign;
 }

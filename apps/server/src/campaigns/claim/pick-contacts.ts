@@ -1,19 +1,18 @@
 import { type RawBuilder, sql } from 'kysely';
 import { callVariables } from '../../calls/call-variables.ts';
+import { callingArea, dialRefusal, type Refusal } from '../../calls/may-dial.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { isDoNotCall } from '../../do-not-call/do-not-call-numbers.ts';
-import { refusalOf } from '../../phone-numbers/may-call.ts';
 import type { Lane } from '../lanes.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
-
-type SkipReason = 'do_not_call' | 'country_not_allowed' | 'invalid_number';
 
 /** A contact that the claim has locked. */
 export interface PickedContact {
   id: string;
   /** Where its row stands, as long as it is locked. */
   place: string;
-  phone_number: number;
+  /** E.164 without the plus. */
+  toNumber: number;
   lane: number;
   state: 'pending' | 'waiting';
   attempt: number;
@@ -21,7 +20,7 @@ export interface PickedContact {
   /** What its call carries, beside the metadata of the batch. */
   metadata: Record<string, string> | null;
   /** Why it must not be called, if so. */
-  skip: SkipReason | null;
+  refusal: Refusal | undefined;
 }
 
 interface Row {
@@ -52,16 +51,17 @@ export async function pickContacts(
 ): Promise<PickedContact[]> {
   if (open.length === 0) return [];
   const { rows } = await pickStatement(campaign, open, most, now).execute(tx.db);
+  const area = callingArea(campaign, campaign.allowed_outbound_countries);
   return rows.map((row) => ({
     id: row.id,
     place: row.place,
-    phone_number: row.phone_number,
+    toNumber: row.phone_number,
     lane: row.lane,
     state: row.state,
     attempt: row.attempt,
     variables: callVariables(row.columns, row.values, row.name),
     metadata: row.metadata,
-    skip: skipReason(campaign, row),
+    refusal: dialRefusal(row.phone_number, row.do_not_call, area),
   }));
 }
 
@@ -88,11 +88,4 @@ export function pickStatement(
         order by next_attempt_at, id limit ${limit} for update skip locked) as c
       limit ${limit}) as k
     join contact_lists l on l.workspace_id = ${workspaceId} and l.id = k.list_id`;
-}
-
-function skipReason(campaign: ClaimedCampaign, row: Row): SkipReason | null {
-  if (row.do_not_call) return 'do_not_call';
-  const countries = [campaign.allowed_outbound_countries, campaign.allowed_countries];
-  const premiumRate = campaign.premium_rate_allowed;
-  return refusalOf({ countries, premiumRate }, row.phone_number) ?? null;
 }

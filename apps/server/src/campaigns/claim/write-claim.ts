@@ -1,13 +1,11 @@
 import { sql } from 'kysely';
-import { type CallToPlace, callRequest } from '../../calls/place-calls.ts';
-import { type QueuedCall, queueCalls } from '../../calls/queue-calls.ts';
+import type { CallToPlace } from '../../calls/place-calls.ts';
+import { type Caller, countQueued, queueCalls, type WantedCall } from '../../calls/queue-calls.ts';
 import { nextUtcDay } from '../../clock.ts';
 import type { EngineTx } from '../../database/database.ts';
-import { newUuid } from '../../ids.ts';
-import { countUses } from '../../number-pools/count-uses.ts';
-import { countCalls } from '../../workspace/limits.ts';
+import { together } from '../../database/together.ts';
 import type { Lane } from '../lanes.ts';
-import type { Caller, Callers } from './callers.ts';
+import type { Callers } from './callers.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
 import { takeSlots } from './pace.ts';
 import type { PickedContact } from './pick-contacts.ts';
@@ -29,8 +27,13 @@ export interface FoundForClaim {
 interface WritingServer {
   serverId: string;
   now: Date;
-  isSimulated: (provider: string) => boolean | undefined;
   leadMs: number;
+}
+
+/** A contact who is to be called, and from which number. */
+interface WithCaller {
+  contact: PickedContact;
+  caller: Caller;
 }
 
 /** What becomes of contacts who are not called now. */
@@ -39,91 +42,46 @@ interface NotCalled {
   skipped: { contact: PickedContact; reason: string }[];
 }
 
-/** Writes what becomes of each picked contact, and counts it on the campaign's row. */
-export async function writeClaim(
-  tx: EngineTx,
-  found: FoundForClaim,
-  { serverId, now, isSimulated, leadMs }: WritingServer,
-): Promise<CallToPlace[]> {
-  const { campaign, picked, atLimit, lanes } = found;
-  const { workspace_id: workspaceId, id: campaignId } = campaign;
+/** Writes what becomes of each picked contact, and counts it on the campaign's row. Answers with the calls to place. */
+export async function writeClaim(tx: EngineTx, found: FoundForClaim, by: WritingServer): Promise<CallToPlace[]> {
   const notCalled: NotCalled = { later: [], skipped: [] };
-  const callable: PickedContact[] = [];
-  for (const contact of picked) {
-    if (contact.skip !== null) notCalled.skipped.push({ contact, reason: contact.skip });
-    else if (!atLimit.has(contact.phone_number)) callable.push(contact);
-    else notCalled.later.push({ contact, reason: 'limit_reached', until: nextUtcDay(now) });
-  }
-  const slotsOf = (calls: number) => takeSlots(campaign.calls_per_second, campaign.next_start_at, now, calls, leadMs);
-  const placed = await withCallers(found, callable.slice(0, slotsOf(callable.length).slots.length), notCalled);
-  const { slots, nextStartAt } = slotsOf(placed.length);
-  const closesAt = new Map(lanes.map((lane) => [lane.lane, lane.closesAt]));
-  const wanted = placed.map(({ contact, caller }, at): QueuedCall => {
-    const { startAt, placeBefore } = slots[at]!;
-    const closes = closesAt.get(contact.lane)!;
-    return {
-      roomId: newUuid(),
-      contactId: contact.id,
-      toNumber: contact.phone_number,
-      fromNumber: caller.fromNumber,
-      phoneNumberId: caller.id,
-      provider: caller.provider,
-      simulated: isSimulated(caller.provider)!,
-      pooled: caller.pooled,
-      attempt: contact.attempt + 1,
-      metadata: { ...campaign.metadata, ...contact.metadata },
-      startAt,
-      placeBefore: placeBefore < closes ? placeBefore : closes,
-    };
-  });
-  const shared = {
-    agentId: campaign.agent_id,
-    ringTimeoutSeconds: campaign.ring_timeout_seconds,
-    maxCallSeconds: campaign.max_call_seconds,
-  };
-  const queued = await queueCalls(tx, { workspaceId, campaignId, serverId, now, ...shared }, wanted);
-
-  const busyUntil = new Date(now.getTime() + BUSY_ELSEWHERE_MS);
-  const dialing: PickedContact[] = [];
-  for (const { contact } of placed) {
-    if (queued.has(contact.id)) dialing.push(contact);
-    else notCalled.later.push({ contact, reason: 'already_on_a_call', until: busyUntil });
-  }
-  const { later, skipped } = notCalled;
-  const handled = [...dialing, ...contactsOf(later), ...contactsOf(skipped)];
-  const wasPending = handled.filter(({ state }) => state === 'pending').length;
-  const wasWaiting = handled.length - wasPending;
-  const used = wanted.filter((call) => call.pooled && queued.has(call.contactId)).map((call) => call.phoneNumberId);
-  tx.tell(campaignId);
-  // Asked together, they go out together.
-  await Promise.all([
-    ...moveContacts(tx, dialing, notCalled),
-    sql`
-      update campaigns set in_flight = in_flight + ${queued.size}, attempts = attempts + ${queued.size},
-        pending = pending - ${wasPending}, waiting = waiting - ${wasWaiting} + ${later.length},
-        skipped = skipped + ${skipped.length}, next_start_at = ${nextStartAt}, next_claim_at = ${now}, revision = revision + 1
-      where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db),
-    countUses(tx, workspaceId, used, now),
-    countCalls(tx, workspaceId, queued.size, now),
+  const callable = leaveOut(found, notCalled, by.now);
+  const { slots } = slotsFor(found, callable.length, by);
+  const chosen = await chooseCallers(found, callable.slice(0, slots.length), notCalled);
+  const { wanted, nextStartAt } = giveStarts(found, chosen, by);
+  const calls = await queueCalls(tx, sharedBy(found.campaign, by), wanted);
+  const dialing = leaveOutBusy(chosen, calls, notCalled, by.now);
+  const contacts = dialing.map(({ contact }) => contact);
+  const callers = dialing.map(({ caller }) => caller);
+  tx.tell(found.campaign.id);
+  await together(tx, [
+    ...moveContacts(contacts, notCalled),
+    countClaim(found.campaign, contacts, notCalled, { nextStartAt, now: by.now }),
+    () => countQueued(tx, found.campaign.workspace_id, callers, by.now),
   ]);
-
-  const contactOf = new Map(picked.map((contact) => [contact.id, contact]));
-  return wanted
-    .filter((call) => queued.has(call.contactId))
-    .map((call): CallToPlace => {
-      const held = { ...call, workspaceId, campaignId, workflowRunId: null };
-      const { variables } = contactOf.get(call.contactId)!;
-      const request = callRequest(held, { ...shared, variables, metadata: call.metadata });
-      return { ...held, request };
-    });
+  return calls;
 }
 
-/** The contacts that can be called now, each with its number. Those who get none are noted. */
-async function withCallers(
+/** Those who may be called, of all that were picked. The others are noted. */
+function leaveOut({ picked, atLimit }: FoundForClaim, { later, skipped }: NotCalled, now: Date): PickedContact[] {
+  const callable: PickedContact[] = [];
+  for (const contact of picked) {
+    if (contact.refusal) skipped.push({ contact, reason: contact.refusal });
+    else if (atLimit.has(contact.toNumber)) later.push({ contact, reason: 'limit_reached', until: nextUtcDay(now) });
+    else callable.push(contact);
+  }
+  return callable;
+}
+
+const slotsFor = ({ campaign }: FoundForClaim, calls: number, { now, leadMs }: WritingServer) =>
+  takeSlots(campaign.calls_per_second, campaign.next_start_at, now, calls, leadMs);
+
+/** The contacts with a number to be called from. Those who get none are noted. */
+async function chooseCallers(
   { callers }: FoundForClaim,
   contacts: PickedContact[],
   { later, skipped }: NotCalled,
-): Promise<{ contact: PickedContact; caller: Caller }[]> {
+): Promise<WithCaller[]> {
   const chosen = await callers.choose(contacts);
   return contacts.flatMap((contact, at) => {
     const caller = chosen[at]!;
@@ -134,11 +92,58 @@ async function withCallers(
   });
 }
 
+/** A start for each, within the campaign's pace and before its lane closes. */
+function giveStarts(
+  found: FoundForClaim,
+  chosen: WithCaller[],
+  by: WritingServer,
+): { wanted: WantedCall[]; nextStartAt: Date } {
+  const { slots, nextStartAt } = slotsFor(found, chosen.length, by);
+  const closesAt = new Map(found.lanes.map((lane) => [lane.lane, lane.closesAt]));
+  const wanted = chosen.map(({ contact, caller }, at): WantedCall => {
+    const { startAt, placeBefore } = slots[at]!;
+    const closes = closesAt.get(contact.lane)!;
+    return {
+      contactId: contact.id,
+      toNumber: contact.toNumber,
+      caller,
+      attempt: contact.attempt + 1,
+      startAt,
+      placeBefore: placeBefore < closes ? placeBefore : closes,
+      variables: contact.variables,
+      metadata: { ...found.campaign.metadata, ...contact.metadata },
+    };
+  });
+  return { wanted, nextStartAt };
+}
+
+const sharedBy = (campaign: ClaimedCampaign, { serverId, now }: WritingServer) => ({
+  workspaceId: campaign.workspace_id,
+  campaignId: campaign.id,
+  workflowRunId: null,
+  serverId,
+  agentId: campaign.agent_id,
+  ringTimeoutSeconds: campaign.ring_timeout_seconds,
+  maxCallSeconds: campaign.max_call_seconds,
+  now,
+});
+
+/** Those whose call was queued. The others are on another call, and noted. */
+function leaveOutBusy(chosen: WithCaller[], calls: CallToPlace[], { later }: NotCalled, now: Date): WithCaller[] {
+  const called = new Set(calls.map((call) => call.contactId));
+  const until = new Date(now.getTime() + BUSY_ELSEWHERE_MS);
+  return chosen.filter(({ contact }) => {
+    if (called.has(contact.id)) return true;
+    later.push({ contact, reason: 'already_on_a_call', until });
+    return false;
+  });
+}
+
 const contactsOf = (some: { contact: PickedContact }[]) => some.map(({ contact }) => contact);
 const placesOf = (contacts: PickedContact[]) => sql`${contacts.map(({ place }) => place)}::tid[]`;
 
 /** The statements that move picked contacts, which the caller holds: by their places, so that they read no others. */
-function moveContacts(tx: EngineTx, dialing: PickedContact[], { later, skipped }: NotCalled): Promise<unknown>[] {
+function moveContacts(dialing: PickedContact[], { later, skipped }: NotCalled) {
   const moves = [
     sql`
       update campaign_contacts set state = 'dialing', attempt = attempt + 1, reason = null
@@ -157,5 +162,22 @@ function moveContacts(tx: EngineTx, dialing: PickedContact[], { later, skipped }
       from unnest(${placesOf(contactsOf(skipped))}, ${skipped.map(({ reason }) => reason)}::text[]) as x (place, reason)
       where c.ctid = x.place`);
   }
-  return moves.map((move) => move.execute(tx.db));
+  return moves;
+}
+
+/** The statement that counts the moves on the campaign's row. */
+function countClaim(
+  { workspace_id: workspaceId, id }: ClaimedCampaign,
+  dialing: PickedContact[],
+  { later, skipped }: NotCalled,
+  { nextStartAt, now }: { nextStartAt: Date; now: Date },
+) {
+  const handled = [...dialing, ...contactsOf(later), ...contactsOf(skipped)];
+  const wasPending = handled.filter(({ state }) => state === 'pending').length;
+  const wasWaiting = handled.length - wasPending;
+  return sql`
+    update campaigns set in_flight = in_flight + ${dialing.length}, attempts = attempts + ${dialing.length},
+      pending = pending - ${wasPending}, waiting = waiting - ${wasWaiting} + ${later.length},
+      skipped = skipped + ${skipped.length}, next_start_at = ${nextStartAt}, next_claim_at = ${now}, revision = revision + 1
+    where workspace_id = ${workspaceId} and id = ${id}`;
 }

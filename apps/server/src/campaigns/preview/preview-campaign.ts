@@ -1,4 +1,5 @@
 import type { components } from '@trunkline/client/schema';
+import { callingArea } from '../../calls/may-dial.ts';
 import type { WorkspaceTx } from '../../database/database.ts';
 import { readDoNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
 import type { Candidate } from '../../number-pools/assign-numbers.ts';
@@ -61,7 +62,7 @@ async function scopeOf(tx: WorkspaceTx, campaign: CampaignRow, sampleSize: numbe
     uploads: isBeforeStart ? await contactUploads(tx, campaign.id) : undefined,
     doNotCallUploads: await readDoNotCallUploads(tx, campaign.id),
     callers: candidates,
-    area: { ...situation.area, countries: [...situation.area.countries, countries] },
+    area: callingArea(situation.workspace, countries),
     nobody: nobodyReason(situation, isBeforeStart, canStart),
     at,
   };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import { dialRefusal } from '../../calls/may-dial.ts';
 import type { WorkspaceTx } from '../../database/database.ts';
 import { doNotCallNumbers } from '../../do-not-call/do-not-call-numbers.ts';
-import { mayCall } from '../../phone-numbers/may-call.ts';
 import type { ContactReason } from '../explain-contact.ts';
 import type { PreviewScope } from './preview-campaign.ts';
 
@@ -27,12 +27,13 @@ export async function countWhoIsLeft(tx: WorkspaceTx, scope: PreviewScope): Prom
     return { callable: 0, leftOut, examples: [] };
   }
   const { total, blocked, examples } = await countBlocked(tx, scope);
-  const abroad = await countOutsideArea(tx, scope);
-  const callable = total - blocked - abroad.count;
+  const refused = await countRefused(tx, scope);
+  const callable = refused.reduce((left, { count }) => left - count, total - blocked);
   add('do_not_call', blocked);
-  add('country_not_allowed', abroad.count);
+  for (const { reason, count } of refused) add(reason, count);
   if (scope.nobody) add(scope.nobody, callable);
-  return { callable: scope.nobody ? 0 : callable, leftOut, examples: [...examples, ...abroad.examples] };
+  const others = refused.slice(0, EXAMPLES).map(({ example }) => example);
+  return { callable: scope.nobody ? 0 : callable, leftOut, examples: [...examples, ...others] };
 }
 
 /** The numbers of a campaign that are to be called, each once. */
@@ -61,20 +62,20 @@ async function countBlocked(tx: WorkspaceTx, scope: PreviewScope) {
 }
 
 /**
- * Counts the numbers that lie where the workspace or the calling number may not call. A number's first digits decide it:
- * the area code in North America, six digits elsewhere; so only one number of each such group is looked up.
+ * Counts the numbers that are refused, though they are on no do-not-call list. A number's first digits decide it: the area
+ * code in North America, six digits elsewhere; so only one number of each such group is looked up. (A list holds no number
+ * that no plan has.)
  */
-async function countOutsideArea(tx: WorkspaceTx, scope: PreviewScope) {
+async function countRefused(tx: WorkspaceTx, scope: PreviewScope) {
   const { rows } = await sql<{ example: number; count: number }>`
     select min(n.phone_number) as example, count(*) as count
     from (${numbersLeft(tx, scope)}) as n left join (${blockedNumbers(tx, scope)}) as b using (phone_number)
     where b.phone_number is null
     group by left(n.phone_number::text, case when n.phone_number::text like '1%' then 4 else 6 end)`.execute(tx.db);
-  const abroad = rows.filter((row) => !mayCall(scope.area, row.example));
-  return {
-    count: abroad.reduce((sum, row) => sum + row.count, 0),
-    examples: abroad.slice(0, EXAMPLES).map((row) => row.example),
-  };
+  return rows.flatMap(({ example, count }) => {
+    const reason = dialRefusal(example, false, scope.area);
+    return reason ? [{ reason, example, count }] : [];
+  });
 }
 
 async function skippedByReason(tx: WorkspaceTx, { campaign }: PreviewScope): Promise<LeftCounts['leftOut']> {

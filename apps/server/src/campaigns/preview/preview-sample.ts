@@ -1,11 +1,11 @@
 import type { components } from '@trunkline/client/schema';
 import { type RawBuilder, sql } from 'kysely';
 import { toE164 } from '../../calls/call.ts';
+import { dialRefusal, type Refusal } from '../../calls/may-dial.ts';
 import type { WorkspaceTx } from '../../database/database.ts';
 import { isDoNotCall } from '../../do-not-call/do-not-call-numbers.ts';
 import { assignNumbers } from '../../number-pools/assign-numbers.ts';
-import { countryOfNumber } from '../../phone-numbers/country.ts';
-import { mayCall } from '../../phone-numbers/may-call.ts';
+import { countryOfNumber } from '../../phone-numbers/numbering-plan.ts';
 import { contactExplainer, type Explanation } from '../explain-contact.ts';
 import { laneZones } from '../list-contacts.ts';
 import type { PreviewScope } from './preview-campaign.ts';
@@ -37,9 +37,9 @@ export async function previewSample(
   leftOut: number[],
 ): Promise<PreviewContact[]> {
   const first = await (scope.uploads ? firstEntries(tx, scope, scope.uploads, size) : firstContacts(tx, scope, size));
-  const isLeftOut = (row: Candidate) => row.do_not_call || !mayCall(scope.area, row.phone_number);
+  const refused = (row: Candidate) => dialRefusal(row.phone_number, row.do_not_call, scope.area);
   const shown = new Set(first.map((row) => row.phone_number));
-  const room = first.some(isLeftOut) ? 0 : Math.ceil(size * LEFT_OUT_SHARE);
+  const room = first.some(refused) ? 0 : Math.ceil(size * LEFT_OUT_SHARE);
   const others = leftOut.filter((number) => !shown.has(number)).slice(0, room);
   const examples = others.length > 0 ? await candidatesOf(tx, scope, others) : [];
   const zones = await laneZones(tx, scope.campaign);
@@ -54,11 +54,11 @@ export async function previewSample(
       nextAttemptAt: row.next_attempt_at ?? scope.at,
       reason: row.reason,
     });
-    return { row, isLeftOut: isLeftOut(row), explanation };
+    return { row, refusal: refused(row), explanation };
   });
   const pace = paced(scope.campaign.calls_per_second);
   const inOrder = judged.toSorted((a, b) => dueTime(a.explanation) - dueTime(b.explanation));
-  const callees = inOrder.filter((contact) => !contact.isLeftOut);
+  const callees = inOrder.filter((contact) => !contact.refusal);
   const numbers = assignNumbers(
     callees.map(({ row }) => ({ country: countryOfNumber(row.phone_number) })),
     scope.callers,
@@ -81,13 +81,13 @@ function paced(callsPerSecond: number | null): (at: Date) => Date {
 
 function shape(
   scope: PreviewScope,
-  { row, isLeftOut, explanation }: { row: Candidate; isLeftOut: boolean; explanation: Explanation },
+  { row, refusal, explanation }: { row: Candidate; refusal: Refusal | undefined; explanation: Explanation },
   from: number | undefined,
   pace: (at: Date) => Date,
 ): PreviewContact {
   const contact = { phoneNumber: toE164(row.phone_number), ...(row.name !== null && { name: row.name }) };
   if (scope.nobody) return { ...contact, reason: scope.nobody };
-  if (isLeftOut) return { ...contact, reason: row.do_not_call ? 'do_not_call' : 'country_not_allowed' };
+  if (refusal) return { ...contact, reason: refusal };
   const { nextAttemptAt } = explanation;
   const reason = explanation.reason ?? (from === undefined ? 'no_caller_id' : undefined);
   return {

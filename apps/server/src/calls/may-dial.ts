@@ -1,0 +1,131 @@
+import { sql } from 'kysely';
+import { nextUtcDay, startOfUtcDay } from '../clock.ts';
+import { timeZoneOfCountry } from '../contact-lists/reading/time-zone.ts';
+import type { EngineTx } from '../database/database.ts';
+import { type CallingArea, refusalOf } from '../phone-numbers/may-call.ts';
+import { countryOfNumber } from '../phone-numbers/numbering-plan.ts';
+import { type CallLimits, leftOfLimits, type UsedOfLimits } from '../workspace/limits.ts';
+import { fromE164 } from './call.ts';
+import { closedReason, nextCallingWindow } from './calling-window.ts';
+import type { Caller } from './queue-calls.ts';
+
+/** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
+export type IsSimulated = (provider: string) => boolean | undefined;
+
+/** Why a person is not to be called, now or later. Batches and previews say it ahead, runs and claims when they dial. */
+export type Refusal = 'invalid_number' | 'do_not_call' | 'country_not_allowed';
+
+/**
+ * Why a number is refused, the first reason of it; nothing where it may be called.
+ * @param toNumber E.164 without the plus
+ */
+export function dialRefusal(toNumber: number, isDoNotCall: boolean, area: CallingArea): Refusal | undefined {
+  const refusal = refusalOf(area, toNumber);
+  return isDoNotCall && refusal !== 'invalid_number' ? 'do_not_call' : refusal;
+}
+
+/** Where a workspace may call from some numbers: both must allow it. Empty or absent means everywhere. */
+export const callingArea = (
+  workspace: { allowed_countries: string[] | null; premium_rate_allowed: boolean },
+  ofCaller: string[] | null,
+): CallingArea => ({ countries: [workspace.allowed_countries, ofCaller], premiumRate: workspace.premium_rate_allowed });
+
+/** What a workspace and the one number that is to call say of a call. */
+export interface DialTerms extends CallLimits {
+  allowed_countries: string[] | null;
+  premium_rate_allowed: boolean;
+  /** Null as all of the number, where it can't place calls now. */
+  phone_number_id: string | null;
+  /** E.164. */
+  from_number: string | null;
+  provider: string | null;
+  allowed_outbound_countries: string[] | null;
+  /** Whether the number is a member of a pool, on which its calls then count too. */
+  pooled: boolean;
+}
+
+/** SQL for the columns of `DialTerms`, of the row `w` of `workspaces` and the row `n` of a number that is `callable`. */
+export const dialTerms = sql`
+  w.allowed_countries, w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day,
+  w.max_attempts_per_person_per_day, n.id as phone_number_id, n.phone_number as from_number, n.provider,
+  n.allowed_outbound_countries, exists (select from number_usage u where u.workspace_id = w.id
+    and u.phone_number_id = n.id and u.pool_id is not null) as pooled`;
+
+/** The number of some terms, if it can place calls now and its provider is configured here. */
+export function callerOf(terms: DialTerms, isSimulated: IsSimulated): Caller | undefined {
+  const { phone_number_id: id, from_number, provider, pooled } = terms;
+  if (id === null || from_number === null || provider === null) return undefined;
+  const simulated = isSimulated(provider);
+  return simulated === undefined ? undefined : { id, fromNumber: fromE164(from_number), provider, simulated, pooled };
+}
+
+/** SQL for whether a call counts as one of today's attempts (UTC): those that no provider has heard of don't. */
+export const isAttemptOfDay = (now: Date) => sql<boolean>`(direction = 'outbound'
+  and queued_at >= ${startOfUtcDay(now)} and (status <> 'cancelled' or ended_by <> 'error'))`;
+
+/**
+ * Which of some numbers the workspace has called as often today (UTC) as its `maxAttemptsPerPersonPerDay` allows, in
+ * whichever campaign or run. The caller holds the workspace's row.
+ */
+export async function numbersAtDailyLimit(
+  tx: EngineTx,
+  workspace: { workspace_id: string; max_attempts_per_person_per_day: number | null },
+  numbers: number[],
+  now: Date,
+): Promise<Set<number>> {
+  const most = workspace.max_attempts_per_person_per_day;
+  if (most === null || numbers.length === 0) return new Set();
+  const { rows } = await sql<{ to_number: number }>`
+    select to_number from calls
+    where workspace_id = ${workspace.workspace_id} and to_number = any(${numbers}::bigint[])
+      and ${isAttemptOfDay(now)}
+    group by to_number having count(*) >= ${most}`.execute(tx.db);
+  return new Set(rows.map((row) => row.to_number));
+}
+
+/** What stands in the way of a call now; the words are those of a campaign contact's `reason`. */
+export type DialObstacle = 'dialing_paused' | 'country_not_allowed' | 'quiet_hours' | 'limit_reached';
+
+/** What is known of a workspace when one person is to be called, beside the number that calls. */
+export interface PersonTerms extends DialTerms, UsedOfLimits {
+  dialing_paused: boolean;
+  quiet_hours_start: number | null;
+  quiet_hours_end: number | null;
+  /** Today's to this person. */
+  attempts: number;
+  do_not_call: boolean;
+}
+
+/**
+ * Whether one person may be called now, as a claim decides it for many: refused for good, blocked for now (with the time
+ * when it may be different, where that is known), or neither.
+ * @param toNumber E.164 without the plus
+ */
+export function mayDial(
+  toNumber: number,
+  terms: PersonTerms,
+  now: Date,
+): { refused: Exclude<Refusal, 'country_not_allowed'> } | { blocked: DialObstacle; until?: Date } | undefined {
+  const refused = dialRefusal(toNumber, terms.do_not_call, callingArea(terms, terms.allowed_outbound_countries));
+  if (refused && refused !== 'country_not_allowed') return { refused };
+  if (terms.dialing_paused) return { blocked: 'dialing_paused' };
+  if (refused) return { blocked: refused };
+  const quietUntil = endOfQuietHours(terms, countryOfNumber(toNumber), now);
+  if (quietUntil) return { blocked: 'quiet_hours', until: quietUntil };
+  const left = leftOfLimits(terms, terms);
+  if (left.now <= 0) return { blocked: 'limit_reached' };
+  const mostAttempts = terms.max_attempts_per_person_per_day;
+  if (left.today <= 0 || (mostAttempts !== null && terms.attempts >= mostAttempts)) {
+    return { blocked: 'limit_reached', until: nextUtcDay(now) };
+  }
+  return undefined;
+}
+
+/** In the callee's own time where the number's country has one clock, else in UTC: no time zone is known of them. */
+function endOfQuietHours(terms: PersonTerms, country: string | undefined, now: Date): Date | undefined {
+  const { quiet_hours_start: start, quiet_hours_end: end } = terms;
+  if (start === null || end === null) return undefined;
+  const hours = { days: [1, 2, 3, 4, 5, 6, 7], quiet: { start, end } };
+  const timezone = (country && timeZoneOfCountry(country)) ?? 'UTC';
+  return closedReason(hours, timezone, now) && nextCallingWindow(hours, timezone, now).opensAt;
+}
