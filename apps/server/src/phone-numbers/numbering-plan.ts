@@ -3,7 +3,7 @@ import metadata from 'libphonenumber-js/metadata.max.json';
 interface Plan {
   country: string | undefined;
   general: RegExp;
-  types: { pattern: RegExp; lengths: number[] | undefined; isCostly: boolean }[];
+  types: { pattern: RegExp; lengths: number[] | undefined; isCostly: boolean; isOfFixedLength: boolean }[];
   leading: RegExp | undefined;
 }
 
@@ -12,23 +12,27 @@ type Packed = readonly unknown[];
 type PackedType = readonly [pattern: string, lengths?: number[]];
 /** Where the types of a region hold its premium-rate numbers, and its personal ones, which cost as much (+44 70 …). */
 const COSTLY_TYPES = [3, 4];
+/** Where they hold the numbers of people's voicemail. */
+const VOICEMAIL = 5;
 /** Satellite and international networks, where a minute costs several euros whoever is called. */
 const COSTLY_CODES = ['870', '881', '882', '979'];
 
 const whole = (pattern: unknown) => new RegExp(`^(?:${pattern})$`);
 
 function compile(packed: Packed, country: string | undefined): Plan {
-  const types = ((packed[11] ?? []) as (PackedType | 0)[]).flatMap((type, at) =>
-    type ? [{ type, isCostly: COSTLY_TYPES.includes(at) || COSTLY_CODES.includes(packed[0] as string) }] : [],
-  );
+  const types = ((packed[11] ?? []) as (PackedType | 0)[]).flatMap((type, at) => (type ? [{ type, at }] : []));
   return {
     country,
     general: whole(packed[2]),
-    types: types.map(({ type: [pattern, lengths], isCostly }) => ({
-      pattern: whole(pattern),
-      lengths: lengths ?? (packed[3] as number[] | undefined),
-      isCostly,
-    })),
+    types: types.map(({ type: [pattern, ofType], at }) => {
+      const lengths = ofType ?? (packed[3] as number[] | undefined);
+      return {
+        pattern: whole(pattern),
+        lengths,
+        isCostly: COSTLY_TYPES.includes(at) || COSTLY_CODES.includes(packed[0] as string),
+        isOfFixedLength: at !== VOICEMAIL && lengths !== undefined && lengths.length <= 2,
+      };
+    }),
     leading: packed[10] ? new RegExp(`^(?:${packed[10]})`) : undefined,
   };
 }
@@ -53,8 +57,10 @@ function compileAll(): Map<string, Plan[]> {
 
 const plansByCallingCode = compileAll();
 
-type PlanType = Pick<Plan['types'][number], 'isCostly'>;
-const untyped: PlanType = { isCostly: false };
+type PlanType = Pick<Plan['types'][number], 'isCostly' | 'isOfFixedLength'>;
+const untyped: PlanType = { isCostly: false, isOfFixedLength: false };
+/** As E.164 has it. Some plans have longer numbers inside their country. */
+const MOST_DIGITS = 15;
 
 /** The first type of a plan that a number is of, or nothing where the plan doesn't have it. */
 function typeOf(plan: Plan, national: string): PlanType | undefined {
@@ -71,6 +77,8 @@ export interface PlannedNumber {
   country: string | undefined;
   /** Premium rate, or as dear: personal numbers, satellite and international networks. */
   isCostly: boolean;
+  /** Whether numbers of its kind have one length, or two at most; false for voicemail. */
+  isOfFixedLength: boolean;
 }
 
 /** Numbers kept for examples and films: no exchange has them, the simulator's magic numbers are among them. */
@@ -83,6 +91,7 @@ const FICTIONAL = /^1[2-9]\d\d55501\d\d$/;
  * @returns nothing for a number that can't exist
  */
 export function findPlan(digits: string): PlannedNumber | undefined {
+  if (digits.length > MOST_DIGITS) return undefined;
   for (let length = 1; length <= 3; length += 1) {
     const plans = plansByCallingCode.get(digits.slice(0, length));
     if (!plans) continue;
@@ -90,13 +99,14 @@ export function findPlan(digits: string): PlannedNumber | undefined {
     for (const plan of plans) {
       const type = typeOf(plan, national);
       if (plans.length > 1 && plan.leading ? plan.leading.test(national) : type) {
-        if (type) return { country: plan.country, isCostly: type.isCostly };
+        const { country } = plan;
+        if (type) return { country, isCostly: type.isCostly, isOfFixedLength: type.isOfFixedLength };
         break;
       }
     }
     break;
   }
-  return FICTIONAL.test(digits) ? { country: 'US', isCostly: false } : undefined;
+  return FICTIONAL.test(digits) ? { country: 'US', isCostly: false, isOfFixedLength: true } : undefined;
 }
 
 /** The ISO 3166-1 country of an E.164 number given without its plus; undefined where it belongs to none (+883 …). */

@@ -1,4 +1,5 @@
 import { guardCell } from './cell-guard.ts';
+import type { PhoneNumberFault } from './phone-fault.ts';
 
 /** One thing wrong with one row of the file. */
 export interface RowFault {
@@ -8,7 +9,7 @@ export interface RowFault {
   column: string;
   /** What stands there. */
   value: string;
-  code: 'missing_phone' | 'invalid_phone' | 'invalid_timezone' | 'too_many_fields' | 'row_too_long' | 'unclosed_quote';
+  code: PhoneNumberFault['code'] | 'invalid_timezone' | 'too_many_fields' | 'row_too_long' | 'unclosed_quote';
   /** What is wrong, for a person. */
   reason: string;
 }

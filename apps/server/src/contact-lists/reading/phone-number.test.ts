@@ -22,6 +22,35 @@ describe('readPhoneNumber', () => {
     ['14155550100.0', 'US', 14155550100, 'US'],
     ['\u202a+1\u00a0415\u00a0555\u20110100\u202c', undefined, 14155550100, 'US'],
     ['+80012345678', undefined, 80012345678, undefined],
+    ['0011 64 6 345 6789', 'AU', 6463456789, 'NZ'],
+    ['0064 6 345 6789', 'AU', 6463456789, 'NZ'],
+    ['00 1 415 555 0100', 'AU', 14155550100, 'US'],
+    ['001 44 20 7946 0000', 'SG', 442079460000, 'GB'],
+    ['008 44 20 7946 0000', 'SG', 442079460000, 'GB'],
+    ['001 44 20 7946 0000', 'HK', 442079460000, 'GB'],
+    ['001 44 20 7946 0000', 'TH', 442079460000, 'GB'],
+    ['00700 44 20 7946 0000', 'KR', 442079460000, 'GB'],
+    ['008 44 20 7946 0000', 'ID', 442079460000, 'GB'],
+    ['009 44 20 7946 0000', 'NG', 442079460000, 'GB'],
+    ['009 44 20 7946 0000', 'CO', 442079460000, 'GB'],
+    ['002 44 20 7946 0000', 'TW', 442079460000, 'GB'],
+    ['001 44 20 7946 0000', 'KH', 442079460000, 'GB'],
+    ['810 44 20 7946 0000', 'RU', 442079460000, 'GB'],
+    ['4915112345678', 'DE', 4915112345678, 'DE'],
+    ['49 (0)151 12345678', 'DE', 4915112345678, 'DE'],
+    ['46701234567', 'SE', 46701234567, 'SE'],
+    ['6281234567890', 'ID', 6281234567890, 'ID'],
+    ['15112345678', 'DE', 4915112345678, 'DE'],
+    ['8 (495) 123-45-67', 'RU', 74951234567, 'RU'],
+    ['11 91234-5678', 'BR', 5511912345678, 'BR'],
+    ['372 323 5353', 'IT', 393723235353, 'IT'],
+    ['05.02.20', 'NC', 687050220, 'NC'],
+    ['030/901820', 'DE', 4930901820, 'DE'],
+    ['+49/30/901820-0', undefined, 49309018200, 'DE'],
+    ["'08031234567", 'NG', 2348031234567, 'NG'],
+    ['\u2019030 901820', 'DE', 4930901820, 'DE'],
+    ['\u0660\u0663\u0660 \u0669\u0660\u0661\u0668\u0662\u0660', 'DE', 4930901820, 'DE'],
+    ['\uff0b49\uff13\uff10\u3000901820', undefined, 4930901820, 'DE'],
   ])('reads %s (%s)', (cell, defaultCountry, digits, country) => {
     expect(readPhoneNumber(cell, defaultCountry)).toEqual({ digits, country });
   });
@@ -63,6 +92,32 @@ describe('readPhoneNumber', () => {
     expect(readPhoneNumber('415-555-0100 ext. 9', 'US')).toMatchObject({
       reason: expect.stringContaining('extension'),
     });
+  });
+
+  it.each([
+    ['33612345678', 'DE', 'ambiguous_phone', '+4933612345678 or +33612345678'],
+    ['33612345678', 'US', 'invalid_phone', 'Should this be +33612345678?'],
+    ['4930901820', 'GB', 'invalid_phone', '+4930901820'],
+    ['001 658 912 3456', 'HK', 'ambiguous_phone', '+6589123456 or +16589123456'],
+    ['030 901820 / 901821', 'DE', 'several_phones', 'more than one'],
+    ['030 901820/21', 'DE', 'several_phones', 'more than one'],
+    ['+49 30 901820, +49 30 901821', undefined, 'several_phones', 'more than one'],
+    ['0301234567 oder 0307654321', 'DE', 'several_phones', 'more than one'],
+    ['2026-11-22', 'DE', 'invalid_phone', 'date'],
+    ['22.11.2026', 'DE', 'invalid_phone', 'date'],
+    ['22.11.26', 'DE', 'invalid_phone', 'date'],
+    ['11/22/2026', 'US', 'invalid_phone', 'date'],
+    ['2026-11-22 10:30', 'US', 'invalid_phone', 'date'],
+    ['#N/A', 'US', 'invalid_phone', 'formula'],
+    ['NULL', 'US', 'invalid_phone', 'export found no number'],
+    ['n/a', 'US', 'invalid_phone', 'export found no number'],
+    ['########', 'US', 'invalid_phone', 'too narrow'],
+    ['030 901820', undefined, 'default_country_needed', 'defaultCountry'],
+    ['hello', undefined, 'invalid_phone', 'not a phone number'],
+    ['+4930901820901821', undefined, 'invalid_phone', 'No numbering plan'],
+  ])('refuses %s (%s) as %s, and says %s', (cell, defaultCountry, code, reason) => {
+    const read = readPhoneNumber(cell, defaultCountry);
+    expect(read).toMatchObject({ code, reason: expect.stringContaining(reason) });
   });
 
   it('reads the example of every country, in both of its forms', () => {

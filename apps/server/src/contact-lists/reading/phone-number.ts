@@ -1,6 +1,9 @@
-import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { findPlan } from '../../phone-numbers/numbering-plan.ts';
-import { unguardCell } from './cell-guard.ts';
+import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { type DialingPlan, dialingPlan, withoutTrunkPrefix } from '../../phone-numbers/dialing-plan.ts';
+import { findPlan, type PlannedNumber } from '../../phone-numbers/numbering-plan.ts';
+import { notANumber } from './not-a-number.ts';
+import { type PhoneNumberFault, phoneFault } from './phone-fault.ts';
+import { unwrapCell } from './unwrap-cell.ts';
 
 /** A number in E.164 as a whole number (15 digits fit a double), and its country where it has one. */
 export interface PhoneNumber {
@@ -8,81 +11,132 @@ export interface PhoneNumber {
   country: string | undefined;
 }
 
-/** Why a cell holds no number that can be called. */
-export interface PhoneNumberFault {
-  code: 'missing_phone' | 'invalid_phone';
-  reason: string;
-}
-
 const E164 = /^\+[1-9][0-9]{6,14}$/;
-/** What copying from chats, web pages and spreadsheets leaves around a number: direction marks and odd spaces. */
-const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
-const PUNCTUATION = /[\s().\-/\u00ad\u2010-\u2015\u2212]/g;
-
-const invalid = (reason: string): PhoneNumberFault => ({ code: 'invalid_phone', reason });
+const PUNCTUATION = /[\s().\-/[\]~\u00ad\u00b7\u2010-\u2015\u2212\u30fb]/g;
+/** Where national numbers have no prefix, a foreign one without its plus is hardly shorter. */
+const SHORTEST_FOREIGN = 9;
+const SHORTEST_NATIONAL = 5;
 
 /** Whether a header cell is really a phone number, so that the file has no header. */
 export const isPhoneNumberLike = (cell: string): boolean => /^\+?[\d\s().\-/]{7,20}$/.test(cell);
 
-function international(digits: string): PhoneNumber | undefined {
+/** A number that a plan has, without its plus. */
+type Reading = PhoneNumber & PlannedNumber;
+
+function planned(digits: string): Reading | undefined {
   const plan = findPlan(digits);
-  return plan && { digits: Number(digits), country: plan.country };
+  return plan && { digits: Number(digits), ...plan };
 }
 
-/** Undoes what spreadsheets and address books wrap around a number. */
-function unwrap(cell: string): string {
-  let text = unguardCell(cell.replace(INVISIBLE, '').trim());
-  const formula = /^="?([^"]+)"?$/.exec(text);
-  if (formula) text = formula[1]!;
-  return text
-    .replace(/^tel:/i, '')
-    .replace(/^(\d{7,15})\.0$/, '$1')
-    .replace('\uff0b', '+')
-    .trim();
+/** The same, though a trunk prefix stands behind the country code: +49 (0)30 … */
+function lenient(digits: string): Reading | undefined {
+  const parsed = parsePhoneNumberFromString(`+${digits}`, { extract: false });
+  return parsed?.isValid() ? planned(parsed.number.slice(1)) : undefined;
 }
 
-function reasonOf(text: string, defaultCountry: string | undefined): string {
-  if (/^\d([.,]\d+)?e\+?\d+$/i.test(text)) {
-    return 'A spreadsheet has shortened this number. Format the column as text, and export it again.';
-  }
-  if (!text.startsWith('+') && !defaultCountry) {
-    return 'A number without + and country code can be read only if the list has a defaultCountry.';
-  }
-  return 'This is not a phone number that can be called.';
+const found = ({ digits, country }: Reading): PhoneNumber => ({ digits, country });
+
+function ambiguous(readings: Reading[]): PhoneNumberFault {
+  const shown = readings.map(({ digits }) => `+${digits}`).join(' or ');
+  return phoneFault('ambiguous_phone', `This may be ${shown}. Write it with + and its country code.`);
 }
 
-/** Reads a number that is not plain E.164. `text` is unwrapped. */
-function readNational(text: string, defaultCountry: string | undefined): PhoneNumber | PhoneNumberFault {
-  const bare = text.replace(PUNCTUATION, '');
-  const prefixed = /^00[1-9]/.test(bare) ? `+${bare.slice(2)}` : bare;
-  if (E164.test(prefixed)) {
-    const found = international(prefixed.slice(1));
-    if (found) return found;
-  }
-  if (defaultCountry === 'US' || defaultCountry === 'CA') {
-    const found = /^1?[2-9]\d{9}$/.test(bare) && international(bare.length === 10 ? `1${bare}` : bare);
-    if (found) return found;
-  }
-  const options = { extract: false, ...(defaultCountry && { defaultCountry: defaultCountry as CountryCode }) };
-  const parsed = parsePhoneNumberFromString(prefixed.startsWith('+') ? prefixed : text, options);
-  if (parsed?.ext) return invalid('A number with an extension cannot be dialled. Give the direct number.');
-  if (parsed?.isValid()) return { digits: Number(parsed.number.slice(1)), country: parsed.country };
-  return invalid(reasonOf(text, defaultCountry));
+const distinct = (readings: (Reading | undefined)[]): Reading[] => [
+  ...new Map(readings.flatMap((each) => (each ? [[each.digits, each] as const] : []))).values(),
+];
+
+/** What stands behind the country's own international prefix, and behind `00`. */
+function behindPrefix(bare: string, { internationalPrefix }: DialingPlan): string[] {
+  const prefixes = [internationalPrefix?.exec(bare)?.[0], bare.startsWith('00') ? '00' : undefined];
+  return prefixes.flatMap((prefix) => (prefix && bare[prefix.length] !== '0' ? [bare.slice(prefix.length)] : []));
+}
+
+/** Whether people of the country write the number so: with its trunk prefix, or where that isn't written, without. */
+function isUsualForm(bare: string, national: string, reading: Reading): boolean {
+  if (national !== bare) return true;
+  if (!reading.isOfFixedLength) return false;
+  const parsed = parsePhoneNumberFromString(`+${reading.digits}`, { extract: false });
+  const forms = [parsed?.formatNational(), parsed?.format('NATIONAL', { nationalPrefix: false })];
+  return forms.some((form) => form?.replace(/\D/g, '') === bare);
 }
 
 /**
- * Reads a phone number as people write it: E.164, with spaces and brackets, `00` or `tel:` before it, in the national
- * form of the default country, or as a spreadsheet leaves it (`'+1…`, `="+1…"`, `14155550100.0`). Short and emergency
- * numbers are invalid.
- * @param defaultCountry ISO 3166-1 alpha-2, for national numbers
+ * Reads digits without a plus as somebody in the country writes them: behind its international prefix or `00`, with its own
+ * country code, or national. What can be read in two ways is refused, but that the own country code goes first.
+ */
+function readDialled(bare: string, plan: DialingPlan): PhoneNumber | PhoneNumberFault {
+  const national = withoutTrunkPrefix(plan, bare);
+  const home = planned(plan.callingCode + national);
+  const rests = behindPrefix(bare, plan);
+  const exact = distinct(rests.map(planned));
+  const abroad = exact.length > 0 ? exact : distinct(rests.map(lenient));
+  if (abroad.length > 0) {
+    const readings = distinct([...abroad, home]);
+    return readings.length === 1 ? found(readings[0]!) : ambiguous(readings);
+  }
+  if (bare.startsWith(plan.callingCode)) {
+    const own = planned(bare) ?? (home ? undefined : lenient(bare));
+    if (own) return found(own);
+  }
+  const foreign = plan.hasTrunkPrefix || bare.length >= SHORTEST_FOREIGN ? planned(bare) : undefined;
+  if (home) {
+    const isCertain = !foreign || foreign.digits === home.digits || isUsualForm(bare, national, home);
+    return isCertain ? found(home) : ambiguous([home, foreign]);
+  }
+  if (!foreign) return phoneFault('invalid_phone', 'No numbering plan has this number.');
+  return phoneFault('invalid_phone', `Should this be +${bare}? Write a number of another country with its +.`);
+}
+
+function readBare(bare: string, plan: DialingPlan | undefined): PhoneNumber | PhoneNumberFault {
+  const international = bare.startsWith('+')
+    ? bare.slice(1)
+    : !plan && bare.startsWith('00')
+      ? bare.slice(2)
+      : undefined;
+  if (international !== undefined) {
+    const reading = planned(international) ?? lenient(international);
+    return reading ? found(reading) : phoneFault('invalid_phone', 'No numbering plan has this number.');
+  }
+  if (plan) return readDialled(bare, plan);
+  if (bare.length < SHORTEST_NATIONAL) return phoneFault('invalid_phone', 'This is too short for a phone number.');
+  const reason =
+    'A number without + and country code can be read only if the list has a defaultCountry, such as US. Make a list with one, or write the number with + and its country code.';
+  return phoneFault('default_country_needed', reason);
+}
+
+/** A number among signs that people put between digits, or nothing where other signs stand there. */
+function bareOf(text: string): string | undefined {
+  const bare = text.replace(PUNCTUATION, '');
+  return /^\+?\d+$/.test(bare) ? bare : undefined;
+}
+
+/** Whether a slash parts two numbers; where it only sets off an area code, no number stands before it. */
+function isSeveral(text: string, plan: DialingPlan | undefined): boolean {
+  const slash = text.indexOf('/');
+  const first = slash === -1 ? undefined : bareOf(text.slice(0, slash));
+  return first !== undefined && 'digits' in readBare(first, plan);
+}
+
+/**
+ * Reads a phone number as people write it: E.164, with spaces and brackets, behind `00`, the international prefix of the
+ * default country or `tel:`, in that country's national form, or as a spreadsheet leaves it (`'+1…`, `="+1…"`,
+ * `14155550100.0`). Short and emergency numbers are invalid.
+ * @param defaultCountry ISO 3166-1 alpha-2, for numbers without `+`
  */
 export function readPhoneNumber(cell: string, defaultCountry?: string): PhoneNumber | PhoneNumberFault {
   if (E164.test(cell)) {
-    const found = international(cell.slice(1));
-    if (found) return found;
+    const reading = planned(cell.slice(1));
+    if (reading) return found(reading);
   }
-  const text = unwrap(cell);
-  if (text === '') return { code: 'missing_phone', reason: 'The row has no phone number.' };
-  if (text.length > 64) return invalid('This is not a phone number that can be called.');
-  return readNational(text, defaultCountry && isSupportedCountry(defaultCountry) ? defaultCountry : undefined);
+  const text = unwrapCell(cell);
+  const country = defaultCountry as CountryCode | undefined;
+  const fault = notANumber(text, () => parsePhoneNumberFromString(text, country)?.formatNational() === text);
+  if (fault) return fault;
+  const plan = defaultCountry === undefined ? undefined : dialingPlan(defaultCountry);
+  if (isSeveral(text, plan)) return phoneFault('several_phones', 'The cell holds more than one number. Keep one.');
+  const bare = bareOf(text);
+  if (bare !== undefined) return readBare(bare, plan);
+  return parsePhoneNumberFromString(text, { extract: false, ...(country && { defaultCountry: country }) })?.ext
+    ? phoneFault('invalid_phone', 'A number with an extension cannot be dialled. Give the direct number.')
+    : phoneFault('invalid_phone', 'This is not a phone number.');
 }
