@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
-import { containing, type PageQuery, pageRows } from '../database/page.ts';
+import { type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { Row } from '../database/schema.ts';
 import { newUuid } from '../ids.ts';
 import { hashKey, prefixOf } from './key.ts';
@@ -101,21 +101,10 @@ export async function revokeKey(tx: WorkspaceTx, id: string, now: Date): Promise
 }
 
 /** One page of the keys that are not revoked, by when they were made, and how many there are on all pages. */
-export async function keyPage(tx: WorkspaceTx, page: PageQuery): Promise<{ rows: KeyRow[]; totalCount: number }> {
-  const pattern = page.searchText === undefined ? undefined : containing(page.searchText);
-  const found = keysOf(tx).$if(pattern !== undefined, (query) =>
-    query.where(sql<SqlBool>`(name ilike ${pattern} or prefix ilike ${pattern})`),
-  );
-  const { limit, offset } = pageRows(page);
-  const rows = await found
-    .orderBy('created_at', page.order)
-    .orderBy('id', page.order)
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const { count } = await found
-    .clearSelect()
-    .select((each) => each.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return { rows, totalCount: Number(count) };
-}
+export const keyPage = (tx: WorkspaceTx, page: PageQuery): Promise<Page<KeyRow>> =>
+  readPage(tx, page, {
+    from: sql`api_keys`,
+    where: [sql`workspace_id = ${tx.workspaceId}`, sql`revoked_at is null`],
+    search: ['name', 'prefix'],
+    order: ['created_at', 'id'],
+  });

@@ -15,8 +15,8 @@ export function apiKeyOperations({ database, clock }: { database: Database; cloc
   return {
     listApiKeys: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await database.inSnapshot(workspaceId, (tx) => keyPage(tx, page));
-      return { status: 200, body: { success: true, data: pageAnswer(page, rows.map(present), totalCount) } };
+      const found = await database.inSnapshot(workspaceId, (tx) => keyPage(tx, page));
+      return { status: 200, body: { success: true, data: pageAnswer(page, found, present) } };
     },
 
     createApiKey: async ({ body }, context) => {

@@ -15,7 +15,7 @@ export function batchOperations(deps: BatchDeps) {
       const page = pageOf(query);
       const wanted = { ...page, status: query.status };
       const found = await database.inSnapshot(workspaceId, (tx) => batchPage(tx, wanted, clock.now()));
-      return { status: 200, body: pageAnswer(page, found.items, found.totalCount) };
+      return { status: 200, body: pageAnswer(page, found, (batch) => batch) };
     },
     startBatch: async ({ body, headers }, context) => {
       const { started, replayed } = await startBatch(deps, {

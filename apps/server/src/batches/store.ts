@@ -3,7 +3,7 @@ import { callsPerSecond } from '../campaigns/campaign-stats.ts';
 import type { CampaignRow } from '../campaigns/shape-campaign.ts';
 import { campaignPage, findCampaign } from '../campaigns/store.ts';
 import type { WorkspaceTx } from '../database/database.ts';
-import type { PageQuery } from '../database/page.ts';
+import type { Page, PageQuery } from '../database/page.ts';
 import { type Batch, type BatchStatus, campaignStatuses, shapeBatch } from './batch.ts';
 
 /** One batch, as it is now. */
@@ -16,10 +16,10 @@ export async function batchPage(
   tx: WorkspaceTx,
   { status, ...page }: PageQuery & { status: BatchStatus | undefined },
   now: Date,
-): Promise<{ items: Batch[]; totalCount: number }> {
+): Promise<Page<Batch>> {
   const statuses = status && campaignStatuses[status];
   const { rows, totalCount } = await campaignPage(tx, { ...page, kind: 'batch', statuses });
-  return { items: await shaped(tx, rows, now), totalCount };
+  return { rows: await shaped(tx, rows, now), totalCount };
 }
 
 async function shaped(tx: WorkspaceTx, campaigns: CampaignRow[], now: Date): Promise<Batch[]> {

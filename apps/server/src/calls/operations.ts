@@ -32,7 +32,7 @@ export function callOperations(deps: EndCallDeps & CallResultDeps) {
         queuedBefore: date(query.queuedBefore),
       };
       const found = await database.inSnapshot(workspaceId, (tx) => callPage(tx, wanted));
-      return { status: 200, body: pageAnswer(page, found.rows.map(shapeCall), found.totalCount) };
+      return { status: 200, body: pageAnswer(page, found, shapeCall) };
     },
     getCall: async ({ path }, { workspaceId }) => {
       const call = await database.inWorkspace(workspaceId, (tx) => findCall(tx, fromId(path.roomId)));

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx, WorkspaceTx } from '../database/database.ts';
-import { type PageQuery, pageRows } from '../database/page.ts';
+import { type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { CallStatus } from '../database/schema.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import type { CallKey } from './call.ts';
@@ -47,36 +47,31 @@ export async function callsNamed(tx: Tx, calls: readonly CallKey[]): Promise<(Ca
 }
 
 /** A page of calls, in the order in which they were taken up. */
-export async function callPage(tx: WorkspaceTx, query: CallQuery): Promise<{ rows: CallRow[]; totalCount: number }> {
-  const matching = sql`workspace_id = ${tx.workspaceId}${conditions(query)}`;
-  const { limit, offset } = pageRows(query);
-  const order = sql`order by id ${sql.raw(query.order)}`;
-  const page = sql`select * from calls where ${matching} ${order} limit ${limit} offset ${offset}`;
-  const { rows } = await sql<CallRow>`${withContacts(page)} order by c.id ${sql.raw(query.order)}`.execute(tx.db);
-  const counted = await sql<{ count: number }>`select count(*) as count from calls where ${matching}`.execute(tx.db);
-  return { rows, totalCount: counted.rows[0]!.count };
-}
+export const callPage = (tx: WorkspaceTx, query: CallQuery): Promise<Page<CallRow>> =>
+  readPage(tx, query, {
+    from: sql`calls`,
+    where: [sql`workspace_id = ${tx.workspaceId}`, ...conditions(query)],
+    search: [],
+    order: ['id'],
+    around: (calls) => sql`${withContacts(calls)} order by c.id ${sql.raw(query.order)}`,
+  });
 
 /** A deleted campaign's calls are still found by its ID. */
 const isBatch = (id: string) => sql`exists (select from campaigns p
   where p.workspace_id = calls.workspace_id and p.id = ${id} and p.kind = 'batch')`;
 
-function conditions(query: CallQuery): RawBuilder<unknown> {
+function conditions(query: CallQuery): (RawBuilder<unknown> | false)[] {
   const { campaignId, batchId, contactId, workflowRunId, status, outcome, phoneNumber, queuedAfter, queuedBefore } =
     query;
-  const parts = [
-    campaignId !== undefined && sql` and campaign_id = ${campaignId} and not ${isBatch(campaignId)}`,
-    batchId !== undefined && sql` and campaign_id = ${batchId} and ${isBatch(batchId)}`,
-    contactId !== undefined && sql` and contact_id = ${contactId}`,
-    workflowRunId !== undefined && sql` and workflow_run_id = ${workflowRunId}`,
-    status !== undefined && sql` and status = ${sql.lit(status)}`,
-    outcome !== undefined && sql` and outcome = ${outcome}`,
-    phoneNumber !== undefined && sql` and ${phoneNumber} in (from_number, to_number)`,
-    queuedAfter !== undefined && sql` and queued_at >= ${queuedAfter}`,
-    queuedBefore !== undefined && sql` and queued_at < ${queuedBefore}`,
+  return [
+    campaignId !== undefined && sql`campaign_id = ${campaignId} and not ${isBatch(campaignId)}`,
+    batchId !== undefined && sql`campaign_id = ${batchId} and ${isBatch(batchId)}`,
+    contactId !== undefined && sql`contact_id = ${contactId}`,
+    workflowRunId !== undefined && sql`workflow_run_id = ${workflowRunId}`,
+    status !== undefined && sql`status = ${sql.lit(status)}`,
+    outcome !== undefined && sql`outcome = ${outcome}`,
+    phoneNumber !== undefined && sql`${phoneNumber} in (from_number, to_number)`,
+    queuedAfter !== undefined && sql`queued_at >= ${queuedAfter}`,
+    queuedBefore !== undefined && sql`queued_at < ${queuedBefore}`,
   ];
-  return sql.join(
-    parts.filter((part) => part !== false),
-    sql``,
-  );
 }

@@ -4,7 +4,7 @@ import { toE164 } from '../calls/call.ts';
 import { callVariables } from '../calls/call-variables.ts';
 import { closedReason } from '../calls/calling-window.ts';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, type PageQuery, pageRows } from '../database/page.ts';
+import { type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { ContactState } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
@@ -44,36 +44,42 @@ const counters = {
   skipped: 'skipped',
 } as const satisfies Record<ContactState, keyof CampaignRow>;
 
+const countOf = (campaign: CampaignRow, state: ContactState | undefined): number =>
+  state === undefined ? campaign.total_contacts : campaign[counters[state]];
+
 /** A page of a campaign's contacts, each with why it is not called where it is not. */
 export async function contactPage(
   tx: WorkspaceTx,
   campaign: CampaignRow,
   query: ContactQuery,
   now: Date,
-): Promise<{ items: CampaignContact[]; totalCount: number }> {
+): Promise<Page<CampaignContact>> {
   const situation = await situationOf(tx, campaign, now);
   const zones = await laneZones(tx, campaign);
-  const { state, reason, searchText } = query;
-  const conditions = [sql`c.workspace_id = ${tx.workspaceId} and c.campaign_id = ${campaign.id}`];
-  if (state !== undefined) conditions.push(sql`c.state = ${sql.lit(state)}`);
-  if (reason !== undefined) conditions.push(hasReason(reason, situation, zones, now));
-  if (searchText !== undefined) {
-    const pattern = containing(searchText);
-    conditions.push(sql`(c.name ilike ${pattern} or '+' || c.phone_number::text like ${pattern})`);
-  }
-  const matching = sql.join(conditions, sql` and `);
-  const { limit, offset } = pageRows(query);
-  const { rows } = await sql<ContactRow>`
-    select c.id, c.phone_number, c.name, c."values", l.columns, c.state, c.attempt, c.lane, c.next_attempt_at,
-      c.last_outcome, c.reason,
-      array(select k.id::text from calls k
-        where k.workspace_id = ${tx.workspaceId} and k.contact_id = c.id order by k.attempt) as rooms
-    from (select * from campaign_contacts c where ${matching}
-      order by c.id ${sql.raw(query.order)} limit ${limit} offset ${offset}) as c
-    join contact_lists l on l.workspace_id = c.workspace_id and l.id = c.list_id
-    order by c.id ${sql.raw(query.order)}`.execute(tx.db);
+  const { state, reason } = query;
+  const direction = sql.raw(query.order);
+  const { rows, totalCount } = await readPage<ContactRow>(tx, query, {
+    columns: sql`c.*`,
+    from: sql`campaign_contacts c`,
+    where: [
+      sql`c.workspace_id = ${tx.workspaceId} and c.campaign_id = ${campaign.id}`,
+      state !== undefined && sql`c.state = ${sql.lit(state)}`,
+      reason !== undefined && hasReason(reason, situation, zones, now),
+    ],
+    search: ['c.name', "'+' || c.phone_number::text"],
+    order: ['c.id'],
+    around: (contacts) => sql`
+      select c.id, c.phone_number, c.name, c."values", l.columns, c.state, c.attempt, c.lane, c.next_attempt_at,
+        c.last_outcome, c.reason,
+        array(select k.id::text from calls k
+          where k.workspace_id = ${tx.workspaceId} and k.contact_id = c.id order by k.attempt) as rooms
+      from (${contacts}) as c
+      join contact_lists l on l.workspace_id = c.workspace_id and l.id = c.list_id
+      order by c.id ${direction}`,
+    ...(reason === undefined && query.searchText === undefined && { totalCount: countOf(campaign, state) }),
+  });
   const explain = contactExplainer(situation, now);
-  const items = rows.map((row): CampaignContact => {
+  const contacts = rows.map((row): CampaignContact => {
     const { reason: why, nextAttemptAt } = explain({
       state: row.state,
       timezone: zones.get(row.lane)!,
@@ -93,12 +99,7 @@ export async function contactPage(
       roomIds: row.rooms.map((id) => toId('room', id)),
     };
   });
-  if (reason === undefined && searchText === undefined) {
-    return { items, totalCount: state === undefined ? campaign.total_contacts : campaign[counters[state]] };
-  }
-  const counted = await sql<{ count: number }>`
-    select count(*) as count from campaign_contacts c where ${matching}`.execute(tx.db);
-  return { items, totalCount: counted.rows[0]!.count };
+  return { rows: contacts, totalCount };
 }
 
 /** The time zone of each lane. */

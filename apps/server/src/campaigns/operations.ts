@@ -47,7 +47,7 @@ export function campaignOperations(deps: CampaignDeps) {
       const found = await database.inSnapshot(workspaceId, (tx) =>
         campaignPage(tx, { ...page, kind: 'campaign', statuses: query.status && [query.status] }),
       );
-      return ok(pageAnswer(page, found.rows.map(shapeCampaign), found.totalCount));
+      return ok(pageAnswer(page, found, shapeCampaign));
     },
     createCampaign: async ({ body }, context) => {
       const data = await createCampaign(deps, context.workspaceId, body, (id) => actor(context, 'created', id));
@@ -80,7 +80,7 @@ export function campaignOperations(deps: CampaignDeps) {
       const found = await existing(workspaceId, path.id, (campaign, tx) =>
         contactPage(tx, campaign, wanted, clock.now()),
       );
-      return ok(pageAnswer(page, found.items, found.totalCount));
+      return ok(pageAnswer(page, found, (contact) => contact));
     },
     getCampaignStats: async ({ path }, { workspaceId }) =>
       ok(

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, type PageQuery, pageRows } from '../database/page.ts';
+import { type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { CampaignKind, CampaignStatus } from '../database/schema.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 
@@ -8,42 +8,34 @@ import type { CampaignRow } from './shape-campaign.ts';
 type WantedKind = CampaignKind | 'any';
 
 /** Campaigns with their caller ID and their lists, in the order in which these were given. */
-const selectCampaigns = (tx: WorkspaceTx, kind: WantedKind) =>
-  tx.db
-    .selectFrom('campaigns')
-    .leftJoin('phone_numbers', (join) =>
-      join
-        .onRef('phone_numbers.workspace_id', '=', 'campaigns.workspace_id')
-        .onRef('phone_numbers.id', '=', 'campaigns.phone_number_id'),
-    )
-    .selectAll('campaigns')
-    .select('phone_numbers.phone_number as from_number')
-    .select(
-      sql<CampaignRow['lists']>`(
-        select coalesce(json_agg(json_build_object('id', cl.list_id, 'role', cl.role) order by cl.position), '[]')
-        from campaign_lists cl
-        where cl.workspace_id = campaigns.workspace_id and cl.campaign_id = campaigns.id)`.as('lists'),
-    )
-    .where('campaigns.workspace_id', '=', tx.workspaceId)
-    .$if(kind !== 'any', (q) => q.where('campaigns.kind', '=', kind as CampaignKind));
+const columns = sql`campaigns.*, n.phone_number as from_number,
+  (select coalesce(json_agg(json_build_object('id', cl.list_id, 'role', cl.role) order by cl.position), '[]')
+    from campaign_lists cl
+    where cl.workspace_id = campaigns.workspace_id and cl.campaign_id = campaigns.id) as lists`;
+const from = sql`campaigns
+  left join phone_numbers n on n.workspace_id = campaigns.workspace_id and n.id = campaigns.phone_number_id`;
+const wanted = ({ workspaceId }: WorkspaceTx, kind: WantedKind) => sql`campaigns.workspace_id = ${workspaceId}
+  and ${kind === 'any' ? sql`true` : sql`campaigns.kind = ${sql.lit(kind)}`}`;
+
+async function selectCampaign(tx: WorkspaceTx, id: string, kind: WantedKind, lock: RawBuilder<unknown>) {
+  const { rows } = await sql<CampaignRow>`
+    select ${columns} from ${from} where ${wanted(tx, kind)} and campaigns.id = ${id} ${lock}`.execute(tx.db);
+  return rows[0];
+}
 
 /** One campaign, as it is now. */
-export async function findCampaign(
+export const findCampaign = (
   tx: WorkspaceTx,
   id: string,
   kind: WantedKind = 'campaign',
-): Promise<CampaignRow | undefined> {
-  return selectCampaigns(tx, kind).where('campaigns.id', '=', id).executeTakeFirst();
-}
+): Promise<CampaignRow | undefined> => selectCampaign(tx, id, kind, sql``);
 
 /** The same, its row locked until the transaction ends. */
-export async function lockCampaign(
+export const lockCampaign = (
   tx: WorkspaceTx,
   id: string,
   kind: WantedKind = 'campaign',
-): Promise<CampaignRow | undefined> {
-  return selectCampaigns(tx, kind).where('campaigns.id', '=', id).forUpdate('campaigns').executeTakeFirst();
-}
+): Promise<CampaignRow | undefined> => selectCampaign(tx, id, kind, sql`for update of campaigns`);
 
 /** Which campaigns are listed. */
 export interface CampaignQuery extends PageQuery {
@@ -52,30 +44,14 @@ export interface CampaignQuery extends PageQuery {
   statuses: readonly CampaignStatus[] | undefined;
 }
 
-export async function campaignPage(
-  tx: WorkspaceTx,
-  query: CampaignQuery,
-): Promise<{ rows: CampaignRow[]; totalCount: number }> {
-  const { kind, statuses, searchText } = query;
-  const pattern = searchText && containing(searchText);
-  const counted = await tx.db
-    .selectFrom('campaigns')
-    .select(sql<number>`count(*)`.as('count'))
-    .where('workspace_id', '=', tx.workspaceId)
-    .where('kind', '=', kind)
-    .$if(statuses !== undefined, (q) => q.where('status', 'in', statuses!))
-    .$if(pattern !== undefined, (q) => q.where('name', 'ilike', pattern!))
-    .executeTakeFirstOrThrow();
-  const rows = await selectCampaigns(tx, kind)
-    .$if(statuses !== undefined, (q) => q.where('campaigns.status', 'in', statuses!))
-    .$if(pattern !== undefined, (q) => q.where('campaigns.name', 'ilike', pattern!))
-    .orderBy('campaigns.created_at', query.order)
-    .orderBy('campaigns.id', query.order)
-    .limit(pageRows(query).limit)
-    .offset(pageRows(query).offset)
-    .execute();
-  return { rows, totalCount: counted.count };
-}
+export const campaignPage = (tx: WorkspaceTx, { kind, statuses, ...page }: CampaignQuery): Promise<Page<CampaignRow>> =>
+  readPage(tx, page, {
+    columns,
+    from,
+    where: [wanted(tx, kind), statuses !== undefined && sql`campaigns.status = any(${statuses}::text[])`],
+    search: ['campaigns.name'],
+    order: ['campaigns.created_at', 'campaigns.id'],
+  });
 
 /** The uploads that hold a campaign's contacts, in the order in which they are read. */
 export async function contactUploads(tx: WorkspaceTx, campaignId: string): Promise<string[]> {

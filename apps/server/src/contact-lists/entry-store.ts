@@ -1,7 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, type PageQuery, pageRows } from '../database/page.ts';
+import { containing, countedPage, type Page, type PageQuery, pageRows } from '../database/page.ts';
 import type { ListRow } from './list.ts';
 
 type ContactListEntry = components['schemas']['ContactListEntry'];
@@ -31,11 +31,7 @@ function shapeEntry(row: EntryRow, columns: readonly string[]): ContactListEntry
  * A page of the imported entries, in the order of their imports and, within one, of the file. Each upload is read by
  * its own index, so that the first pages cost the same in a list of a million.
  */
-export async function entryPage(
-  tx: WorkspaceTx,
-  list: ListRow,
-  query: PageQuery,
-): Promise<{ items: ContactListEntry[]; totalCount: number }> {
+export async function entryPage(tx: WorkspaceTx, list: ListRow, query: PageQuery): Promise<Page<ContactListEntry>> {
   const { limit, offset } = pageRows(query);
   const direction = sql.raw(query.order);
   const pattern = query.searchText === undefined ? undefined : containing(query.searchText);
@@ -48,22 +44,18 @@ export async function entryPage(
   const entriesOfUpload = sql`
     from contact_list_entries entry
     where entry.workspace_id = ${tx.workspaceId} and entry.upload_id = upload.id ${matches}`;
-  const { rows } = await sql<EntryRow>`
+  const page = sql<EntryRow>`
     select entry.*, upload.processed_at
     from (${uploads}) upload cross join lateral (
       select entry.phone_number, entry.name, entry.timezone, entry."values", entry.row_number ${entriesOfUpload}
       order by entry.row_number ${direction} limit ${limit + offset}
     ) entry
     order by upload.processed_at ${direction}, upload.id ${direction}, entry.row_number ${direction}
-    limit ${limit} offset ${offset}`.execute(tx.db);
-  const totalCount = pattern
-    ? (
-        await sql<{ count: number }>`
-          select coalesce(sum(found.count), 0)::bigint as count
-          from (${uploads}) upload cross join lateral (select count(*) as count ${entriesOfUpload}) found`.execute(
-          tx.db,
-        )
-      ).rows[0]!.count
-    : list.total_entries;
-  return { items: rows.map((row) => shapeEntry(row, list.columns)), totalCount };
+    limit ${limit} offset ${offset}`;
+  const count = pattern
+    ? sql`(select coalesce(sum(found.count), 0)::bigint
+        from (${uploads}) upload cross join lateral (select count(*) as count ${entriesOfUpload}) found)`
+    : sql`${list.total_entries}::bigint`;
+  const { rows, totalCount } = await countedPage(tx, count, page);
+  return { rows: rows.map((row) => shapeEntry(row, list.columns)), totalCount };
 }

@@ -52,7 +52,7 @@ export function contactListOperations(deps: ContactListDeps) {
         const upload = latest.get(list.id);
         return shapeList(list, upload && (await present(upload)));
       });
-      return { status: 200, body: pageAnswer(page, await Promise.all(items), totalCount) };
+      return { status: 200, body: pageAnswer(page, { rows: await Promise.all(items), totalCount }, (list) => list) };
     },
 
     createContactList: async ({ body }, context) => {
@@ -80,12 +80,12 @@ export function contactListOperations(deps: ContactListDeps) {
 
     listContactListEntries: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { items, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
+      const found = await database.inSnapshot(workspaceId, async (tx) => {
         const list = await findList(tx, fromId(path.id));
         if (!list) throw notFound();
         return entryPage(tx, list, page);
       });
-      return { status: 200, body: pageAnswer(page, items, totalCount) };
+      return { status: 200, body: pageAnswer(page, found, (entry) => entry) };
     },
 
     listContactListUploads: async ({ path, query }, { workspaceId }) => {
@@ -95,7 +95,8 @@ export function contactListOperations(deps: ContactListDeps) {
         if (!list) throw notFound();
         return uploadPage(tx, list.id, page);
       });
-      return { status: 200, body: pageAnswer(page, await Promise.all(rows.map(present)), totalCount) };
+      const uploads = { rows: await Promise.all(rows.map(present)), totalCount };
+      return { status: 200, body: pageAnswer(page, uploads, (upload) => upload) };
     },
 
     createContactListUpload: async ({ path, body }, context) => {

@@ -1,6 +1,6 @@
 import { type Insertable, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, type PageQuery, pageRows } from '../database/page.ts';
+import { type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { Schema } from '../database/schema.ts';
 import type { ListRow } from './list.ts';
 import type { UploadRow } from './upload.ts';
@@ -67,45 +67,21 @@ export async function latestUploads(tx: WorkspaceTx, listIds: string[]): Promise
 }
 
 /** Lists of type `batch` are left out: there is one for every batch. */
-export async function listPage(tx: WorkspaceTx, query: PageQuery): Promise<{ rows: ListRow[]; totalCount: number }> {
-  let matching = tx.db
-    .selectFrom('contact_lists')
-    .where('workspace_id', '=', tx.workspaceId)
-    .where(sql<boolean>`status <> 'archived' and type <> 'batch'`);
-  if (query.searchText !== undefined) matching = matching.where('name', 'ilike', containing(query.searchText));
-  const { totalCount } = await matching.select(sql<number>`count(*)`.as('totalCount')).executeTakeFirstOrThrow();
-  const { limit, offset } = pageRows(query);
-  const rows = await matching
-    .selectAll()
-    .orderBy('created_at', query.order)
-    .orderBy('id', query.order)
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  return { rows, totalCount };
-}
+export const listPage = (tx: WorkspaceTx, query: PageQuery): Promise<Page<ListRow>> =>
+  readPage(tx, query, {
+    from: sql`contact_lists`,
+    where: [sql`workspace_id = ${tx.workspaceId}`, sql`status <> 'archived' and type <> 'batch'`],
+    search: ['name'],
+    order: ['created_at', 'id'],
+  });
 
-export async function uploadPage(
-  tx: WorkspaceTx,
-  listId: string,
-  query: PageQuery,
-): Promise<{ rows: UploadRow[]; totalCount: number }> {
-  let matching = tx.db
-    .selectFrom('contact_list_uploads')
-    .where('workspace_id', '=', tx.workspaceId)
-    .where('list_id', '=', listId);
-  if (query.searchText !== undefined) matching = matching.where('file_name', 'ilike', containing(query.searchText));
-  const { totalCount } = await matching.select(sql<number>`count(*)`.as('totalCount')).executeTakeFirstOrThrow();
-  const { limit, offset } = pageRows(query);
-  const rows = await matching
-    .selectAll()
-    .orderBy('created_at', query.order)
-    .orderBy('id', query.order)
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  return { rows, totalCount };
-}
+export const uploadPage = (tx: WorkspaceTx, listId: string, query: PageQuery): Promise<Page<UploadRow>> =>
+  readPage(tx, query, {
+    from: sql`contact_list_uploads`,
+    where: [sql`workspace_id = ${tx.workspaceId}`, sql`list_id = ${listId}`],
+    search: ['file_name'],
+    order: ['created_at', 'id'],
+  });
 
 /**
  * Gives the list those of these variables that it doesn't have yet, at the end of its columns.

@@ -13,8 +13,8 @@ export function doNotCallOperations({ database, clock }: { database: Database; c
   return {
     listDoNotCall: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await database.inSnapshot(workspaceId, (tx) => listDoNotCall(tx, page));
-      return { status: 200, body: pageAnswer(page, rows.map(present), totalCount) };
+      const found = await database.inSnapshot(workspaceId, (tx) => listDoNotCall(tx, page));
+      return { status: 200, body: pageAnswer(page, found, present) };
     },
 
     addDoNotCall: async ({ body }, context) => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, type PageQuery, pageRows } from '../database/page.ts';
+import { containing, countedPage, type Page, type PageQuery, pageRows } from '../database/page.ts';
 import { doNotCallNumbers, readDoNotCallUploads } from './do-not-call-numbers.ts';
 
 /** A number that is not called, and where that stands: an opt-out, or an entry of a list. Numbers are E.164 without plus. */
@@ -51,10 +51,7 @@ export async function removeOptOut(tx: WorkspaceTx, phoneNumber: number): Promis
  * One page of opt-outs and list entries together, by time, and how many there are on all pages. The entries of one upload
  * have one time, so each upload gives no more than the page's end is away from the beginning, by its index on the number.
  */
-export async function listDoNotCall(
-  tx: WorkspaceTx,
-  page: PageQuery,
-): Promise<{ rows: DoNotCallRow[]; totalCount: number }> {
+export async function listDoNotCall(tx: WorkspaceTx, page: PageQuery): Promise<Page<DoNotCallRow>> {
   const { workspaceId } = tx;
   const { limit, offset } = pageRows(page);
   const direction = sql.raw(page.order === 'asc' ? 'asc' : 'desc');
@@ -75,11 +72,7 @@ export async function listDoNotCall(
       where u.workspace_id = ${workspaceId} and u.id = any(${uploads}::uuid[])
     ) entry
     order by created_at ${direction}, phone_number ${direction}, list_id ${direction}
-    limit ${limit} offset ${offset}`.execute(tx.db);
-  const count = sql<{ count: number }>`
-    select count(*) from (${doNotCallNumbers(sql`${workspaceId}`, sql`${uploads}`)}) as d where ${matching}`.execute(
-    tx.db,
-  );
-  const [{ rows }, counted] = await Promise.all([entries, count]);
-  return { rows, totalCount: counted.rows[0]!.count };
+    limit ${limit} offset ${offset}`;
+  const count = sql`(select count(*) from (${doNotCallNumbers(sql`${workspaceId}`, sql`${uploads}`)}) as d where ${matching})`;
+  return countedPage(tx, count, entries);
 }

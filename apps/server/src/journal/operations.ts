@@ -12,8 +12,8 @@ export function auditLogOperations(database: Database) {
       const { apiKeyId, action, resourceId, createdAfter, createdBefore } = query;
       const keyId = apiKeyId === undefined ? undefined : fromId(apiKeyId);
       const wanted = { ...page, keyId, action, resourceId, createdAfter, createdBefore };
-      const { rows, totalCount } = await database.inSnapshot(workspaceId, (tx) => auditPage(tx, wanted));
-      return { status: 200, body: { success: true, data: pageAnswer(page, rows.map(present), totalCount) } };
+      const found = await database.inSnapshot(workspaceId, (tx) => auditPage(tx, wanted));
+      return { status: 200, body: { success: true, data: pageAnswer(page, found, present) } };
     },
   } satisfies Handlers<'listAuditLog'>;
 }

@@ -48,8 +48,8 @@ export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
   return {
     listKnowledgeBases: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await database.inSnapshot(workspaceId, (tx) => knowledgeBasePage(tx, page));
-      return { status: 200, body: wrapped(pageAnswer(page, rows.map(shapeSummary), totalCount)) };
+      const found = await database.inSnapshot(workspaceId, (tx) => knowledgeBasePage(tx, page));
+      return { status: 200, body: wrapped(pageAnswer(page, found, shapeSummary)) };
     },
 
     createKnowledgeBase: async ({ body }, context) => {

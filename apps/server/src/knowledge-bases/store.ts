@@ -1,6 +1,7 @@
-import { type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, type PageQuery, pageRows } from '../database/page.ts';
+import { type Page, type PageQuery, readPage } from '../database/page.ts';
+import type { Row } from '../database/schema.ts';
 import type { DocumentRow } from './document.ts';
 import type { KnowledgeBaseRow } from './knowledge-base.ts';
 
@@ -50,24 +51,13 @@ export async function lockKnowledgeBase(tx: WorkspaceTx, id: string): Promise<Kn
 }
 
 /** One page of knowledge bases, and how many there are on all pages. */
-export async function knowledgeBasePage(
-  tx: WorkspaceTx,
-  page: PageQuery,
-): Promise<{ rows: KnowledgeBaseRow[]; totalCount: number }> {
-  let matching = tx.db.selectFrom('knowledge_bases').where('workspace_id', '=', tx.workspaceId);
-  if (page.searchText !== undefined) {
-    const pattern = containing(page.searchText);
-    matching = matching.where(sql<SqlBool>`(name ilike ${pattern} or description ilike ${pattern})`);
-  }
-  const { totalCount } = await matching.select(sql<number>`count(*)`.as('totalCount')).executeTakeFirstOrThrow();
-  const { limit, offset } = pageRows(page);
-  const rows = await matching
-    .selectAll()
-    .orderBy('created_at', page.order)
-    .orderBy('id', page.order)
-    .limit(limit)
-    .offset(offset)
-    .execute();
+export async function knowledgeBasePage(tx: WorkspaceTx, page: PageQuery): Promise<Page<KnowledgeBaseRow>> {
+  const { rows, totalCount } = await readPage<Row<'knowledge_bases'>>(tx, page, {
+    from: sql`knowledge_bases`,
+    where: [sql`workspace_id = ${tx.workspaceId}`],
+    search: ['name', 'description'],
+    order: ['created_at', 'id'],
+  });
   return { rows: await withDerived(tx, rows), totalCount };
 }
 

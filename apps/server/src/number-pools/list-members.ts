@@ -1,65 +1,40 @@
 import type { components } from '@trunkline/client/schema';
-import { type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, type PageQuery, pageRows } from '../database/page.ts';
+import { type Page, type PageQuery, readPage } from '../database/page.ts';
+import type { Row } from '../database/schema.ts';
 import type { PhoneNumberRow } from '../phone-numbers/phone-number.ts';
 import { presentNumber } from '../phone-numbers/present-number.ts';
 
 type Member = components['schemas']['NumberPoolMember'];
 
-interface MemberRow extends PhoneNumberRow {
-  last_used_at: Date;
-  day: string;
-  attempts: number;
-  answered: number;
-  failed: number;
-  cooling_until: Date | null;
-}
+type MemberRow = PhoneNumberRow &
+  Pick<Row<'number_usage'>, 'last_used_at' | 'day' | 'attempts' | 'answered' | 'failed' | 'cooling_until'>;
+
+const from = sql`number_usage u join phone_numbers n on n.workspace_id = u.workspace_id and n.id = u.phone_number_id`;
+const isMember = ({ workspaceId }: WorkspaceTx, poolId: string) =>
+  sql`u.workspace_id = ${workspaceId} and u.pool_id = ${poolId}`;
 
 /** A pool's numbers, in the order in which they came to the workspace. */
-export const poolNumbers = (tx: WorkspaceTx, poolId: string): Promise<PhoneNumberRow[]> =>
-  membersOf(tx, poolId).orderBy('n.created_at').orderBy('n.id').execute();
-
-const membersOf = (tx: WorkspaceTx, poolId: string) =>
-  tx.db
-    .selectFrom('number_usage as u')
-    .innerJoin('phone_numbers as n', (join) =>
-      join.onRef('n.workspace_id', '=', 'u.workspace_id').onRef('n.id', '=', 'u.phone_number_id'),
-    )
-    .where('u.workspace_id', '=', tx.workspaceId)
-    .where('u.pool_id', '=', poolId)
-    .selectAll('n');
-
-/** One page of a pool's members, each with how it has fared today (UTC), and how many there are on all pages. */
-export async function memberPage(
-  tx: WorkspaceTx,
-  poolId: string,
-  page: PageQuery,
-  now: Date,
-): Promise<{ items: Member[]; totalCount: number }> {
-  const pattern = page.searchText === undefined ? undefined : containing(page.searchText);
-  const found = membersOf(tx, poolId).$if(pattern !== undefined, (query) =>
-    query.where(
-      sql<SqlBool>`(n.phone_number ilike ${pattern} or n.friendly_name ilike ${pattern} or n.label ilike ${pattern})`,
-    ),
-  );
-  const { limit, offset } = pageRows(page);
-  const rows = await found
-    .select(['u.last_used_at', 'u.day', 'u.attempts', 'u.answered', 'u.failed', 'u.cooling_until'])
-    .orderBy('n.created_at', page.order)
-    .orderBy('n.id', page.order)
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const { count } = await found
-    .clearSelect()
-    .select((each) => each.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return { items: rows.map((row) => presentMember(row, now)), totalCount: count };
+export async function poolNumbers(tx: WorkspaceTx, poolId: string): Promise<PhoneNumberRow[]> {
+  const { rows } = await sql<PhoneNumberRow>`
+    select n.* from ${from} where ${isMember(tx, poolId)} order by n.created_at, n.id`.execute(tx.db);
+  return rows;
 }
 
-function presentMember(row: MemberRow, now: Date): Member {
+/** One page of a pool's members, each with how it has fared today (UTC), and how many there are on all pages. */
+export const memberPage = (tx: WorkspaceTx, poolId: string, page: PageQuery): Promise<Page<MemberRow>> =>
+  readPage(tx, page, {
+    columns: sql`n.*, u.last_used_at, u.day, u.attempts, u.answered, u.failed, u.cooling_until`,
+    from,
+    where: [isMember(tx, poolId)],
+    search: ['n.phone_number', 'n.friendly_name', 'n.label'],
+    order: ['n.created_at', 'n.id'],
+  });
+
+/** A member as clients see it. */
+export function presentMember(row: MemberRow, now: Date): Member {
   const { last_used_at: lastUsed, cooling_until: cooling } = row;
   const today = row.day === utcDay(now);
   return {

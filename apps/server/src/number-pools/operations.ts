@@ -7,7 +7,7 @@ import { notFound } from '../service-error.ts';
 import { createPool } from './create-pool.ts';
 import { deletePool } from './delete-pool.ts';
 import type { NumberPoolDeps } from './deps.ts';
-import { memberPage } from './list-members.ts';
+import { memberPage, presentMember } from './list-members.ts';
 import { moveMember } from './move-member.ts';
 import { shapePool } from './pool.ts';
 import { findPool, poolPage } from './store.ts';
@@ -22,8 +22,8 @@ export function numberPoolOperations(deps: NumberPoolDeps) {
   return {
     listNumberPools: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await database.inSnapshot(workspaceId, (tx) => poolPage(tx, page));
-      return { status: 200, body: wrapped(pageAnswer(page, rows.map(shapePool), totalCount)) };
+      const found = await database.inSnapshot(workspaceId, (tx) => poolPage(tx, page));
+      return { status: 200, body: wrapped(pageAnswer(page, found, shapePool)) };
     },
 
     createNumberPool: async ({ body }, context) => {
@@ -51,12 +51,12 @@ export function numberPoolOperations(deps: NumberPoolDeps) {
 
     listNumberPoolMembers: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { items, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
+      const found = await database.inSnapshot(workspaceId, async (tx) => {
         const pool = await findPool(tx, fromId(path.id));
         if (!pool) throw notFound();
-        return memberPage(tx, pool.id, page, clock.now());
+        return memberPage(tx, pool.id, page);
       });
-      return { status: 200, body: wrapped(pageAnswer(page, items, totalCount)) };
+      return { status: 200, body: wrapped(pageAnswer(page, found, (row) => presentMember(row, clock.now()))) };
     },
 
     moveNumberPoolMember: async ({ path, body }, context) => {

@@ -1,21 +1,17 @@
-import { type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, type PageQuery, pageRows } from '../database/page.ts';
+import { type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { CountedPool } from './pool.ts';
 
-const countedPools = (tx: WorkspaceTx) =>
-  tx.db
-    .selectFrom('number_pools')
-    .selectAll()
-    .select(
-      sql<number>`(select count(*) from number_usage u
-        where u.workspace_id = number_pools.workspace_id and u.pool_id = number_pools.id)`.as('count'),
-    )
-    .where('workspace_id', '=', tx.workspaceId);
+const columns = sql`number_pools.*, (select count(*) from number_usage u
+  where u.workspace_id = number_pools.workspace_id and u.pool_id = number_pools.id) as count`;
 
 /** A pool with its count of members. */
-export const findPool = (tx: WorkspaceTx, id: string): Promise<CountedPool | undefined> =>
-  countedPools(tx).where('id', '=', id).executeTakeFirst();
+export async function findPool({ db, workspaceId }: WorkspaceTx, id: string): Promise<CountedPool | undefined> {
+  const { rows } = await sql<CountedPool>`
+    select ${columns} from number_pools where workspace_id = ${workspaceId} and id = ${id}`.execute(db);
+  return rows[0];
+}
 
 /**
  * Locks pools by ascending ID, against claims from them as much as against other changes: what a claim has read of a
@@ -34,22 +30,11 @@ export async function lockPools(tx: WorkspaceTx, ids: string[]): Promise<Set<str
 }
 
 /** One page of pools, and how many there are on all pages. */
-export async function poolPage(tx: WorkspaceTx, page: PageQuery): Promise<{ rows: CountedPool[]; totalCount: number }> {
-  const pattern = page.searchText === undefined ? undefined : containing(page.searchText);
-  const matching = sql<SqlBool>`(name ilike ${pattern} or description ilike ${pattern})`;
-  const { limit, offset } = pageRows(page);
-  const rows = await countedPools(tx)
-    .$if(pattern !== undefined, (query) => query.where(matching))
-    .orderBy('created_at', page.order)
-    .orderBy('id', page.order)
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const { count } = await tx.db
-    .selectFrom('number_pools')
-    .select((each) => each.fn.countAll<number>().as('count'))
-    .where('workspace_id', '=', tx.workspaceId)
-    .$if(pattern !== undefined, (query) => query.where(matching))
-    .executeTakeFirstOrThrow();
-  return { rows, totalCount: count };
-}
+export const poolPage = (tx: WorkspaceTx, page: PageQuery): Promise<Page<CountedPool>> =>
+  readPage(tx, page, {
+    columns,
+    from: sql`number_pools`,
+    where: [sql`workspace_id = ${tx.workspaceId}`],
+    search: ['name', 'description'],
+    order: ['created_at', 'id'],
+  });

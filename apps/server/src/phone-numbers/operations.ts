@@ -19,8 +19,8 @@ export function phoneNumberOperations(deps: PhoneNumberDeps) {
     listPhoneNumbers: async ({ query }, { workspaceId }) => {
       const { column = 'created_at' } = query;
       const page = { ...pageOf(query), column };
-      const { rows, totalCount } = await database.inSnapshot(workspaceId, (tx) => listNumbers(tx, page));
-      return { status: 200, body: { ...pageAnswer(page, rows.map(presentNumber), totalCount), column } };
+      const found = await database.inSnapshot(workspaceId, (tx) => listNumbers(tx, page));
+      return { status: 200, body: { ...pageAnswer(page, found, presentNumber), column } };
     },
 
     searchAvailablePhoneNumbers: async ({ query }) => ({

@@ -1,7 +1,7 @@
 import { type SqlBool, sql, type Updateable } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
-import { containing, type PageQuery, pageRows } from '../database/page.ts';
+import { type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { Schema } from '../database/schema.ts';
 import type { ProviderNumber } from '../telephony/gateway.ts';
 import type { PhoneNumberDeps } from './deps.ts';
@@ -68,31 +68,16 @@ export function moveNumber(
 }
 
 /** One page of numbers that are not released, and how many there are on all pages. */
-export async function listNumbers(
+export const listNumbers = (
   tx: WorkspaceTx,
   page: PageQuery & { column: 'phone_number' | 'created_at' },
-): Promise<{ rows: PhoneNumberRow[]; totalCount: number }> {
-  const pattern = page.searchText === undefined ? undefined : containing(page.searchText);
-  const found = numbersOf(tx)
-    .where(isNotReleased)
-    .$if(pattern !== undefined, (query) =>
-      query.where(
-        sql<SqlBool>`(phone_number ilike ${pattern} or friendly_name ilike ${pattern} or label ilike ${pattern})`,
-      ),
-    );
-  const { limit, offset } = pageRows(page);
-  const rows = await found
-    .orderBy(page.column, page.order)
-    .orderBy('id', page.order)
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const { count } = await found
-    .clearSelect()
-    .select((each) => each.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return { rows, totalCount: Number(count) };
-}
+): Promise<Page<PhoneNumberRow>> =>
+  readPage(tx, page, {
+    from: sql`phone_numbers`,
+    where: [sql`workspace_id = ${tx.workspaceId}`, isNotReleased],
+    search: ['phone_number', 'friendly_name', 'label'],
+    order: [page.column, 'id'],
+  });
 
 /** Whether a number's provider has sold it to another of our reservations or workspaces. */
 export async function isHeldElsewhere(tx: EngineTx, row: PhoneNumberRow): Promise<boolean> {

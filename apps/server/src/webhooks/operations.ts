@@ -20,8 +20,8 @@ export function webhookOperations(deps: WebhookDeps) {
   return {
     listWebhooks: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await database.inSnapshot(workspaceId, (tx) => webhookPage(tx, page));
-      return { status: 200, body: { success: true, data: pageAnswer(page, rows.map(presentWebhook), totalCount) } };
+      const found = await database.inSnapshot(workspaceId, (tx) => webhookPage(tx, page));
+      return { status: 200, body: { success: true, data: pageAnswer(page, found, presentWebhook) } };
     },
 
     createWebhook: async ({ body }, context) => {
@@ -59,11 +59,11 @@ export function webhookOperations(deps: WebhookDeps) {
       const page = pageOf(query);
       const { status, eventType } = query;
       const webhookId = fromId(path.webhookId);
-      const { rows, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
+      const found = await database.inSnapshot(workspaceId, async (tx) => {
         if (!(await findWebhook(tx, webhookId))) throw notFound();
         return deliveryPage(tx, { ...page, webhookId, status, eventType });
       });
-      return { status: 200, body: { success: true, data: pageAnswer(page, rows.map(presentDelivery), totalCount) } };
+      return { status: 200, body: { success: true, data: pageAnswer(page, found, presentDelivery) } };
     },
 
     replayWebhookDelivery: async ({ path }, context) => {

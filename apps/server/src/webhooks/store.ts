@@ -1,6 +1,6 @@
-import { type Insertable, type SqlBool, sql, type Updateable } from 'kysely';
+import { type Insertable, sql, type Updateable } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, type PageQuery, pageRows } from '../database/page.ts';
+import { type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { Schema } from '../database/schema.ts';
 import type { DeliveryRow } from './delivery.ts';
 import type { WebhookRow } from './webhook.ts';
@@ -55,29 +55,13 @@ export function changeWebhook(
 }
 
 /** One page of endpoints, by time, and how many there are on all pages. */
-export async function webhookPage(
-  tx: WorkspaceTx,
-  page: PageQuery,
-): Promise<{ rows: WebhookRow[]; totalCount: number }> {
-  const pattern = page.searchText === undefined ? undefined : containing(page.searchText);
-  const found = tx.db
-    .selectFrom('webhooks')
-    .where('workspace_id', '=', tx.workspaceId)
-    .where('deleted_at', 'is', null)
-    .$if(pattern !== undefined, (query) =>
-      query.where(sql<SqlBool>`(url ilike ${pattern} or description ilike ${pattern})`),
-    );
-  const { limit, offset } = pageRows(page);
-  const rows = await found
-    .selectAll()
-    .orderBy('created_at', page.order)
-    .orderBy('id', page.order)
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const { count } = await found.select((each) => each.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
-  return { rows, totalCount: Number(count) };
-}
+export const webhookPage = (tx: WorkspaceTx, page: PageQuery): Promise<Page<WebhookRow>> =>
+  readPage(tx, page, {
+    from: sql`webhooks`,
+    where: [sql`workspace_id = ${tx.workspaceId}`, sql`deleted_at is null`],
+    search: ['url', 'description'],
+    order: ['created_at', 'id'],
+  });
 
 /** Which deliveries of an endpoint are wanted. */
 export interface DeliveryQuery extends PageQuery {
@@ -87,28 +71,21 @@ export interface DeliveryQuery extends PageQuery {
 }
 
 /** One page of deliveries, in the order in which they were made, and how many there are on all pages. */
-export async function deliveryPage(
+export const deliveryPage = (
   tx: WorkspaceTx,
-  query: DeliveryQuery,
-): Promise<{ rows: DeliveryRow[]; totalCount: number }> {
-  const { webhookId, status, eventType, searchText } = query;
-  const pattern = searchText === undefined ? undefined : containing(searchText);
-  const found = tx.db
-    .selectFrom('webhook_deliveries')
-    .where('workspace_id', '=', tx.workspaceId)
-    .where('webhook_id', '=', webhookId)
-    .$if(status !== undefined, (all) => all.where(sql<SqlBool>`status = ${sql.lit(status)}`))
-    .$if(eventType !== undefined, (all) => all.where('event_type', '=', eventType!))
-    .$if(pattern !== undefined, (all) =>
-      all.where(
-        sql<SqlBool>`('evt_' || replace(event_id::text, '-', '') ilike ${pattern} or event_type ilike ${pattern})`,
-      ),
-    );
-  const { limit, offset } = pageRows(query);
-  const rows = await found.selectAll().orderBy('id', query.order).limit(limit).offset(offset).execute();
-  const { count } = await found.select((each) => each.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
-  return { rows, totalCount: Number(count) };
-}
+  { webhookId, status, eventType, ...page }: DeliveryQuery,
+): Promise<Page<DeliveryRow>> =>
+  readPage(tx, page, {
+    from: sql`webhook_deliveries`,
+    where: [
+      sql`workspace_id = ${tx.workspaceId}`,
+      sql`webhook_id = ${webhookId}`,
+      status !== undefined && sql`status = ${sql.lit(status)}`,
+      eventType !== undefined && sql`event_type = ${eventType}`,
+    ],
+    search: ["'evt_' || replace(event_id::text, '-', '')", 'event_type'],
+    order: ['id'],
+  });
 
 export function findDelivery(tx: WorkspaceTx, webhookId: string, id: string): Promise<DeliveryRow | undefined> {
   return tx.db

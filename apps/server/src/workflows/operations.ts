@@ -27,8 +27,8 @@ export function workflowOperations(deps: WorkflowDeps) {
   return {
     listWorkflows: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await database.inSnapshot(workspaceId, (tx) => workflowPage(tx, page));
-      return { status: 200, body: wrapped(pageAnswer(page, rows.map(shapeSummary), totalCount)) };
+      const found = await database.inSnapshot(workspaceId, (tx) => workflowPage(tx, page));
+      return { status: 200, body: wrapped(pageAnswer(page, found, shapeSummary)) };
     },
 
     createWorkflow: async ({ body }, context) => {
@@ -61,12 +61,12 @@ export function workflowOperations(deps: WorkflowDeps) {
 
     listWorkflowVersions: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
+      const found = await database.inSnapshot(workspaceId, async (tx) => {
         const workflowId = fromId(path.workflowId);
         await requireWorkflow(tx, workflowId);
         return versionPage(tx, workflowId, page);
       });
-      return { status: 200, body: wrapped(pageAnswer(page, rows.map(shapeVersion), totalCount)) };
+      return { status: 200, body: wrapped(pageAnswer(page, found, shapeVersion)) };
     },
   } satisfies Handlers<Ids>;
 }

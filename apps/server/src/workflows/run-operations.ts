@@ -59,8 +59,7 @@ export function runOperations(deps: RunDeps) {
         const runs = await runPage(tx, { ...page, workflowId, status, concurrencyKey });
         return { ...runs, flows: await flows.of(tx, runs.rows) };
       });
-      const items = found.rows.map((run) => withTitle(run, found.flows));
-      return ok(pageAnswer(page, items, found.totalCount));
+      return ok(pageAnswer(page, found, (run) => withTitle(run, found.flows)));
     },
     getWorkflowRun: async ({ path }, { workspaceId }) =>
       ok(

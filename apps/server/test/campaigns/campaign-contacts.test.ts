@@ -67,7 +67,8 @@ async function seed(
           reason: undefined,
           ...query,
         };
-        return contactPage(tx, (await findCampaign(tx, id))!, asked, noon);
+        const { rows: items, totalCount } = await contactPage(tx, (await findCampaign(tx, id))!, asked, noon);
+        return { items, totalCount };
       }),
     preview: (size = 20) => inTx(async (tx) => previewCampaign(tx, (await findCampaign(tx, id))!, size, noon)),
   };

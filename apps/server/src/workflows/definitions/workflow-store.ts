@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../database/database.ts';
-import { containing, type PageQuery, pageRows } from '../../database/page.ts';
+import { type Page, type PageQuery, readPage } from '../../database/page.ts';
 import { notFound } from '../../service-error.ts';
 import type { Definition } from './definition.ts';
 import type { VersionRow, WorkflowRow } from './shape-workflow.ts';
@@ -26,36 +26,21 @@ export async function lockWorkflow(tx: WorkspaceTx, workflowId: string): Promise
 }
 
 /** A page of the workspace's workflows. */
-export async function workflowPage(
-  tx: WorkspaceTx,
-  query: PageQuery,
-): Promise<{ rows: WorkflowRow[]; totalCount: number }> {
-  const { limit, offset } = pageRows(query);
-  const found = sql`from workflows where workspace_id = ${tx.workspaceId} ${named(sql`name`, query.searchText)}`;
-  const order = query.order === 'asc' ? sql`created_at, id` : sql`created_at desc, id desc`;
-  const counted = await sql<{ count: number }>`select count(*) as count ${found}`.execute(tx.db);
-  const { rows } = await sql<WorkflowRow>`
-    select ${columns} ${found} order by ${order} limit ${limit} offset ${offset}`.execute(tx.db);
-  return { rows, totalCount: counted.rows[0]!.count };
-}
+export const workflowPage = (tx: WorkspaceTx, query: PageQuery): Promise<Page<WorkflowRow>> =>
+  readPage(tx, query, {
+    columns,
+    from: sql`workflows`,
+    where: [sql`workspace_id = ${tx.workspaceId}`],
+    search: ['name'],
+    order: ['created_at', 'id'],
+  });
 
 /** A page of a workflow's published versions. */
-export async function versionPage(
-  tx: WorkspaceTx,
-  workflowId: string,
-  query: PageQuery,
-): Promise<{ rows: VersionRow[]; totalCount: number }> {
-  const { limit, offset } = pageRows(query);
-  const found = sql`from workflow_versions
-    where workspace_id = ${tx.workspaceId} and workflow_id = ${workflowId}
-      ${named(sql`definition ->> 'name'`, query.searchText)}`;
-  const order = query.order === 'asc' ? sql`version` : sql`version desc`;
-  const counted = await sql<{ count: number }>`select count(*) as count ${found}`.execute(tx.db);
-  const { rows } = await sql<VersionRow>`
-    select workflow_id, version, definition, created_at ${found}
-    order by ${order} limit ${limit} offset ${offset}`.execute(tx.db);
-  return { rows, totalCount: counted.rows[0]!.count };
-}
-
-const named = (name: ReturnType<typeof sql>, searchText: string | undefined) =>
-  searchText === undefined ? sql`` : sql`and ${name} ilike ${containing(searchText)}`;
+export const versionPage = (tx: WorkspaceTx, workflowId: string, query: PageQuery): Promise<Page<VersionRow>> =>
+  readPage(tx, query, {
+    columns: sql`workflow_id, version, definition, created_at`,
+    from: sql`workflow_versions`,
+    where: [sql`workspace_id = ${tx.workspaceId}`, sql`workflow_id = ${workflowId}`],
+    search: ["definition ->> 'name'"],
+    order: ['version'],
+  });

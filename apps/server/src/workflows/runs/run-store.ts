@@ -1,6 +1,6 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../database/database.ts';
-import { containing, type PageQuery, pageRows } from '../../database/page.ts';
+import { type Page, type PageQuery, readPage } from '../../database/page.ts';
 import type { RunStatus } from '../../database/schema.ts';
 import { notFound } from '../../service-error.ts';
 import type { RunRow } from './run.ts';
@@ -38,26 +38,14 @@ export async function readSteps(tx: WorkspaceTx, runId: string, most: number): P
 }
 
 /** A page of a workflow's runs, by the time of their start. */
-export async function runPage(tx: WorkspaceTx, query: RunQuery): Promise<{ rows: RunRow[]; totalCount: number }> {
-  const matching = sql`
-    workspace_id = ${tx.workspaceId} and workflow_id = ${query.workflowId}${conditions(query)}`;
-  const { limit, offset } = pageRows(query);
-  const { rows } = await sql<RunRow>`
-    select * from workflow_runs where ${matching}
-    order by id ${sql.raw(query.order)} limit ${limit} offset ${offset}`.execute(tx.db);
-  const counted = await sql<{ count: number }>`
-    select count(*) as count from workflow_runs where ${matching}`.execute(tx.db);
-  return { rows, totalCount: counted.rows[0]!.count };
-}
-
-function conditions({ status, concurrencyKey, searchText }: RunQuery): RawBuilder<unknown> {
-  const parts = [
-    status !== undefined && sql` and status = ${sql.lit(status)}`,
-    concurrencyKey !== undefined && sql` and concurrency_key = ${concurrencyKey}`,
-    searchText !== undefined && sql` and concurrency_key ilike ${containing(searchText)}`,
-  ];
-  return sql.join(
-    parts.filter((part) => part !== false),
-    sql``,
-  );
-}
+export const runPage = (tx: WorkspaceTx, query: RunQuery): Promise<Page<RunRow>> =>
+  readPage(tx, query, {
+    from: sql`workflow_runs`,
+    where: [
+      sql`workspace_id = ${tx.workspaceId} and workflow_id = ${query.workflowId}`,
+      query.status !== undefined && sql`status = ${sql.lit(query.status)}`,
+      query.concurrencyKey !== undefined && sql`concurrency_key = ${query.concurrencyKey}`,
+    ],
+    search: ['concurrency_key'],
+    order: ['id'],
+  });
