@@ -18,6 +18,7 @@ import * as keyRetention from '../../migrations/0015-key-retention.ts';
 import * as hotRows from '../../migrations/0016-hot-rows.ts';
 import * as liveCallsOfNumber from '../../migrations/0018-live-calls-of-number.ts';
 import * as webhookQueue from '../../migrations/0019-webhook-queue.ts';
+import * as simulatorWall from '../../migrations/0020-simulator-wall.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -39,6 +40,7 @@ const migrations = {
   '0016-hot-rows': hotRows,
   '0018-live-calls-of-number': liveCallsOfNumber,
   '0019-webhook-queue': webhookQueue,
+  '0020-simulator-wall': simulatorWall,
 };
 
 /**
