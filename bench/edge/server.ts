@@ -31,7 +31,7 @@ const servers: Record<Kind, () => Promise<Server>> = {
         rateLimit: createRateLimit(10_000_000),
         metrics: createMetrics(),
         log,
-        validateResponses: 'log',
+        validateResponses: 'sampled',
         trustProxy: false,
         draining: new AbortController().signal,
         notReady: async () => undefined,

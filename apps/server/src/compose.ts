@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import path from 'node:path';
-import type { Express, Router } from 'express';
+import type { Router } from 'express';
 import type { Logger } from 'pino';
 import { type AgentDirectory, anyAgent } from './agents/directory.ts';
 import { fileAgents } from './agents/file.ts';
@@ -29,7 +30,7 @@ import { registerDatabaseMetrics } from './database/metrics.ts';
 import { openNotifications } from './database/notifications.ts';
 import { createSecrets, loadEncryptionKey } from './database/secrets.ts';
 import { doNotCallOperations } from './do-not-call/operations.ts';
-import { createApp, loadContract } from './http/app.ts';
+import { type AppOptions, createApp, loadContract } from './http/app.ts';
 import type { Handlers, OperationId } from './http/handler.ts';
 import { createMetrics } from './http/metrics.ts';
 import type { NotReady } from './http/outside.ts';
@@ -70,7 +71,7 @@ import { workspaceOperations } from './workspace/operations.ts';
 /** What tests put in place of the server's own. */
 export interface Overrides {
   handlers?: Partial<Handlers>;
-  validateResponses?: 'throw' | 'log';
+  validateResponses?: AppOptions['validateResponses'];
   onAnswer?: (operationId: OperationId, status: number) => void;
   simulatorTime?: SimulatorTime;
 }
@@ -89,7 +90,7 @@ export interface Parts {
 
 /** A server put together: its HTTP side, and its loops, which `start` starts and `stop` ends with their leases given back. */
 export interface Composition {
-  app: Express;
+  app: RequestListener;
   start(): Promise<void>;
   /** @param requestsEnded resolves when no request is under way any more */
   stop(requestsEnded: Promise<unknown>): Promise<void>;
@@ -218,7 +219,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     rateLimit: createRateLimit(config.rateLimitPerMinute),
     metrics,
     log,
-    validateResponses: overrides.validateResponses ?? 'log',
+    validateResponses: overrides.validateResponses ?? config.validateResponses,
     trustProxy: config.trustProxy,
     draining: parts.draining,
     notReady: parts.notReady,

@@ -69,6 +69,12 @@ export const variables = {
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     'How much is logged, as JSON lines on standard error.',
   ),
+  validateResponses: withDefault(
+    'VALIDATE_RESPONSES',
+    'sampled',
+    oneOf('all', 'sampled', 'off'),
+    'Which answers are checked against the contract. Sampled: the first hundred of each operation, then one in a hundred, and every error.',
+  ),
   simulatorSpeed: withDefault(
     'SIMULATOR_SPEED',
     '1',

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { ServiceError } from '../service-error.ts';
+import type { Operation } from './contract.ts';
 import { errorAnswer } from './errors.ts';
 import { sendEventStream } from './event-stream.ts';
 import { type Exchange, write } from './exchange.ts';
@@ -8,13 +9,18 @@ import type { Metrics } from './metrics.ts';
 import type { Authenticate } from './principal.ts';
 import type { Validator } from './validator.ts';
 
+/**
+ * Which answers are checked against the contract. What breaks it is sent, logged and counted; where tests `throw`, all are
+ * checked, and what breaks it is a 500.
+ */
+export type ValidateResponses = 'throw' | 'all' | 'sampled' | 'off';
+
 export interface AnswerOptions {
   validator: Validator;
   authenticate: Authenticate;
   metrics: Metrics;
   log: Logger;
-  /** An answer that breaks the contract is a 500 (`throw`, for tests), or is sent, logged and counted (`log`). */
-  validateResponses: 'throw' | 'log';
+  validateResponses: ValidateResponses;
   draining: AbortSignal;
 }
 
@@ -36,12 +42,27 @@ export interface Answering {
 /** How often an open stream's key is looked at; with the key ring's half second a revocation shows within one. */
 const KEY_CHECK_MS = 400;
 
+/** Of a sampled operation, so many answers are checked at first, and then one in so many. */
+const SAMPLE = 100;
+
+/** Says of each answer whether it is to be checked. Errors of a sampled operation all are: they are rare, and made by hand. */
+function createSampling(mode: ValidateResponses): (operation: Operation, status: number) => boolean {
+  if (mode !== 'sampled') return () => mode !== 'off';
+  const answered = new Map<Operation, number>();
+  return (operation, status) => {
+    const before = answered.get(operation) ?? 0;
+    answered.set(operation, before + 1);
+    return status >= 400 || before < SAMPLE || before % SAMPLE === 0;
+  };
+}
+
 export function createAnswering(options: AnswerOptions): Answering {
   const { validator, authenticate, metrics, log, draining } = options;
+  const isChecked = createSampling(options.validateResponses);
 
   function send(exchange: Exchange, { status, body, headers }: Answer): void {
     const { operation, response } = exchange;
-    const violation = operation && validator.response(operation, status, body);
+    const violation = operation && isChecked(operation, status) && validator.response(operation, status, body);
     if (violation) {
       metrics.violation(operation);
       const { requestId } = exchange;

@@ -1,8 +1,10 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import express, { type ErrorRequestHandler, type Express, type Router } from 'express';
+import express, { type Router } from 'express';
 import type { Logger } from 'pino';
 import { ServiceError } from '../service-error.ts';
+import type { ValidateResponses } from './answer.ts';
 import { type ContractDocument, resolve } from './contract.ts';
 import { createEdge } from './edge.ts';
 import { errorAnswer } from './errors.ts';
@@ -24,8 +26,7 @@ export interface AppOptions {
   rateLimit: RateLimit;
   metrics: Metrics;
   log: Logger;
-  /** An answer that breaks the contract is a 500 (`throw`, for tests), or is sent, logged and counted (`log`). */
-  validateResponses: 'throw' | 'log';
+  validateResponses: ValidateResponses;
   /** Whether the client's address is what a proxy says in `X-Forwarded-For`. */
   trustProxy: boolean;
   /** Aborted when the server is about to end: open streams close, connections aren't kept. */
@@ -44,10 +45,10 @@ const fileOf = (name: string) => pathToFileURL(require.resolve(name));
 export const loadContract = (): ContractDocument => require('@trunkline/openapi/openapi.json') as ContractDocument;
 
 /**
- * The whole HTTP side of the server. The contract's paths stand first, so that no request for them runs through the
- * routes of what lies outside it. Throws where the contract can't be served as it is.
+ * The whole HTTP side of the server: the contract's paths, and by Express what lies outside them. Throws where the
+ * contract can't be served as it is.
  */
-export async function createApp(options: AppOptions): Promise<Express> {
+export async function createApp(options: AppOptions): Promise<RequestListener> {
   const document = forValidator(options.contract);
   const validator = await createValidator(document);
   const edge = createEdge({
@@ -57,12 +58,15 @@ export async function createApp(options: AppOptions): Promise<Express> {
   });
   const app = express();
   app.disable('x-powered-by');
-  app.use((request, response, next) => (request.url.startsWith('/v1/') ? edge(request, response) : next()));
   for (const { path, router } of options.outside ?? []) app.use(path, router);
   app.use(outsideRoutes(contractFiles, options.metrics, options.notReady));
   app.use((request, response) => edge(request, response));
-  app.use(answerError(options.log));
-  return app;
+  const failed = answerError(options.log);
+  app.use(failed);
+  return (request, response) => {
+    if (!request.url?.startsWith('/v1/')) return app(request, response);
+    edge(request, response).catch((error) => failed(error, request, response, () => response.destroy()));
+  };
 }
 
 const contractFiles = {
@@ -72,8 +76,8 @@ const contractFiles = {
 };
 
 /** What went wrong outside the contract, in the same form. Express gives what the client did wrong a status. */
-function answerError(log: Logger): ErrorRequestHandler {
-  return (error: unknown, request, response, next) => {
+function answerError(log: Logger) {
+  return (error: unknown, request: IncomingMessage, response: ServerResponse, next: (error: unknown) => void) => {
     if (response.headersSent) return next(error);
     const exchange = new Exchange(request, response);
     const status = (error as { status?: number }).status ?? 500;

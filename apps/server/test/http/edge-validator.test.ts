@@ -21,7 +21,7 @@ test('an answer that breaks the contract is 500 in tests, and sent, logged and c
   expect([refused.status, refused.body.error]).toEqual([500, expect.stringContaining('must match format "date-time"')]);
   await strict.stop();
 
-  const lenient = await startEdge({ contract, handlers, validateResponses: 'log' });
+  const lenient = await startEdge({ contract, handlers, validateResponses: 'all' });
   const sent = await lenient.send('POST', '/v1/things');
   expect([sent.status, sent.body]).toEqual([200, { at: 'yesterday' }]);
   expect(lenient.logged).toContainEqual(
@@ -30,6 +30,29 @@ test('an answer that breaks the contract is 500 in tests, and sent, logged and c
   const metrics = (await lenient.send('GET', '/metrics')).text;
   expect(metrics).toContain('trunkline_http_response_violations_total{operation="act"} 1');
   await lenient.stop();
+});
+
+test('of an operation a sample of answers is checked, and every error', async () => {
+  const contract = contractOf({ responses: { 200: jsonOf(thing), 409: jsonOf(thing) } });
+  let answer: { status: number; body: object } = { status: 200, body: { at: null } };
+  const edge = await startEdge({ contract, handlers: { act: async () => answer }, validateResponses: 'sampled' });
+  const send = async (times: number, status = 200) => {
+    answer = { status, body: { at: 'yesterday' } };
+    for (let sent = 0; sent < times; sent += 1) await edge.send('POST', '/v1/things');
+    return edge.logged.splice(0).length;
+  };
+  expect(await send(100)).toBe(100);
+  expect(await send(200)).toBe(2);
+  expect(await send(5, 409)).toBe(5);
+  await edge.stop();
+
+  const unchecked = await startEdge({ contract, handlers: { act: async () => answer }, validateResponses: 'off' });
+  for (const status of [200, 409]) {
+    answer = { status, body: { at: 'yesterday' } };
+    expect((await unchecked.send('POST', '/v1/things')).status).toBe(status);
+  }
+  expect(unchecked.logged).toEqual([]);
+  await unchecked.stop();
 });
 
 test('a Date in an answer is a violation, also where null may stand; its ISO text is not', async () => {

@@ -53,7 +53,7 @@ describe('which operation', () => {
 
   test('a fixed segment wins over a parameter', async () => {
     expect((await edge.send('GET', '/v1/calls/room_1')).body.details[0].path).toBe('/path/roomId');
-    const seen = await startEdge({ handlers: {}, onAnswer: (id) => void ids.push(id), validateResponses: 'log' });
+    const seen = await startEdge({ handlers: {}, onAnswer: (id) => void ids.push(id), validateResponses: 'all' });
     const ids: string[] = [];
     for (const path of ['campaigns', 'batch', 'contact-lists', 'do-not-call', 'room_1'])
       await seen.send('GET', `/v1/calls/${path}`);
@@ -327,7 +327,7 @@ describe('failures', () => {
   test('409 says whether to try again, 503 when', async () => {
     const campaigns = '/v1/calls/campaigns/cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718/start';
     const startCampaign = vi.fn();
-    const other = await startEdge({ handlers: { startCampaign }, validateResponses: 'log' });
+    const other = await startEdge({ handlers: { startCampaign }, validateResponses: 'all' });
     for (const [code, retry] of [
       ['idempotency_in_progress', 'true'],
       ['campaign_not_startable', 'false'],
