@@ -11,11 +11,14 @@ import { apiKeyOperations } from './api-keys/operations.ts';
 import { batchOperations } from './batches/operations.ts';
 import { recordCompletion } from './batches/record-batch.ts';
 import { callOperations } from './calls/operations.ts';
-import { receiveCalls } from './calls/receive-calls.ts';
+import { callStore } from './calls/store.ts';
+import { createSwitchboard } from './calls/switchboard.ts';
+import type { CampaignKey } from './campaigns/campaign.ts';
+import { createClaiming } from './campaigns/claiming.ts';
 import { countConversions } from './campaigns/count-conversions.ts';
-import { createDialer } from './campaigns/dialer.ts';
 import { forgetWindows } from './campaigns/lanes.ts';
 import { campaignOperations } from './campaigns/operations.ts';
+import { campaignCallDetails, campaignCallOwner } from './campaigns/own-calls.ts';
 import { recordEngineMove } from './campaigns/record-campaign.ts';
 import { startDueCampaign } from './campaigns/start-campaign.ts';
 import type { Clock } from './clock.ts';
@@ -23,7 +26,7 @@ import { type Config, ConfigError } from './config.ts';
 import { acceptFile } from './contact-lists/accept-file.ts';
 import { startContactListWork } from './contact-lists/background.ts';
 import { contactListOperations } from './contact-lists/operations.ts';
-import type { Database } from './database/database.ts';
+import type { Database, Tx } from './database/database.ts';
 import { deleteOldIdempotencyKeys } from './database/idempotency-keys.ts';
 import { openLease } from './database/lease.ts';
 import { registerDatabaseMetrics } from './database/metrics.ts';
@@ -74,6 +77,8 @@ export interface Overrides {
   validateResponses?: AppOptions['validateResponses'];
   onAnswer?: (operationId: OperationId, status: number) => void;
   simulatorTime?: SimulatorTime;
+  /** By the provider's name of a phone number, instead of the simulator. They are started and stopped with the server. */
+  gateways?: ReadonlyMap<string, TelephonyGateway>;
 }
 
 export interface Parts {
@@ -98,126 +103,23 @@ export interface Composition {
 
 /** Builds everything, by hand: the only place that knows which adapter serves which port. */
 export async function compose(parts: Parts): Promise<Composition> {
-  const { config, database, clock, log, overrides } = parts;
-  // Before anything that would be left running: these fail where a setting is wrong.
-  const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
-  const secrets = createSecrets(encryptionKey);
-  const objects = await openObjects(parts, encryptionKey);
-  const agents = await openAgents(parts);
-  const metrics = createMetrics();
-  registerDatabaseMetrics(metrics.registry, database);
-  const keyRing = createKeyRing({ database, clock, log });
+  const { config, log, overrides } = parts;
+  const services = await openServices(parts);
+  const features = featuresOf(parts, services);
+  const engine = createEngine(parts, services, features);
+  const { objects, gateways, keyRing, lease, jobs, notifications, outbound } = services;
+  const providers = [...new Set(gateways.values())];
 
-  const notifications = openNotifications({ connection: database.connection, log });
-  database.onTold(notifications.notify);
-  const jobs = await openJobs({ connection: database.connection, log });
-  const simulator = createSimulator({
-    seed: String(config.simulatorSeed),
-    speed: config.simulatorSpeed,
-    store: postgresStore(database),
-    ...(overrides.simulatorTime && { time: overrides.simulatorTime }),
-  });
-  // Until the SIP adapter is there, the simulator also takes the calls of imported numbers.
-  const gateways = new Map<string, TelephonyGateway>([
-    ['simulator', simulator],
-    ['sip', simulator],
-  ]);
-  const lease = await openLease({ database, seconds: config.leaseSeconds, log });
-  const dialer = createDialer({
-    database,
-    lease,
-    leaseSeconds: config.leaseSeconds,
-    clock,
-    log,
-    gateways,
-    maxCalls: config.maxConcurrency,
-    registry: metrics.registry,
-    startDue: startDueCampaign(agents),
-    runs: runCallOwner,
-    onFinished: async (tx, campaign) => {
-      await recordEngineMove(tx, campaign, clock.now());
-      await recordCompletion(tx, campaign, clock.now());
-    },
-  });
-
-  const guard = createAddressGuard(config.outboundAllowedAddresses ?? { networks: [], hosts: [] });
-  const outbound = createOutboundHttp(guard);
-  const flows = createFlows();
-  const runEngine = createRunEngine({
-    database,
-    lease,
-    leaseSeconds: config.leaseSeconds,
-    clock,
-    log,
-    flows,
-    registry: metrics.registry,
-    send: outbound.send,
-    isSimulated: dialer.isSimulated,
-    place: dialer.place,
-    longestBlockMs: config.longestBlockHours * 3_600_000,
-  });
-  const { nudge } = runEngine;
-  const startRun = createRunStarter({ database, clock, flows, engine: runEngine });
-
-  const limits = {
-    maxRows: config.uploadMaxRows,
-    maxBytes: config.uploadMaxBytes,
-    maxColumns: config.uploadMaxColumns,
-    maxRowLength: config.uploadMaxRowBytes,
-  };
-  const contactLists = { database, notifications, jobs, objects, clock, log, limits };
-  const knowledgeBases = { database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes };
-
-  const phoneNumbers = { database, clock, log, secrets, agents, guard, gateways: [simulator], onReleased: leavePool };
-
-  const campaigns = {
-    database,
-    agents,
-    clock,
-    notifications,
-    maxConcurrency: config.maxConcurrency,
-    nudge: dialer.nudge,
-  };
-
-  const webhooks = {
-    database,
-    clock,
-    log,
-    secrets,
-    lease,
-    guard,
-    send: outbound.send,
-    metrics: registerWebhookMetrics(metrics.registry),
-  };
-
-  const handlers: Handlers = {
-    ...phoneNumberOperations(phoneNumbers),
-    ...numberPoolOperations(phoneNumbers),
-    ...contactListOperations(contactLists),
-    ...doNotCallOperations({ database, clock }),
-    ...campaignOperations(campaigns),
-    ...batchOperations(campaigns),
-    ...knowledgeBaseOperations(knowledgeBases),
-    ...runOperations({ database, clock, notifications, flows, startRun, nudge, nudgeHangUps: dialer.nudgeHangUps }),
-    ...callOperations({ database, clock, countConversions, ...dialer }),
-    ...workflowOperations({ database, agents, clock }),
-    ...workspaceOperations({ database, clock, secrets, onHoursChanged: forgetWindows }),
-    ...apiKeyOperations({ database, clock }),
-    ...auditLogOperations(database),
-    ...webhookOperations(webhooks),
-  };
   const outside: { path: string; router: Router }[] = [];
   if ('grantOf' in objects) {
-    outside.push({ path: '/', router: objectsRouter(objects, (key) => acceptFile(contactLists, key)) });
+    outside.push({ path: '/', router: objectsRouter(objects, (key) => acceptFile(features.contactLists, key)) });
   }
-  let loops: { close(): Promise<void> }[] = [];
-
   const app = await createApp({
     contract: loadContract(),
-    handlers: { ...handlers, ...overrides.handlers },
+    handlers: { ...handlersOf(parts, services, features, engine), ...overrides.handlers },
     authenticate: keyRing.authenticate,
     rateLimit: createRateLimit(config.rateLimitPerMinute),
-    metrics,
+    metrics: services.metrics,
     log,
     validateResponses: overrides.validateResponses ?? config.validateResponses,
     trustProxy: config.trustProxy,
@@ -227,42 +129,198 @@ export async function compose(parts: Parts): Promise<Composition> {
     ...(overrides.onAnswer && { onAnswer: overrides.onAnswer }),
   });
 
+  const loops: Loop[] = [];
   return {
     app,
     start: async () => {
-      await simulator.start();
-      dialer.start();
-      runEngine.start();
-      loops = [
-        startPhoneNumberTasks(phoneNumbers),
-        { close: () => dialer.stop() },
-        { close: () => runEngine.stop() },
-        await startContactListWork(contactLists),
-        await startKnowledgeBaseWork(knowledgeBases),
-        every(RETENTION_MS, () => deleteOldEvents(database, clock.now()), { name: 'event retention', log }),
-        startWebhookSender(webhooks),
-        receiveCalls({
-          database,
-          clock,
-          log,
-          lease,
-          agents,
-          gateways,
-          ask: (call) => askInboundWebhook(webhooks, call),
-          ...dialer,
-        }),
-        every(RETENTION_MS, () => eraseOldDeliveries(database, clock.now()), { name: 'delivery retention', log }),
-        every(RETENTION_MS, () => deleteOldIdempotencyKeys(database, clock.now()), { name: 'key retention', log }),
-      ];
+      for (const provider of providers) await provider.start();
+      loops.push(startEngine(engine));
+      loops.push(await startContactListWork(features.contactLists));
+      loops.push(await startKnowledgeBaseWork(features.knowledgeBases));
+      loops.push(startPhoneNumberTasks(features.phoneNumbers), startWebhookSender(features.webhooks));
+      loops.push(...startRetention(parts));
     },
     stop: async (requestsEnded) => {
       await Promise.all([...loops.map((loop) => loop.close()), jobs.quit(), requestsEnded]);
       await lease
         .release()
         .catch((error) => log.warn({ err: error }, 'the lease could not be given back; it runs out'));
-      await Promise.all([simulator.stop(), jobs.close(), notifications.close(), keyRing.close(), outbound.close()]);
+      const ends = [jobs.close(), notifications.close(), keyRing.close(), outbound.close()];
+      await Promise.all([...providers.map((provider) => provider.stop()), ...ends]);
     },
   };
+}
+
+/** What a server does over and over, until it is closed. */
+interface Loop {
+  close(): Promise<void>;
+}
+
+type Services = Awaited<ReturnType<typeof openServices>>;
+type Features = ReturnType<typeof featuresOf>;
+type Engine = ReturnType<typeof createEngine>;
+
+/** The ports' adapters, and what all features share. */
+async function openServices(parts: Parts) {
+  const { config, database, clock, log, overrides } = parts;
+  // Before anything that would be left running: these fail where a setting is wrong.
+  const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
+  const objects = await openObjects(parts, encryptionKey);
+  const agents = await openAgents(parts);
+  const metrics = createMetrics();
+  registerDatabaseMetrics(metrics.registry, database);
+  const notifications = openNotifications({ connection: database.connection, log });
+  database.onTold(notifications.notify);
+  const guard = createAddressGuard(config.outboundAllowedAddresses ?? { networks: [], hosts: [] });
+  return {
+    secrets: createSecrets(encryptionKey),
+    objects,
+    agents,
+    metrics,
+    notifications,
+    guard,
+    outbound: createOutboundHttp(guard),
+    gateways: overrides.gateways ?? simulated(parts),
+    keyRing: createKeyRing({ database, clock, log }),
+    jobs: await openJobs({ connection: database.connection, log }),
+    lease: await openLease({ database, seconds: config.leaseSeconds, log }),
+  };
+}
+
+/** What the acts and the loops of features work with. */
+function featuresOf({ config, database, clock, log }: Parts, services: Services) {
+  const { agents, gateways, guard, jobs, lease, metrics, notifications, objects, outbound, secrets } = services;
+  const limits = {
+    maxRows: config.uploadMaxRows,
+    maxBytes: config.uploadMaxBytes,
+    maxColumns: config.uploadMaxColumns,
+    maxRowLength: config.uploadMaxRowBytes,
+  };
+  const providers = [...new Set(gateways.values())];
+  return {
+    contactLists: { database, notifications, jobs, objects, clock, log, limits },
+    knowledgeBases: { database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes },
+    phoneNumbers: { database, clock, log, secrets, agents, guard, gateways: providers, onReleased: leavePool },
+    webhooks: {
+      database,
+      clock,
+      log,
+      secrets,
+      lease,
+      guard,
+      send: outbound.send,
+      metrics: registerWebhookMetrics(metrics.registry),
+    },
+  };
+}
+
+/** What places and takes calls, and moves campaigns and workflow runs on by itself. */
+function createEngine({ config, database, clock, log }: Parts, services: Services, { webhooks }: Features) {
+  const { agents, gateways, lease, metrics, outbound } = services;
+  const { registry } = metrics;
+  const { leaseSeconds } = config;
+  const onFinished = async (tx: Tx, campaign: CampaignKey) => {
+    await recordEngineMove(tx, campaign, clock.now());
+    await recordCompletion(tx, campaign, clock.now());
+  };
+  const calls = callStore(campaignCallDetails);
+  const switchboard = createSwitchboard({
+    database,
+    lease,
+    leaseSeconds,
+    clock,
+    log,
+    gateways,
+    maxCalls: config.maxConcurrency,
+    registry,
+    calls,
+    owners: [runCallOwner, campaignCallOwner(onFinished, () => claiming.nudge())],
+    agents,
+    ask: (call) => askInboundWebhook(webhooks, call),
+  });
+  const startDue = startDueCampaign(agents);
+  const claiming = createClaiming({ database, lease, clock, log, switchboard, startDue, onFinished });
+
+  const flows = createFlows();
+  const runEngine = createRunEngine({
+    database,
+    lease,
+    leaseSeconds,
+    clock,
+    log,
+    flows,
+    registry,
+    send: outbound.send,
+    isSimulated: switchboard.isSimulated,
+    place: switchboard.place,
+    longestBlockMs: config.longestBlockHours * 3_600_000,
+  });
+  const startRun = createRunStarter({ database, clock, flows, engine: runEngine });
+  return { calls, switchboard, claiming, flows, runEngine, startRun };
+}
+
+/** Calls are given back when nobody claims any more. */
+function startEngine({ switchboard, claiming, runEngine }: Engine): Loop {
+  switchboard.start();
+  claiming.start();
+  runEngine.start();
+  const stopDialing = async () => {
+    await claiming.stop();
+    await switchboard.stop();
+  };
+  return { close: async () => void (await Promise.all([stopDialing(), runEngine.stop()])) };
+}
+
+function handlersOf(
+  { config, database, clock }: Parts,
+  services: Services,
+  features: Features,
+  engine: Engine,
+): Handlers {
+  const { agents, notifications, secrets } = services;
+  const { contactLists, knowledgeBases, phoneNumbers, webhooks } = features;
+  const { calls, switchboard, claiming, flows, runEngine, startRun } = engine;
+  const { endCall, requestEnd, nudgeHangUps } = switchboard;
+  const { maxConcurrency } = config;
+  const campaigns = { database, agents, clock, notifications, maxConcurrency, nudge: claiming.nudge };
+  const { nudge } = runEngine;
+  return {
+    ...phoneNumberOperations(phoneNumbers),
+    ...numberPoolOperations(phoneNumbers),
+    ...contactListOperations(contactLists),
+    ...doNotCallOperations({ database, clock }),
+    ...campaignOperations(campaigns),
+    ...batchOperations(campaigns),
+    ...knowledgeBaseOperations(knowledgeBases),
+    ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
+    ...callOperations({ database, clock, calls, countConversions, endCall }),
+    ...workflowOperations({ database, agents, clock }),
+    ...workspaceOperations({ database, clock, secrets, onHoursChanged: forgetWindows }),
+    ...apiKeyOperations({ database, clock }),
+    ...auditLogOperations(database),
+    ...webhookOperations(webhooks),
+  };
+}
+
+/** Erases what is kept for a time only. */
+const startRetention = ({ database, clock, log }: Parts): Loop[] => [
+  every(RETENTION_MS, () => deleteOldEvents(database, clock.now()), { name: 'event retention', log }),
+  every(RETENTION_MS, () => eraseOldDeliveries(database, clock.now()), { name: 'delivery retention', log }),
+  every(RETENTION_MS, () => deleteOldIdempotencyKeys(database, clock.now()), { name: 'key retention', log }),
+];
+
+/** Until the SIP adapter is there, the simulator also takes the calls of imported numbers. */
+function simulated({ config, database, overrides }: Parts): ReadonlyMap<string, TelephonyGateway> {
+  const simulator = createSimulator({
+    seed: String(config.simulatorSeed),
+    speed: config.simulatorSpeed,
+    store: postgresStore(database),
+    ...(overrides.simulatorTime && { time: overrides.simulatorTime }),
+  });
+  return new Map([
+    ['simulator', simulator],
+    ['sip', simulator],
+  ]);
 }
 
 const RETENTION_MS = 600_000;

@@ -1,4 +1,4 @@
-import type { CampaignKey } from '../calls/call-owner.ts';
+import type { CampaignKey } from '../campaigns/campaign.ts';
 import { findCampaign } from '../campaigns/store.ts';
 import { forWorkspace, type Tx } from '../database/database.ts';
 import { record } from '../journal/record.ts';

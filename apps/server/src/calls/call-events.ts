@@ -1,9 +1,8 @@
 import type { Tx } from '../database/database.ts';
 import { recordForWebhooks, workspacesWithEndpoints } from '../journal/record-for-webhooks.ts';
 import type { CallKey } from './call.ts';
-import type { CallOwner } from './call-owner.ts';
 import { type CallRow, shapeCall } from './shape-call.ts';
-import { callsNamed } from './store.ts';
+import type { CallStore } from './store.ts';
 
 /** What webhooks are told of calls, in its order. A call as it is now, or when that is past, as it was then. */
 const moments = {
@@ -29,36 +28,29 @@ function asAnswered(row: CallRow): CallRow {
 
 /**
  * Writes events of calls for webhooks, in the transaction that makes them true, each once. Where no endpoint of the
- * workspace wants them nothing is read or written: a dialer makes thousands a second.
+ * workspace wants them nothing is read or written: a switchboard makes thousands a second.
  */
-export async function recordCallEvents(tx: Tx, type: CallEventType, calls: readonly CallKey[]): Promise<void> {
-  if (calls.length === 0) return;
-  const listening = await workspacesWithEndpoints(tx, new Set(calls.map((call) => call.workspaceId)), type);
-  const told = calls.filter((call) => listening.has(call.workspaceId));
-  if (told.length === 0) return;
-  const { revision, at, asThen } = moments[type];
-  const rows = await callsNamed(tx, told);
-  await recordForWebhooks(
-    tx,
-    type,
-    rows.map((row) => ({
-      workspaceId: row.workspace_id,
-      resourceId: row.id,
-      revision,
-      data: shapeCall(asThen(row)),
-      at: at(row),
-    })),
-  );
-}
+export type RecordCallEvents = (tx: Tx, type: CallEventType, calls: readonly CallKey[]) => Promise<void>;
 
-/** An owner of calls, with webhooks told of every end. A call that was given back after it was started has ended too. */
-export const tellingOfEnds = (owner: CallOwner): CallOwner => ({
-  lock: owner.lock,
-  onCallsEnded: async (tx, calls, now) => {
-    await Promise.all([owner.onCallsEnded(tx, calls, now), recordCallEvents(tx, 'call.ended', calls)]);
-  },
-  onCallsReturned: async (tx, calls, now) => {
-    const ended = calls.filter((call) => !call.attemptTakenBack);
-    await Promise.all([owner.onCallsReturned(tx, calls, now), recordCallEvents(tx, 'call.ended', ended)]);
-  },
-});
+/** @param named reads calls as clients see them */
+export const callEventRecorder =
+  (named: CallStore['named']): RecordCallEvents =>
+  async (tx, type, calls) => {
+    if (calls.length === 0) return;
+    const listening = await workspacesWithEndpoints(tx, new Set(calls.map((call) => call.workspaceId)), type);
+    const told = calls.filter((call) => listening.has(call.workspaceId));
+    if (told.length === 0) return;
+    const { revision, at, asThen } = moments[type];
+    const rows = await named(tx, told);
+    await recordForWebhooks(
+      tx,
+      type,
+      rows.map((row) => ({
+        workspaceId: row.workspace_id,
+        resourceId: row.id,
+        revision,
+        data: shapeCall(asThen(row)),
+        at: at(row),
+      })),
+    );
+  };

@@ -1,48 +1,47 @@
+import { type RawBuilder, sql } from 'kysely';
 import type { EngineTx, Tx } from '../database/database.ts';
-import type { EndedCall, ReturnedCall } from './call.ts';
-
-/** A campaign, named for the engine's loops. */
-export interface CampaignKey {
-  workspaceId: string;
-  campaignId: string;
-}
+import type { EndedCall, OwnedCall, ReturnedCall } from './call.ts';
+import type { RecordCallEvents } from './call-events.ts';
 
 /**
- * Whom calls belong to. Calls know nothing of campaigns; what must reach upwards is handed over in `compose.ts` and
- * runs in the transaction that moves the calls.
+ * Whom calls belong to. Calls know nothing of their owners; what must reach upwards is registered with the switchboard,
+ * and runs in the transaction that moves the calls. Each owner is given calls of all, and picks out its own.
  */
 export interface CallOwner {
-  /** Locks the owners' rows. It comes before any call is moved (engine.md, "Locks"). */
-  lock(tx: Tx, campaigns: CampaignKey[]): Promise<void>;
-  onCallsEnded(tx: Tx, calls: EndedCall[], now: Date): Promise<void>;
-  onCallsReturned(tx: EngineTx, calls: ReturnedCall[], now: Date): Promise<void>;
+  /** SQL, true for those of its queued calls `c` that may be placed at a time, and for no other owner's. */
+  mayBePlaced(now: Date): RawBuilder<unknown>;
+  /** Locks its rows, before any of its calls is moved (docs/engine.md, "Locks"). */
+  lock?(tx: Tx, calls: readonly OwnedCall[]): Promise<void>;
+  onCallsEnded(tx: Tx, calls: readonly EndedCall[], now: Date): Promise<void>;
+  onCallsReturned(tx: EngineTx, calls: readonly ReturnedCall[], now: Date): Promise<void>;
+  /** Looks for work at once: calls have ended, which made room for others. */
+  nudge?(): void;
 }
 
-/** Owners whose rows need no lock, such as workflow runs: what became of their calls is left for them to find. */
-export type UnlockedCallOwner = Omit<CallOwner, 'lock'>;
-
-/** Tells both of every call; each picks out its own. */
-export const bothOwners = (locked: CallOwner, unlocked: UnlockedCallOwner): CallOwner => ({
-  lock: locked.lock,
+/** Some owners as one, with webhooks told of every end. A call that was given back after it was started has ended too. */
+export const allOwners = (owners: readonly CallOwner[], recordEvents: RecordCallEvents): Required<CallOwner> => ({
+  mayBePlaced: (now) =>
+    sql`(${sql.join(
+      owners.map((owner) => owner.mayBePlaced(now)),
+      sql` or `,
+    )})`,
+  lock: async (tx, calls) => {
+    for (const owner of owners) await owner.lock?.(tx, calls);
+  },
   onCallsEnded: async (tx, calls, now) => {
-    await locked.onCallsEnded(tx, calls, now);
-    await unlocked.onCallsEnded(tx, calls, now);
+    const tellOwners = async () => {
+      for (const owner of owners) await owner.onCallsEnded(tx, calls, now);
+    };
+    await Promise.all([tellOwners(), recordEvents(tx, 'call.ended', calls)]);
   },
   onCallsReturned: async (tx, calls, now) => {
-    await locked.onCallsReturned(tx, calls, now);
-    await unlocked.onCallsReturned(tx, calls, now);
+    const tellOwners = async () => {
+      for (const owner of owners) await owner.onCallsReturned(tx, calls, now);
+    };
+    const ended = calls.filter((call) => !call.attemptTakenBack);
+    await Promise.all([tellOwners(), recordEvents(tx, 'call.ended', ended)]);
+  },
+  nudge: () => {
+    for (const owner of owners) owner.nudge?.();
   },
 });
-
-/** The campaigns of some calls, each once, in the order in which they are locked. */
-export function campaignsOf(calls: Iterable<{ workspaceId: string; campaignId: string | null }>): CampaignKey[] {
-  const found = new Map<string, CampaignKey>();
-  for (const { workspaceId, campaignId } of calls) {
-    if (campaignId !== null) found.set(campaignId, { workspaceId, campaignId });
-  }
-  return [...found.values()].sort((a, b) =>
-    a.workspaceId === b.workspaceId
-      ? Number(a.campaignId > b.campaignId) || -1
-      : Number(a.workspaceId > b.workspaceId) || -1,
-  );
-}

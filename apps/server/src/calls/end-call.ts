@@ -9,10 +9,10 @@ import { notFound, ServiceError } from '../service-error.ts';
 import type { TelephonyGateway } from '../telephony/gateway.ts';
 import { type HeldCall, referenceOf } from './call.ts';
 import type { CallOwner } from './call-owner.ts';
-import { type LiveRow, liveColumns, toHeld } from './call-row.ts';
+import { type LiveRow, liveColumns, toHeld, toOwned } from './call-row.ts';
 import { requestEndOfCalls } from './request-end.ts';
 
-type CallEnded = components['schemas']['CallEnded'];
+export type CallEnded = components['schemas']['CallEnded'];
 
 /** How long the answer waits for the end, and how often it looks. */
 const WAIT_MS = 2000;
@@ -22,10 +22,13 @@ const LOOK_MS = 100;
 export interface EndCallDeps {
   database: Database;
   clock: Clock;
-  owner: CallOwner;
-  /** Calls whose events this process writes. */
-  held: Map<string, HeldCall>;
+  owners: Pick<Required<CallOwner>, 'lock' | 'onCallsEnded'>;
   gatewayFor: (provider: string) => TelephonyGateway;
+  /** The call of a room that this process holds. */
+  callOf: (roomId: string) => HeldCall | undefined;
+  /** Has the events of calls written by this process, or no longer. */
+  hold: (calls: HeldCall[]) => void;
+  release: (calls: HeldCall[]) => void;
   /** Has calls looked up until the provider can say what became of them. */
   watch: (calls: HeldCall[]) => void;
 }
@@ -42,9 +45,8 @@ export async function endCall(
 ): Promise<CallEnded> {
   const now = deps.clock.now();
   const row = await deps.database.inWorkspace(workspaceId, async (tx) => {
-    const { campaign_id: campaignId } = await readCall(tx, roomId);
-    if (campaignId) await deps.owner.lock(tx, [{ workspaceId, campaignId }]);
-    if ((await requestEndOfCalls(tx, deps.owner, [roomId], now)) === 0) {
+    await deps.owners.lock(tx, [toOwned(await readCall(tx, roomId))]);
+    if ((await requestEndOfCalls(tx, deps.owners, [roomId], now)) === 0) {
       throw new ServiceError('call_not_active', 'The call has ended already.');
     }
     await audit(tx, actor, now);
@@ -53,8 +55,8 @@ export async function endCall(
   if (row.ended_at) return ended(row);
   const call = toHeld(row);
   // Before the provider is asked, so that the end is written here.
-  const isForeign = !deps.held.has(roomId);
-  if (isForeign) deps.held.set(roomId, call);
+  const isForeign = !deps.callOf(roomId);
+  if (isForeign) deps.hold([call]);
   let isOpen = false;
   try {
     const last = await hangUp(deps, call);
@@ -62,7 +64,7 @@ export async function endCall(
     return ended(last);
   } finally {
     if (isOpen) deps.watch([call]);
-    else if (isForeign) deps.held.delete(roomId);
+    else if (isForeign) deps.release([call]);
   }
 }
 

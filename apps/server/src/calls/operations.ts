@@ -4,17 +4,23 @@ import { fromId } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
 import { notFound } from '../service-error.ts';
 import { fromE164 } from './call.ts';
-import { type EndCallDeps, endCall } from './end-call.ts';
 import { type CallResultDeps, recordCallResult } from './record-call-result.ts';
 import { shapeCall } from './shape-call.ts';
-import { callPage, findCall } from './store.ts';
+import type { CallStore } from './store.ts';
+import type { Switchboard } from './switchboard.ts';
 
 const date = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
 const uuid = (id: string | undefined) => (id === undefined ? undefined : fromId(id));
 
+/** What the operations of calls work with. */
+export interface CallDeps extends CallResultDeps {
+  calls: CallStore;
+  endCall: Switchboard['endCall'];
+}
+
 /** The operations of calls. */
-export function callOperations(deps: EndCallDeps & CallResultDeps) {
-  const { database } = deps;
+export function callOperations(deps: CallDeps) {
+  const { database, calls } = deps;
   return {
     listCalls: async ({ query }, { workspaceId }) => {
       const { status, outcome, phoneNumber } = query;
@@ -31,17 +37,17 @@ export function callOperations(deps: EndCallDeps & CallResultDeps) {
         queuedAfter: date(query.queuedAfter),
         queuedBefore: date(query.queuedBefore),
       };
-      const found = await database.inSnapshot(workspaceId, (tx) => callPage(tx, wanted));
+      const found = await database.inSnapshot(workspaceId, (tx) => calls.page(tx, wanted));
       return { status: 200, body: pageAnswer(page, found, shapeCall) };
     },
     getCall: async ({ path }, { workspaceId }) => {
-      const call = await database.inWorkspace(workspaceId, (tx) => findCall(tx, fromId(path.roomId)));
+      const call = await database.inWorkspace(workspaceId, (tx) => calls.find(tx, fromId(path.roomId)));
       if (!call) throw notFound();
       return { status: 200, body: shapeCall(call) };
     },
     endCall: async ({ path }, context) => {
       const actor = actorOf(context)('call.ended', 'call', path.roomId);
-      return { status: 200, body: await endCall(deps, context.workspaceId, fromId(path.roomId), actor) };
+      return { status: 200, body: await deps.endCall(context.workspaceId, fromId(path.roomId), actor) };
     },
     recordCallResult: async ({ path, body }, context) => {
       const actor = actorOf(context)('call.result_recorded', 'call', path.roomId);

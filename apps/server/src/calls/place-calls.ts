@@ -3,9 +3,11 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
-import type { CallRequest, PlaceResult, TelephonyGateway } from '../telephony/gateway.ts';
+import type { CallEvent, CallRequest, PlaceResult, TelephonyGateway } from '../telephony/gateway.ts';
 import { type HeldCall, toE164 } from './call.ts';
-import { recordCallEvents } from './call-events.ts';
+import type { RecordCallEvents } from './call-events.ts';
+import type { CallOwner } from './call-owner.ts';
+import { keysOf } from './call-row.ts';
 
 /** The most calls that one statement moves to `dialing`, and the most of these statements at a time. */
 const PLACE_SIZE = 200;
@@ -21,16 +23,13 @@ export interface CallToPlace extends HeldCall {
 /** Places claimed calls when their time has come. */
 export interface CallPlacer {
   add(calls: CallToPlace[]): void;
-  /** Calls that wait for their time. */
-  waiting(): number;
   /** Gives back what is not placed yet; nothing is placed after it. */
   stop(): Promise<void>;
 }
 
 /**
- * Right before placement one statement moves a set of calls to `dialing`, naming server, status, a running campaign
- * that is not past its end and a workspace that dials; only the calls that it returns are handed to the provider, the
- * others go back. (A run that is cancelled takes its call out of `queued` itself.)
+ * Right before placement one statement moves a set of calls to `dialing`, naming server, status, what their owners say
+ * and a workspace that dials; only the calls that it returns are handed to the provider, the others go back.
  */
 export function createCallPlacer(options: {
   database: Database;
@@ -38,6 +37,8 @@ export function createCallPlacer(options: {
   clock: Clock;
   log: Logger;
   gatewayFor: (provider: string) => TelephonyGateway;
+  owners: Pick<CallOwner, 'mayBePlaced'>;
+  recordEvents: RecordCallEvents;
   /** Takes back calls that no provider has heard of. */
   giveBack: (calls: HeldCall[]) => Promise<void>;
   onRejected: (call: HeldCall, result: Extract<PlaceResult, { status: 'rejected' }>) => void;
@@ -104,17 +105,14 @@ export function createCallPlacer(options: {
     return database.inHotLoop(async (tx) => {
       const { rows } = await sql<{ id: string; workspace_id: string }>`
         update calls c set status = 'dialing', dialed_at = ${now}
-        from unnest(${due.map((call) => call.workspaceId)}::uuid[], ${due.map((call) => call.roomId)}::uuid[])
-          as x (workspace_id, id)
+        from ${keysOf(due)}
         where c.workspace_id = x.workspace_id and c.id = x.id
           and c.status = 'queued' and c.server_id = ${lease.serverId()} and c.place_before > ${now}
           and exists (select from workspaces w where w.id = c.workspace_id and w.dialing_paused_at is null)
-          and (c.workflow_run_id is not null
-            or exists (select from campaigns p where p.workspace_id = c.workspace_id and p.id = c.campaign_id
-              and p.status = 'running' and (p.end_date is null or p.end_date > ${now})))
+          and ${options.owners.mayBePlaced(now)}
         returning c.id, c.workspace_id`.execute(tx.db);
       const started = rows.map((row) => ({ workspaceId: row.workspace_id, roomId: row.id }));
-      await recordCallEvents(tx, 'call.started', started);
+      await options.recordEvents(tx, 'call.started', started);
       return new Set(rows.map((row) => row.id));
     });
   }
@@ -136,7 +134,6 @@ export function createCallPlacer(options: {
       queue.push(...calls);
       schedule();
     },
-    waiting: () => queue.length,
     stop: async () => {
       stopped = true;
       clearTimeout(timer);
@@ -156,4 +153,18 @@ export const callRequest = (
   to: toE164(call.toNumber),
   from: toE164(call.fromNumber),
   ...contact,
+});
+
+/** The end of a call that its provider has refused. */
+export const rejection = (
+  { roomId }: HeldCall,
+  { outcome, sipStatus }: Extract<PlaceResult, { status: 'rejected' }>,
+  at: Date,
+): CallEvent => ({
+  roomId,
+  at,
+  type: 'ended',
+  outcome,
+  endedBy: 'error',
+  ...(sipStatus !== undefined && { sipStatus }),
 });

@@ -10,9 +10,12 @@ import type { InboundCall, TelephonyGateway } from '../telephony/gateway.ts';
 import type { ArrivingCall } from '../webhooks/ask-inbound-webhook.ts';
 import type { InboundDecision } from '../webhooks/read-inbound-decision.ts';
 import { fromE164, type HeldCall } from './call.ts';
-import { recordCallEvents } from './call-events.ts';
+import type { RecordCallEvents } from './call-events.ts';
 
 const MAX_CALL_SECONDS = 3600;
+
+/** Asks a number's webhook who takes a call. */
+export type AskWhoTakes = (call: ArrivingCall) => Promise<InboundDecision>;
 
 export interface ReceiveDeps {
   database: Database;
@@ -20,13 +23,15 @@ export interface ReceiveDeps {
   log: Logger;
   lease: Lease;
   agents: AgentDirectory;
-  /** Each once, by the provider's name of a phone number. */
+  /** By the provider's name of a phone number. */
   gateways: ReadonlyMap<string, TelephonyGateway>;
-  /** Calls whose events this process writes. */
-  held: Map<string, HeldCall>;
+  recordEvents: RecordCallEvents;
+  /** Has the events of calls written by this process, or no longer. */
+  hold: (calls: HeldCall[]) => void;
+  release: (calls: HeldCall[]) => void;
   /** Has calls looked up until the provider can say what became of them. */
   watch: (calls: HeldCall[]) => void;
-  ask: (call: ArrivingCall) => Promise<InboundDecision>;
+  ask: AskWhoTakes;
 }
 
 interface CalledNumber {
@@ -93,7 +98,7 @@ async function calledNumber(database: Database, to: string, providers: string[])
 
 /** The call as it rings, committed before anybody is asked, with the agent that is bound to the number. */
 async function commitCall(
-  { database, lease, held }: ReceiveDeps,
+  { database, lease, hold, recordEvents }: ReceiveDeps,
   gateway: TelephonyGateway,
   number: CalledNumber,
   { to, from, at }: InboundCall,
@@ -134,9 +139,9 @@ async function commitCall(
         ringing_at: at,
       })
       .execute();
-    await recordCallEvents(tx, 'call.started', [call]);
+    await recordEvents(tx, 'call.started', [call]);
   });
-  held.set(call.roomId, call);
+  hold([call]);
   return call;
 }
 
@@ -177,14 +182,14 @@ async function assign({ database }: ReceiveDeps, call: HeldCall, { agentId, vari
   return rows.length === 1;
 }
 
-async function endDeclined({ database, clock, held }: ReceiveDeps, call: HeldCall): Promise<void> {
+async function endDeclined({ database, clock, release, recordEvents }: ReceiveDeps, call: HeldCall): Promise<void> {
   await database.inEngine(async (tx) => {
     const { rows } = await sql`
       update calls set status = 'failed', outcome = 'declined', ended_by = 'service', ended_at = ${clock.now()}
       where workspace_id = ${call.workspaceId} and id = ${call.roomId} and status = 'ringing' returning id`.execute(
       tx.db,
     );
-    if (rows.length === 1) await recordCallEvents(tx, 'call.ended', [call]);
+    if (rows.length === 1) await recordEvents(tx, 'call.ended', [call]);
   });
-  held.delete(call.roomId);
+  release([call]);
 }

@@ -25,8 +25,8 @@ const TAKE_OVER_SIZE = 500;
 
 /** Settles calls in doubt, and takes over those of lost servers. */
 export interface CallReconciler {
-  /** Has a call looked up until the provider can say what became of it. */
-  watch(calls: HeldCall[]): void;
+  /** Has calls that this process holds looked up until the provider can say what became of them. */
+  watch(calls: readonly HeldCall[]): void;
   start(): void;
   stop(): Promise<void>;
 }
@@ -39,7 +39,13 @@ export function createCallReconciler(options: {
   database: Database;
   lease: Lease;
   leaseSeconds: number;
-  held: Map<string, HeldCall>;
+  /** The call of a room that this process holds. */
+  callOf: (roomId: string) => HeldCall | undefined;
+  allHeld: () => HeldCall[];
+  /** Has this process hold calls no longer. */
+  release: (calls: HeldCall[]) => void;
+  /** Has this process hold calls that are in doubt. */
+  watch: (calls: HeldCall[]) => void;
   clock: Clock;
   log: Logger;
   gatewayFor: (provider: string) => TelephonyGateway;
@@ -49,29 +55,26 @@ export function createCallReconciler(options: {
   /** Takes back those of some calls that are still queued. */
   giveBackQueued: (calls: HeldCall[]) => Promise<void>;
 }): CallReconciler {
-  const { database, lease, held, clock, log } = options;
+  const { database, lease, callOf, clock, log } = options;
   /** Calls in doubt, with the time since when they are. */
   const doubtful = new Map<string, Date>();
   let loops: Repeating[] = [];
   let knownAs = lease.serverId();
 
-  const watch = (calls: HeldCall[]) => {
-    for (const call of calls) {
-      held.set(call.roomId, call);
-      if (!doubtful.has(call.roomId)) doubtful.set(call.roomId, clock.now());
-    }
+  const watch = (calls: readonly HeldCall[]) => {
+    for (const { roomId } of calls) if (!doubtful.has(roomId)) doubtful.set(roomId, clock.now());
   };
 
   async function lookUpAll(): Promise<void> {
     const absent: HeldCall[] = [];
-    for (const roomId of doubtful.keys()) if (!held.has(roomId)) doubtful.delete(roomId);
+    for (const roomId of doubtful.keys()) if (!callOf(roomId)) doubtful.delete(roomId);
     const next = [...doubtful].slice(0, LOOK_UP_SIZE);
     // To the end of the line, so that calls of a provider that is out of reach don't hold up the others.
     for (const [roomId, since] of next) {
       doubtful.delete(roomId);
       doubtful.set(roomId, since);
     }
-    const calls = next.map(([roomId]) => held.get(roomId)!);
+    const calls = next.map(([roomId]) => callOf(roomId)!);
     await Promise.all(
       calls.map(async (call) => {
         const state = await lookUp(call);
@@ -127,14 +130,14 @@ export function createCallReconciler(options: {
   async function forgetLost(): Promise<void> {
     const me = lease.serverId();
     if (me === knownAs) return;
-    const calls = [...held.values()];
+    const calls = options.allHeld();
     const { rows } = await database.inEngine(({ db }) =>
       sql<{ id: string }>`
         select c.id from ${keysOf(calls)} join calls c on c.workspace_id = x.workspace_id and c.id = x.id
         where c.ended_at is null and c.server_id = ${me}`.execute(db),
     );
     const ours = new Set(rows.map((row) => row.id));
-    for (const { roomId } of calls) if (!ours.has(roomId)) held.delete(roomId);
+    options.release(calls.filter(({ roomId }) => !ours.has(roomId)));
     knownAs = me;
   }
 
@@ -194,9 +197,9 @@ export function createCallReconciler(options: {
    * from itself after its lease was lost, is left to it: it may be about to place it.
    */
   async function settleQueuedAndWatch(rows: LiveRow[]): Promise<void> {
-    const queued = rows.filter((row) => row.status === 'queued' && !held.has(row.id));
+    const queued = rows.filter((row) => row.status === 'queued' && !callOf(row.id));
     await options.giveBackQueued(queued.map(toHeld));
-    watch(rows.filter((row) => row.status !== 'queued').map(toHeld));
+    options.watch(rows.filter((row) => row.status !== 'queued').map(toHeld));
   }
 
   return {

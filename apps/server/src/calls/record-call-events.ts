@@ -5,8 +5,8 @@ import type { Database } from '../database/database.ts';
 import { noteEnds } from '../number-pools/note-ends.ts';
 import type { CallEvent, CallOutcome } from '../telephony/gateway.ts';
 import { type EndedCall, finalStatus, type HeldCall } from './call.ts';
-import { recordCallEvents } from './call-events.ts';
-import { type CallOwner, campaignsOf } from './call-owner.ts';
+import type { RecordCallEvents } from './call-events.ts';
+import type { CallOwner } from './call-owner.ts';
 import { type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 
 /** How long events are gathered before they are written as a set (engine.md, "Ends and counters"). */
@@ -32,18 +32,20 @@ export interface CallRecorder {
 
 /**
  * Gathers the events of the calls that this process holds and writes them in sets. Events may come twice, late or out
- * of order: a call only moves forward, and ends once. `held` loses the calls that have ended.
+ * of order: a call only moves forward, and ends once.
  */
 export function createCallRecorder(options: {
   database: Database;
-  owner: CallOwner;
-  held: Map<string, HeldCall>;
+  owners: Pick<Required<CallOwner>, 'lock' | 'onCallsEnded'>;
+  recordEvents: RecordCallEvents;
+  /** The call of a room that this process holds. */
+  callOf: (roomId: string) => HeldCall | undefined;
   clock: Clock;
   log: Logger;
-  /** Called with the calls whose end was written, after it was committed. */
-  onEnded: (calls: EndedCall[]) => void;
+  /** Called after the end of some calls was committed, with those among them that hadn't ended before. */
+  onWritten: (ending: HeldCall[], ended: EndedCall[]) => void;
 }): CallRecorder {
-  const { database, owner, held, clock, log } = options;
+  const { database, owners, recordEvents, callOf, clock, log } = options;
   const gathered = new Map<string, Progress>();
   let size = FLUSH_SIZE;
   let timer: NodeJS.Timeout | undefined;
@@ -55,7 +57,7 @@ export function createCallRecorder(options: {
   };
 
   const note = (event: CallEvent) => {
-    if (!held.has(event.roomId)) return;
+    if (!callOf(event.roomId)) return;
     const progress = gathered.get(event.roomId) ?? {};
     gathered.set(event.roomId, progress);
     if (event.type === 'ringing') progress.ringingAt ??= event.at;
@@ -87,14 +89,14 @@ export function createCallRecorder(options: {
 
   async function write(taken: [string, Progress][]): Promise<void> {
     const known = taken.flatMap(([roomId, progress]) => {
-      const call = held.get(roomId);
+      const call = callOf(roomId);
       return call ? [[call, progress] as const] : [];
     });
     if (known.length === 0) return;
     const ending = known.filter(([, progress]) => progress.ended).map(([call]) => call);
     const now = clock.now();
     const written = await database.inHotLoop(async (tx) => {
-      await owner.lock(tx, campaignsOf(ending));
+      await owners.lock(tx, ending);
       const { rows } = await sql<MovedRow>`
         update calls c set
           status = case
@@ -122,13 +124,12 @@ export function createCallRecorder(options: {
       const answered = known.filter(([call, { answeredAt }]) => answeredAt && moved.has(call.roomId));
       const calls = rows.flatMap(ended);
       const answeredCalls = answered.map(([call]) => call);
-      await Promise.all([owner.onCallsEnded(tx, calls, now), recordCallEvents(tx, 'call.answered', answeredCalls)]);
+      await Promise.all([owners.onCallsEnded(tx, calls, now), recordEvents(tx, 'call.answered', answeredCalls)]);
       const pooled = calls.filter((call) => call.pooled);
       await noteEnds(tx, pooled, now);
       return calls;
     });
-    for (const call of ending) held.delete(call.roomId);
-    if (ending.length > 0) options.onEnded(written);
+    if (ending.length > 0) options.onWritten(ending, written);
   }
 
   return {

@@ -5,8 +5,8 @@ import type { Database, WorkspaceTx } from '../database/database.ts';
 import { addOptOut } from '../do-not-call/store.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import { notFound } from '../service-error.ts';
-import { type Call, shapeCall } from './shape-call.ts';
-import { findCall } from './store.ts';
+import { type Call, type CallRow, shapeCall } from './shape-call.ts';
+import type { CallStore } from './store.ts';
 
 type RecordCallResult = components['schemas']['RecordCallResult'];
 
@@ -14,8 +14,13 @@ type RecordCallResult = components['schemas']['RecordCallResult'];
 export interface CallResultDeps {
   database: Database;
   clock: Clock;
-  /** Runs a change of a campaign's call under the campaign's lock, and counts the conversions that it answers. */
-  countConversions: (tx: WorkspaceTx, campaignId: string, change: () => Promise<number>) => Promise<void>;
+  calls: Pick<CallStore, 'find'>;
+  /** Runs a change of a call under its owner's lock, and has the owner count the conversions that it answers. */
+  countConversions: (
+    tx: WorkspaceTx,
+    call: Pick<CallRow, 'campaign_id'>,
+    change: () => Promise<number>,
+  ) => Promise<void>;
 }
 
 /**
@@ -24,7 +29,7 @@ export interface CallResultDeps {
  * list, and nothing here takes it off. Throws `not_found`.
  */
 export async function recordCallResult(
-  { database, clock, countConversions }: CallResultDeps,
+  { database, clock, calls, countConversions }: CallResultDeps,
   workspaceId: string,
   roomId: string,
   result: RecordCallResult,
@@ -32,17 +37,15 @@ export async function recordCallResult(
 ): Promise<Call> {
   const now = clock.now();
   return database.inWorkspace(workspaceId, async (tx) => {
-    const call = await findCall(tx, roomId);
+    const call = await calls.find(tx, roomId);
     if (!call) throw notFound();
-    const change = () => mergeResult(tx, roomId, result, now);
-    if (call.campaign_id) await countConversions(tx, call.campaign_id, change);
-    else await change();
+    await countConversions(tx, call, () => mergeResult(tx, roomId, result, now));
     if (result.optOut) {
       const person = call.direction === 'outbound' ? call.to_number : call.from_number;
       await addOptOut(tx, person, 'Asked for it on a call.', now);
     }
     await audit(tx, actor, now);
-    return shapeCall((await findCall(tx, roomId))!);
+    return shapeCall((await calls.find(tx, roomId))!);
   });
 }
 

@@ -11,7 +11,7 @@ import { type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
  */
 export async function requestEndOfCalls(
   tx: WorkspaceTx,
-  owner: Pick<CallOwner, 'onCallsEnded'>,
+  owners: Pick<CallOwner, 'onCallsEnded'>,
   roomIds: string[],
   now: Date,
 ): Promise<number> {
@@ -25,6 +25,6 @@ export async function requestEndOfCalls(
     update calls c set end_requested_at = coalesce(end_requested_at, ${now})
     where ${open} and c.status in ('dialing', 'ringing', 'in_progress') returning id`.execute(tx.db);
   const ended = takenBack.rows.map((row) => ({ ...toOwned(row), outcome: 'cancelled' as const, endedAt: now }));
-  await owner.onCallsEnded(tx, ended, now);
+  await owners.onCallsEnded(tx, ended, now);
   return ended.length + live.rows.length;
 }

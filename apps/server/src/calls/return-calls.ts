@@ -3,12 +3,12 @@ import { utcDay } from '../clock.ts';
 import type { Database, EngineTx } from '../database/database.ts';
 import { uncountUses } from '../number-pools/count-uses.ts';
 import type { EndedCall, HeldCall, ReturnedCall } from './call.ts';
-import { type CallOwner, campaignsOf } from './call-owner.ts';
+import type { CallOwner } from './call-owner.ts';
 import { keysOf, type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 
 interface ReturningServer {
   serverId: string;
-  owner: CallOwner;
+  owners: Pick<Required<CallOwner>, 'lock' | 'onCallsEnded' | 'onCallsReturned'>;
   now: Date;
 }
 
@@ -29,9 +29,9 @@ const returned = (row: ReturnedRow, attemptTakenBack: boolean): ReturnedCall => 
 export async function returnQueuedCalls(database: Database, calls: HeldCall[], server: ReturningServer): Promise<void> {
   if (calls.length === 0) return;
   await database.inHotLoop(async (tx) => {
-    await server.owner.lock(tx, campaignsOf(calls));
+    await server.owners.lock(tx, calls);
     const queued = await deleteQueued(tx, calls, server.serverId);
-    await server.owner.onCallsReturned(tx, queued, server.now);
+    await server.owners.onCallsReturned(tx, queued, server.now);
     await giveBackUsage(tx, queued);
   });
 }
@@ -68,9 +68,9 @@ async function giveBackUsage(tx: EngineTx, calls: ReturnedCall[]): Promise<void>
  */
 export async function returnCalls(database: Database, calls: HeldCall[], server: ReturningServer): Promise<void> {
   if (calls.length === 0) return;
-  const { owner, serverId, now } = server;
+  const { owners, serverId, now } = server;
   await database.inEngine(async (tx) => {
-    await owner.lock(tx, campaignsOf(calls));
+    await owners.lock(tx, calls);
     const queued = await deleteQueued(tx, calls, serverId);
     const dialing = await sql<ReturnedRow & { end_requested: boolean }>`
       update calls c set status = 'cancelled', outcome = 'cancelled', ended_at = ${now},
@@ -86,9 +86,9 @@ export async function returnCalls(database: Database, calls: HeldCall[], server:
       returning ${ownedColumns}`.execute(tx.db);
     const unplaced = dialing.rows.filter((row) => !row.end_requested);
     const cancelled = dialing.rows.filter((row) => row.end_requested);
-    await owner.onCallsReturned(tx, [...queued, ...unplaced.map((row) => returned(row, false))], now);
+    await owners.onCallsReturned(tx, [...queued, ...unplaced.map((row) => returned(row, false))], now);
     await giveBackUsage(tx, queued);
     const ended = (outcome: EndedCall['outcome']) => (row: OwnedRow) => ({ ...toOwned(row), outcome, endedAt: now });
-    await owner.onCallsEnded(tx, [...cancelled.map(ended('cancelled')), ...forgotten.rows.map(ended('unknown'))], now);
+    await owners.onCallsEnded(tx, [...cancelled.map(ended('cancelled')), ...forgotten.rows.map(ended('unknown'))], now);
   });
 }

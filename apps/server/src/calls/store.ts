@@ -23,44 +23,52 @@ export interface CallQuery extends Pick<PageQuery, 'page' | 'perPage' | 'order'>
   queuedBefore?: Date | undefined;
 }
 
-/** Calls with what their contacts give the agent. `calls` is SQL for their rows. */
-const withContacts = (calls: RawBuilder<unknown>) => sql<CallRow>`
-  select c.*, k."values" as contact_values, k.name as contact_name, l.columns, p.kind as campaign_kind
-  from (${calls}) as c
-  left join campaigns p on p.workspace_id = c.workspace_id and p.id = c.campaign_id
-  left join campaign_contacts k
-    on k.workspace_id = c.workspace_id and k.campaign_id = c.campaign_id and k.id = c.contact_id
-  left join contact_lists l on l.workspace_id = k.workspace_id and l.id = k.list_id`;
-
-export async function findCall(tx: WorkspaceTx, roomId: string): Promise<CallRow | undefined> {
-  const call = sql`select * from calls where workspace_id = ${tx.workspaceId} and id = ${roomId}`;
-  const { rows } = await withContacts(call).execute(tx.db);
-  return rows[0];
+/** What owners add to their calls where clients see them, in SQL. */
+export interface CallDetails {
+  /** The columns of a `CallRow` that no call has. */
+  columns: RawBuilder<unknown>;
+  /** Joins to the calls `c`, each with at most one row. */
+  joins: RawBuilder<unknown>;
+  /** Whether a campaign is a batch, in the workspace of the row of `calls`. */
+  isBatch(campaignId: string): RawBuilder<unknown>;
 }
 
-/** Calls of any workspaces. */
-export async function callsNamed(tx: Tx, calls: readonly CallKey[]): Promise<(CallRow & { workspace_id: string })[]> {
-  const named = sql`
-    select c.* from ${keysOf(calls)} join calls c on c.workspace_id = x.workspace_id and c.id = x.id`;
-  const { rows } = await sql<CallRow & { workspace_id: string }>`${withContacts(named)}`.execute(tx.db);
-  return rows;
+/** Reads calls as clients see them. */
+export interface CallStore {
+  find(tx: WorkspaceTx, roomId: string): Promise<CallRow | undefined>;
+  /** Calls of any workspaces. */
+  named(tx: Tx, calls: readonly CallKey[]): Promise<(CallRow & { workspace_id: string })[]>;
+  /** A page of calls, in the order in which they were taken up. */
+  page(tx: WorkspaceTx, query: CallQuery): Promise<Page<CallRow>>;
 }
 
-/** A page of calls, in the order in which they were taken up. */
-export const callPage = (tx: WorkspaceTx, query: CallQuery): Promise<Page<CallRow>> =>
-  readPage(tx, query, {
-    from: sql`calls`,
-    where: [sql`workspace_id = ${tx.workspaceId}`, ...conditions(query)],
-    search: [],
-    order: ['id'],
-    around: (calls) => sql`${withContacts(calls)} order by c.id ${sql.raw(query.order)}`,
-  });
+/** A store of calls with what their owners add. */
+export function callStore({ columns, joins, isBatch }: CallDetails): CallStore {
+  const detailed = (calls: RawBuilder<unknown>) => sql<CallRow & { workspace_id: string }>`
+    select c.*, ${columns} from (${calls}) as c ${joins}`;
+  return {
+    find: async (tx, roomId) => {
+      const call = sql`select * from calls where workspace_id = ${tx.workspaceId} and id = ${roomId}`;
+      const { rows } = await detailed(call).execute(tx.db);
+      return rows[0];
+    },
+    named: async (tx, calls) => {
+      const named = sql`select c.* from ${keysOf(calls)} join calls c on c.workspace_id = x.workspace_id and c.id = x.id`;
+      const { rows } = await detailed(named).execute(tx.db);
+      return rows;
+    },
+    page: (tx, query) =>
+      readPage<CallRow>(tx, query, {
+        from: sql`calls`,
+        where: [sql`workspace_id = ${tx.workspaceId}`, ...conditions(query, isBatch)],
+        search: [],
+        order: ['id'],
+        around: (calls) => sql`${detailed(calls)} order by c.id ${sql.raw(query.order)}`,
+      }),
+  };
+}
 
-/** A deleted campaign's calls are still found by its ID. */
-const isBatch = (id: string) => sql`exists (select from campaigns p
-  where p.workspace_id = calls.workspace_id and p.id = ${id} and p.kind = 'batch')`;
-
-function conditions(query: CallQuery): (RawBuilder<unknown> | false)[] {
+function conditions(query: CallQuery, isBatch: CallDetails['isBatch']): (RawBuilder<unknown> | false)[] {
   const { campaignId, batchId, contactId, workflowRunId, status, outcome, phoneNumber, queuedAfter, queuedBefore } =
     query;
   return [

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { CampaignKey } from '../calls/call-owner.ts';
 import type { Database } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
+import type { CampaignKey } from './campaign.ts';
 import { CAMPAIGN_ZONE, lanesOf } from './lanes.ts';
 
 /** Entries that one transaction adds (engine.md, "Claims"). */

@@ -12,5 +12,11 @@ export const campaignTransitions = {
   failed: [],
 } as const satisfies Record<CampaignStatus, readonly CampaignStatus[]>;
 
+/** What names a campaign. */
+export interface CampaignKey {
+  workspaceId: string;
+  campaignId: string;
+}
+
 /** The most calls that one claim takes (engine.md, "Claims"). */
 export const CLAIM_SIZE = 50;

@@ -1,53 +1,19 @@
 import { sql } from 'kysely';
-import type { EndedCall, ReturnedCall } from '../calls/call.ts';
-import { type CallOwner, type CampaignKey, campaignsOf } from '../calls/call-owner.ts';
+import type { EndedCall, OwnedCall, ReturnedCall } from '../calls/call.ts';
 import type { EngineTx, Tx } from '../database/database.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import { callOutcomes } from '../telephony/gateway.ts';
 import { afterOutcome } from './after-outcome.ts';
-import { finishIfDone } from './finish-campaign.ts';
+import type { CampaignKey } from './campaign.ts';
 
-type Owned<T> = T & { campaignId: string; contactId: string };
-const isOwned = <T extends { campaignId: string | null; contactId: string | null }>(call: T): call is Owned<T> =>
-  call.campaignId !== null && call.contactId !== null;
-
-/** Campaigns, as the owners of their calls. */
-export function campaignCallOwner(onFinished: (tx: Tx, campaign: CampaignKey) => Promise<void>): CallOwner {
-  return {
-    lock: lockCampaigns,
-    onCallsEnded: async (tx, calls, now) => {
-      for (const [key, ended] of byCampaign(calls)) {
-        await endContacts(tx, key, ended, now);
-        if (await finishIfDone(tx, key, now)) await onFinished(tx, key);
-      }
-    },
-    onCallsReturned: async (tx, calls, now) => {
-      for (const [key, returned] of byCampaign(calls)) await returnContacts(tx, key, returned, now);
-    },
-  };
-}
-
-async function lockCampaigns(tx: Tx, campaigns: CampaignKey[]): Promise<void> {
-  for (const { workspaceId, campaignId } of campaigns) {
-    await sql`select from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for no key update`.execute(
-      tx.db,
-    );
-  }
-}
-
-/** The calls of each campaign, in the order in which rows are locked. */
-function byCampaign<T extends { workspaceId: string; campaignId: string | null; contactId: string | null }>(
-  calls: T[],
-): [CampaignKey, Owned<T>[]][] {
-  const owned = calls.filter(isOwned);
-  return campaignsOf(owned).map((key) => [key, owned.filter((call) => call.campaignId === key.campaignId)]);
-}
+/** A call of a campaign's contact. */
+export type ContactCall<T extends OwnedCall> = T & { campaignId: string; contactId: string };
 
 /**
  * Moves the contacts of ended calls on, and counts them on the campaign's row, which the caller holds. Each is looked up and
  * locked by its key, and then named by its place, so that no plan reads others too.
  */
-async function endContacts(tx: Tx, key: CampaignKey, calls: Owned<EndedCall>[], now: Date): Promise<void> {
+export async function endContacts(tx: Tx, key: CampaignKey, calls: ContactCall<EndedCall>[], now: Date): Promise<void> {
   const { workspaceId, campaignId } = key;
   const contacts = await sql<{
     id: string;
@@ -98,7 +64,12 @@ function countOutcomes(calls: { outcome: CallOutcome }[]) {
 }
 
 /** Puts the contacts of calls that were never placed back to where they were. */
-async function returnContacts(tx: EngineTx, key: CampaignKey, calls: Owned<ReturnedCall>[], now: Date): Promise<void> {
+export async function returnContacts(
+  tx: EngineTx,
+  key: CampaignKey,
+  calls: ContactCall<ReturnedCall>[],
+  now: Date,
+): Promise<void> {
   const { workspaceId, campaignId } = key;
   const { rows } = await sql<{ state: string }>`
     update campaign_contacts c set attempt = c.attempt - x.taken_back, next_attempt_at = ${now}, reason = null,

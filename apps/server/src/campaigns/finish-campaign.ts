@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { CampaignKey } from '../calls/call-owner.ts';
 import type { Tx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
+import type { CampaignKey } from './campaign.ts';
 import { campaignTransitions } from './campaign.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { CampaignKey } from '../calls/call-owner.ts';
 import { forWorkspace, type Tx, type WorkspaceTx } from '../database/database.ts';
 import { type AuditEntry, record } from '../journal/record.ts';
+import type { CampaignKey } from './campaign.ts';
 import { type Campaign, shapeCampaign } from './shape-campaign.ts';
 import { findCampaign } from './store.ts';
 

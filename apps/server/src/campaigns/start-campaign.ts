@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { AgentDirectory } from '../agents/directory.ts';
-import type { CampaignKey } from '../calls/call-owner.ts';
 import type { Database, WorkspaceTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import type { AuditEntry } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
+import type { CampaignKey } from './campaign.ts';
 import { campaignTransitions } from './campaign.ts';
 import { checkStartable } from './check-startable.ts';
 import type { CampaignDeps } from './deps.ts';

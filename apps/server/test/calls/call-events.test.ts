@@ -39,13 +39,13 @@ test('a call whose end the database refuses every time keeps no other call from 
     const held = new Map(calls.map((call) => [call.roomId, call]));
     const recorder = createCallRecorder({
       database,
-      held,
       clock: systemClock,
       log: pino({ level: 'silent' }),
-      onEnded: () => {},
-      owner: {
+      callOf: (roomId) => held.get(roomId),
+      onWritten: () => {},
+      recordEvents: async () => {},
+      owners: {
         lock: async () => {},
-        onCallsReturned: async () => {},
         onCallsEnded: async (_tx, ended) => {
           if (ended.some((call) => call.roomId === refused)) throw new Error('refused');
         },

@@ -1,9 +1,10 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { HeldCall } from '../../src/calls/call.ts';
-import { type EndCallDeps, endCall } from '../../src/calls/end-call.ts';
-import { createCallRecorder } from '../../src/calls/record-call-events.ts';
-import { campaignCallOwner } from '../../src/campaigns/end-contacts.ts';
+import { Registry } from 'prom-client';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { anyAgent } from '../../src/agents/directory.ts';
+import { callStore } from '../../src/calls/store.ts';
+import { createSwitchboard, type Switchboard } from '../../src/calls/switchboard.ts';
+import { campaignCallDetails, campaignCallOwner } from '../../src/campaigns/own-calls.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { toId } from '../../src/ids.ts';
@@ -12,17 +13,19 @@ import { byTest } from '../by-test.ts';
 import { freshDatabase } from '../database.ts';
 import { seedRow } from '../seed/rows.ts';
 import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
+import { until } from '../until.ts';
 
 const log = pino({ level: 'silent' });
 let database: Database;
 let drop: () => Promise<void>;
 let workspaceId: string;
 let phoneNumberId: string;
-let deps: EndCallDeps;
+let switchboard: Switchboard;
+/** Tells the switchboard what the provider tells. */
 let record: (events: CallEvent[]) => void;
-let watched: string[];
 /** What the provider answers. */
 let provider: TelephonyGateway['endCall'];
+let lookup: TelephonyGateway['lookup'];
 
 beforeAll(async () => {
   const fresh = await freshDatabase();
@@ -36,19 +39,38 @@ afterAll(async () => {
   await drop();
 });
 beforeEach(() => {
-  const held = new Map<string, HeldCall>();
-  const owner = campaignCallOwner(async () => undefined);
-  ({ record } = createCallRecorder({ database, owner, held, clock: systemClock, log, onEnded: () => undefined }));
-  watched = [];
-  deps = {
+  lookup = async () => ({ state: 'undetermined', detail: 'not asked' });
+  const gateway: Partial<TelephonyGateway> = {
+    endCall: (call) => provider(call),
+    lookup: (call) => lookup(call),
+    onInbound: () => () => undefined,
+    onEvents: (listener) => {
+      record = listener;
+      return () => undefined;
+    },
+  };
+  switchboard = createSwitchboard({
     database,
     clock: systemClock,
-    owner,
-    held,
-    gatewayFor: () => ({ endCall: (call) => provider(call) }) as TelephonyGateway,
-    watch: (calls) => watched.push(...calls.map(({ roomId }) => roomId)),
-  };
+    log,
+    lease: { serverId: () => workspaceId, isHeld: () => true, release: async () => undefined },
+    leaseSeconds: 10,
+    gateways: new Map([['simulator', gateway as TelephonyGateway]]),
+    maxCalls: 10,
+    registry: new Registry(),
+    calls: callStore(campaignCallDetails),
+    owners: [
+      campaignCallOwner(
+        async () => undefined,
+        () => undefined,
+      ),
+    ],
+    agents: anyAgent,
+    ask: async () => ({}),
+  });
+  switchboard.start();
 });
+afterEach(() => switchboard.stop());
 
 let callees = 14155551000;
 /** A call that another process has placed. */
@@ -56,7 +78,7 @@ async function placedElsewhere(status: 'dialing' | 'in_progress'): Promise<strin
   const call = { workspace_id: workspaceId, phone_number_id: phoneNumberId, to_number: callees++ };
   return (await seedRow(database, 'calls', { ...call, status, max_call_seconds: 60, dialed_at: new Date() })).id;
 }
-const end = (roomId: string) => endCall(deps, workspaceId, roomId, byTest(roomId));
+const end = (roomId: string) => switchboard.endCall(workspaceId, roomId, byTest(roomId));
 const ending = (roomId: string) => {
   record([{ roomId, at: new Date(), type: 'ended', outcome: 'answered', endedBy: 'service' }]);
   return 'ending' as const;
@@ -69,8 +91,7 @@ test('the end of a call that another process has placed is written here', async 
     return ending(call.roomId);
   };
   expect(await end(roomId)).toEqual({ roomId: toId('room', roomId), status: 'completed', endedAt: expect.any(String) });
-  expect(deps.held.size).toBe(0);
-  expect(watched).toEqual([]);
+  expect(switchboard.free()).toBe(10);
   await expect(end(roomId)).rejects.toMatchObject({ code: 'call_not_active' });
 });
 
@@ -98,8 +119,13 @@ test('a call that goes on for the moment is answered for as it is, and looked up
   expect(await end(roomId)).toEqual({ roomId: toId('room', roomId), status: 'in_progress' });
   expect(performance.now() - from).toBeLessThan(4000);
   expect(asked).toBe(1);
-  expect(watched).toEqual([roomId]);
-  expect([...deps.held.keys()]).toEqual([roomId]);
+  expect(switchboard.free()).toBe(9);
+  lookup = async (call) => {
+    expect(call.roomId).toBe(roomId);
+    return { state: 'ended', outcome: 'answered', endedBy: 'service', endedAt: new Date() };
+  };
+  await until(async () => switchboard.free() === 10);
+  await expect(end(roomId)).rejects.toMatchObject({ code: 'call_not_active' });
 });
 
 test('a provider that can not be reached is told, and nothing is held for it', async () => {
@@ -107,7 +133,7 @@ test('a provider that can not be reached is told, and nothing is held for it', a
   provider = () => Promise.reject(new Error('ECONNREFUSED 10.0.0.1'));
   const refused = await end(roomId).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 'unavailable', message: expect.not.stringContaining('10.0.0.1') });
-  expect(deps.held.size).toBe(0);
+  expect(switchboard.free()).toBe(10);
   provider = async (call) => ending(call.roomId);
   expect(await end(roomId)).toMatchObject({ status: 'completed' });
 });
@@ -115,5 +141,5 @@ test('a provider that can not be reached is told, and nothing is held for it', a
 test('of another workspace there is no such call', async () => {
   const roomId = await placedElsewhere('in_progress');
   const other = await seedWorkspace(database);
-  await expect(endCall(deps, other, roomId, byTest(roomId))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(switchboard.endCall(other, roomId, byTest(roomId))).rejects.toMatchObject({ code: 'not_found' });
 });

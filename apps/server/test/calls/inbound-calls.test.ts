@@ -3,16 +3,16 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { AgentDirectory } from '../../src/agents/directory.ts';
-import { receiveCalls } from '../../src/calls/receive-calls.ts';
+import type { AskWhoTakes } from '../../src/calls/receive-calls.ts';
 import { shapeCall } from '../../src/calls/shape-call.ts';
-import { findCall } from '../../src/calls/store.ts';
+import { callStore } from '../../src/calls/store.ts';
+import { campaignCallDetails } from '../../src/campaigns/own-calls.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { createSecrets } from '../../src/database/secrets.ts';
 import { toId } from '../../src/ids.ts';
 import { createAddressGuard } from '../../src/outbound-http/address-guard.ts';
 import { createOutboundHttp } from '../../src/outbound-http/guarded-request.ts';
-import type { TelephonyGateway } from '../../src/telephony/gateway.ts';
 import { askInboundWebhook } from '../../src/webhooks/ask-inbound-webhook.ts';
 import { registerWebhookMetrics } from '../../src/webhooks/metrics.ts';
 import { newSecret } from '../../src/webhooks/webhook.ts';
@@ -26,6 +26,7 @@ import { breachesOf } from '../webhooks/webhook-contract.ts';
 import { type Receiver, sendsToLoopback, startReceiver, verify } from '../webhooks/webhook-receiver.ts';
 
 const log = pino({ level: 'silent' });
+const shown = callStore(campaignCallDetails);
 const secrets = createSecrets(randomBytes(32));
 const inboundSecret = newSecret();
 const caller = '+14155550101';
@@ -38,7 +39,6 @@ let fresh: Awaited<ReturnType<typeof freshDatabase>>;
 let database: Database;
 let dialing: TestDialer;
 let outbound: ReturnType<typeof createOutboundHttp>;
-let receiving: ReturnType<typeof receiveCalls>;
 let receiver: Receiver;
 let workspaceId: string;
 let numberId: string;
@@ -47,24 +47,13 @@ const registry = new Registry();
 beforeAll(async () => {
   fresh = await freshDatabase();
   database = openDatabase({ connection: fresh.connection, poolSize: 6, log });
-  dialing = await startTestDialer(database, { speed: 1000 });
   outbound = createOutboundHttp(createAddressGuard(sendsToLoopback.outboundAllowedAddresses!));
   const webhooks = { database, clock: systemClock, log, secrets, send: outbound.send };
   const metrics = registerWebhookMetrics(registry);
-  receiving = receiveCalls({
-    database,
-    clock: systemClock,
-    log,
-    lease: dialing.lease,
-    agents,
-    gateways: new Map<string, TelephonyGateway>([['simulator', dialing.simulator]]),
-    held: dialing.dialer.held,
-    watch: dialing.dialer.watch,
-    ask: (call) => askInboundWebhook({ ...webhooks, metrics }, call),
-  });
+  const ask: AskWhoTakes = (call) => askInboundWebhook({ ...webhooks, metrics }, call);
+  dialing = await startTestDialer(database, { speed: 1000, maxCalls: 100, agents, ask });
 });
 afterAll(async () => {
-  await receiving.close();
   await dialing.stop();
   await outbound.close();
   await database.close();
@@ -110,7 +99,7 @@ async function ring(from: string | undefined = caller) {
     id = rows[0]?.id;
     return id !== undefined;
   });
-  return shapeCall((await database.inWorkspace(workspaceId, (tx) => findCall(tx, id!)))!);
+  return shapeCall((await database.inWorkspace(workspaceId, (tx) => shown.find(tx, id!)))!);
 }
 
 const answerWith = (status: number, body?: unknown) =>
@@ -137,7 +126,7 @@ test('the agent that is bound to the number takes a call that arrives', async ()
     answeredAt: expect.any(String),
     durationSeconds: expect.any(Number),
   });
-  expect(dialing.dialer.held.size).toBe(0);
+  expect(dialing.switchboard.free()).toBe(100);
 });
 
 test('several callers are up at one number, and one may withhold who it is', async () => {
@@ -152,7 +141,7 @@ test('several callers are up at one number, and one may withhold who it is', asy
   const withheld = await database.inEngine((tx) =>
     tx.db.selectFrom('calls').select('id').where('from_number', '=', 0).executeTakeFirstOrThrow(),
   );
-  const shaped = shapeCall((await database.inWorkspace(workspaceId, (tx) => findCall(tx, withheld.id)))!);
+  const shaped = shapeCall((await database.inWorkspace(workspaceId, (tx) => shown.find(tx, withheld.id)))!);
   expect(shaped).not.toHaveProperty('fromNumber');
 });
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { returnCalls, returnQueuedCalls } from '../../src/calls/return-calls.ts';
 import { addContacts } from '../../src/campaigns/add-contacts.ts';
 import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
-import { campaignCallOwner } from '../../src/campaigns/end-contacts.ts';
+import { campaignCallOwner } from '../../src/campaigns/own-calls.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openLease } from '../../src/database/lease.ts';
 import { withDatabase } from '../database/own-database.ts';
@@ -34,8 +34,11 @@ test.concurrent('a call that goes back after midnight is given back to the day t
       database.inEngine(({ db }) => db.selectFrom('workspace_usage').select(['day', 'calls']).orderBy('day').execute());
     const next = { workspace_id: key.workspaceId, day: '2026-03-11', calls: 3 };
     await seedRow(database, 'workspace_usage', next);
-    const owner = campaignCallOwner(async () => {});
-    await returnQueuedCalls(database, calls, { serverId, owner, now: new Date('2026-03-11T00:00:01Z') });
+    const owners = campaignCallOwner(
+      async () => {},
+      () => {},
+    );
+    await returnQueuedCalls(database, calls, { serverId, owners, now: new Date('2026-03-11T00:00:01Z') });
     expect(await usage()).toEqual([
       { day: '2026-03-10', calls: 0 },
       { day: '2026-03-11', calls: 3 },
@@ -63,7 +66,10 @@ test.concurrent('a call that was to be placed, and went back, is none of the cal
   withDatabase(async (database) => {
     const workspace = { max_attempts_per_person_per_day: 1 };
     const { serverId, claim } = await claimer(database, { contacts: 1, workspace });
-    const owner = campaignCallOwner(async () => {});
+    const owners = campaignCallOwner(
+      async () => {},
+      () => {},
+    );
     for (const minutes of [0, 1, 2]) {
       const now = new Date(ADDED_AT.getTime() + minutes * 60_000);
       const { calls } = await claim(now);
@@ -71,7 +77,7 @@ test.concurrent('a call that was to be placed, and went back, is none of the cal
       await database.inEngine(({ db }) =>
         sql`update calls set status = 'dialing', dialed_at = ${now} where status = 'queued'`.execute(db),
       );
-      await returnCalls(database, calls, { serverId, owner, now });
+      await returnCalls(database, calls, { serverId, owners, now });
     }
     expect((await claim(new Date(ADDED_AT.getTime() + 180_000))).calls).toHaveLength(1);
   }));

@@ -117,8 +117,8 @@ test.concurrent('a server that stops gives back what it has not placed, stops tw
     const { campaignId } = await seedCampaign(database, seeded(60));
     const first = await startTestDialer(database, upForASecond);
     await until(async () => (await queuedCalls(database, campaignId)) > 0);
-    await Promise.all([first.dialer.stop(), first.dialer.stop()]);
-    await first.dialer.stop();
+    await Promise.all([first.stopDialing(), first.stopDialing()]);
+    await first.stopDialing();
     expect(await queuedCalls(database, campaignId)).toBe(0);
     const row = await campaignRow(database, campaignId);
     expect(row.pending + row.waiting + row.in_flight + row.done).toBe(60);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { returnQueuedCalls } from '../../src/calls/return-calls.ts';
 import { addContacts } from '../../src/campaigns/add-contacts.ts';
 import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
-import { campaignCallOwner } from '../../src/campaigns/end-contacts.ts';
+import { campaignCallOwner } from '../../src/campaigns/own-calls.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openLease } from '../../src/database/lease.ts';
 import { pickPoolNumber } from '../../src/number-pools/choose-numbers.ts';
@@ -282,8 +282,11 @@ test.concurrent('calls that go back are taken off the number’s count of their 
     const counts = async () => (await usageOf(database, seeded.memberIds)).map((row) => row.attempts);
     const { calls } = await claim(new Date(NOON));
     expect([calls.length, await counts()]).toEqual([6, [3, 3]]);
-    const owner = campaignCallOwner(async () => {});
-    await returnQueuedCalls(database, calls.slice(0, 4), { serverId, owner, now: new Date(NOON) });
+    const owners = campaignCallOwner(
+      async () => {},
+      () => {},
+    );
+    await returnQueuedCalls(database, calls.slice(0, 4), { serverId, owners, now: new Date(NOON) });
     expect(await counts()).toEqual([1, 1]);
     expect((await claim(new Date(NOON))).calls).toHaveLength(4);
     expect(await counts()).toEqual([3, 3]);

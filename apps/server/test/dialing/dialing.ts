@@ -1,6 +1,11 @@
 import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
-import { createDialer, type Dialer } from '../../src/campaigns/dialer.ts';
+import { type AgentDirectory, anyAgent } from '../../src/agents/directory.ts';
+import type { AskWhoTakes } from '../../src/calls/receive-calls.ts';
+import { callStore } from '../../src/calls/store.ts';
+import { createSwitchboard, type Switchboard } from '../../src/calls/switchboard.ts';
+import { createClaiming } from '../../src/campaigns/claiming.ts';
+import { campaignCallDetails, campaignCallOwner } from '../../src/campaigns/own-calls.ts';
 import type { Database } from '../../src/database/database.ts';
 import { type Lease, openLease } from '../../src/database/lease.ts';
 import type { TelephonyGateway } from '../../src/telephony/gateway.ts';
@@ -9,15 +14,18 @@ import type { Profile } from '../../src/telephony/simulator/plan.ts';
 import { createSimulator, type Simulator } from '../../src/telephony/simulator/simulator.ts';
 import { postgresStore } from '../../src/telephony/simulator/store.ts';
 import { realTime, type SimulatorTime } from '../../src/telephony/simulator/time.ts';
+import { runCallOwner } from '../../src/workflows/runs/signal-runs.ts';
 import { until } from '../until.ts';
 
 /** The simulator's seed in all tests of dialing. */
 export const SEED = 'test';
 
 export interface TestDialer {
-  dialer: Dialer;
+  switchboard: Switchboard;
   simulator: Simulator;
   lease: Lease;
+  /** Claims nothing more, and gives back what is not placed. */
+  stopDialing(): Promise<void>;
   /** Ends it as a server that drains. */
   stop(): Promise<void>;
 }
@@ -33,6 +41,9 @@ export interface TestDialerOptions {
   faults?: Faults;
   /** Puts something between the dialer and the simulator. */
   gateway?: (simulator: Simulator) => TelephonyGateway;
+  /** Who takes calls that arrive. */
+  agents?: AgentDirectory;
+  ask?: AskWhoTakes;
   log?: Logger;
 }
 
@@ -57,26 +68,33 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
   Object.assign(simulator.faults, options.faults);
   await simulator.start();
   const lease = await openLease({ database, seconds: leaseSeconds, log });
-  const dialer = createDialer({
-    database,
+  const onFinished = async () => {};
+  const common = { database, lease, clock: time, log };
+  const switchboard = createSwitchboard({
+    ...common,
     registry: new Registry(),
-    lease,
     leaseSeconds,
-    clock: time,
-    log,
     gateways: new Map<string, TelephonyGateway>([['simulator', options.gateway?.(simulator) ?? simulator]]),
     maxCalls: options.maxCalls ?? 10_000,
-    startDue: async () => {},
-    runs: { onCallsEnded: async () => {}, onCallsReturned: async () => {} },
-    onFinished: async () => {},
+    calls: callStore(campaignCallDetails),
+    owners: [runCallOwner, campaignCallOwner(onFinished, () => claiming.nudge())],
+    agents: options.agents ?? anyAgent,
+    ask: options.ask ?? (async () => ({})),
   });
-  dialer.start();
+  const claiming = createClaiming({ ...common, switchboard, startDue: async () => {}, onFinished });
+  switchboard.start();
+  claiming.start();
+  const stopDialing = async () => {
+    await claiming.stop();
+    await switchboard.stop();
+  };
   return {
-    dialer,
+    switchboard,
     simulator,
     lease,
+    stopDialing,
     stop: async () => {
-      await dialer.stop();
+      await stopDialing();
       await lease.release();
       await simulator.stop();
     },

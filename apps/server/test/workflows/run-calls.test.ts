@@ -1,8 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { campaignsOf } from '../../src/calls/call-owner.ts';
 import { hangUpRequested } from '../../src/calls/hang-up-requested.ts';
-import { requestEndOfCalls } from '../../src/calls/request-end.ts';
 import { type RunCallAnswer, type RunCallWish, requestRunCall } from '../../src/calls/request-run-call.ts';
 import type { Database } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
@@ -19,7 +17,7 @@ const ANSWERS = '+14155550100';
 
 /** A workspace with a number, and a way to ask for a run's call there. */
 async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> = {}, now: () => Date = () => NOW) {
-  const { dialer, stop }: TestDialer = await startTestDialer(database, { speed: 1 });
+  const { switchboard, simulator, stop }: TestDialer = await startTestDialer(database, { speed: 1 });
   const { workspaceId } = await seedCampaign(database, {
     ...seed,
     contacts: 0,
@@ -40,29 +38,29 @@ async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> 
       maxCallSeconds: 60,
       ...wish,
     };
-    const terms = { serverId: servers[0]!.id, now: now(), isSimulated: dialer.isSimulated };
+    const terms = { serverId: servers[0]!.id, now: now(), isSimulated: switchboard.isSimulated };
     return database.inEngine((tx) => requestRunCall(tx, whole, terms));
   };
   const call = (roomId: string) =>
     database.inEngine(({ db }) =>
       db.selectFrom('calls').selectAll().where('id', '=', roomId).executeTakeFirstOrThrow(),
     );
-  return { workspaceId, serverId: servers[0]!.id, dialer, stop, request, call };
+  return { workspaceId, serverId: servers[0]!.id, switchboard, simulator, stop, request, call };
 }
 
 test.concurrent('a call of a run is placed with its variables, and ended where its end is asked for', () =>
   withDatabase(async (database) => {
-    const { workspaceId, dialer, stop, request, call } = await runCalls(database, {}, () => new Date());
+    const { workspaceId, switchboard, stop, request, call } = await runCalls(database, {}, () => new Date());
     const runId = newUuid();
     const answer = await request({ runId });
     if (answer.kind !== 'queued') throw new Error(`The call is ${answer.kind}.`);
     const { roomId } = answer.call;
-    dialer.place([answer.call]);
+    switchboard.place([answer.call]);
     await until(async () => (await call(roomId)).status === 'in_progress');
     expect(await call(roomId)).toMatchObject({ workflow_run_id: runId, variables: { first_name: 'Ada' } });
     expect(await request()).toMatchObject({ kind: 'blocked', reason: 'already_on_a_call' });
-    await database.inWorkspace(workspaceId, (tx) => requestEndOfCalls(tx, dialer.owner, [roomId], new Date()));
-    dialer.nudgeHangUps();
+    await database.inWorkspace(workspaceId, (tx) => switchboard.requestEnd(tx, [roomId], new Date()));
+    switchboard.nudgeHangUps();
     await until(async () => (await call(roomId)).ended_at !== null);
     expect(await call(roomId)).toMatchObject({ status: 'completed', ended_by: 'service' });
     await stop();
@@ -70,24 +68,23 @@ test.concurrent('a call of a run is placed with its variables, and ended where i
 
 test.concurrent('a queued call whose end is asked for is never placed', () =>
   withDatabase(async (database) => {
-    const { workspaceId, dialer, stop, request, call } = await runCalls(database, {}, () => new Date());
+    const { workspaceId, switchboard, stop, request, call } = await runCalls(database, {}, () => new Date());
     const answer = await request();
     if (answer.kind !== 'queued') throw new Error(`The call is ${answer.kind}.`);
     const { roomId } = answer.call;
-    await database.inWorkspace(workspaceId, (tx) => requestEndOfCalls(tx, dialer.owner, [roomId], new Date()));
-    dialer.place([answer.call]);
+    await database.inWorkspace(workspaceId, (tx) => switchboard.requestEnd(tx, [roomId], new Date()));
+    switchboard.place([answer.call]);
     await stop();
     expect(await call(roomId)).toMatchObject({ status: 'cancelled', outcome: 'cancelled', dialed_at: null });
   }));
 
 test.concurrent('a call that comes back was not made: it counts nowhere, and its person can be called', () =>
   withDatabase(async (database) => {
-    const { workspaceId, dialer, stop, request } = await runCalls(database);
+    const { workspaceId, switchboard, stop, request } = await runCalls(database);
     const answer = await request();
     if (answer.kind !== 'queued') throw new Error(`The call is ${answer.kind}.`);
-    expect(campaignsOf([answer.call])).toEqual([]);
     // Its time is long over.
-    dialer.place([answer.call]);
+    switchboard.place([answer.call]);
     await stop();
     const left = await database.inEngine(async ({ db }) => ({
       calls: await db.selectFrom('calls').select('id').execute(),
@@ -151,7 +148,7 @@ test.concurrent('nobody is called who opted out', () =>
 
 test.concurrent('from a pool a number is chosen and counted, for the next attempt another, and none where none is free', () =>
   withDatabase(async (database) => {
-    const { workspaceId, dialer, stop, request } = await runCalls(database);
+    const { workspaceId, switchboard, stop, request } = await runCalls(database);
     const caps = { max_calls_per_number_per_day: 1 };
     const { poolId, memberIds } = await seedPool(database, workspaceId, [{}, { country: 'DE' }], caps);
     const from = { poolId };
@@ -166,14 +163,14 @@ test.concurrent('from a pool a number is chosen and counted, for the next attemp
     expect(second).toMatchObject({ kind: 'queued', call: { fromNumber: 12125550201 } });
     expect(await request({ from, to: '+14155550102' })).toEqual({ kind: 'blocked', reason: 'no_caller_id' });
     // Its time is long over: it goes back.
-    dialer.place([first.call]);
+    switchboard.place([first.call]);
     await stop();
     expect(await attempts()).toEqual([0, 1]);
   }));
 
 test.concurrent('calls that the provider was asked to end, and has not ended, keep no other from being hung up', () =>
   withDatabase(async (database) => {
-    const { serverId, dialer, stop, request } = await runCalls(database);
+    const { serverId, simulator, stop, request } = await runCalls(database);
     for (let i = 0; i < 103; i += 1) await request({ to: `+1415555${3000 + i}` });
     await database.inEngine(({ db }) =>
       db
@@ -182,7 +179,6 @@ test.concurrent('calls that the provider was asked to end, and has not ended, ke
         .execute(),
     );
     const asked = new Set<string>();
-    const simulator = dialer.gatewayFor('simulator');
     const deaf = Object.assign(Object.create(simulator), {
       endCall: async ({ roomId }: { roomId: string }) => {
         asked.add(roomId);

@@ -2,6 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { CallToPlace } from '../../src/calls/place-calls.ts';
+import { requestEndOfCalls } from '../../src/calls/request-end.ts';
+import type { Switchboard } from '../../src/calls/switchboard.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openLease } from '../../src/database/lease.ts';
@@ -82,7 +84,8 @@ export async function startTestEngine(
   }
 
   engine.start();
-  const deps = { database, clock, nudge: engine.nudge, nudgeHangUps: () => {} };
+  const requestEnd: Switchboard['requestEnd'] = (tx, ids, at) => requestEndOfCalls(tx, runCallOwner, ids, at);
+  const deps = { database, clock, nudge: engine.nudge, nudgeHangUps: () => {}, requestEnd };
   return {
     start: createRunStarter({ database, clock, flows, engine }),
     cancel: (workspaceId: string, workflowId: string, runId: string) =>

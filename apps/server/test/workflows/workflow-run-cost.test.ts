@@ -73,6 +73,7 @@ async function costs(database: Database, sleeping: number) {
       database: counting,
       clock,
       nudge: () => {},
+      requestEnd: async () => 0,
       nudgeHangUps: () => {},
     };
     await cancelRun(deps, workspaceId, { workflowId, runId }, byTest(runId));

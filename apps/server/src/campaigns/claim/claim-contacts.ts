@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
-import type { CampaignKey } from '../../calls/call-owner.ts';
 import { type IsSimulated, numbersAtDailyLimit } from '../../calls/may-dial.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
 import type { Database, EngineTx } from '../../database/database.ts';
 import { together } from '../../database/together.ts';
-import { CLAIM_SIZE } from '../campaign.ts';
+import { type CampaignKey, CLAIM_SIZE } from '../campaign.ts';
 import { finishIfDone } from '../finish-campaign.ts';
 import { currentLanes, type Lane } from '../lanes.ts';
 import { openCallers } from './callers.ts';

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import type { CampaignKey } from '../../calls/call-owner.ts';
 import { type DialTerms, dialTerms } from '../../calls/may-dial.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { together } from '../../database/together.ts';
 import { doNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
 import { callable } from '../../phone-numbers/phone-number.ts';
 import { hasLimits, leftOfLimits, lockLimits, type UsedOfLimits, usedOfLimits } from '../../workspace/limits.ts';
+import type { CampaignKey } from '../campaign.ts';
 import type { ScheduleRow } from '../lanes.ts';
 
 /** A campaign under the claim's lock, with what its workspace and its number allow. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { requestEndOfCalls } from '../../calls/request-end.ts';
+import type { Switchboard } from '../../calls/switchboard.ts';
 import type { Clock } from '../../clock.ts';
 import { type Database, type EngineTx, forWorkspace } from '../../database/database.ts';
 import { type AuditEntry, audit, recordAll } from '../../journal/record.ts';
@@ -7,12 +7,13 @@ import { notFound, ServiceError } from '../../service-error.ts';
 import { endRuns, forgetSignals } from './end-runs.ts';
 import { isFinal, type RunRow } from './run.ts';
 import { runEvent } from './run-event.ts';
-import { runCallOwner } from './signal-runs.ts';
 
 /** What cancelling works with. */
 export interface CancelRunDeps {
   database: Database;
   clock: Clock;
+  /** Asks for the end of calls, in the transaction that makes it necessary. */
+  requestEnd: Switchboard['requestEnd'];
   /** Has calls whose end was asked for hung up at once. */
   nudgeHangUps: () => void;
   /** Has the engine look for parents that wait. */
@@ -36,7 +37,7 @@ export async function cancelRun(
     await writeCancelled(tx, workspaceId, line, now);
     await Promise.all([endRuns(tx, runs), recordAll(tx, runs.map(runEvent)), forgetSignals(tx, line.filter(waits))]);
     const calls = line.filter((run) => run.status === 'waiting_call').map((run) => run.waits_for!);
-    await requestEndOfCalls(forWorkspace(tx, workspaceId), runCallOwner, calls, now);
+    await deps.requestEnd(forWorkspace(tx, workspaceId), calls, now);
     await audit(forWorkspace(tx, workspaceId), actor, now);
     return runs;
   });

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { UnlockedCallOwner } from '../../calls/call-owner.ts';
+import type { CallOwner } from '../../calls/call-owner.ts';
 import type { Tx } from '../../database/database.ts';
 
 interface CallNews {
@@ -12,7 +12,8 @@ interface CallNews {
  * Workflow runs, as the owners of their calls: what became of a call is written down for its run, which is not locked
  * (engine.md, "Runs").
  */
-export const runCallOwner: UnlockedCallOwner = {
+export const runCallOwner: CallOwner = {
+  mayBePlaced: () => sql`c.workflow_run_id is not null`,
   onCallsEnded: (tx, calls, now) =>
     signal(
       tx,

@@ -1,16 +1,16 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { CallOutcome } from '../telephony/gateway.ts';
 
-/** What dialing counts in this process. */
-export interface DialingMetrics {
+/** What the switchboard counts in this process. */
+export interface CallMetrics {
   claimed(calls: number): void;
   ended(outcome: CallOutcome): void;
   /** Counts calls that went back before a provider had heard of them. */
   returned(calls: number): void;
 }
 
-/** Puts dialing into the metrics. `held` is read when they are. */
-export function registerDialingMetrics(registry: Registry, held: () => number): DialingMetrics {
+/** Puts calls into the metrics. `held` is read when they are. */
+export function registerCallMetrics(registry: Registry, held: () => number): CallMetrics {
   new Gauge({
     name: 'trunkline_calls_held',
     help: 'Calls that this server holds: queued, or up.',

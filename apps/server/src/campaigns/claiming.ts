@@ -1,0 +1,148 @@
+import type { Logger } from 'pino';
+import type { Switchboard } from '../calls/switchboard.ts';
+import type { Clock } from '../clock.ts';
+import type { Database, Tx } from '../database/database.ts';
+import type { Lease } from '../database/lease.ts';
+import { every, type Repeating } from '../jobs/every.ts';
+import { ServiceError } from '../service-error.ts';
+import { addContacts } from './add-contacts.ts';
+import type { CampaignKey } from './campaign.ts';
+import { type Claim, type ClaimTerms, claimContacts, putOff } from './claim/claim-contacts.ts';
+import { LEAD_MS, leadAfter } from './claim/pace.ts';
+import {
+  campaignsInFlight,
+  campaignsToFill,
+  campaignsToStart,
+  claimableCampaigns,
+  endDueCampaigns,
+  recountInFlight,
+} from './due-campaigns.ts';
+
+/** How long each loop rests when it found nothing to do. A change made in this process nudges it. */
+const CLAIM_REST_MS = 100;
+const FILL_REST_MS = 250;
+const DUE_REST_MS = 1000;
+const RECOUNT_REST_MS = 30_000;
+/** When a campaign that could not be claimed from is tried again. */
+const FAILED_CLAIM_MS = 10_000;
+
+/** What this process does for campaigns by itself: starts and ends them, adds their contacts, claims these, recounts. */
+export interface Claiming {
+  start(): void;
+  /** Looks for work at once, after a change that may have made some. */
+  nudge(): void;
+  /** Claims nothing more. */
+  stop(): Promise<void>;
+}
+
+export interface ClaimingOptions {
+  database: Database;
+  lease: Lease;
+  clock: Clock;
+  log: Logger;
+  /** Places what is claimed. */
+  switchboard: Pick<Switchboard, 'place' | 'free' | 'isSimulated'>;
+  /** Starts a scheduled campaign whose time has come, or fails it. Throws `unavailable` where that can't be told now. */
+  startDue: (database: Database, campaign: CampaignKey, now: Date) => Promise<void>;
+  /** Tells of a campaign that the engine has completed, in the transaction that did it. */
+  onFinished: (tx: Tx, campaign: CampaignKey) => Promise<void>;
+}
+
+/** Puts the loops of campaigns together. */
+export function createClaiming(options: ClaimingOptions): Claiming {
+  const { database, lease, clock, log, switchboard, onFinished } = options;
+  const { place, free, isSimulated } = switchboard;
+  let claiming: Repeating | undefined;
+  let filling: Repeating | undefined;
+  let starting: Repeating | undefined;
+  let recounting: Repeating | undefined;
+
+  /** Keeps a fault of one campaign from the others; nothing goes on without the database. */
+  const attempt = async (campaign: CampaignKey, act: () => Promise<void>, afterwards?: () => Promise<void>) => {
+    try {
+      await act();
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'unavailable') throw error;
+      log.error({ err: error, ...campaign }, 'a campaign could not be served; it is tried again');
+      await afterwards?.();
+    }
+  };
+
+  let leadMs = LEAD_MS;
+  const claimFrom = async (campaign: CampaignKey, terms: ClaimTerms): Promise<boolean> => {
+    let claim: Claim = { calls: [], more: false };
+    const began = performance.now();
+    await attempt(
+      campaign,
+      async () => {
+        claim = await claimContacts(database, campaign, terms, onFinished);
+      },
+      () => database.inEngine((tx) => putOff(tx, campaign, new Date(terms.now.getTime() + FAILED_CLAIM_MS))),
+    );
+    place(claim.calls);
+    leadMs = leadAfter(leadMs, performance.now() - began);
+    return claim.more;
+  };
+
+  /** Claims one batch of every campaign that is due, then another of those that have more, until it is time to look again. */
+  const claimTurn = async (): Promise<boolean> => {
+    const lookAgainAt = performance.now() + CLAIM_REST_MS;
+    let campaigns = await database.inHotLoop((tx) => claimableCampaigns(tx, clock.now()));
+    while (campaigns.length > 0) {
+      const withMore: CampaignKey[] = [];
+      for (const campaign of campaigns) {
+        if (free() <= 0 || !lease.isHeld()) return false;
+        const terms = { serverId: lease.serverId(), free: free(), now: clock.now(), isSimulated, leadMs };
+        if (await claimFrom(campaign, terms)) withMore.push(campaign);
+      }
+      if (performance.now() > lookAgainAt) return withMore.length > 0;
+      campaigns = withMore;
+    }
+    return false;
+  };
+
+  const fillTurn = async (): Promise<boolean> => {
+    let more = false;
+    for (const campaign of await database.inEngine(campaignsToFill)) {
+      await attempt(campaign, async () => {
+        more = (await addContacts(database, campaign, clock.now())) || more;
+      });
+      claiming?.nudge();
+    }
+    return more;
+  };
+
+  /** Ends come first: they ask nobody, and starts may have to wait for the agent directory. */
+  const dueTurn = async (): Promise<void> => {
+    const now = clock.now();
+    await database.inEngine(async (tx) => {
+      for (const campaign of await endDueCampaigns(tx, now)) await onFinished(tx, campaign);
+    });
+    for (const campaign of await database.inEngine((tx) => campaignsToStart(tx, now))) {
+      await attempt(campaign, () => options.startDue(database, campaign, now));
+      filling?.nudge();
+    }
+  };
+
+  const recountTurn = async (): Promise<void> => {
+    for (const campaign of await database.inEngine(campaignsInFlight)) {
+      const difference = await database.inEngine((tx) => recountInFlight(tx, campaign));
+      if (difference !== 0) log.error({ ...campaign, difference }, 'a count of live calls was wrong, and is mended');
+    }
+  };
+
+  return {
+    start: () => {
+      claiming = every(CLAIM_REST_MS, claimTurn, { name: 'claiming', log });
+      filling = every(FILL_REST_MS, fillTurn, { name: 'adding contacts', log });
+      starting = every(DUE_REST_MS, dueTurn, { name: 'starting and ending campaigns', log });
+      recounting = every(RECOUNT_REST_MS, recountTurn, { name: 'recounting calls', log });
+    },
+    nudge: () => {
+      for (const loop of [claiming, filling, starting]) loop?.nudge();
+    },
+    stop: async () => {
+      await Promise.all([claiming, filling, starting, recounting].map((loop) => loop?.close()));
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { sql } from 'kysely';
+import type { OwnedCall } from '../calls/call.ts';
+import type { CallOwner } from '../calls/call-owner.ts';
+import type { CallDetails } from '../calls/store.ts';
+import type { Tx } from '../database/database.ts';
+import type { CampaignKey } from './campaign.ts';
+import { type ContactCall, endContacts, returnContacts } from './end-contacts.ts';
+import { finishIfDone } from './finish-campaign.ts';
+
+/**
+ * Campaigns, as the owners of their calls.
+ * @param onFinished tells of a campaign that its last call has completed, in the transaction that does it
+ */
+export function campaignCallOwner(
+  onFinished: (tx: Tx, campaign: CampaignKey) => Promise<void>,
+  nudge: () => void,
+): Required<CallOwner> {
+  return {
+    mayBePlaced: (now) => sql`
+      exists (select from campaigns p where p.workspace_id = c.workspace_id and p.id = c.campaign_id
+        and p.status = 'running' and (p.end_date is null or p.end_date > ${now}))`,
+    lock: async (tx, calls) => {
+      for (const [{ workspaceId, campaignId }] of byCampaign(calls)) {
+        await sql`
+          select from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for no key update`.execute(
+          tx.db,
+        );
+      }
+    },
+    onCallsEnded: async (tx, calls, now) => {
+      for (const [key, ended] of byCampaign(calls)) {
+        await endContacts(tx, key, ended, now);
+        if (await finishIfDone(tx, key, now)) await onFinished(tx, key);
+      }
+    },
+    onCallsReturned: async (tx, calls, now) => {
+      for (const [key, returned] of byCampaign(calls)) await returnContacts(tx, key, returned, now);
+    },
+    nudge,
+  };
+}
+
+const isContactCall = <T extends OwnedCall>(call: T): call is ContactCall<T> =>
+  call.campaignId !== null && call.contactId !== null;
+
+/** Some calls of each campaign, in the order in which the campaigns' rows are locked. */
+function byCampaign<T extends OwnedCall>(calls: readonly T[]): [CampaignKey, ContactCall<T>[]][] {
+  const found = new Map<string, [CampaignKey, ContactCall<T>[]]>();
+  for (const call of calls.filter(isContactCall)) {
+    const { workspaceId, campaignId } = call;
+    const own = found.get(campaignId);
+    if (own) own[1].push(call);
+    else found.set(campaignId, [{ workspaceId, campaignId }, [call]]);
+  }
+  return [...found.values()].sort(([a], [b]) => (orderOf(a) < orderOf(b) ? -1 : 1));
+}
+
+const orderOf = ({ workspaceId, campaignId }: CampaignKey) => workspaceId + campaignId;
+
+/** What a campaign adds to its calls for clients: its kind, and what the contact gives the agent. */
+export const campaignCallDetails: CallDetails = {
+  columns: sql`k."values" as contact_values, k.name as contact_name, l.columns, p.kind as campaign_kind`,
+  joins: sql`
+    left join campaigns p on p.workspace_id = c.workspace_id and p.id = c.campaign_id
+    left join campaign_contacts k
+      on k.workspace_id = c.workspace_id and k.campaign_id = c.campaign_id and k.id = c.contact_id
+    left join contact_lists l on l.workspace_id = k.workspace_id and l.id = k.list_id`,
+  // A deleted campaign's calls are still found by its ID.
+  isBatch: (campaignId) => sql`exists (select from campaigns p
+    where p.workspace_id = calls.workspace_id and p.id = ${campaignId} and p.kind = 'batch')`,
+};
