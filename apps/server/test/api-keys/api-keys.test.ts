@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { hashKey } from '../../src/api-keys/key.ts';
 import { fromId } from '../../src/ids.ts';
 import { openEvents } from '../contact-lists/contact-files.ts';
+import { meanwhile } from '../race.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { keyWith } from './keys.ts';
 
@@ -200,21 +201,13 @@ test('a key that is revoked makes no other, however fast it is', async () => {
 
 test('a key that is being revoked makes no other meanwhile', async () => {
   const creator = await made({ permissions: ['*'] });
-  let release = () => {};
-  const gate = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const holding = server.database.inEngine(async (tx) => {
-    await tx.db.selectFrom('api_keys').select('id').where('id', '=', fromId(creator.id)).forUpdate().execute();
-    await gate;
-    await tx.db.updateTable('api_keys').set({ revoked_at: new Date() }).where('id', '=', fromId(creator.id)).execute();
-  });
-  await sleep(100);
-  const making = create({ name: 'Behind' }, server.clientOf(creator.key));
-  await sleep(300);
-  release();
-  await holding;
-  expect((await making).response.status).toBe(401);
+  const making = await meanwhile(
+    server.database,
+    (tx) =>
+      tx.db.updateTable('api_keys').set({ revoked_at: new Date() }).where('id', '=', fromId(creator.id)).execute(),
+    () => create({ name: 'Behind' }, server.clientOf(creator.key)),
+  );
+  expect(making.response.status).toBe(401);
   expect((await list({ searchText: 'Behind' })).totalCount).toBe(0);
 });
 

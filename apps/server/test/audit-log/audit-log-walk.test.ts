@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadContract } from '../../src/http/app.ts';
 import { operationsOf } from '../../src/http/contract.ts';
@@ -10,6 +9,7 @@ import { createWithFile, validated } from '../contact-lists/contact-files.ts';
 import { bases, formOf } from '../knowledge-bases/documents.ts';
 import { seedWorkflow } from '../seed/workflow.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { until } from '../until.ts';
 import { definitionOf, end, wait } from '../workflows/nodes.ts';
 
 /** Operations that are no GET and yet change nothing. */
@@ -167,12 +167,13 @@ test('batches', async () => {
 
 /** The room of the campaign's first call, once it is placed. */
 async function liveCall(campaignId: string): Promise<string> {
-  for (;;) {
+  let call: { roomId: string } | undefined;
+  await until(async () => {
     const { data } = await server.client.GET('/v1/calls', { params: { query: { campaignId } } });
-    const call = data!.items.find(({ status }) => ['dialing', 'ringing', 'in_progress'].includes(status));
-    if (call) return call.roomId;
-    await sleep(50);
-  }
+    call = data!.items.find(({ status }) => ['dialing', 'ringing', 'in_progress'].includes(status));
+    return call !== undefined;
+  });
+  return call!.roomId;
 }
 
 test('number pools', async () => {

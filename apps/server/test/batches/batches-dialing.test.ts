@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { pino } from 'pino';
@@ -11,7 +10,7 @@ import { fromId, toId } from '../../src/ids.ts';
 import type { CallRequest } from '../../src/telephony/gateway.ts';
 import { byTest } from '../by-test.ts';
 import { freshDatabase } from '../database.ts';
-import { startTestDialer } from '../dialing/dialing.ts';
+import { dialersTurn, startTestDialer } from '../dialing/dialing.ts';
 import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
@@ -187,8 +186,7 @@ test('a batch that is cancelled calls nobody more; the call that is up finishes'
   expect(call).toMatchObject({ status: 'in_progress' });
   await client.POST('/v1/calls/{roomId}/end', { params: { path: { roomId: call!.roomId } } });
   await until(async () => (await read(batchId)).stats.dialing === 0);
-  // Longer than the dialer rests.
-  await sleep(500);
+  await dialersTurn(server.database);
   expect(await callsOf({ batchId })).toHaveLength(1);
   expect(await read(batchId)).toMatchObject({ status: 'cancelled', stats: { pending: 1, attempts: 1 } });
   expect(await eventsOf(batchId)).toEqual([]);

@@ -196,7 +196,7 @@ test('a webhook that does not answer in five seconds has failed, and so has one 
   expect(await ring()).toMatchObject({ status: 'completed', agentId: 'agent_bound' });
   await changeNumber({ inbound_webhook_url: 'https://10.0.0.1/inbound' });
   dialing.simulator.ring({ to: ours, from: '+14155550199' });
-  await vi.waitFor(async () => expect(await counted('failed')).toBe(before + 2), { timeout: 30_000 });
+  await until(async () => expect(await counted('failed')).toBe(before + 2));
 });
 
 test('a caller from a country that is not allowed is declined without asking, and so is one who withholds it', async () => {
@@ -226,11 +226,11 @@ test('without an agent a call is declined', async () => {
 test('a call to a number of nobody, or of two workspaces, is declined and leaves nothing', async () => {
   const decline = vi.spyOn(dialing.simulator, 'rejectInbound');
   dialing.simulator.ring({ to: '+14155550999', from: caller });
-  await vi.waitFor(() => expect(decline).toHaveBeenCalledTimes(1));
+  await until(() => expect(decline).toHaveBeenCalledTimes(1));
   const other = await seedWorkspace(database);
   const twin = await seedNumber(database, other, ours);
   dialing.simulator.ring({ to: ours, from: caller });
-  await vi.waitFor(() => expect(decline).toHaveBeenCalledTimes(2));
+  await until(() => expect(decline).toHaveBeenCalledTimes(2));
   decline.mockRestore();
   const calls = await database.inEngine((tx) =>
     tx.db.selectFrom('calls').select('id').where('workspace_id', 'in', [workspaceId, other]).execute(),

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -15,6 +14,7 @@ import type { CampaignStatus } from '../../src/database/schema.ts';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
 import { ServiceError } from '../../src/service-error.ts';
 import { byTest } from '../by-test.ts';
+import { meanwhile } from '../race.ts';
 import { seedList } from '../seed/list.ts';
 import { insertRows } from '../seed/rows.ts';
 import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
@@ -168,20 +168,15 @@ test('a deleted campaign leaves no contact behind, not even one that was being a
       { workspace_id: workspaceId, campaign_id: id, id: contact, phone_number: phoneNumber },
     ]);
   await under.database.inEngine(({ db }) => insertContact(db, newUuid(), 1));
-  let begun = () => {};
-  const isAdding = new Promise<void>((resolve) => {
-    begun = resolve;
-  });
-  // As add-contacts.ts does.
-  const adding = under.database.inEngine(async ({ db }) => {
-    await sql`select pg_try_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(db);
-    begun();
-    await sleep(300);
-    await insertContact(db, newUuid(), 2);
-  });
-  await isAdding;
-  await deleteCampaign(under.deps, workspaceId, id, byTest(id));
-  await adding;
+  await meanwhile(
+    under.database,
+    // As add-contacts.ts does.
+    async ({ db }) => {
+      await sql`select pg_try_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(db);
+      await insertContact(db, newUuid(), 2);
+    },
+    () => deleteCampaign(under.deps, workspaceId, id, byTest(id)),
+  );
   for (const table of ['campaign_contacts', 'campaign_lists', 'campaign_lanes'] as const) {
     const left = await under.database.inEngine(({ db }) =>
       db.selectFrom(table).select('campaign_id').where('campaign_id', '=', id).execute(),

@@ -21,6 +21,7 @@ import { runTransitions } from '../../src/workflows/runs/run.ts';
 import { seedWorkflow } from '../seed/workflow.ts';
 import { seedNumber } from '../seed/workspace.ts';
 import { type ServerProcess, startServerProcess } from '../server-process.ts';
+import { until } from '../until.ts';
 import { definitionOf, end, set, wait } from '../workflows/nodes.ts';
 import { chances } from './servers.ts';
 
@@ -176,7 +177,7 @@ export async function crashRuns(options: RunCrash): Promise<void> {
     const ids = (await Promise.all(waves)).flat();
     expect(new Set(ids).size).toBe(options.runs);
     const read: Read = (query) => database.inWorkspace(workspaceId, async ({ db }) => (await query.execute(db)).rows);
-    await waitForEnd(read, workflowId, options);
+    await untilOver(read, workflowId, options);
     await expectRightRuns(read, workflowId, childId, options.runs);
     expectRightRequests(web.asked, options.runs);
   } finally {
@@ -210,19 +211,13 @@ async function startWave(servers: () => ServerProcess[], key: string, workflowId
 /** Asks the database, without the haste of the engine's transactions: a loaded machine may stall for seconds. */
 type Read = <T>(query: RawBuilder<T>) => Promise<T[]>;
 
-async function waitForEnd(read: Read, workflowId: string, { runs, patience }: RunCrash): Promise<void> {
-  const until = Date.now() + patience * 1000;
-  for (;;) {
-    const rows = await read(
-      sql<{ status: string; count: number }>`
-        select status, count(*) as count from workflow_runs where workflow_id = ${workflowId} group by 1`,
+const untilOver = (read: Read, workflowId: string, { runs, patience }: RunCrash) =>
+  until(async () => {
+    const counts = await read(
+      sql`select status, count(*) as count from workflow_runs where workflow_id = ${workflowId} group by 1`,
     );
-    const { count = 0 } = rows.find(({ status }) => status === 'completed') ?? {};
-    if (count === runs) return;
-    if (Date.now() > until) throw new Error(`The runs are not over: ${JSON.stringify(rows)}`);
-    await sleep(200);
-  }
-}
+    expect(counts).toContainEqual({ status: 'completed', count: runs });
+  }, patience);
 
 interface EndedRow {
   id: string;

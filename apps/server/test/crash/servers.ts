@@ -9,6 +9,7 @@ import type { Database } from '../../src/database/database.ts';
 import { campaignRow, shortCalls } from '../dialing/dialing.ts';
 import { callsOf, countersOf, dialedWrongly, providerPeak, recordedPeak } from '../dialing/dialing-audit.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
+import { until } from '../until.ts';
 
 export const SPEED = 10;
 export const LEASE_SECONDS = 2;
@@ -58,9 +59,8 @@ const seedOptions = (contacts: number): SeedOptions => ({
 const placedCalls = async (database: Database, campaignId: string) =>
   (await campaignRow(database, campaignId)).attempts;
 
-async function waitForAttempts(database: Database, campaignId: string, attempts: number): Promise<void> {
-  while ((await placedCalls(database, campaignId)) < attempts) await sleep(10);
-}
+const untilAttempts = (database: Database, campaignId: string, attempts: number) =>
+  until(async () => (await placedCalls(database, campaignId)) >= attempts, 120);
 
 /** What must be true of a campaign, however its servers died. */
 async function expectRightCampaign(database: Database, campaignId: string, contacts: number): Promise<void> {
@@ -84,16 +84,11 @@ async function expectRightCampaign(database: Database, campaignId: string, conta
   expect(recordedPeak(calls)).toBeGreaterThan(concurrency / 2);
 }
 
-async function waitForEnd(database: Database, campaignId: string, seconds: number): Promise<void> {
-  const until = Date.now() + seconds * 1000;
-  while ((await campaignRow(database, campaignId)).status !== 'completed') {
-    if (Date.now() > until) {
-      const { status, pending, waiting, in_flight, done } = await campaignRow(database, campaignId);
-      throw new Error(`The campaign is not over: ${JSON.stringify({ status, pending, waiting, in_flight, done })}`);
-    }
-    await sleep(50);
-  }
-}
+const untilOver = (database: Database, campaignId: string, seconds: number) =>
+  until(async () => {
+    const { status, pending, waiting, in_flight, done } = await campaignRow(database, campaignId);
+    expect({ status, pending, waiting, in_flight, done }).toMatchObject({ status: 'completed' });
+  }, seconds);
 
 const serversLeft = (database: Database) =>
   database.inEngine(async ({ db }) => (await sql`select from servers`.execute(db)).rows.length);
@@ -108,7 +103,7 @@ export async function runCrash(
   const servers = await Promise.all([1, 2, 3].map(() => startServer(database.connection)));
   try {
     for (const [at, victim] of servers.slice(0, 2).entries()) {
-      await waitForAttempts(database, campaignId, contacts * (0.1 + 0.3 * at + 0.25 * chance()));
+      await untilAttempts(database, campaignId, contacts * (0.1 + 0.3 * at + 0.25 * chance()));
       await sleep(chance() * 50);
       await killServer(victim);
     }
@@ -118,7 +113,7 @@ export async function runCrash(
       expect(Date.now() - lastKill, 'ms until the lost servers were given up').toBeLessThan(TAKEN_OVER_MS);
       await sleep(50);
     }
-    await waitForEnd(database, campaignId, 30 + contacts / 50);
+    await untilOver(database, campaignId, 30 + contacts / 50);
     await expectRightCampaign(database, campaignId, contacts);
   } finally {
     await Promise.all(servers.map(killServer));
@@ -135,14 +130,14 @@ export async function runFreeze(
   const servers = await Promise.all([1, 2].map(() => startServer(database.connection)));
   try {
     for (let at = 0; at < freezes; at += 1) {
-      await waitForAttempts(database, campaignId, (contacts * (at + 0.3 * chance() + 0.1)) / (freezes + 1));
+      await untilAttempts(database, campaignId, (contacts * (at + 0.3 * chance() + 0.1)) / (freezes + 1));
       await sleep(chance() * 50);
       const frozen = servers[at % 2]!;
       frozen.kill('SIGSTOP');
       await sleep(LEASE_SECONDS * 1000 + 2500 + chance() * 6000);
       frozen.kill('SIGCONT');
     }
-    await waitForEnd(database, campaignId, 30 + contacts / 50);
+    await untilOver(database, campaignId, 30 + contacts / 50);
     await sleep(500);
     await expectRightCampaign(database, campaignId, contacts);
   } finally {

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Notifications, openNotifications } from '../../src/database/notifications.ts';
 import { freshDatabase } from '../database.ts';
+import { until } from '../until.ts';
 
 const log = pino({ level: 'silent' });
 let fresh: Awaited<ReturnType<typeof freshDatabase>>;
@@ -35,10 +36,10 @@ async function heard(notifications: Notifications): Promise<void> {
   const topic = randomUUID();
   const listener = vi.fn();
   const unsubscribe = notifications.subscribe(topic, listener);
-  await vi.waitFor(() => {
+  await until(() => {
     here.notify(topic);
     expect(listener).toHaveBeenCalled();
-  }, 30_000);
+  });
   unsubscribe();
 }
 

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase, type WorkspaceTx } from '../../src/database/database.ts';
 import { freshDatabase } from '../database.ts';
+import { until } from '../until.ts';
 
 const log = pino({ level: 'silent' });
 const [a, b] = [randomUUID(), randomUUID()];
@@ -129,7 +130,10 @@ test('a killed connection is `unavailable`, and the next transaction works', asy
   const idle = database.inEngine(async (tx) => {
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx.db);
     await database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(async () => {
+      const gone = await database.pool.query('select from pg_stat_activity where pid = $1', [rows[0]?.pid]);
+      return gone.rows.length === 0;
+    });
     await sql`select 1`.execute(tx.db);
   });
   await expect(idle).rejects.toMatchObject({ code: 'unavailable' });

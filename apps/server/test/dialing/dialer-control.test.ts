@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { until } from '../until.ts';
-import { campaignRow, shortCalls, startTestDialer, untilCompleted } from './dialing.ts';
+import { campaignRow, dialersTurn, shortCalls, startTestDialer, untilCompleted } from './dialing.ts';
 import { callsOf, countersOf, dialedWrongly } from './dialing-audit.ts';
 
 const answering = { weights: { answered: 1 }, ringing: [100, 200], talking: [10_000, 20_000] } as const;
@@ -42,7 +41,7 @@ test.concurrent('targetCallCount is reached and never passed, however many could
     });
     const dialers = await Promise.all([1, 2].map(() => startTestDialer(database, { speed: 10, profile: shortCalls })));
     await untilCompleted(database, campaignId);
-    await sleep(500);
+    await dialersTurn(database);
     await Promise.all(dialers.map(({ stop }) => stop()));
     expect(await campaignRow(database, campaignId)).toMatchObject({ answered: 23, in_flight: 0 });
     await expectRight(database, campaignId);
@@ -82,7 +81,7 @@ test.concurrent('a stopped campaign lets its calls finish, and nothing follows',
     const { attempts, answered } = await campaignRow(database, campaignId);
     const placed = (await callsOf(database, campaignId)).filter((call) => call.placed_at !== null);
     expect(answered).toBe(placed.length);
-    await sleep(500);
+    await dialersTurn(database);
     await stop();
     expect(await campaignRow(database, campaignId)).toMatchObject({ status: 'stopped', attempts });
     await expectRight(database, campaignId);

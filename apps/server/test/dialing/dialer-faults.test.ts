@@ -20,6 +20,18 @@ const seeded = (contacts: number): SeedOptions => ({
   campaign: { retry_policy: [1], ring_timeout_seconds: 30, max_call_seconds: 60 },
 });
 const setUp = () => ({ time: testClock('2026-03-10T12:00:00Z'), leaseSeconds: 1, profile: answering });
+/** Counts how often the provider is asked how calls stand. */
+function countLookups() {
+  let lookups = 0;
+  const counting = (gateway: TelephonyGateway): TelephonyGateway => ({
+    ...gateway,
+    lookup: (call) => {
+      lookups += 1;
+      return gateway.lookup(call);
+    },
+  });
+  return { lookups: () => lookups, counting };
+}
 const everyThird = ({ to }: CallRequest) => Number(to.slice(1)) % 3 === 0;
 
 test.concurrent('where the answer to a placement is lost, the look-up tells how the call ended, and it is not placed again', () =>
@@ -46,12 +58,14 @@ test.concurrent('where the request is lost, nothing happens until the provider s
   withDatabase(async (database) => {
     const { campaignId } = await seedCampaign(database, seeded(60));
     const options = setUp();
+    const { lookups, counting } = countLookups();
     const { stop } = await startTestDialer(database, {
       ...options,
+      gateway: counting,
       faults: { loseRequest: (call) => call.attempt === 1 && everyThird(call) },
     });
     await until(async () => (await campaignRow(database, campaignId)).answered === 40);
-    await sleep(2500);
+    await until(() => lookups() >= 60);
     expect(await campaignRow(database, campaignId)).toMatchObject({ attempts: 60, in_flight: 20 });
 
     options.time.advance(ON_ITS_WAY_MS);
@@ -71,18 +85,17 @@ test.concurrent('a call of which the provider can say nothing is closed as unkno
     const { campaignId } = await seedCampaign(database, seeded(30));
     const options = setUp();
     let placed = 0;
+    const { lookups, counting } = countLookups();
     const { stop } = await startTestDialer(database, {
       ...options,
       faults: { loseAnswer: () => ++placed > 0, loseEvent: () => true },
-      gateway: (simulator): TelephonyGateway => ({
-        ...simulator,
-        lookup: async () => ({ state: 'undetermined', detail: 'out of reach' }),
-      }),
+      gateway: (simulator) =>
+        counting({ ...simulator, lookup: async () => ({ state: 'undetermined', detail: 'out of reach' }) }),
     });
-    await until(async () => placed === 30);
-    await sleep(300);
+    await until(() => placed === 30 && lookups() >= 30);
     options.time.advance(9 * MINUTE);
-    await sleep(2500);
+    const before = lookups();
+    await until(() => lookups() >= before + 60);
     expect(await campaignRow(database, campaignId)).toMatchObject({ in_flight: 30, unknown: 0 });
     options.time.advance(2 * MINUTE);
     await untilCompleted(database, campaignId);

@@ -8,6 +8,7 @@ import { until } from '../until.ts';
 import {
   campaignRow,
   contactsOf,
+  dialersTurn,
   shortCalls,
   startTestDialer,
   type TestDialerOptions,
@@ -109,7 +110,7 @@ test.concurrent("the workspace's maxCallsPerDay ends the day's calls, and the ne
     await withDialers(database, { dialers: 2, time }, async () => {
       await until(async () => (await campaignRow(database, campaignId)).done === 30);
       time.advance(30 * 60_000);
-      await sleep(500);
+      await dialersTurn(database);
       expect(await campaignRow(database, campaignId)).toMatchObject({ status: 'running', attempts: 30, pending: 20 });
       time.set('2026-03-11T00:00:00Z');
       await untilCompleted(database, campaignId);
@@ -145,12 +146,12 @@ test.concurrent('nobody is called oftener a day than the workspace allows, in wh
       time.set('2026-03-11T00:00:00Z');
       await until(async () => {
         const rows = [await campaignRow(database, first.campaignId), await campaignRow(database, second.campaignId)];
+        if (rows.some((row) => row.in_flight > 0)) return false;
         time.advance(31_000);
-        await sleep(200);
         return rows.reduce((sum, row) => sum + row.busy, 0) === 20;
       });
       time.advance(31_000);
-      await sleep(300);
+      await dialersTurn(database);
       const calls = [...(await callsOf(database, first.campaignId)), ...(await callsOf(database, second.campaignId))];
       // A jump while a call is on its way sends it back, and it stays as cancelled.
       expect(calls.filter((call) => call.placed_at !== null)).toHaveLength(20);

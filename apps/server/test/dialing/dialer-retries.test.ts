@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
@@ -11,7 +10,7 @@ import { seedList } from '../seed/list.ts';
 import { seedRow } from '../seed/rows.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';
-import { campaignRow, contactsOf, startTestDialer, untilCompleted } from './dialing.ts';
+import { campaignRow, contactsOf, dialersTurn, startTestDialer, untilCompleted } from './dialing.ts';
 import { callsOf, countersOf, dialedWrongly } from './dialing-audit.ts';
 
 const MINUTE = 60_000;
@@ -33,7 +32,7 @@ test.concurrent('each retry waits for its minutes of the policy, and the last on
         const row = await campaignRow(database, campaignId);
         return row.attempts === count && row.in_flight === 0;
       });
-      await sleep(300);
+      await dialersTurn(database);
       expect((await campaignRow(database, campaignId)).attempts).toBe(count);
     };
     await attempts(5);
@@ -81,7 +80,7 @@ test.concurrent('a trunk that fails is tried again after 1, 5 and 15 minutes, an
     for (const [at, minutes] of [1, 5, 15, 15].entries()) {
       await until(async () => (await campaignRow(database, campaignId)).trunk_error === 3 * (at + 1));
       time.advance((minutes - 0.1) * MINUTE);
-      await sleep(300);
+      await dialersTurn(database);
       expect((await campaignRow(database, campaignId)).attempts).toBe(3 * (at + 1));
       time.advance(0.2 * MINUTE);
     }

@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';
-import { campaignRow, startTestDialer } from './dialing.ts';
+import { campaignRow, dialersTurn, startTestDialer } from './dialing.ts';
 import { callsOf } from './dialing-audit.ts';
 
 /** The local hour and minute of an instant, from Node's own time zones and not from what the engine uses. */
@@ -34,7 +33,7 @@ async function expectOpen(
     const placed = async () =>
       (await callsOf(database, campaignId)).some((call) => call.dialed_at && call.dialed_at >= new Date(instant));
     if (expected === 'open') await until(placed, 9);
-    else await sleep(1000);
+    else await dialersTurn(database);
     expect(await placed(), instant).toBe(expected === 'open');
   }
   await stop();
@@ -122,7 +121,7 @@ test.concurrent('contacts of one campaign are called each in the hours of their 
     for (const [hour, dialed] of opening) {
       time.set(`2026-03-10T${hour}:00:01Z`);
       await until(async () => (await campaignRow(database, campaignId)).done === dialed);
-      await sleep(300);
+      await dialersTurn(database);
       const placed = (await callsOf(database, campaignId)).filter((call) => call.placed_at !== null);
       expect(placed).toHaveLength(dialed);
     }

@@ -15,6 +15,7 @@ import { createSimulator, type Simulator } from '../../src/telephony/simulator/s
 import { postgresStore } from '../../src/telephony/simulator/store.ts';
 import { realTime, type SimulatorTime } from '../../src/telephony/simulator/time.ts';
 import { runCallOwner } from '../../src/workflows/runs/signal-runs.ts';
+import { seedCampaign } from '../seed/campaign.ts';
 import { until } from '../until.ts';
 
 /** The simulator's seed in all tests of dialing. */
@@ -100,6 +101,18 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
     },
   };
 }
+
+/**
+ * Waits until the dialers of a database have had their turn: until a campaign that begins now, in a workspace of its
+ * own, has called its one contact, whose line is busy. What was due before has been claimed by then.
+ */
+export async function dialersTurn(database: Database): Promise<void> {
+  const { campaignId } = await seedCampaign(database, { contacts: 1, number: () => BUSY });
+  await untilCompleted(database, campaignId);
+}
+
+/** A callee of the simulator's whose line is always busy. */
+const BUSY = 12_005_550_186;
 
 /** Waits until a campaign has completed. */
 export const untilCompleted = (database: Database, campaignId: string, seconds?: number): Promise<void> =>

@@ -5,6 +5,7 @@ import { fromId, newUuid } from '../../src/ids.ts';
 import { reserveNumber } from '../../src/phone-numbers/reserve-number.ts';
 import { startPhoneNumberTasks, takeUpDueNumbers } from '../../src/phone-numbers/tasks.ts';
 import { NumberError, type ProviderNumber } from '../../src/telephony/gateway.ts';
+import { until } from '../until.ts';
 import { type NumberServer, simulatedProvider, startNumberServer } from './number-server.ts';
 
 const simulator = simulatedProvider();
@@ -85,13 +86,6 @@ async function workspaceOf(on: NumberServer) {
     sql<{ id: string }>`select id from workspaces order by created_at limit 1`.execute(tx.db),
   );
   return rows[0]!.id;
-}
-async function until<T>(get: () => Promise<T>, good: (value: T) => boolean): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
-    const value = await get();
-    if (good(value) || tries === 50) return value;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 test('numbers for sale are those that nobody has', async () => {
@@ -240,10 +234,8 @@ test('a purchase that is not settled in time is provisioning, and then active by
   expect([again.response.status, again.data?.id, again.data?.status]).toEqual([201, data?.id, 'provisioning']);
   expect((await buy(phoneNumber, undefined, hasty)).error?.code).toBe('number_unavailable');
   late.settle(Promise.resolve({ phoneNumber, monthlyCost: 2, currency: 'EUR' }));
-  const settled = await until(
-    () => read(data!.id, hasty),
-    (number) => number?.status === 'active',
-  );
+  await until(async () => (await read(data!.id, hasty))?.status === 'active');
+  const settled = await read(data!.id, hasty);
   expect(settled).toMatchObject({ status: 'active', providerMonthlyCost: 2, providerCurrency: 'EUR' });
 });
 
@@ -253,11 +245,7 @@ test('a purchase that is refused too late is failed, and the number can be had a
   const phoneNumber = freeNumber();
   const { data } = await buy(phoneNumber, undefined, hasty);
   late.settle(Promise.reject(new NumberError('billing', 'no')));
-  await until(
-    () => read(data!.id, hasty),
-    (number) => number?.status === 'failed',
-  );
-  expect((await read(data!.id, hasty))?.status).toBe('failed');
+  await until(async () => (await read(data!.id, hasty))?.status === 'failed');
   faults = {};
   expect((await buy(phoneNumber, undefined, hasty)).data?.status).toBe('active');
   expect(await read(data!.id, hasty)).toBeUndefined();
@@ -281,10 +269,8 @@ test('while the provider says nothing at all the number is provisioning, and a s
   faults = {};
   hasty.clock.advance(61_000);
   const tasks = startPhoneNumberTasks(hasty.deps, 10);
-  const settled = await until(
-    () => read(data!.id, hasty),
-    (number) => number?.status === 'active',
-  );
+  await until(async () => (await read(data!.id, hasty))?.status === 'active');
+  const settled = await read(data!.id, hasty);
   await tasks.close();
   expect(settled?.status).toBe('active');
   expect(asked.buy).toHaveLength(1);
@@ -336,10 +322,7 @@ test('a number that is released while its purchase is under way is given back', 
   const { data } = await buy(phoneNumber, undefined, hasty);
   expect((await remove(data!.id, hasty)).response.status).toBe(200);
   late.settle(Promise.resolve({ phoneNumber }));
-  await until(
-    async () => asked.release,
-    (released) => released.length > 0,
-  );
+  await until(() => asked.release.length > 0);
   expect(asked.release).toEqual([phoneNumber]);
   expect(await read(data!.id, hasty)).toBeUndefined();
 

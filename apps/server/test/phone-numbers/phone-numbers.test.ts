@@ -8,6 +8,7 @@ import { findNumber } from '../../src/phone-numbers/store.ts';
 import { takeUpDueNumbers } from '../../src/phone-numbers/tasks.ts';
 import { ServiceError } from '../../src/service-error.ts';
 import type { ProviderNumber, Trunk, TrunkProbe } from '../../src/telephony/gateway.ts';
+import { meanwhile } from '../race.ts';
 import { type Given, insertRows, seedRow } from '../seed/rows.ts';
 import { type NumberServer, simulatedProvider, startNumberServer } from './number-server.ts';
 
@@ -404,16 +405,18 @@ test('a number in use is not released', async () => {
 
 test('of a release and a campaign that begins at once one sees the other', async () => {
   for (const number of [await imported(), await bought()]) {
-    let release: ReturnType<typeof remove> | undefined;
-    await server.deps.database.inWorkspace(workspaceId, async (tx) => {
-      const numbers = tx.db.selectFrom('phone_numbers').select('status').where('workspace_id', '=', workspaceId);
-      const held = await numbers.where('id', '=', fromId(number.id)).forShare().execute();
-      expect(held).toEqual([{ status: 'active' }]);
-      release = remove(number.id);
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      await insertRows(tx.db, 'campaigns', [{ workspace_id: workspaceId, phone_number_id: fromId(number.id) }]);
-    });
-    expect((await release)?.error?.code).toBe('number_in_use');
+    const campaign = { workspace_id: workspaceId, phone_number_id: fromId(number.id) };
+    const release = await meanwhile(
+      server.deps.database,
+      async ({ db }) => {
+        const numbers = db.selectFrom('phone_numbers').select('status').where('workspace_id', '=', workspaceId);
+        const held = await numbers.where('id', '=', fromId(number.id)).forShare().execute();
+        expect(held).toEqual([{ status: 'active' }]);
+        await insertRows(db, 'campaigns', [campaign]);
+      },
+      () => remove(number.id),
+    );
+    expect(release.error?.code).toBe('number_in_use');
   }
 });
 

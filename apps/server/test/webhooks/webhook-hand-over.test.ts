@@ -1,5 +1,5 @@
 import { NIL } from 'uuid';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
 import { eventsToHandOver } from '../../src/journal/hand-over.ts';
@@ -9,6 +9,7 @@ import { disableWebhook } from '../../src/webhooks/disable-webhook.ts';
 import { handOverEvents } from '../../src/webhooks/hand-over-events.ts';
 import { endWaiting, markDeliveries } from '../../src/webhooks/mark-deliveries.ts';
 import { withDatabase } from '../database/own-database.ts';
+import { meanwhile } from '../race.ts';
 import { seedWebhook } from '../seed/webhook.ts';
 import { seedWorkspace } from '../seed/workspace.ts';
 import { deliveries, now, tell } from './told.ts';
@@ -168,24 +169,12 @@ test('an event that is handed over while an earlier one of its resource is put o
     const [first] = await deliveries(database);
     await tell(database, workspaceId, resourceId, 2);
     const later = new Date(now.getTime() + 3_600_000);
-    let handingOver: Promise<unknown> | undefined;
-    await database.inEngine(async (tx) => {
-      const tried = { verdict: 'failed', statusCode: 500, durationMs: 1, restMs: 0 } as const;
-      await markDeliveries(tx, { workspaceId, webhookId }, [
-        { delivery: first!, tried, at: now, nextAttemptAt: later },
-      ]);
-      handingOver = handOverEvents(database, now);
-      await waitingForLock(database);
-    });
-    await handingOver;
+    const tried = { verdict: 'failed', statusCode: 500, durationMs: 1, restMs: 0 } as const;
+    const mark = { delivery: first!, tried, at: now, nextAttemptAt: later };
+    await meanwhile(
+      database,
+      (tx) => markDeliveries(tx, { workspaceId, webhookId }, [mark]),
+      () => handOverEvents(database, now),
+    );
     expect((await deliveries(database)).map((each) => each.next_attempt_at)).toEqual([later, later]);
   }));
-
-/** Waits until a transaction waits for a row of another. */
-const waitingForLock = (database: Database) =>
-  vi.waitFor(async () => {
-    const { rows } = await database.pool.query(
-      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    );
-    expect(rows).not.toEqual([]);
-  }, 20_000);
