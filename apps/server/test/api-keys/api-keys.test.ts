@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { components } from '@trunkline/client/schema';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { hashKey } from '../../src/api-keys/key.ts';
+import type { EngineTx } from '../../src/database/database.ts';
 import { fromId } from '../../src/ids.ts';
 import { openEvents } from '../contact-lists/contact-files.ts';
 import { meanwhile } from '../race.ts';
@@ -200,14 +201,12 @@ test('a key that is revoked makes no other, however fast it is', async () => {
 });
 
 test('a key that is being revoked makes no other meanwhile', async () => {
-  const creator = await made({ permissions: ['*'] });
-  const making = await meanwhile(
-    server.database,
-    (tx) =>
-      tx.db.updateTable('api_keys').set({ revoked_at: new Date() }).where('id', '=', fromId(creator.id)).execute(),
-    () => create({ name: 'Behind' }, server.clientOf(creator.key)),
-  );
-  expect(making.response.status).toBe(401);
+  const { key, id } = await made({ permissions: ['*'] });
+  const revoking = ({ db }: EngineTx) =>
+    db.updateTable('api_keys').set({ revoked_at: new Date() }).where('id', '=', fromId(id)).execute();
+  const creating = () => create({ name: 'Behind' }, server.clientOf(key));
+  const { response } = await meanwhile(server.database, revoking, creating);
+  expect(response.status).toBe(401);
   expect((await list({ searchText: 'Behind' })).totalCount).toBe(0);
 });
 

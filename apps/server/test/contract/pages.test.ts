@@ -47,3 +47,10 @@ test('what there is not is found', () => {
     'trunkline_calls_lost_total',
   ]);
 });
+
+test('the code that CONTRIBUTING shows is a test that runs', () => {
+  const shown = [...read('CONTRIBUTING.md').matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
+  const tests = read('apps/server/test/api-keys/api-keys.test.ts');
+  expect(shown.filter((code) => !tests.includes(code))).toEqual([]);
+  expect(shown).toHaveLength(1);
+});
