@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/database/database.ts';
 import { seedUploadedList } from './list.ts';
-import { type Given, seedRow } from './rows.ts';
+import { type Given, ROWS_AT_ONCE, seedRow, seedRows } from './rows.ts';
 import { seedWorkspace } from './workspace.ts';
 
 export interface SeededCampaign {
@@ -28,13 +28,19 @@ export async function seedCampaign(database: Database, options: SeedOptions): Pr
   const workspaceId = options.workspaceId ?? (await seedWorkspace(database, options.workspace));
   const workspace = { workspace_id: workspaceId };
   const { id: phoneNumberId } = await seedRow(database, 'phone_numbers', { ...workspace, ...options.phoneNumber });
-  const entries = Array.from({ length: contacts }, (_, i) => ({
-    phone_number: number(i),
-    name: 'Ada',
-    timezone: timezone(i),
-    values: ['Berlin'],
-  }));
-  const { listId, uploadId } = await seedUploadedList(database, workspaceId, entries, { list: { columns: ['city'] } });
+  const list = { columns: ['city'], total_entries: contacts };
+  const { listId, uploadId } = await seedUploadedList(database, workspaceId, [], { list });
+  const entry = { ...workspace, upload_id: uploadId, name: 'Ada', values: ['Berlin'] };
+  for (let from = 0; from < contacts; from += ROWS_AT_ONCE) {
+    const numbers = Array.from({ length: Math.min(ROWS_AT_ONCE, contacts - from) }, (_, i) => from + i);
+    const entries = numbers.map((i) => ({
+      ...entry,
+      phone_number: number(i),
+      row_number: i + 2,
+      timezone: timezone(i),
+    }));
+    await seedRows(database, 'contact_list_entries', entries);
+  }
   const adding = { phone_number_id: phoneNumberId, adding_uploads: [uploadId] };
   const { id: campaignId } = await seedRow(database, 'campaigns', { ...workspace, ...adding, ...options.campaign });
   await seedRow(database, 'campaign_lists', { ...workspace, campaign_id: campaignId, list_id: listId });

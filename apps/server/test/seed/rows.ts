@@ -4,7 +4,7 @@ import type { Schema } from '../../src/database/schema.ts';
 import { newUuid } from '../../src/ids.ts';
 
 /** Rows in one statement: their JSON is a parameter. */
-const ROWS_AT_ONCE = 50_000;
+export const ROWS_AT_ONCE = 50_000;
 
 const stamps = (now = new Date()) => ({ created_at: now, updated_at: now });
 
