@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import { from } from '../database/moves.ts';
+import { webhookTransitions } from './webhook.ts';
 
 /** Why an endpoint is disabled: a client wants it, or the URL that it had has answered 410. */
 export type DisableCause = { reason: 'requested' } | { reason: 'gone'; url: string };
@@ -16,6 +18,6 @@ export async function disableWebhook(
 ): Promise<void> {
   await sql`
     update webhooks set status = 'disabled', disabled_reason = ${cause.reason}, ending_before = ${now}, updated_at = ${now}
-    where workspace_id = ${workspaceId} and id = ${webhookId} and status = 'enabled'
+    where workspace_id = ${workspaceId} and id = ${webhookId} and status in ${from(webhookTransitions, 'disabled')}
       ${'url' in cause ? sql`and url = ${cause.url}` : sql``}`.execute(tx.db);
 }

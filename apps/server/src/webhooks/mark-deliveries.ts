@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
+import { from } from '../database/moves.ts';
 import type { DueDelivery, EndpointKey } from './claim-endpoints.ts';
+import { deliveryTransitions } from './delivery.ts';
 import type { Tried } from './try-delivery.ts';
 
 /** A delivery, what came of sending it, and when it is tried again, if it is. */
@@ -19,7 +21,9 @@ export async function markDeliveries(
 ): Promise<void> {
   await sql`
     update webhook_deliveries d set
-      status = case when x.delivered_at is not null then 'delivered' when x.next_attempt_at is null then 'failed'
+      status = case
+        when x.delivered_at is not null and d.status in ${from(deliveryTransitions, 'delivered')} then 'delivered'
+        when x.next_attempt_at is null and d.status in ${from(deliveryTransitions, 'failed')} then 'failed'
         else d.status end,
       attempts = d.attempts + 1, last_status_code = x.status_code, last_error = x.error,
       last_duration_ms = x.duration_ms, next_attempt_at = x.next_attempt_at, delivered_at = x.delivered_at
@@ -64,8 +68,9 @@ export async function giveUpDeliveries(
   deliveries: DueDelivery[],
 ): Promise<void> {
   await sql`
-    update webhook_deliveries d set status = case when d.status = 'pending' then 'failed' else d.status end,
-      next_attempt_at = null, last_error = 'The endpoint did not take it within seven days.'
+    update webhook_deliveries d set next_attempt_at = null,
+      status = case when d.status in ${from(deliveryTransitions, 'failed')} then 'failed' else d.status end,
+      last_error = 'The endpoint did not take it within seven days.'
     from unnest(${deliveries.map(() => workspaceId)}::uuid[], ${deliveries.map(() => webhookId)}::uuid[],
       ${deliveries.map(({ id }) => id)}::uuid[]) as x (workspace_id, webhook_id, id)
     where d.workspace_id = x.workspace_id and d.webhook_id = x.webhook_id and d.id = x.id
@@ -86,8 +91,8 @@ export async function endWaiting(
     where d.workspace_id = ${workspaceId} and d.webhook_id = ${webhookId} and d.next_attempt_at is not null
       and d.id = any(array(
         select p.id from webhook_deliveries p
-        where p.workspace_id = ${workspaceId} and p.webhook_id = ${webhookId} and p.status = 'pending'
-          and p.created_at <= ${before} limit ${limit}))
+        where p.workspace_id = ${workspaceId} and p.webhook_id = ${webhookId}
+          and p.status in ${from(deliveryTransitions, 'failed')} and p.created_at <= ${before} limit ${limit}))
     returning d.id`.execute(tx.db);
   if (rows.length === limit) return;
   await sql`

@@ -1,29 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { coalesce } from '../coalesce.ts';
+import { limiter } from '../limiter.ts';
 import type { DueDelivery, EndpointKey } from './claim-endpoints.ts';
 import type { WebhookDeps } from './deps.ts';
-import { gatherMarks } from './gather-marks.ts';
 import { markDeliveries, type TriedDelivery } from './mark-deliveries.ts';
 import { nextAttemptAt } from './retry-schedule.ts';
-import { createSigner, type Sign, TRY_MS, type Tried, tryDelivery } from './try-delivery.ts';
+import { createSigner, type Sign, TRY_MS, tryDelivery } from './try-delivery.ts';
 import { secretsOf, type WebhookRow } from './webhook.ts';
+import { heed, type Wish } from './wish.ts';
 
 /** How many requests one endpoint gets at a time. */
 const AT_ONCE = 32;
 /** After which an endpoint is read anew: it may have been disabled, deleted or changed. */
 const ROUND_MS = 1000;
-
-/** What an endpoint wants instead of more. */
-interface Wish {
-  url: string;
-  restMs: number;
-  isGone: boolean;
-}
+/** How long results are gathered before they are written as a set. */
+const GATHER_MS = 20;
 
 /** What is being sent to one endpoint. */
 export interface Sending {
   /** Resources to leave alone: of them something is to be sent, on its way, or not yet noted. */
   busy(): string[];
-  /** Whether more may be sent. */
+  /** Whether more may be sent. Once not, not any more: what was left unsent counts as busy. */
   goesOn(): boolean;
   /** Sends what is due, and resolves when there is room for more. */
   send(webhook: WebhookRow, due: DueDelivery[]): Promise<void>;
@@ -31,13 +28,12 @@ export interface Sending {
   settled(mostMs: number): Promise<void>;
   /** Begins nothing more of what it was given, waits for what is on its way, and writes what came of it. */
   settle(): Promise<void>;
-  /** Where an endpoint has asked, for how many milliseconds it should be left alone, or has answered 410; and its URL. */
   wish(): Wish | undefined;
 }
 
 /**
  * Sends to one endpoint: the events of one resource one after another, those of others side by side. What came of them is
- * written meanwhile.
+ * written meanwhile; once that has failed, nothing more is sent or written, and `settled` and `settle` throw why.
  * @param isOurs whether this server may begin to send another
  * @param givingUp after which no answer is waited for
  */
@@ -46,102 +42,105 @@ export function sendDeliveries(
   endpoint: EndpointKey,
   { isOurs, givingUp }: { isOurs: () => boolean; givingUp: AbortSignal },
 ): Sending {
-  const { database, clock, metrics } = deps;
   const busy = new Set<string>();
-  const running = new Set<Promise<void>>();
-  let waiting: DueDelivery[][] = [];
-  let onTaken = () => {};
-  let target: { url: string; sign: Sign };
+  const limit = limiter(AT_ONCE);
+  let target: Target;
   let wish: Wish | undefined;
+  let fault: unknown;
   let hasStopped = false;
 
-  const marks = gatherMarks<TriedDelivery & { isLast: boolean }>(async (results) => {
-    await database.inHotLoop((tx) => markDeliveries(tx, endpoint, results));
-    for (const { delivery, isLast } of results) if (isLast) busy.delete(delivery.order_key);
-  });
-  /** Once it does not, it does not any more: what was left unsent counts as busy. */
   const goesOn = () => {
-    hasStopped ||= !isOurs() || wish !== undefined || marks.hasFailed();
+    hasStopped ||= !isOurs() || wish !== undefined || fault !== undefined;
     return !hasStopped;
   };
 
-  const heed = (url: string, { restMs, verdict }: Tried) => {
-    const isGone = verdict === 'gone';
-    if (isGone || restMs > 0) wish ??= { url, restMs, isGone };
-    // What answers while the URL changes may differ.
-    if (wish?.url === url) wish = { url, restMs: Math.max(restMs, wish.restMs), isGone: isGone || wish.isGone };
-  };
-  const sendOne = async (delivery: DueDelivery): Promise<TriedDelivery> => {
-    const { url, sign } = target;
-    const message = { eventId: delivery.event_id, payload: delivery.payload };
-    const terms = { sign, timeoutMs: TRY_MS, now: clock.now(), signal: givingUp };
-    const tried = await tryDelivery(deps.send, url, message, terms);
-    metrics.tried(tried.verdict);
-    heed(url, tried);
-    const at = clock.now();
-    const isTriedAgain = tried.verdict === 'failed';
-    const next = isTriedAgain ? nextAttemptAt(delivery.attempts + 1, tried.restMs, at, Math.random()) : undefined;
-    return { delivery, tried, at, nextAttemptAt: next };
-  };
-  const sendInOrder = async (same: DueDelivery[]) => {
+  const mark = coalesce(
+    async (results: (TriedDelivery & { isLast: boolean })[]) => {
+      if (fault !== undefined) throw fault;
+      await deps.database.inHotLoop((tx) => markDeliveries(tx, endpoint, results));
+      for (const { delivery, isLast } of results) if (isLast) busy.delete(delivery.order_key);
+    },
+    { ms: GATHER_MS },
+  );
+
+  const sendInOrder = async (same: DueDelivery[]): Promise<void> => {
     for (const delivery of same) {
       if (!goesOn()) return;
+      const { url } = target;
       // What was given up counts as not tried.
-      const result = await sendOne(delivery).catch(() => undefined);
+      const result = await sendOne(deps, target, delivery, givingUp).catch(() => undefined);
       if (!result) return;
+      wish = heed(wish, url, result.tried);
       // Later events of the resource wait for one that is tried again.
       const isLast = result.nextAttemptAt !== undefined || delivery === same.at(-1);
-      marks.add({ ...result, isLast });
+      mark({ ...result, isLast }).catch((error) => {
+        fault = error;
+      });
       if (isLast) return;
     }
   };
-  const sendSome = async () => {
-    while (waiting.length > 0 && goesOn()) {
-      const same = waiting.shift()!;
-      onTaken();
+
+  /** Sends the deliveries of one resource once there is room for it. Dropped before that, they are read again. */
+  const begin = async (same: DueDelivery[], onBegun: () => void): Promise<void> => {
+    const resource = same[0]!.order_key;
+    busy.add(resource);
+    const hasBegun = await limit(async () => {
+      onBegun();
       await sendInOrder(same);
-    }
-    onTaken();
+      return true;
+    });
+    if (!hasBegun) busy.delete(resource);
   };
-  const drop = () => {
-    for (const [first] of waiting) busy.delete(first!.order_key);
-    waiting = [];
-  };
+
   const allWritten = async () => {
-    await Promise.all(running);
-    await marks.settled();
+    await limit.idle();
+    await mark.idle();
+    if (fault !== undefined) throw fault;
   };
 
   return {
     busy: () => [...busy],
     goesOn,
     send: async (webhook, due) => {
-      target = { url: webhook.url, sign: createSigner(secretsOf(webhook, deps.secrets, clock.now())) };
+      target = { url: webhook.url, sign: createSigner(secretsOf(webhook, deps.secrets, deps.clock.now())) };
       const groups = byResource(due);
-      for (const [first] of groups) busy.add(first!.order_key);
-      waiting.push(...groups);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ROUND_MS);
-        onTaken = () => {
-          if (waiting.length > groups.length / 2 && goesOn()) return;
-          clearTimeout(timer);
-          resolve();
-        };
-        while (running.size < AT_ONCE && waiting.length > 0) {
-          const run = sendSome().finally(() => running.delete(run));
-          running.add(run);
-        }
+      const half = Math.ceil(groups.length / 2);
+      const halfBegun = new Promise<void>((resolve) => {
+        for (const [at, same] of groups.entries()) void begin(same, at + 1 === half ? resolve : () => {});
       });
-      if (waiting.length > groups.length / 2) drop();
+      await Promise.race([halfBegun, sleep(ROUND_MS, undefined, { ref: false })]);
+      if (limit.waiting() > groups.length / 2) limit.drop();
     },
     settled: (mostMs) => Promise.race([allWritten(), sleep(mostMs)]),
     settle: async () => {
-      drop();
+      limit.drop();
       await allWritten();
       busy.clear();
     },
     wish: () => wish,
   };
+}
+
+/** Where deliveries go. */
+interface Target {
+  url: string;
+  sign: Sign;
+}
+
+/** Tries a delivery once, and says when it is tried again, if it is. Throws only where it was given up. */
+async function sendOne(
+  { send, clock, metrics }: WebhookDeps,
+  { url, sign }: Target,
+  delivery: DueDelivery,
+  givingUp: AbortSignal,
+): Promise<TriedDelivery> {
+  const message = { eventId: delivery.event_id, payload: delivery.payload };
+  const tried = await tryDelivery(send, url, message, { sign, timeoutMs: TRY_MS, now: clock.now(), signal: givingUp });
+  metrics.tried(tried.verdict);
+  const at = clock.now();
+  const isTriedAgain = tried.verdict === 'failed';
+  const next = isTriedAgain ? nextAttemptAt(delivery.attempts + 1, tried.restMs, at, Math.random()) : undefined;
+  return { delivery, tried, at, nextAttemptAt: next };
 }
 
 /** The deliveries of each resource, in their order. */

@@ -1,6 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
+import { from } from '../database/moves.ts';
 import { toId } from '../ids.ts';
 import type { ActorOf } from '../journal/actor.ts';
 import { audit } from '../journal/record.ts';
@@ -9,7 +10,7 @@ import { checkUrl } from './check-url.ts';
 import type { WebhookDeps } from './deps.ts';
 import { disableWebhook } from './disable-webhook.ts';
 import { changeWebhook, lockWebhook } from './store.ts';
-import type { WebhookRow } from './webhook.ts';
+import { type WebhookRow, webhookTransitions } from './webhook.ts';
 
 /** Changes what the body names. Throws `not_found`, and `invalid_request` for a URL that is not allowed. */
 export async function updateWebhook(
@@ -44,5 +45,7 @@ export async function updateWebhook(
 async function enableWebhook(tx: WorkspaceTx, webhookId: string): Promise<void> {
   await sql`
     update webhooks set status = 'enabled', disabled_reason = null
-    where workspace_id = ${tx.workspaceId} and id = ${webhookId} and status = 'disabled'`.execute(tx.db);
+    where workspace_id = ${tx.workspaceId} and id = ${webhookId} and status in ${from(webhookTransitions, 'enabled')}`.execute(
+    tx.db,
+  );
 }
