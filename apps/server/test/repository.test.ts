@@ -51,7 +51,6 @@ const known = [
   'calls/record-call-events.ts: createCallRecorder',
   'campaigns/dialer.ts: createDialer',
   'webhooks/send-deliveries.ts: sendDeliveries',
-  'telephony/simulator/simulator.ts: createSimulator',
   'workflows/runs/run-engine.ts: createRunEngine',
   'workflows/runs/run-holder.ts: createRunHolder',
   'campaigns/preview/preview-campaign.ts imports',
