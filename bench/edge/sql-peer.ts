@@ -29,8 +29,8 @@ async function list() {
   try {
     const results: pg.QueryResult[] = [];
     for (const statement of statements) results.push(await client.query(statement));
-    const counted = results.at(-2)!.rows[0] as { count: number };
-    const rows = results.at(-3)!.rows as DoNotCallRow[];
+    const counted = results.at(-3)!.rows[0] as { count: number };
+    const rows = results.at(-2)!.rows as DoNotCallRow[];
     const items = rows.map((row) => ({
       phoneNumber: `+${row.phone_number}`,
       source: 'opt_out',

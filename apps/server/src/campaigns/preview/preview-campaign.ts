@@ -1,35 +1,11 @@
 import type { components } from '@trunkline/client/schema';
-import { callingArea } from '../../calls/may-dial.ts';
 import type { WorkspaceTx } from '../../database/database.ts';
-import { readDoNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
-import type { Candidate } from '../../number-pools/assign-numbers.ts';
-import type { CallingArea } from '../../phone-numbers/may-call.ts';
-import { type ContactReason, campaignReason, hasEnded } from '../explain-contact.ts';
 import type { CampaignRow } from '../shape-campaign.ts';
-import { type Situation, situationOf } from '../situation.ts';
-import { contactUploads } from '../store.ts';
-import { previewCallers } from './preview-callers.ts';
 import { countWhoIsLeft } from './preview-counts.ts';
 import { previewSample } from './preview-sample.ts';
+import { previewScope } from './preview-scope.ts';
 
 type CampaignPreview = components['schemas']['CampaignPreview'];
-
-/** What a dry run looks at. */
-export interface PreviewScope {
-  campaign: CampaignRow;
-  situation: Situation;
-  /** The uploads that would be read; undefined once the campaign has contacts of its own. */
-  uploads: string[] | undefined;
-  doNotCallUploads: string[];
-  /** The numbers that would call. */
-  callers: Candidate[];
-  /** Where the workspace and the numbers may call. */
-  area: CallingArea;
-  /** Why nobody would be called at all. */
-  nobody: ContactReason | undefined;
-  /** The time from which on it would call. */
-  at: Date;
-}
 
 /**
  * Whom a campaign would call, from which number and when, and whom not and why, as it is at this moment. It changes
@@ -41,35 +17,11 @@ export async function previewCampaign(
   sampleSize: number,
   now: Date,
 ): Promise<CampaignPreview> {
-  const scope = await scopeOf(tx, campaign, sampleSize, now);
+  const scope = await previewScope(tx, campaign, sampleSize, now);
   const left = await countWhoIsLeft(tx, scope);
   return {
     callable: left.callable,
     leftOut: left.leftOut,
     sample: await previewSample(tx, scope, sampleSize, left.examples),
   };
-}
-
-async function scopeOf(tx: WorkspaceTx, campaign: CampaignRow, sampleSize: number, now: Date): Promise<PreviewScope> {
-  const isBeforeStart = campaign.status === 'draft' || campaign.status === 'scheduled';
-  const startsAt = Math.max(now.getTime(), campaign.scheduled_at?.getTime() ?? 0, campaign.start_date?.getTime() ?? 0);
-  const at = isBeforeStart ? new Date(startsAt) : now;
-  const situation = await situationOf(tx, campaign, at);
-  const { candidates, countries, canStart } = await previewCallers(tx, campaign, sampleSize, at);
-  return {
-    campaign,
-    situation,
-    uploads: isBeforeStart ? await contactUploads(tx, campaign.id) : undefined,
-    doNotCallUploads: await readDoNotCallUploads(tx, campaign.id),
-    callers: candidates,
-    area: callingArea(situation.workspace, countries),
-    nobody: nobodyReason(situation, isBeforeStart, canStart),
-    at,
-  };
-}
-
-/** A campaign that was started waits for its number; one that wasn't would be refused. */
-function nobodyReason(situation: Situation, isBeforeStart: boolean, canCall: boolean): ContactReason | undefined {
-  if (hasEnded(situation.status)) return campaignReason(situation);
-  return isBeforeStart && !canCall ? 'no_caller_id' : undefined;
 }

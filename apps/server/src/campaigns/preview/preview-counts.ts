@@ -3,7 +3,7 @@ import { dialRefusal } from '../../calls/may-dial.ts';
 import type { WorkspaceTx } from '../../database/database.ts';
 import { doNotCallNumbers } from '../../do-not-call/do-not-call-numbers.ts';
 import type { ContactReason } from '../explain-contact.ts';
-import type { PreviewScope } from './preview-campaign.ts';
+import type { PreviewScope } from './preview-scope.ts';
 
 /** How many numbers of each kind of left-out contacts are named, to be shown. */
 const EXAMPLES = 25;

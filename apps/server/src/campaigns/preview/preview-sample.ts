@@ -8,7 +8,7 @@ import { assignNumbers } from '../../number-pools/assign-numbers.ts';
 import { countryOfNumber } from '../../phone-numbers/numbering-plan.ts';
 import { contactExplainer, type Explanation } from '../explain-contact.ts';
 import { laneZones } from '../list-contacts.ts';
-import type { PreviewScope } from './preview-campaign.ts';
+import type { PreviewScope } from './preview-scope.ts';
 
 type PreviewContact = components['schemas']['CampaignPreviewContact'];
 
