@@ -1,10 +1,9 @@
 import type { components } from '@trunkline/client/schema';
-import { dialRefusal } from '../calls/may-dial.ts';
+import { dialRefusal, type ReadNumber, readNumber } from '../calls/may-dial.ts';
 import type { BatchContact } from '../campaigns/insert-batch.ts';
 import { readTimeZone, timeZoneOfCountry } from '../contact-lists/reading/time-zone.ts';
 import { newUuid } from '../ids.ts';
 import type { CallingArea } from '../phone-numbers/may-call.ts';
-import { findPlan } from '../phone-numbers/numbering-plan.ts';
 import type { ErrorDetail } from '../service-error.ts';
 
 export type Recipient = components['schemas']['BatchRecipient'];
@@ -17,7 +16,6 @@ export interface RecipientTerms {
   area: CallingArea;
 }
 
-const E164 = /^\+[1-9][0-9]{6,14}$/;
 const MOST_VALUES = 64;
 const LONGEST_NAME = 64;
 const LONGEST_VALUE = 4096;
@@ -29,19 +27,9 @@ const errors: Record<Exclude<Code, 'invalid_metadata'>, string> = {
   country_not_allowed: 'No call may go to this country, or to premium-rate numbers in it.',
 };
 
-/** A number that can be called, E.164 without the plus, and its country where it has one. */
-interface ReadNumber {
-  toNumber: number;
-  country: string | undefined;
-}
-
-/** The numbers of some recipients; nothing for what can't be called, emergency and short numbers among it. */
+/** The numbers of some recipients; nothing for what can't be called. */
 export const readNumbers = (recipients: readonly Recipient[]): (ReadNumber | undefined)[] =>
-  recipients.map(({ phoneNumber }) => {
-    const digits = phoneNumber.slice(1);
-    const plan = E164.test(phoneNumber) ? findPlan(digits) : undefined;
-    return plan && { toNumber: Number(digits), country: plan.country };
-  });
+  recipients.map(({ phoneNumber }) => readNumber(phoneNumber));
 
 /** The faults of recipients that refuse the whole request. */
 export const recipientFaults = (recipients: readonly Recipient[]): ErrorDetail[] =>

@@ -3,11 +3,13 @@ import { nextUtcDay, startOfUtcDay } from '../clock.ts';
 import { timeZoneOfCountry } from '../contact-lists/reading/time-zone.ts';
 import type { EngineTx } from '../database/database.ts';
 import { type CallingArea, refusalOf } from '../phone-numbers/may-call.ts';
-import { countryOfNumber } from '../phone-numbers/numbering-plan.ts';
+import { countryOfNumber, findPlan } from '../phone-numbers/numbering-plan.ts';
 import { type CallLimits, leftOfLimits, type UsedOfLimits } from '../workspace/limits.ts';
 import { fromE164 } from './call.ts';
 import { closedReason, nextCallingWindow } from './calling-window.ts';
 import type { Caller } from './queue-calls.ts';
+
+const E164 = /^\+[1-9][0-9]{6,14}$/;
 
 /** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
 export type IsSimulated = (provider: string) => boolean | undefined;
@@ -20,8 +22,20 @@ export type Refusal = 'invalid_number' | 'do_not_call' | 'country_not_allowed';
  * @param toNumber E.164 without the plus
  */
 export function dialRefusal(toNumber: number, isDoNotCall: boolean, area: CallingArea): Refusal | undefined {
-  const refusal = refusalOf(area, toNumber);
-  return isDoNotCall && refusal !== 'invalid_number' ? 'do_not_call' : refusal;
+  return isDoNotCall ? 'do_not_call' : refusalOf(area, toNumber);
+}
+
+/** A number that somebody wants called: its digits, and its country where it has one. */
+export interface ReadNumber {
+  /** E.164 without the plus. */
+  toNumber: number;
+  country: string | undefined;
+}
+
+/** Reads a number in E.164; nothing for what is none, or that no numbering plan has, emergency and short numbers among it. */
+export function readNumber(phoneNumber: string): ReadNumber | undefined {
+  const plan = E164.test(phoneNumber) ? findPlan(phoneNumber.slice(1)) : undefined;
+  return plan && { toNumber: fromE164(phoneNumber), country: plan.country };
 }
 
 /** Where a workspace may call from some numbers: both must allow it. Empty or absent means everywhere. */

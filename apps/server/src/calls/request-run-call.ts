@@ -6,7 +6,6 @@ import { pickPoolNumber } from '../number-pools/choose-numbers.ts';
 import { callable } from '../phone-numbers/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
 import { lockLimits, usedOfLimits } from '../workspace/limits.ts';
-import { fromE164 } from './call.ts';
 import {
   callerOf,
   type DialObstacle,
@@ -15,6 +14,7 @@ import {
   isAttemptOfDay,
   mayDial,
   type PersonTerms,
+  readNumber,
 } from './may-dial.ts';
 import type { CallToPlace } from './place-calls.ts';
 import { type Caller, countQueued, queueCalls } from './queue-calls.ts';
@@ -66,8 +66,8 @@ export type RunCallAnswer =
  * before the run's row is written (engine.md, "Locks"). Throws `unavailable` where the server was given up.
  */
 export async function requestRunCall(tx: EngineTx, wish: RunCallWish, terms: RunCallTerms): Promise<RunCallAnswer> {
-  if (!/^\+[1-9]\d{6,14}$/.test(wish.to)) return { kind: 'refused', outcome: 'invalid_number' };
-  const toNumber = fromE164(wish.to);
+  const toNumber = readNumber(wish.to)?.toNumber;
+  if (toNumber === undefined) return { kind: 'refused', outcome: 'invalid_number' };
   const found = await readTerms(tx, wish, toNumber, terms);
   const answer = mayDial(toNumber, found, terms.now);
   if (answer && 'refused' in answer) return { kind: 'refused', outcome: answer.refused };
