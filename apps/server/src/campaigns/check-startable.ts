@@ -6,7 +6,7 @@ import type { FailureReason } from '../database/schema.ts';
 import { isDoNotCall, readDoNotCallUploads } from '../do-not-call/do-not-call-numbers.ts';
 import { toId } from '../ids.ts';
 import { hasReadyMember } from '../number-pools/free-at.ts';
-import { isCallable } from '../phone-numbers/phone-number.ts';
+import { callable, type PhoneNumberStatus } from '../phone-numbers/phone-number.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 import { contactUploads } from './store.ts';
 
@@ -46,16 +46,13 @@ export async function checkCaller(tx: WorkspaceTx, campaign: CallerRow): Promise
 }
 
 async function checkNumber(tx: WorkspaceTx, campaign: CallerRow): Promise<StartObstacle | undefined> {
-  const number = await tx.db
-    .selectFrom('phone_numbers')
-    .select(['status', 'provider', 'trunk_valid'])
-    .where('workspace_id', '=', tx.workspaceId)
-    .where('id', '=', campaign.phone_number_id)
-    .forShare()
-    .executeTakeFirst();
+  const { rows } = await sql<{ status: PhoneNumberStatus; callable: boolean }>`
+    select n.status, ${callable} as callable from phone_numbers n
+    where n.workspace_id = ${tx.workspaceId} and n.id = ${campaign.phone_number_id} for share`.execute(tx.db);
+  const [number] = rows;
   const reason = 'no_outbound_number';
   if (!number) return { message: 'The campaign has no number to call from.', reason };
-  if (isCallable(number)) return undefined;
+  if (number.callable) return undefined;
   const message =
     number.status === 'active'
       ? `The trunk of ${campaign.from_number} did not pass its last check.`

@@ -24,7 +24,7 @@ export const phoneNumberTransitions = {
 export const isCallable = (row: Pick<PhoneNumberRow, 'status' | 'provider' | 'trunk_valid'>): boolean =>
   row.status === 'active' && (row.provider !== 'sip' || row.trunk_valid === true);
 
-/** The same in SQL, of the row `n` of `phone_numbers`. */
+/** The same in SQL, of the row `n` of `phone_numbers`, for all who call. It is null where a trunk was not tried. */
 export const callable = sql<boolean>`(n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid))`;
 
 /** Whether a number can place calls with its own agent. */

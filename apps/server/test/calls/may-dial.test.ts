@@ -166,10 +166,10 @@ async function claim({ workspaceId, campaignId }: Asked) {
   const { calls } = await claimContacts(under.database, { workspaceId, campaignId }, terms, async () => {});
   if (calls.length > 0) return 'called';
   const page = { page: 1, perPage: 10, order: 'asc' as const, searchText: undefined };
-  const { items } = await under.database.inWorkspace(workspaceId, async (tx) =>
+  const { rows } = await under.database.inWorkspace(workspaceId, async (tx) =>
     contactPage(tx, (await findCampaign(tx, campaignId))!, { ...page, state: undefined, reason: undefined }, noon),
   );
-  return items[0]!.reason ?? 'not called';
+  return rows[0]!.reason ?? 'not called';
 }
 
 const everybody = (answer: string) => ({ start: answer, preview: answer, batch: answer, run: answer, claim: answer });
