@@ -79,6 +79,7 @@ export interface Overrides {
   simulatorTime?: SimulatorTime;
   /** By the provider's name of a phone number, instead of the simulator. They are started and stopped with the server. */
   gateways?: ReadonlyMap<string, TelephonyGateway>;
+  agents?: AgentDirectory;
 }
 
 export interface Parts {
@@ -95,7 +96,10 @@ export interface Parts {
 
 /** A server put together: its HTTP side, and its loops, which `start` starts and `stop` ends with their leases given back. */
 export interface Composition {
-  app: RequestListener;
+  services: Services;
+  engine: Engine;
+  /** Its HTTP side. What only works in the background is served by nobody, and needs none. */
+  createApp(): Promise<RequestListener>;
   start(): Promise<void>;
   /** @param requestsEnded resolves when no request is under way any more */
   stop(requestsEnded: Promise<unknown>): Promise<void>;
@@ -114,24 +118,25 @@ export async function compose(parts: Parts): Promise<Composition> {
   if ('grantOf' in objects) {
     outside.push({ path: '/', router: objectsRouter(objects, (key) => acceptFile(features.contactLists, key)) });
   }
-  const app = await createApp({
-    contract: loadContract(),
-    handlers: { ...handlersOf(parts, services, features, engine), ...overrides.handlers },
-    authenticate: keyRing.authenticate,
-    rateLimit: createRateLimit(config.rateLimitPerMinute),
-    metrics: services.metrics,
-    log,
-    validateResponses: overrides.validateResponses ?? config.validateResponses,
-    trustProxy: config.trustProxy,
-    draining: parts.draining,
-    notReady: parts.notReady,
-    outside,
-    ...(overrides.onAnswer && { onAnswer: overrides.onAnswer }),
-  });
-
   const loops: Loop[] = [];
   return {
-    app,
+    services,
+    engine,
+    createApp: () =>
+      createApp({
+        contract: loadContract(),
+        handlers: { ...handlersOf(parts, services, features, engine), ...overrides.handlers },
+        authenticate: keyRing.authenticate,
+        rateLimit: createRateLimit(config.rateLimitPerMinute),
+        metrics: services.metrics,
+        log,
+        validateResponses: overrides.validateResponses ?? config.validateResponses,
+        trustProxy: config.trustProxy,
+        draining: parts.draining,
+        notReady: parts.notReady,
+        outside,
+        ...(overrides.onAnswer && { onAnswer: overrides.onAnswer }),
+      }),
     start: async () => {
       for (const provider of providers) await provider.start();
       loops.push(startEngine(engine));
@@ -166,7 +171,7 @@ async function openServices(parts: Parts) {
   // Before anything that would be left running: these fail where a setting is wrong.
   const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
   const objects = await openObjects(parts, encryptionKey);
-  const agents = await openAgents(parts);
+  const agents = overrides.agents ?? (await openAgents(parts));
   const metrics = createMetrics();
   registerDatabaseMetrics(metrics.registry, database);
   const notifications = openNotifications({ connection: database.connection, log });

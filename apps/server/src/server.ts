@@ -82,7 +82,7 @@ export async function startServer({
     const parts = { config, database: opened, clock, log, publicUrl, draining: draining.signal, notReady, overrides };
     const composed = await compose(parts);
     composition = composed;
-    listening.serve(composed.app);
+    listening.serve(await composed.createApp());
     await composed.start();
     started = true;
 

@@ -1,20 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { AgentDirectory } from '../../src/agents/directory.ts';
-import type { AskWhoTakes } from '../../src/calls/receive-calls.ts';
 import { shapeCall } from '../../src/calls/shape-call.ts';
 import { callStore } from '../../src/calls/store.ts';
 import { campaignCallDetails } from '../../src/campaigns/own-calls.ts';
-import { systemClock } from '../../src/clock.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { createSecrets } from '../../src/database/secrets.ts';
 import { toId } from '../../src/ids.ts';
-import { createAddressGuard } from '../../src/outbound-http/address-guard.ts';
-import { createOutboundHttp } from '../../src/outbound-http/guarded-request.ts';
-import { askInboundWebhook } from '../../src/webhooks/ask-inbound-webhook.ts';
-import { registerWebhookMetrics } from '../../src/webhooks/metrics.ts';
 import { newSecret } from '../../src/webhooks/webhook.ts';
 import { inboundSecretPlace } from '../../src/workspace/inbound-secret.ts';
 import { freshDatabase } from '../database.ts';
@@ -27,7 +20,8 @@ import { type Receiver, sendsToLoopback, startReceiver, verify } from '../webhoo
 
 const log = pino({ level: 'silent' });
 const shown = callStore(campaignCallDetails);
-const secrets = createSecrets(randomBytes(32));
+const encryptionKey = randomBytes(32);
+const secrets = createSecrets(encryptionKey);
 const inboundSecret = newSecret();
 const caller = '+14155550101';
 const ours = '+14155550177';
@@ -38,24 +32,18 @@ const agents: AgentDirectory = {
 let fresh: Awaited<ReturnType<typeof freshDatabase>>;
 let database: Database;
 let dialing: TestDialer;
-let outbound: ReturnType<typeof createOutboundHttp>;
 let receiver: Receiver;
 let workspaceId: string;
 let numberId: string;
-const registry = new Registry();
 
 beforeAll(async () => {
   fresh = await freshDatabase();
   database = openDatabase({ connection: fresh.connection, poolSize: 6, log });
-  outbound = createOutboundHttp(createAddressGuard(sendsToLoopback.outboundAllowedAddresses!));
-  const webhooks = { database, clock: systemClock, log, secrets, send: outbound.send };
-  const metrics = registerWebhookMetrics(registry);
-  const ask: AskWhoTakes = (call) => askInboundWebhook({ ...webhooks, metrics }, call);
-  dialing = await startTestDialer(database, { speed: 1000, maxCalls: 100, agents, ask });
+  const config = { ...sendsToLoopback, encryptionKey };
+  dialing = await startTestDialer(database, { speed: 1000, maxCalls: 100, agents, config });
 });
 afterAll(async () => {
   await dialing.stop();
-  await outbound.close();
   await database.close();
   await fresh.drop();
 });
@@ -107,7 +95,7 @@ const answerWith = (status: number, body?: unknown) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(body && JSON.stringify(body)),
   );
 const counted = async (answer: string) =>
-  (await registry.getSingleMetric('trunkline_inbound_webhook_answers_total')!.get()).values.find(
+  (await dialing.metrics.getSingleMetric('trunkline_inbound_webhook_answers_total')!.get()).values.find(
     ({ labels }) => labels['answer'] === answer,
   )?.value ?? 0;
 

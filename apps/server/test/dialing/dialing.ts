@@ -1,20 +1,20 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { type Logger, pino } from 'pino';
-import { Registry } from 'prom-client';
-import { type AgentDirectory, anyAgent } from '../../src/agents/directory.ts';
-import type { AskWhoTakes } from '../../src/calls/receive-calls.ts';
-import { callStore } from '../../src/calls/store.ts';
-import { createSwitchboard, type Switchboard } from '../../src/calls/switchboard.ts';
-import { createClaiming } from '../../src/campaigns/claiming.ts';
-import { campaignCallDetails, campaignCallOwner } from '../../src/campaigns/own-calls.ts';
+import type { Registry } from 'prom-client';
+import type { AgentDirectory } from '../../src/agents/directory.ts';
+import type { Switchboard } from '../../src/calls/switchboard.ts';
+import { compose } from '../../src/compose.ts';
+import { type Config, loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
-import { type Lease, openLease } from '../../src/database/lease.ts';
+import type { Lease } from '../../src/database/lease.ts';
 import type { TelephonyGateway } from '../../src/telephony/gateway.ts';
 import type { Faults } from '../../src/telephony/simulator/faults.ts';
 import type { Profile } from '../../src/telephony/simulator/plan.ts';
 import { createSimulator, type Simulator } from '../../src/telephony/simulator/simulator.ts';
 import { postgresStore } from '../../src/telephony/simulator/store.ts';
 import { realTime, type SimulatorTime } from '../../src/telephony/simulator/time.ts';
-import { runCallOwner } from '../../src/workflows/runs/signal-runs.ts';
 import { seedCampaign } from '../seed/campaign.ts';
 import { until } from '../until.ts';
 
@@ -25,6 +25,7 @@ export interface TestDialer {
   switchboard: Switchboard;
   simulator: Simulator;
   lease: Lease;
+  metrics: Registry;
   /** Claims nothing more, and gives back what is not placed. */
   stopDialing(): Promise<void>;
   /** Ends it as a server that drains. */
@@ -44,7 +45,7 @@ export interface TestDialerOptions {
   gateway?: (simulator: Simulator) => TelephonyGateway;
   /** Who takes calls that arrive. */
   agents?: AgentDirectory;
-  ask?: AskWhoTakes;
+  config?: Partial<Config>;
   log?: Logger;
 }
 
@@ -55,9 +56,12 @@ export const shortCalls: Profile = {
   talking: [500, 4000],
 };
 
-/** A dialer with a simulator of its own, whose calls are kept in the database. */
+/**
+ * A server as `compose` puts it together, but for its HTTP side, on a database that a test has opened and may stand
+ * before: with a simulator of its own, whose calls are kept there.
+ */
 export async function startTestDialer(database: Database, options: TestDialerOptions = {}): Promise<TestDialer> {
-  const { time = realTime, leaseSeconds = 3 } = options;
+  const { time = realTime } = options;
   const log = options.log ?? pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' }, pino.destination(2));
   const simulator = createSimulator({
     seed: SEED,
@@ -67,37 +71,41 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
     ...(options.profile && { profile: options.profile }),
   });
   Object.assign(simulator.faults, options.faults);
-  await simulator.start();
-  const lease = await openLease({ database, seconds: leaseSeconds, log });
-  const onFinished = async () => {};
-  const common = { database, lease, clock: time, log };
-  const switchboard = createSwitchboard({
-    ...common,
-    registry: new Registry(),
-    leaseSeconds,
-    gateways: new Map<string, TelephonyGateway>([['simulator', options.gateway?.(simulator) ?? simulator]]),
-    maxCalls: options.maxCalls ?? 10_000,
-    calls: callStore(campaignCallDetails),
-    owners: [runCallOwner, campaignCallOwner(onFinished, () => claiming.nudge())],
-    agents: options.agents ?? anyAgent,
-    ask: options.ask ?? (async () => ({})),
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-test-data-'));
+  const composition = await compose({
+    config: {
+      ...loadConfig({}),
+      dataDir,
+      leaseSeconds: options.leaseSeconds ?? 3,
+      maxConcurrency: options.maxCalls ?? 10_000,
+      ...options.config,
+    },
+    // Each tells what it has written itself, as each process with a database of its own does.
+    database: { ...database, onTold: () => {} },
+    clock: time,
+    log,
+    publicUrl: 'http://localhost',
+    draining: new AbortController().signal,
+    notReady: async () => undefined,
+    overrides: {
+      gateways: new Map([['simulator', options.gateway?.(simulator) ?? simulator]]),
+      ...(options.agents && { agents: options.agents }),
+    },
   });
-  const claiming = createClaiming({ ...common, switchboard, startDue: async () => {}, onFinished });
-  switchboard.start();
-  claiming.start();
-  const stopDialing = async () => {
-    await claiming.stop();
-    await switchboard.stop();
-  };
+  await composition.start();
+  const { switchboard, claiming } = composition.engine;
   return {
     switchboard,
     simulator,
-    lease,
-    stopDialing,
+    lease: composition.services.lease,
+    metrics: composition.services.metrics.registry,
+    stopDialing: async () => {
+      await claiming.stop();
+      await switchboard.stop();
+    },
     stop: async () => {
-      await stopDialing();
-      await lease.release();
-      await simulator.stop();
+      await composition.stop(Promise.resolve());
+      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }
