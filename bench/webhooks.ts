@@ -9,6 +9,8 @@ import { createAddressGuard } from '../apps/server/src/outbound-http/address-gua
 import { createOutboundHttp } from '../apps/server/src/outbound-http/guarded-request.ts';
 import { startWebhookSender } from '../apps/server/src/webhooks/sender.ts';
 import { newSecret, secretPlace } from '../apps/server/src/webhooks/webhook.ts';
+import { seedWebhook } from '../apps/server/test/seed/webhook.ts';
+import { seedWorkspace } from '../apps/server/test/seed/workspace.ts';
 import { atEnd } from './at-end.ts';
 import { forkServer } from './child.ts';
 import { asSuperuser, log, type Postgres, settle, startPostgres } from './postgres.ts';
@@ -59,20 +61,9 @@ async function barePosts(url: string): Promise<Turn> {
 async function trunkline(postgres: Postgres, url: string): Promise<Turn> {
   const { database, connectionString } = await postgres.database();
   const secrets = createSecrets(randomBytes(32));
-  const [workspaceId, webhookId] = [newUuid(), newUuid()];
-  const stamps = { created_at: new Date(), updated_at: new Date() };
-  await database.inEngine(async ({ db }) => {
-    await db
-      .insertInto('workspaces')
-      .values({ id: workspaceId, name: 'Bench', ...stamps })
-      .execute();
-    const endpoint = { workspace_id: workspaceId, id: webhookId, url, event_types: ['call.ended'], ...stamps };
-    const secret = secrets.encrypt(newSecret(), secretPlace(workspaceId, webhookId));
-    await db
-      .insertInto('webhooks')
-      .values({ ...endpoint, status: 'enabled', secret })
-      .execute();
-  });
+  const [workspaceId, id] = [await seedWorkspace(database), newUuid()];
+  const secret = secrets.encrypt(newSecret(), secretPlace(workspaceId, id));
+  const _webhookId = await seedWebhook(database, workspaceId, ['call.ended'], { id, url, secret });
   const guard = createAddressGuard({ networks: [{ address: '127.0.0.1', prefix: 32 }], hosts: [] });
   const outbound = createOutboundHttp(guard);
   atEnd(() => outbound.close());
