@@ -16,11 +16,11 @@ const longest = 'apps/server';
 const onOldestPostgres = [
   'test/database/',
   'test/repository',
-  'test/campaigns/campaign-moves',
-  'test/dialing/dialer-claim-cost',
-  'test/dialing/dialer-crash',
-  'test/dialing/dialer-limits',
-  'test/workflows/workflow-run-cost',
+  'test/campaigns/moves',
+  'test/dialing/claim-cost',
+  'test/dialing/crash',
+  'test/dialing/limits',
+  'test/workflows/run-cost',
 ];
 
 /**

@@ -6,8 +6,8 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { Connection } from '../../src/database/connection.ts';
 import type { Database } from '../../src/database/database.ts';
+import { callsOf, countersOf, dialedWrongly, providerPeak, recordedPeak } from '../dialing/audit.ts';
 import { campaignRow, shortCalls } from '../dialing/dialing.ts';
-import { callsOf, countersOf, dialedWrongly, providerPeak, recordedPeak } from '../dialing/dialing-audit.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { until } from '../until.ts';
 

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { confirm, createWithFile, validated } from '../contact-lists/contact-files.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
+import { createEndpoint, type Receiver, sendsToLoopback, startReceiver } from './receiver.ts';
 import { breachesOf, describedTypes } from './webhook-contract.ts';
-import { createEndpoint, type Receiver, sendsToLoopback, startReceiver } from './webhook-receiver.ts';
 
 let server: TestServer;
 let receiver: Receiver;

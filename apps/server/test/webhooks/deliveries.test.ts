@@ -12,7 +12,7 @@ import {
   sendsToLoopback,
   startReceiver,
   verify,
-} from './webhook-receiver.ts';
+} from './receiver.ts';
 
 let server: TestServer;
 let receiver: Receiver;

@@ -16,7 +16,7 @@ import {
   sendsToLoopback,
   startReceiver,
   verify,
-} from './webhook-receiver.ts';
+} from './receiver.ts';
 
 const apiKey = newKey('test');
 let database: Awaited<ReturnType<typeof freshDatabase>>;

@@ -4,8 +4,8 @@ import type { Database } from '../../src/database/database.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { until } from '../until.ts';
+import { callsOf, countersOf, dialedWrongly } from './audit.ts';
 import { campaignRow, dialersTurn, shortCalls, startTestDialer, untilCompleted } from './dialing.ts';
-import { callsOf, countersOf, dialedWrongly } from './dialing-audit.ts';
 
 const answering = { weights: { answered: 1 }, ringing: [100, 200], talking: [10_000, 20_000] } as const;
 /** One to two seconds of talk each. */

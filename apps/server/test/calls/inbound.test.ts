@@ -15,8 +15,8 @@ import { startTestDialer, type TestDialer } from '../dialing/dialing.ts';
 import { seedWebhook } from '../seed/webhook.ts';
 import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 import { until } from '../until.ts';
+import { type Receiver, sendsToLoopback, startReceiver, verify } from '../webhooks/receiver.ts';
 import { breachesOf } from '../webhooks/webhook-contract.ts';
-import { type Receiver, sendsToLoopback, startReceiver, verify } from '../webhooks/webhook-receiver.ts';
 
 const log = pino({ level: 'silent' });
 const shown = callStore(campaignCallDetails);

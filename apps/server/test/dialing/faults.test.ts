@@ -7,8 +7,8 @@ import { withDatabase } from '../database/own-database.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';
+import { callsOf, countersOf, dialedWrongly } from './audit.ts';
 import { campaignRow, contactsOf, SEED, shortCalls, startTestDialer, untilCompleted } from './dialing.ts';
-import { callsOf, countersOf, dialedWrongly } from './dialing-audit.ts';
 
 const MINUTE = 60_000;
 /** Longer than a call that the provider doesn't know may still be on its way. */

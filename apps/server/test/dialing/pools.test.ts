@@ -17,8 +17,8 @@ import { poolNumber, type SeededMember, seedPool, seedPoolCampaign, usePool } fr
 import { seedRow } from '../seed/rows.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';
+import { countersOf, dialedWrongly, peak } from './audit.ts';
 import { campaignRow, contactsOf, shortCalls, startTestDialer, untilCompleted } from './dialing.ts';
-import { countersOf, dialedWrongly, peak } from './dialing-audit.ts';
 
 const NOON = '2026-03-10T12:00:00Z';
 const MINUTE = 60_000;

@@ -10,8 +10,8 @@ import { seedList } from '../seed/list.ts';
 import { seedRow } from '../seed/rows.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';
+import { callsOf, countersOf, dialedWrongly } from './audit.ts';
 import { campaignRow, contactsOf, dialersTurn, startTestDialer, untilCompleted } from './dialing.ts';
-import { callsOf, countersOf, dialedWrongly } from './dialing-audit.ts';
 
 const MINUTE = 60_000;
 const NOON = '2026-03-10T12:00:00Z';

@@ -4,8 +4,8 @@ import { withDatabase } from '../database/own-database.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';
+import { callsOf } from './audit.ts';
 import { campaignRow, dialersTurn, startTestDialer } from './dialing.ts';
-import { callsOf } from './dialing-audit.ts';
 
 /** The local hour and minute of an instant, from Node's own time zones and not from what the engine uses. */
 function localTime(timeZone: string, at: Date): string {

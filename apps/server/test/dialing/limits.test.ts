@@ -5,6 +5,7 @@ import { withDatabase } from '../database/own-database.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';
+import { callsOf, countersOf, dialedWrongly, mostInASecond, peak, providerPeak, recordedPeak } from './audit.ts';
 import {
   campaignRow,
   contactsOf,
@@ -14,15 +15,6 @@ import {
   type TestDialerOptions,
   untilCompleted,
 } from './dialing.ts';
-import {
-  callsOf,
-  countersOf,
-  dialedWrongly,
-  mostInASecond,
-  peak,
-  providerPeak,
-  recordedPeak,
-} from './dialing-audit.ts';
 
 const SPEED = 10;
 const talking = (contacts: number, campaign: Record<string, unknown>): SeedOptions => ({
