@@ -42,7 +42,7 @@ async function compare(children: Record<Kind, Child>, method: 'GET' | 'POST', re
       peer: peers[peer],
       theirs: median(turns[peer].map((turn) => turn[figure])),
       unit: figure === 'cpu' ? 'µs' : '/s',
-      ...(method === 'GET' && peer === 'express' && figure === 'cpu' && { aim: '≤ 1.5' }),
+      ...(peer === 'express' && figure === 'cpu' && { aim: '≤ 1.25' }),
     })),
   );
 }

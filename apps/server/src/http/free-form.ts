@@ -1,4 +1,4 @@
-import { ServiceError } from '../service-error.ts';
+import { faultAt } from './request-fault.ts';
 
 /** How deep a body may nest (decisions.md, "Everywhere"). */
 const MAX_DEPTH = 32;
@@ -9,15 +9,12 @@ const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-const refuse = (path: string, message: string) =>
-  new ServiceError('invalid_request', `${path.slice(1)} ${message}`, { details: [{ path, message }] });
-
 /**
  * Refuses text that PostgreSQL can't keep: NUL, and half of a surrogate pair. `path` is where it stands.
  */
 export function checkText(text: string, path: string): void {
-  if (text.includes('\0')) throw refuse(path, 'must not contain NUL');
-  if (LONE_SURROGATE.test(text)) throw refuse(path, 'must be well-formed Unicode');
+  if (text.includes('\0')) throw faultAt(path, 'must not contain NUL');
+  if (LONE_SURROGATE.test(text)) throw faultAt(path, 'must be well-formed Unicode');
 }
 
 /**
@@ -29,16 +26,16 @@ export function checkFreeForm(body: unknown, maxValues: number): number {
   let values = 0;
   const visit = (value: unknown, path: string, depth: number): void => {
     values += 1;
-    if (values > maxValues) throw refuse('/body', `must hold at most ${maxValues} values`);
+    if (values > maxValues) throw faultAt('/body', `must hold at most ${maxValues} values`);
     if (typeof value === 'string') checkText(value, path);
     if (typeof value !== 'object' || value === null) return;
-    if (depth > MAX_DEPTH) throw refuse('/body', `must nest at most ${MAX_DEPTH} levels deep`);
+    if (depth > MAX_DEPTH) throw faultAt('/body', `must nest at most ${MAX_DEPTH} levels deep`);
     if (Array.isArray(value)) {
       for (let index = 0; index < value.length; index += 1) visit(value[index], path, depth + 1);
       return;
     }
     for (const key of Object.keys(value)) {
-      if (FORBIDDEN.has(key)) throw refuse(path, `must not have a property ${key}`);
+      if (FORBIDDEN.has(key)) throw faultAt(path, `must not have a property ${key}`);
       checkText(key, path);
       visit((value as Record<string, unknown>)[key], path, depth + 1);
     }

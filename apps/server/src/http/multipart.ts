@@ -4,6 +4,7 @@ import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { ServiceError } from '../service-error.ts';
 import type { FilePart } from './handler.ts';
 import { refuseEncoding } from './request-body.ts';
+import { faultAt } from './request-fault.ts';
 
 /** A part's headers, and the parts themselves: more than anyone needs. */
 const LIMITS = { headerPairs: 20, headerSize: 16 * 1024, fields: 1, fieldSize: 1024, parts: 100 };
@@ -15,11 +16,7 @@ const malformed = () =>
 
 const brokeOff = () => new ServiceError('invalid_request', 'The request body broke off.');
 
-function notAFile(name: string): ServiceError {
-  const path = `/body/${name.slice(0, 100)}`;
-  const message = 'must be a file: a part with a file name';
-  return new ServiceError('invalid_request', `${path.slice(1)} ${message}`, { details: [{ path, message }] });
-}
+const notAFile = (name: string) => faultAt(`/body/${name.slice(0, 100)}`, 'must be a file: a part with a file name');
 
 /**
  * The files of a body in `multipart/form-data`, one after another, read while they are asked for and never held whole.

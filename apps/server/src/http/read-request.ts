@@ -4,7 +4,7 @@ import { ServiceError } from '../service-error.ts';
 import type { Operation, Parameter, RequestParts } from './contract.ts';
 import { BYTES_PER_VALUE, checkFreeForm, checkText } from './free-form.ts';
 import { hasBody, readJson } from './request-body.ts';
-import { unsupportedMediaType } from './request-fault.ts';
+import { faultAt, unsupportedMediaType } from './request-fault.ts';
 
 const JSON_TYPE = 'application/json';
 
@@ -76,7 +76,5 @@ function checkDigits(parameter: Parameter, parts: RequestParts): void {
   if (DIGITS[parameter.schema.type as 'integer' | 'number'].test(raw)) return;
   const path = `/${parameter.in === 'header' ? 'headers' : parameter.in}/${parameter.name}`;
   const message = parameter.schema.type === 'integer' ? 'must be an integer in digits' : 'must be a number in digits';
-  throw new ServiceError('invalid_request', `${path.slice(1)} ${message}`, {
-    details: [{ path, message }],
-  });
+  throw faultAt(path, message);
 }

@@ -71,6 +71,10 @@ export function requestFault(
   return faults.length > 0 ? refusal('invalid_request', faults) : new ServiceError('invalid_request', message);
 }
 
+/** The refusal of one place in a request, such as `/query/page`, for what it must or must not be. */
+export const faultAt = (path: string, message: string) =>
+  new ServiceError('invalid_request', `${path.slice(1)} ${message}`, { details: [{ path, message }] });
+
 /** The refusal of a body in a type that the operation doesn't take. */
 export const unsupportedMediaType = (operation: Operation) =>
   new ServiceError('unsupported_media_type', `Send the body as ${operation.body?.types.join(' or ')}.`);
