@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import type { AgentDirectory } from '../../src/agents/directory.ts';
 import type { CampaignDeps } from '../../src/campaigns/deps.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { openNotifications } from '../../src/database/notifications.ts';
@@ -7,7 +8,12 @@ import { testClock } from '../test-clock.ts';
 
 const log = pino({ level: 'silent' });
 
-/** What acts on campaigns need, on a database of its own. Every agent is known but `agent_unknown`. */
+/** Every agent is known but `agent_unknown`. */
+export const agents: AgentDirectory = {
+  resolve: async (id) => (id === 'agent_unknown' ? undefined : { id, name: id }),
+};
+
+/** What acts on campaigns need, on a database of its own. */
 export async function campaignDeps(clock = testClock()) {
   const fresh = await freshDatabase();
   const database = openDatabase({ connection: fresh.connection, poolSize: 4, log });
@@ -17,7 +23,7 @@ export async function campaignDeps(clock = testClock()) {
     database,
     notifications,
     clock,
-    agents: { resolve: async (id) => (id === 'agent_unknown' ? undefined : { id, name: id }) },
+    agents,
     maxConcurrency: 500,
     nudge: () => undefined,
   };

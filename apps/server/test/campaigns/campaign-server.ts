@@ -2,13 +2,11 @@ import type { components, paths } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import createClient from 'openapi-fetch';
 import { createKey } from '../../src/api-keys/first-key.ts';
-import { batchOperations } from '../../src/batches/operations.ts';
-import { campaignOperations } from '../../src/campaigns/operations.ts';
 import { toId } from '../../src/ids.ts';
 import { seedList } from '../seed/list.ts';
 import { seedNumber } from '../seed/workspace.ts';
 import { startTestServer } from '../server.ts';
-import { campaignDeps } from './campaign-deps.ts';
+import { agents } from './campaign-deps.ts';
 
 export type CreateCampaign = components['schemas']['CreateCampaignFromNumber'];
 export const acts = ['start', 'pause', 'resume', 'stop', 'cancel'] as const;
@@ -21,11 +19,8 @@ export const params = (id: string) => ({ params: { path: { id } } });
  * number, a list of two `people`, and a `blocked` list of type `dnd` with the second of them.
  */
 export async function startCampaignServer() {
-  const { deps, database, connection, clock, close } = await campaignDeps();
-  const server = await startTestServer({
-    connectionString: connection.connectionString,
-    handlers: { ...campaignOperations(deps), ...batchOperations(deps) },
-  });
+  const server = await startTestServer({ agents, config: { maxConcurrency: 500 } });
+  const { database, clock } = server;
   const { rows } = await database.inEngine(({ db }) =>
     sql<{ id: string }>`update workspaces set dialing_paused_at = now() returning id`.execute(db),
   );
@@ -73,10 +68,7 @@ export async function startCampaignServer() {
       }
       return id;
     },
-    stop: async () => {
-      await server.stop();
-      await close();
-    },
+    stop: server.stop,
   };
 }
 
