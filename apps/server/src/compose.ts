@@ -97,6 +97,7 @@ export interface Parts {
 /** A server put together: its HTTP side, and its loops, which `start` starts and `stop` ends with their leases given back. */
 export interface Composition {
   services: Services;
+  features: Features;
   engine: Engine;
   /** Its HTTP side. What only works in the background is served by nobody, and needs none. */
   createApp(): Promise<RequestListener>;
@@ -121,6 +122,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const loops: Loop[] = [];
   return {
     services,
+    features,
     engine,
     createApp: () =>
       createApp({

@@ -1,19 +1,14 @@
-import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { createClient } from '@trunkline/client';
 import { pino } from 'pino';
-import { anyAgent } from '../../src/agents/directory.ts';
 import { createKey } from '../../src/api-keys/first-key.ts';
-import { createKeyRing } from '../../src/api-keys/key-ring.ts';
+import { compose, type Overrides } from '../../src/compose.ts';
+import { loadConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { createSecrets } from '../../src/database/secrets.ts';
-import { doNotCallOperations } from '../../src/do-not-call/operations.ts';
-import { createApp, loadContract } from '../../src/http/app.ts';
 import { listen } from '../../src/http/listen.ts';
-import { createMetrics } from '../../src/http/metrics.ts';
-import { createRateLimit } from '../../src/http/rate-limit.ts';
-import { leavePool } from '../../src/number-pools/leave-pool.ts';
 import { numberPoolOperations } from '../../src/number-pools/operations.ts';
-import { createAddressGuard } from '../../src/outbound-http/address-guard.ts';
 import type { PhoneNumberDeps } from '../../src/phone-numbers/deps.ts';
 import { phoneNumberOperations } from '../../src/phone-numbers/operations.ts';
 import { memoryStore } from '../../src/telephony/simulator/memory-store.ts';
@@ -27,9 +22,11 @@ import { testClock } from '../test-clock.ts';
 export const simulatedProvider = (seed = 'numbers') =>
   createSimulator({ seed, speed: Number.POSITIVE_INFINITY, store: memoryStore() });
 
+const loopback = { networks: [{ address: '127.0.0.1', prefix: 32 }], hosts: [] };
+
 /**
- * The edge before phone numbers, workspace and do-not-call list alone, with providers, agents and waits of the test's
- * own. Nothing runs in the background: tests look at due numbers themselves.
+ * A server with providers, agents and waits of the test's own, of which nothing runs in the background: tests look at
+ * due numbers themselves.
  */
 export async function startNumberServer(given: Partial<PhoneNumberDeps> = {}) {
   const fresh = await freshDatabase();
@@ -37,44 +34,37 @@ export async function startNumberServer(given: Partial<PhoneNumberDeps> = {}) {
   const log = pino({ level: 'trace' }, { write: (line: string) => logged.push(line) });
   const database = openDatabase({ connection: fresh.connection, poolSize: 25, log });
   const clock = testClock();
-  const secrets = createSecrets(randomBytes(32));
-  const gateways = [simulatedProvider()];
-  const deps: PhoneNumberDeps = {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-test-data-'));
+  const gateways = given.gateways ?? [simulatedProvider()];
+  const overrides: Overrides = {
+    validateResponses: 'throw',
+    onAnswer: noteStatus,
+    gateways: new Map(gateways.map((gateway) => ['simulator', gateway])),
+    ...(given.agents && { agents: given.agents }),
+  };
+  const composition = await compose({
+    config: { ...loadConfig({}), dataDir, rateLimitPerMinute: 0, outboundAllowedAddresses: loopback },
     database,
     clock,
     log,
-    secrets,
-    agents: anyAgent,
-    guard: createAddressGuard({ networks: [{ address: '127.0.0.1', prefix: 32 }], hosts: [] }),
-    gateways,
-    onReleased: leavePool,
-    ...given,
-  };
+    publicUrl: 'http://localhost',
+    draining: new AbortController().signal,
+    notReady: async () => undefined,
+    overrides,
+  });
+  const deps: PhoneNumberDeps = { ...composition.features.phoneNumbers, ...given };
+  const { secrets } = deps;
   const hoursChanged: string[] = [];
   const onHoursChanged = async (tx: { workspaceId: string }) => {
     hoursChanged.push(tx.workspaceId);
   };
-  const keyRing = createKeyRing({ database, clock, log });
+  overrides.handlers = {
+    ...phoneNumberOperations(deps),
+    ...numberPoolOperations(deps),
+    ...workspaceOperations({ database, clock, secrets, onHoursChanged }),
+  };
   const listening = await listen(0, '127.0.0.1');
-  const app = await createApp({
-    contract: loadContract(),
-    handlers: {
-      ...phoneNumberOperations(deps),
-      ...numberPoolOperations(deps),
-      ...workspaceOperations({ database, clock, secrets, onHoursChanged }),
-      ...doNotCallOperations({ database, clock }),
-    },
-    authenticate: keyRing.authenticate,
-    rateLimit: createRateLimit(0),
-    metrics: createMetrics(),
-    log,
-    validateResponses: 'throw',
-    trustProxy: false,
-    draining: new AbortController().signal,
-    notReady: async () => undefined,
-    onAnswer: noteStatus,
-  });
-  listening.serve(app);
+  listening.serve(await composition.createApp());
   const url = `http://127.0.0.1:${listening.port}`;
   const keyOf = (workspace: string, permissions: string[]) =>
     createKey(database, clock, { workspace, name: 'test', permissions });
@@ -92,8 +82,8 @@ export async function startNumberServer(given: Partial<PhoneNumberDeps> = {}) {
     /** A client of another workspace, or one that may do less. */
     clientWith: async (permissions: string[], workspace = 'Default') => clientOf(await keyOf(workspace, permissions)),
     stop: async () => {
-      await listening.close(1000);
-      await keyRing.close();
+      await composition.stop(listening.close(1000));
+      await rm(dataDir, { recursive: true });
       await database.close();
       await fresh.drop();
     },
