@@ -108,3 +108,19 @@ test('what does not fit into a set is in a later one', async () => {
   await Promise.all([1, 1, 2, 1].map(work));
   expect(sets).toEqual([[1, 2], [1], [1]]);
 });
+
+test('the items of a set that fails are done one by one where that is asked for', async () => {
+  const work = coalesce(
+    async (items: string[]) => {
+      if (items.includes('bad')) throw new Error(`no, ${items.length}`);
+      return items;
+    },
+    { oneByOne: true },
+  );
+  const settled = await Promise.allSettled(['a', 'bad', 'b'].map(work));
+  expect(settled.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.message))).toEqual([
+    'a',
+    'no, 1',
+    'b',
+  ]);
+});

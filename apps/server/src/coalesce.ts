@@ -18,6 +18,8 @@ export interface SetTerms<Item> {
   sets?: number;
   /** Whether an item may join a set. One that may not waits for a later one; those behind it may come first. */
   fits?: (set: readonly Item[], item: Item) => boolean;
+  /** Has the items of a set whose work threw done one by one: what is wrong with one is not the others' fault. */
+  oneByOne?: boolean;
 }
 
 interface Waiting<Item, Result> {
@@ -32,7 +34,7 @@ interface Waiting<Item, Result> {
  */
 export function coalesce<Item, Result>(
   work: (items: Item[]) => Promise<readonly Result[]> | Promise<void>,
-  { ms = 0, atMost = Number.POSITIVE_INFINITY, sets = 1, fits = () => true }: SetTerms<Item> = {},
+  { ms = 0, atMost = Number.POSITIVE_INFINITY, sets = 1, fits = () => true, oneByOne = false }: SetTerms<Item> = {},
 ): Coalesced<Item, Result> {
   let waiting: Waiting<Item, Result>[] = [];
   let underWay = 0;
@@ -47,21 +49,26 @@ export function coalesce<Item, Result>(
       taken.push(each);
       return false;
     });
-    return { items, taken };
+    return taken;
+  };
+
+  const carryOut = async (taken: Waiting<Item, Result>[]): Promise<void> => {
+    try {
+      const results = (await work(taken.map(({ item }) => item))) as Result[] | undefined;
+      for (const [at, { resolve }] of taken.entries()) resolve(results?.[at] as Result);
+    } catch (error) {
+      if (oneByOne && taken.length > 1) for (const each of taken) await carryOut([each]);
+      else for (const { reject } of taken) reject(error);
+    }
   };
 
   const workOnSets = async () => {
     while (waiting.length > 0) {
       // Without a time, everything that is asked for in this turn joins the set.
       if (waiting.length < atMost) await (ms > 0 ? sleep(ms) : undefined);
-      const { items, taken } = take();
-      if (items.length === 0) break;
-      try {
-        const results = (await work(items)) as Result[] | undefined;
-        for (const [at, { resolve }] of taken.entries()) resolve(results?.[at] as Result);
-      } catch (error) {
-        for (const { reject } of taken) reject(error);
-      }
+      const taken = take();
+      if (taken.length === 0) break;
+      await carryOut(taken);
     }
     underWay -= 1;
     if (underWay === 0) for (const resolve of idlers.splice(0)) resolve();

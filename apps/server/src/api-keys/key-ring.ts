@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
+import { coalesce } from '../coalesce.ts';
 import { KEY_PATTERN } from '../config-values.ts';
 import type { Database } from '../database/database.ts';
+import { limiter } from '../limiter.ts';
 import { hashKey } from './key.ts';
 import { findKeys, type StoredKey, touchKey } from './key-store.ts';
 
@@ -17,6 +19,8 @@ const HOLDS_MS = 500;
 /** Look-ups remembered, found or not; strangers' guesses push each other out. */
 const REMEMBERED = 10_000;
 const TOUCH_MS = 60_000;
+/** How many uses of keys are noted at a time, so that requests find connections. */
+const NOTES_AT_ONCE = 2;
 
 interface Remembered {
   key: StoredKey | undefined;
@@ -30,29 +34,14 @@ interface Remembered {
  */
 export function createKeyRing({ database, clock, log }: { database: Database; clock: Clock; log: Logger }): KeyRing {
   const remembered = new Map<string, Remembered>();
-  const touches = new Set<Promise<void>>();
-  let next: { hashes: Set<string>; done: Promise<Map<string, StoredKey>> } | undefined;
-  let running: Promise<unknown> = Promise.resolve();
+  const notes = limiter(NOTES_AT_ONCE);
 
-  function load(hash: string): Promise<Map<string, StoredKey>> {
-    if (!next) {
-      const hashes = new Set<string>();
-      const done = running.then(() => {
-        next = undefined;
-        return look(hashes);
-      });
-      next = { hashes, done };
-      running = done.catch(() => undefined);
-    }
-    next.hashes.add(hash);
-    return next.done;
-  }
-
-  async function look(hashes: Set<string>): Promise<Map<string, StoredKey>> {
+  const look = coalesce(async (hashes: string[]) => {
     const at = performance.now();
-    const keys = await database.inEngine((tx) => findKeys(tx, [...hashes]));
+    const wanted = new Set(hashes);
+    const keys = await database.inEngine((tx) => findKeys(tx, [...wanted]));
     const found = new Map(keys.map((key) => [key.hash, key]));
-    for (const hash of hashes) {
+    for (const hash of wanted) {
       remembered.delete(hash);
       remembered.set(hash, { key: found.get(hash), at });
     }
@@ -61,19 +50,17 @@ export function createKeyRing({ database, clock, log }: { database: Database; cl
       remembered.delete(hash);
     }
     for (const key of keys) touch(key);
-    return found;
-  }
+    return hashes.map((hash) => found.get(hash));
+  });
 
   /** Off the way of the request, at most once a minute by all servers together. */
   function touch(key: StoredKey): void {
     const now = clock.now();
     const notSince = new Date(now.getTime() - TOUCH_MS);
     if (!unlessExpired(key) || (key.lastUsedAt && key.lastUsedAt > notSince)) return;
-    const noted = database
-      .inEngine((tx) => touchKey(tx, key, now, notSince))
-      .catch((error) => log.warn({ err: error }, 'the use of a key was not noted'))
-      .finally(() => touches.delete(noted));
-    touches.add(noted);
+    void notes(() => database.inEngine((tx) => touchKey(tx, key, now, notSince))).catch((error) =>
+      log.warn({ err: error }, 'the use of a key was not noted'),
+    );
   }
 
   const unlessExpired = (key: StoredKey | undefined) =>
@@ -85,10 +72,8 @@ export function createKeyRing({ database, clock, log }: { database: Database; cl
       const hash = hashKey(key);
       const known = remembered.get(hash);
       if (known && performance.now() - known.at < HOLDS_MS) return unlessExpired(known.key);
-      return load(hash).then((found) => unlessExpired(found.get(hash)));
+      return look(hash).then(unlessExpired);
     },
-    close: async () => {
-      await Promise.all(touches);
-    },
+    close: notes.idle,
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { coalesce } from '../../coalesce.ts';
 import type { Database } from '../../database/database.ts';
 import { isLockTimeout } from '../../database/errors.ts';
 import { inProgress } from '../../database/idempotency-keys.ts';
@@ -18,12 +19,16 @@ const MOST_TRANSACTIONS = 2;
 const LOCK_SECONDS = 5;
 const MOST_REMEMBERED = 500;
 
-interface Waiting {
+interface Asked {
   workspaceId: string;
   start: RunStart;
-  resolve: (result: StartResult) => void;
-  reject: (error: unknown) => void;
 }
+
+/** Starts of one transaction are of one workspace, no two with a key in common. */
+const canGoTogether = (one: Asked, other: Asked): boolean =>
+  one.workspaceId === other.workspaceId &&
+  one.start.idempotencyKey !== other.start.idempotencyKey &&
+  (one.start.concurrencyKey === undefined || one.start.concurrencyKey !== other.start.concurrencyKey);
 
 /**
  * Starts a run, or answers the one that was started before with this `Idempotency-Key`. Throws `not_found`,
@@ -45,43 +50,8 @@ export function createRunStarter(options: {
   engine: Pick<RunEngine, 'serverForNew' | 'moveOn' | 'nudge'>;
 }): StartRun {
   const { database, clock, flows, engine } = options;
-  let waiting: Waiting[] = [];
-  let underWay = 0;
   /** The latest versions of workflows, as they were when they were last started. */
   const latest = new Map<string, LatestFlow>();
-
-  /** The starts that wait longest, of one workspace, no two with a key in common. */
-  function take(): Waiting[] {
-    const workspaceId = waiting[0]!.workspaceId;
-    const keys = new Set<string>();
-    const concurrencyKeys = new Set<string>();
-    const taken: Waiting[] = [];
-    const left: Waiting[] = [];
-    for (const each of waiting) {
-      const { idempotencyKey, concurrencyKey } = each.start;
-      const isFree = !keys.has(idempotencyKey) && !(concurrencyKey && concurrencyKeys.has(concurrencyKey));
-      if (each.workspaceId === workspaceId && isFree && taken.length < MOST_STARTS) taken.push(each);
-      else left.push(each);
-      keys.add(idempotencyKey);
-      if (concurrencyKey) concurrencyKeys.add(concurrencyKey);
-    }
-    waiting = left;
-    return taken;
-  }
-
-  async function carryOut(batch: Waiting[]): Promise<void> {
-    try {
-      const results = await start(
-        batch[0]!.workspaceId,
-        batch.map(({ start }) => start),
-      );
-      for (const [at, { resolve }] of batch.entries()) resolve(results[at]!);
-    } catch (error) {
-      if (batch.length === 1) return batch[0]!.reject(isLockTimeout(error) ? inProgress() : error);
-      // What is wrong with one of them is not the others' fault.
-      for (const each of batch) await carryOut([each]);
-    }
-  }
 
   async function start(workspaceId: string, starts: RunStart[]): Promise<StartResult[]> {
     const now = clock.now();
@@ -118,20 +88,22 @@ export function createRunStarter(options: {
     }
   }
 
-  function go(): void {
-    while (underWay < MOST_TRANSACTIONS && waiting.length > 0) {
-      underWay += 1;
-      void carryOut(take()).finally(() => {
-        underWay -= 1;
-        go();
-      });
-    }
-  }
-
+  const ask = coalesce(
+    (asked: Asked[]) =>
+      start(
+        asked[0]!.workspaceId,
+        asked.map((each) => each.start),
+      ),
+    {
+      atMost: MOST_STARTS,
+      sets: MOST_TRANSACTIONS,
+      fits: (set, next) => set.every((each) => canGoTogether(each, next)),
+      oneByOne: true,
+    },
+  );
   return async (workspaceId, start) => {
-    const result = await new Promise<StartResult>((resolve, reject) => {
-      waiting.push({ workspaceId, start, resolve, reject });
-      go();
+    const result = await ask({ workspaceId, start }).catch((error) => {
+      throw isLockTimeout(error) ? inProgress() : error;
     });
     if (result instanceof ServiceError) throw result;
     return { run: result.run, isReplayed: 'isReplayed' in result };
