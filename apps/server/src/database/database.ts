@@ -73,22 +73,25 @@ const beginEngine = `begin; set local trunkline.engine = 'on'; set local idle_in
 /**
  * Statements of the hot loop name rows by their keys, so one plan serves all values of a statement; planning it anew for
  * each took a fifth of a claim. A plan made while a table was small would scan it, and stay in use as it grows, until the
- * next ANALYZE: so scans, sorts and the joins that rest on them are off, and no connection keeps plans for long. PostgreSQL
+ * next ANALYZE: so scans, sorts and the joins that rest on them are off. PostgreSQL
  * 15 takes what is off and yet needed for very dear, and would compile it to machine code each time: so that is off too.
  */
 const beginHotLoop = `${beginEngine}; set local enable_seqscan = off; set local enable_hashjoin = off;
   set local enable_mergejoin = off; set local enable_sort = off; set local jit = off;
   set local plan_cache_mode = force_generic_plan`;
 
-/** How long a connection keeps its plans, in milliseconds: as they are made, the planner looks how large tables are. */
+/**
+ * How long a connection keeps its plans for the engine, in milliseconds: as they are made, the planner looks how large tables
+ * are.
+ */
 const PLANS_MS = 10_000;
 const plannedAt = new WeakMap<pg.ClientBase, number>();
 
-function beginHotLoopOn(client: pg.ClientBase): string {
+function withFreshPlans(client: pg.ClientBase, begin: string): string {
   const now = performance.now();
-  if (now < (plannedAt.get(client) ?? 0) + PLANS_MS) return beginHotLoop;
+  if (now < (plannedAt.get(client) ?? 0) + PLANS_MS) return begin;
   plannedAt.set(client, now);
-  return `discard plans; ${beginHotLoop}`;
+  return `discard plans; ${begin}`;
 }
 
 /** Opens a pool of at most `poolSize` connections. It connects when first used. */
@@ -134,14 +137,17 @@ export function openDatabase(options: { connection: Connection; poolSize: number
       );
     };
   const forEngine =
-    (begin: Begin): Database['inEngine'] =>
+    (begin: string): Database['inEngine'] =>
     (fn) =>
-      inTransaction(begin, (tx) => fn(tx as EngineTx));
+      inTransaction(
+        (client) => withFreshPlans(client, begin),
+        (tx) => fn(tx as EngineTx),
+      );
   return {
     inWorkspace: forOneWorkspace('begin'),
     inSnapshot: forOneWorkspace('begin isolation level repeatable read read only'),
-    inEngine: forEngine(() => beginEngine),
-    inHotLoop: forEngine(beginHotLoopOn),
+    inEngine: forEngine(beginEngine),
+    inHotLoop: forEngine(beginHotLoop),
     onTold: (listener) => {
       onTold = listener;
     },

@@ -19,7 +19,7 @@ export async function deleteOldEvents(database: Database, now: Date): Promise<nu
           select e.ctid from events e where e.created_at < ${before} and not exists (
             select from events_to_hand_over h
             where h.workspace_id = e.workspace_id and h.resource_id = e.resource_id and h.revision = e.revision)
-          limit ${sql.lit(CHUNK)} for update of e skip locked
+          order by e.created_at limit ${sql.lit(CHUNK)} for update of e skip locked
         ))`.execute(tx.db);
       return Number(numAffectedRows);
     });

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { pino } from 'pino';
+import { expect, test, vi } from 'vitest';
+import {
+  campaignsInFlight,
+  campaignsToFill,
+  campaignsToStart,
+  endDueCampaigns,
+  recountInFlight,
+} from '../../src/campaigns/due-campaigns.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { deleteOldEvents } from '../../src/journal/retention.ts';
+import { eraseOldDeliveries } from '../../src/webhooks/retention.ts';
+import { freshDatabase } from '../database.ts';
+
+const MANY = 100_000;
+const now = new Date('2026-03-10T12:00:00Z');
+
+/** A database of one connection, whose plans' age is in the test's hand, and what it was asked by name. */
+async function withOneConnection(
+  run: (database: Database, asked: Map<string, unknown[]>, age: () => void) => Promise<void>,
+): Promise<void> {
+  const { connection, drop } = await freshDatabase();
+  const database = openDatabase({ connection, poolSize: 1, log: pino({ level: 'silent' }) });
+  const asked = new Map<string, unknown[]>();
+  database.pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...values: unknown[]) => unknown;
+    client.query = ((config: pg.QueryConfig, ...more: unknown[]) => {
+      if (config.name) asked.set(config.name, config.values ?? []);
+      return query(config, ...more);
+    }) as typeof client.query;
+  });
+  let elapsed = 0;
+  const real = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => real() + elapsed);
+  try {
+    await run(database, asked, () => {
+      elapsed += 11_000;
+    });
+  } finally {
+    clock.mockRestore();
+    await database.close();
+    await drop();
+  }
+}
+
+const literal = (value: unknown): string => {
+  if (value instanceof Date) return pg.escapeLiteral(value.toISOString());
+  return value === null ? 'null' : pg.escapeLiteral(Array.isArray(value) ? `{${value.join()}}` : String(value));
+};
+
+/** What a prepared statement reads as it is planned now: pages, and the most rows of a step. Nothing that it does is kept. */
+async function costOf(database: Database, name: string, values: unknown[]) {
+  let cost = { pages: 0, most: 0, plan: '' };
+  const undone = new Error();
+  const explained = database.inEngine(async ({ db }) => {
+    const execute = `execute ${name}${values.length > 0 ? `(${values.map(literal).join()})` : ''}`;
+    const { rows } = await sql
+      .raw<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(`explain (analyze, buffers, format json) ${execute}`)
+      .execute(db);
+    const { Plan } = rows[0]!['QUERY PLAN'][0];
+    const plan = JSON.stringify(Plan, null, 1);
+    const most = Math.max(...[...plan.matchAll(/"Actual Rows": ([\d.]+)/g)].map(([, count]) => Number(count)));
+    cost = { pages: Plan['Shared Hit Blocks']! + Plan['Shared Read Blocks']!, most, plan };
+    throw undone;
+  });
+  await expect(explained).rejects.toBe(undone);
+  return cost;
+}
+
+/** Fills the tables with what is over. No statistics are taken. */
+async function grow(database: Database, workspaceId: string, campaignId: string, webhookId: string): Promise<void> {
+  await database.inEngine(async ({ db }) => {
+    const all = sql`generate_series(1, ${MANY}::int) as i`;
+    await sql`
+      insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, phone_number_id,
+        campaign_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
+      select ${workspaceId}, gen_random_uuid(), 'completed', 'outbound', true, 14150000000, 14150000000 + i,
+        gen_random_uuid(), ${campaignId}, 1, ${now}, ${now}, 1, 1, ${now}, case when i > 3 then ${now}::timestamptz end
+      from ${all}`.execute(db);
+    await sql`
+      insert into events (workspace_id, resource_id, revision, id, type, data, created_at)
+      select ${workspaceId}, gen_random_uuid(), 1, gen_random_uuid(), 'call.ended', '{}', ${now} from ${all}`.execute(
+      db,
+    );
+    await sql`
+      insert into campaigns (workspace_id, id, name, agent_id, direction, status, timezone, schedule_days,
+        max_concurrency, retry_policy, ring_timeout_seconds, max_call_seconds, created_at, updated_at)
+      select ${workspaceId}, gen_random_uuid(), 'old', 'agent', 'outbound', 'completed', 'UTC', '{1}', 1, '{}', 1, 1,
+        ${now}, ${now} from ${all}`.execute(db);
+    await sql`
+      insert into webhook_deliveries (workspace_id, webhook_id, id, event_id, event_type, order_key, order_number,
+        payload, status, created_at)
+      select ${workspaceId}, ${webhookId}, gen_random_uuid(), gen_random_uuid(), 'call.ended', gen_random_uuid(), 1,
+        '{}', 'delivered', ${now} from ${all}`.execute(db);
+  });
+}
+
+async function seed(database: Database) {
+  const [workspaceId, campaignId, webhookId] = [randomUUID(), randomUUID(), randomUUID()];
+  const tables = ['calls', 'events', 'campaigns', 'webhook_deliveries', 'webhooks', 'workspaces'];
+  await database.inEngine(async ({ db }) => {
+    for (const table of tables) await sql`alter table ${sql.table(table)} set (autovacuum_enabled = off)`.execute(db);
+    await sql`insert into workspaces (id, name, created_at, updated_at)
+      values (${workspaceId}, 'One', ${now}, ${now})`.execute(db);
+    await sql`
+      insert into campaigns (workspace_id, id, name, agent_id, direction, status, timezone, schedule_days,
+        max_concurrency, retry_policy, ring_timeout_seconds, max_call_seconds, in_flight, created_at, updated_at)
+      values (${workspaceId}, ${campaignId}, 'live', 'agent', 'outbound', 'running', 'UTC', '{1}', 1, '{}', 1, 1, 0,
+        ${now}, ${now})`.execute(db);
+    await sql`
+      insert into webhooks (workspace_id, id, url, event_types, status, secret, created_at, updated_at)
+      values (${workspaceId}, ${webhookId}, 'https://example.com', '{}', 'enabled', 'secret', ${now}, ${now})`.execute(
+      db,
+    );
+  });
+  return { workspaceId, campaignId, webhookId };
+}
+
+test('the engine’s rare work reads little of tables that have grown since it was planned, without statistics', () =>
+  withOneConnection(async (database, asked, age) => {
+    const { workspaceId, campaignId, webhookId } = await seed(database);
+    const work = async () => {
+      await database.inEngine((tx) => recountInFlight(tx, { workspaceId, campaignId }));
+      await database.inEngine(campaignsInFlight);
+      await database.inEngine(campaignsToFill);
+      await database.inEngine((tx) => campaignsToStart(tx, now));
+      await database.inEngine((tx) => endDueCampaigns(tx, now));
+      await deleteOldEvents(database, now);
+      await eraseOldDeliveries(database, now);
+    };
+    for (let round = 0; round < 12; round += 1) await work();
+    const statements = new Map(asked);
+    expect(statements.size).toBeGreaterThan(7);
+    await grow(database, workspaceId, campaignId, webhookId);
+    age();
+    for (const [name, values] of statements) {
+      const { pages, most, plan } = await costOf(database, name, values);
+      // What is erased in chunks is erased along an index, and no more than a chunk is read.
+      expect(most, plan).toBeLessThanOrEqual(5000);
+      expect(pages, plan).toBeLessThan(100 + 4 * most);
+    }
+  }));
+
+test('a connection forgets its plans of ten seconds ago, so that the next are made for what tables have become', () =>
+  withOneConnection(async (database, asked, age) => {
+    await database.pool.query('create table growing (id integer primary key, n integer)');
+    const read = () => database.inHotLoop(({ db }) => sql`select n from growing where n = ${1}`.execute(db));
+    for (let round = 0; round < 3; round += 1) await read();
+    const name = [...asked.keys()].at(-1)!;
+    const expected = () =>
+      database.inHotLoop(async ({ db }) => {
+        const { rows } = await sql
+          .raw<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>(`explain (format json) execute ${name}(1)`)
+          .execute(db);
+        return rows[0]!['QUERY PLAN'][0].Plan['Plan Rows'];
+      });
+    const atFirst = await expected();
+    await database.pool.query('insert into growing select i, 1 from generate_series(1, 100000) as i');
+    expect(await expected()).toBe(atFirst);
+    age();
+    expect(await expected()).toBeGreaterThan(10 * atFirst);
+  }));
