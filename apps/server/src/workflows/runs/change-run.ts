@@ -33,6 +33,10 @@ type StepDetails = Omit<StepWrite, 'step' | 'node_id' | 'status'>;
 /** The run after a change. */
 export const after = ({ states }: Change): RunRow => states.at(-1)!;
 
+/** What a run comes to in a change, but for states that only go on with its status. */
+export const newStatuses = ({ before, states }: Change): RunRow[] =>
+  states.filter(({ status }, at) => status !== (states[at - 1] ?? before).status);
+
 /** A change of a run and the next one, as one commit. */
 export const together = (first: Change, second: Change): Change => ({
   ...first,

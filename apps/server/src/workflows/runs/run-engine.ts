@@ -1,24 +1,15 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { CallToPlace } from '../../calls/place-calls.ts';
-import type { RunCallTerms } from '../../calls/request-run-call.ts';
-import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
-import type { Lease } from '../../database/lease.ts';
 import { every, type Repeating } from '../../jobs/every.ts';
-import { recordAll } from '../../journal/record.ts';
 import type { SendRequest } from '../../outbound-http/guarded-request.ts';
-import { StepError } from '../definitions/step-error.ts';
 import type { HeldRun } from './advance-run.ts';
-import { after, type Change, goWrong } from './change-run.ts';
+import { type AloneDeps, carryOutAlone } from './carry-out-alone.ts';
+import { after, type Change } from './change-run.ts';
 import { claimRuns, forgetOldSignals, freeForgottenRuns, freeLostRuns } from './claim-runs.ts';
-import { type Flow, type Flows, flowName } from './flows.ts';
-import { insertRuns } from './insert-runs.ts';
-import { requestCall } from './request-call.ts';
-import { runEvent } from './run-event.ts';
-import { type HolderOptions, RunHolder } from './run-holder.ts';
+import { type Flow, flowName } from './flows.ts';
+import { RunHolder } from './run-holder.ts';
 import { registerRunMetrics } from './run-metrics.ts';
-import { startChild } from './start-child.ts';
 import { recheckBlocked } from './unblock-runs.ts';
 
 /** How long each loop rests when it found nothing to do. A change made in this process nudges the claims. */
@@ -45,21 +36,13 @@ export interface RunEngine {
   stop(): Promise<void>;
 }
 
-export interface RunEngineOptions {
+export interface RunEngineOptions extends Omit<AloneDeps, 'nudge'> {
   database: Database;
-  lease: Lease;
   leaseSeconds: number;
-  clock: Clock;
   log: Logger;
-  flows: Flows;
   registry: Registry;
   /** Sends the requests of `http` nodes. */
   send: SendRequest;
-  isSimulated: RunCallTerms['isSimulated'];
-  /** Places a call that is committed as `queued`. */
-  place: (calls: CallToPlace[]) => void;
-  /** A run that stays blocked for longer fails. */
-  longestBlockMs: number;
 }
 
 /** Its node is gone: the run fails with that. */
@@ -75,33 +58,8 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
   /** Runs that the database says are ours and that weren't in memory at the last look. */
   let unknown = new Set<string>();
 
-  const carryOutAlone: HolderOptions['carryOutAlone'] = async (tx, run, node) => {
-    const now = clock.now();
-    try {
-      if (node.type === 'workflow') {
-        const { change, child } = await startChild(tx, flows, run, node, now);
-        if (!child) return { change };
-        await insertRuns(tx, [child]);
-        await recordAll(tx, [runEvent(child)]);
-        return { change, afterwards: nudge };
-      }
-      const terms = { serverId: lease.serverId(), now, isSimulated: options.isSimulated };
-      const { change, call } = await requestCall(tx, run, node, { ...terms, longestBlockMs: options.longestBlockMs });
-      return call ? { change, afterwards: () => options.place([call]) } : { change };
-    } catch (error) {
-      if (!(error instanceof StepError)) throw error;
-      const onError = node.type === 'workflow' ? node.onError : undefined;
-      return { change: goWrong(run, onError, { code: error.code, message: error.message }, now) };
-    }
-  };
-
   const onWritten = (changes: readonly Change[]) => {
-    metrics.stepped(changes.length);
-    for (const { before, states } of changes) {
-      for (const [at, { status }] of states.entries()) {
-        if (status !== (states[at - 1] ?? before).status) metrics.moved(status);
-      }
-    }
+    metrics.written(changes);
     for (const change of changes) {
       const run = after(change);
       if (run.ended_at && run.parent_run_id) nudge();
@@ -113,7 +71,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     clock,
     log,
     send: options.send,
-    carryOutAlone,
+    carryOutAlone: (tx, run, node) => carryOutAlone({ ...options, nudge }, tx, run, node),
     onWritten,
     onRoom: () => {
       if (hasMore) nudge();

@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
+import { type Change, newStatuses } from './change-run.ts';
 
 /** What the run engine counts in this process. */
 export interface RunMetrics {
   claimed(runs: number): void;
-  /** Counts runs that this server has brought to a status, and the steps that it has committed. */
-  moved(status: string): void;
-  stepped(steps: number): void;
+  /** Counts the steps that this server has committed, and the statuses that it has brought runs to. */
+  written(changes: readonly Change[]): void;
 }
 
 /** Puts workflow runs into the metrics. `held` and the oldest due run are read when they are. */
@@ -43,8 +43,10 @@ export function registerRunMetrics(
   });
   return {
     claimed: (runs) => claimed.inc(runs),
-    moved: (status) => moved.inc({ status }),
-    stepped: (count) => steps.inc(count),
+    written: (changes) => {
+      steps.inc(changes.length);
+      for (const { status } of changes.flatMap(newStatuses)) moved.inc({ status });
+    },
   };
 }
 

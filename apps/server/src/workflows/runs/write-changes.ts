@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../../database/database.ts';
 import { recordAll } from '../../journal/record.ts';
-import { after, type Change } from './change-run.ts';
+import { after, type Change, newStatuses } from './change-run.ts';
 import { endRuns, forgetSignals } from './end-runs.ts';
 import { runEvent } from './run-event.ts';
 
@@ -37,7 +37,7 @@ export async function writeChanges(tx: EngineTx, changes: readonly Change[]): Pr
   const told = written.filter((change) => change.before.waits_for !== null && after(change).waits_for === null);
   await Promise.all([
     writeSteps(tx, written),
-    recordAll(tx, written.flatMap(eventsOf)),
+    recordAll(tx, written.flatMap(newStatuses).map(runEvent)),
     endRuns(tx, written.map(after)),
     forgetSignals(
       tx,
@@ -58,9 +58,6 @@ function moveOf(change: Change) {
     ...(context !== before.context && { context }),
   };
 }
-
-const eventsOf = ({ before, states }: Change) =>
-  states.filter((run, at) => run.status !== (states[at - 1] ?? before).status).map((run) => runEvent(run));
 
 async function writeSteps(tx: EngineTx, changes: readonly Change[]): Promise<void> {
   const steps = changes.flatMap(({ before: { workspace_id, id }, steps, now }) =>
