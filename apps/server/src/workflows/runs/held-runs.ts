@@ -1,5 +1,4 @@
 import assert from 'node:assert';
-import type { CallNode, RunNode } from '../definitions/definition.ts';
 import type { HeldRun } from './advance-run.ts';
 
 /** What each mode of a held run may change to. */
@@ -7,10 +6,8 @@ const modes = {
   /** Wants to be moved on. */
   ready: ['moving', 'gone'],
   /** Its next step is being decided and committed, with those of others. */
-  moving: ['ready', 'set_aside', 'in_line', 'requesting', 'gone'],
-  /** Its node needs a transaction of its own. */
-  set_aside: ['alone', 'gone'],
-  /** Has a transaction of its own. */
+  moving: ['ready', 'alone', 'in_line', 'requesting', 'gone'],
+  /** Has a transaction of its own, or waits for one. */
   alone: ['ready', 'gone'],
   /** Waits for a place to send its request from. */
   in_line: ['moving', 'gone'],
@@ -25,8 +22,6 @@ export type HeldMode = keyof typeof modes;
 /** A run that this process holds, and where it stands. Only `HeldRuns` changes its mode. */
 export interface Holding extends HeldRun {
   mode: HeldMode;
-  /** The node of one that is `set_aside`. */
-  node?: CallNode | RunNode;
 }
 
 /** The runs that this process holds, in the order in which they became ready. */

@@ -60,10 +60,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
 
   const onWritten = (changes: readonly Change[]) => {
     metrics.written(changes);
-    for (const change of changes) {
-      const run = after(change);
-      if (run.ended_at && run.parent_run_id) nudge();
-    }
+    if (changes.map(after).some((run) => run.ended_at && run.parent_run_id)) nudge();
   };
 
   const holder = new RunHolder({

@@ -1,6 +1,7 @@
 import assert from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineTx } from '../../database/database.ts';
+import { limiter } from '../../limiter.ts';
 import type { SendRequest } from '../../outbound-http/guarded-request.ts';
 import type { CallNode, HttpNode, RunNode } from '../definitions/definition.ts';
 import { type HeldRun, type NextStep, nextStep } from './advance-run.ts';
@@ -50,6 +51,7 @@ export class RunHolder {
   readonly #held = new HeldRuns();
   readonly #sender: RequestSender;
   readonly #givingUp = new AbortController();
+  readonly #alone = limiter(MOST_ALONE);
   readonly #working = new Set<Promise<void>>();
   #mode: 'running' | 'stopping' | 'stopped' = 'running';
   #turns = 0;
@@ -68,7 +70,7 @@ export class RunHolder {
 
   /** How many runs are being moved on; those whose request is under way don't count. */
   busy(): number {
-    return this.#held.count('ready', 'moving', 'set_aside', 'alone');
+    return this.#held.count('ready', 'moving', 'alone');
   }
 
   /** The UUIDs of all that it holds. */
@@ -80,6 +82,7 @@ export class RunHolder {
   async stop(ms: number): Promise<void> {
     assert(this.#mode === 'running');
     this.#mode = 'stopping';
+    this.#alone.drop();
     const timer = setTimeout(() => this.#givingUp.abort(), ms);
     while (this.#working.size > 0) await Promise.all(this.#working);
     clearTimeout(timer);
@@ -103,13 +106,10 @@ export class RunHolder {
         }),
       );
     }
-    for (const each of this.#held.in('set_aside', MOST_ALONE - this.#held.count('alone'))) {
-      this.#work([each], this.#carryOutAlone(each));
-    }
   }
 
   /** What fails in a way that nobody has thought of is forgotten here: the engine finds it in the database. */
-  #work(runs: readonly Holding[], promise: Promise<void>): void {
+  #work(runs: readonly Holding[], promise: Promise<unknown>): void {
     const work: Promise<void> = promise
       .catch((error) => {
         this.#options.log.error(
@@ -139,8 +139,11 @@ export class RunHolder {
       if (step.kind === 'change') changes.push(step.change);
       else if (step.kind === 'rest') releases.push([each, step.dueAt]);
       else if (step.kind !== 'send') {
-        each.node = step.node;
-        this.#held.move(each, 'set_aside');
+        this.#held.move(each, 'alone');
+        this.#work(
+          [each],
+          this.#alone(() => this.#carryOutAlone(each, step.node)),
+        );
       } else if (requests.length < places) {
         requests.push([each, step.node, step.change]);
         changes.push(step.change);
@@ -176,10 +179,8 @@ export class RunHolder {
     this.#held.move(each, 'ready');
   }
 
-  async #carryOutAlone(each: Holding): Promise<void> {
-    this.#held.move(each, 'alone');
-    const { carryOutAlone } = this.#options;
-    const carryOut = (tx: EngineTx) => carryOutAlone(tx, each.run, each.node!);
+  async #carryOutAlone(each: Holding, node: CallNode | RunNode): Promise<void> {
+    const carryOut = (tx: EngineTx) => this.#options.carryOutAlone(tx, each.run, node);
     await this.#settle([each], [await commitAlone(this.#options, each.run, carryOut)]);
   }
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import { toId } from '../../ids.ts';
+import { limiter } from '../../limiter.ts';
 import type { SendRequest } from '../../outbound-http/guarded-request.ts';
 import type { HttpNode } from '../definitions/definition.ts';
 import { StepError } from '../definitions/step-error.ts';
@@ -29,7 +30,7 @@ export function createRequestSender(options: {
   givenUp: AbortSignal;
 }): RequestSender {
   const { clock, log, givenUp } = options;
-  let underWay = 0;
+  const places = limiter(MOST_UNDER_WAY);
 
   function failed(runId: string, error: unknown): HttpAttempt {
     if (error instanceof StepError) return { error: { code: error.code, message: error.message }, retriable: false };
@@ -38,19 +39,15 @@ export function createRequestSender(options: {
   }
 
   return {
-    free: () => MOST_UNDER_WAY - underWay,
-    send: async (run, node, isCommitted) => {
-      underWay += 1;
-      try {
+    free: () => MOST_UNDER_WAY - places.underWay(),
+    send: (run, node, isCommitted) =>
+      places(async () => {
         if (!(await isCommitted)) return undefined;
         // The same in every try of this step, so that the other side can tell a repetition.
         const idempotencyKey = `${toId('run', run.id)}-${run.step}`;
         const deps = { idempotencyKey, send: options.send, now: clock.now(), signal: givenUp };
         const attempt = await performHttp(node, run.context, deps).catch((error) => failed(run.id, error));
         return givenUp.aborted ? undefined : attempt;
-      } finally {
-        underWay -= 1;
-      }
-    },
+      }),
   };
 }
