@@ -1,11 +1,14 @@
 import { sql } from 'kysely';
 import type { Switchboard } from '../../calls/switchboard.ts';
 import type { Clock } from '../../clock.ts';
-import { type Database, type EngineTx, forWorkspace } from '../../database/database.ts';
+import type { Database, WorkspaceTx } from '../../database/database.ts';
+import { from } from '../../database/moves.ts';
+import { together } from '../../database/together.ts';
 import { type AuditEntry, audit, recordAll } from '../../journal/record.ts';
 import { notFound, ServiceError } from '../../service-error.ts';
-import { endRuns, forgetSignals } from './end-runs.ts';
-import { isFinal, type RunRow } from './run.ts';
+import { cancel } from './change-run.ts';
+import { tellParents } from './end-runs.ts';
+import { isFinal, type RunRow, runTransitions, stepTransitions } from './run.ts';
 import { runEvent } from './run-event.ts';
 
 /** What cancelling works with. */
@@ -31,14 +34,15 @@ export async function cancelRun(
   actor: AuditEntry,
 ): Promise<RunRow> {
   const now = deps.clock.now();
-  const cancelled = await deps.database.inEngine(async (tx) => {
-    const line = await lockLine(tx, workspaceId, ids);
-    const runs = line.map((run) => asCancelled(run, now));
-    await writeCancelled(tx, workspaceId, line, now);
-    await Promise.all([endRuns(tx, runs), recordAll(tx, runs.map(runEvent)), forgetSignals(tx, line.filter(waits))]);
+  const cancelled = await deps.database.inWorkspace(workspaceId, async (tx) => {
+    const line = await lockLine(tx, ids);
+    const runs = line.map((run) => cancel(run, now));
+    await writeCancelled(tx, runs, now);
+    await tellParents(tx, runs);
+    await recordAll(tx, runs.map(runEvent));
     const calls = line.filter((run) => run.status === 'waiting_call').map((run) => run.waits_for!);
-    await deps.requestEnd(forWorkspace(tx, workspaceId), calls, now);
-    await audit(forWorkspace(tx, workspaceId), actor, now);
+    await deps.requestEnd(tx, calls, now);
+    await audit(tx, actor, now);
     return runs;
   });
   deps.nudgeHangUps();
@@ -46,16 +50,13 @@ export async function cancelRun(
   return cancelled[0]!;
 }
 
-const waits = (run: RunRow): boolean => run.waits_for !== null;
-
 /** The run and the active runs below it, each locked after its parent (engine.md, "Locks"). */
 async function lockLine(
-  tx: EngineTx,
-  workspaceId: string,
+  tx: WorkspaceTx,
   { workflowId, runId }: { workflowId: string; runId: string },
 ): Promise<RunRow[]> {
   const { rows } = await sql<RunRow>`
-    select * from workflow_runs where workspace_id = ${workspaceId} and id = ${runId} and workflow_id = ${workflowId}
+    select * from workflow_runs where workspace_id = ${tx.workspaceId} and id = ${runId} and workflow_id = ${workflowId}
     for no key update`.execute(tx.db);
   const [run] = rows;
   if (!run) throw notFound();
@@ -63,7 +64,7 @@ async function lockLine(
   const line = [run];
   let parents = [run.id];
   while (parents.length > 0) {
-    const children = await lockChildren(tx, workspaceId, parents);
+    const children = await lockChildren(tx, parents);
     line.push(...children);
     parents = children.map(({ id }) => id);
   }
@@ -71,44 +72,37 @@ async function lockLine(
 }
 
 /** The active runs of some parents, locked in the order of their keys, each looked up by it: there may be very many others. */
-async function lockChildren(tx: EngineTx, workspaceId: string, parents: string[]): Promise<RunRow[]> {
+async function lockChildren(tx: WorkspaceTx, parents: string[]): Promise<RunRow[]> {
   const children = await sql<{ id: string }>`
     select id from workflow_runs
-    where workspace_id = ${workspaceId} and parent_run_id = any(${parents}::uuid[]) and ended_at is null`.execute(
+    where workspace_id = ${tx.workspaceId} and parent_run_id = any(${parents}::uuid[]) and ended_at is null`.execute(
     tx.db,
   );
   const { rows } = await sql<RunRow>`
     select r.* from unnest(${children.rows.map(({ id }) => id).toSorted()}::uuid[]) as x (id)
     cross join lateral (
-      select * from workflow_runs where workspace_id = ${workspaceId} and id = x.id and ended_at is null
+      select * from workflow_runs where workspace_id = ${tx.workspaceId} and id = x.id and ended_at is null
       limit 1 for no key update) as r`.execute(tx.db);
   return rows;
 }
 
-const asCancelled = (run: RunRow, now: Date): RunRow => ({
-  ...run,
-  status: 'cancelled',
-  waits_for: null,
-  error: null,
-  wake_at: null,
-  blocked_since: null,
-  due_at: null,
-  server_id: null,
-  ended_at: now,
-  revision: run.revision + 1,
-  updated_at: now,
-});
-
-async function writeCancelled(tx: EngineTx, workspaceId: string, runs: RunRow[], now: Date): Promise<void> {
+/** Every row by constant keys: whoever has very many others must not wait for them. */
+async function writeCancelled(tx: WorkspaceTx, runs: readonly RunRow[], now: Date): Promise<void> {
   const ids = runs.map(({ id }) => id);
-  await sql`
-    update workflow_runs set status = 'cancelled', waits_for = null, error = null, wake_at = null, blocked_since = null,
-      due_at = null, server_id = null, ended_at = ${now}, revision = revision + 1, updated_at = ${now}
-    where workspace_id = ${workspaceId} and id = any(${ids}::uuid[]) and status in ('queued', 'running', 'waiting_call',
-      'waiting_schedule', 'waiting_automation', 'blocked')`.execute(tx.db);
-  await sql`
-    update workflow_run_steps set status = 'cancelled', ended_at = ${now}
-    where workspace_id = ${workspaceId} and run_id = any(${ids}::uuid[]) and status in ('running', 'waiting')`.execute(
-    tx.db,
-  );
+  const keys = runs.flatMap((run) => run.concurrency_key ?? []);
+  await together(tx, [
+    sql`
+      update workflow_runs set status = 'cancelled', waits_for = null, error = null, wake_at = null, blocked_since = null,
+        checks = 0, due_at = null, server_id = null, ended_at = ${now}, revision = revision + 1, updated_at = ${now}
+      where workspace_id = ${tx.workspaceId} and id = any(${ids}::uuid[])
+        and status in ${from(runTransitions, 'cancelled')}`,
+    sql`
+      update workflow_run_steps set status = 'cancelled', ended_at = ${now}
+      where workspace_id = ${tx.workspaceId} and run_id = any(${ids}::uuid[])
+        and status in ${from(stepTransitions, 'cancelled')}`,
+    sql`
+      update concurrency_keys set active_run = null, last_ended_at = ${now}
+      where workspace_id = ${tx.workspaceId} and key = any(${keys}::text[]) and active_run = any(${ids}::uuid[])`,
+    sql`delete from run_signals where workspace_id = ${tx.workspaceId} and run_id = any(${ids}::uuid[])`,
+  ]);
 }

@@ -1,6 +1,6 @@
 import type { RunError, RunStatus, StepStatus } from '../../database/schema.ts';
 import { contextFault } from './context-limits.ts';
-import { isFinal, mayMove, type RunRow } from './run.ts';
+import { isFinal, isWaiting, mayMove, type RunRow, runTransitions, stepTransitions } from './run.ts';
 
 /** Most steps that a run takes (decisions.md, "Workflows"). */
 export const MAX_STEPS = 10_000;
@@ -44,9 +44,12 @@ export const together = (first: Change, second: Change): Change => ({
   steps: [...first.steps, ...second.steps],
 });
 
-const stepOf = ({ step, node_id }: RunRow, status: StepStatus, details: StepDetails = {}): StepWrite[] => [
-  { step, node_id, status, ...details },
-];
+/** The step of a run that waits, waits with it; any other runs. */
+function stepOf(run: RunRow, status: StepStatus, details: StepDetails = {}): StepWrite[] {
+  const before = isWaiting(run.status) ? 'waiting' : 'running';
+  if (!mayMove(stepTransitions, before, status)) throw new Error(`A step can not move from ${before} to ${status}.`);
+  return [{ step: run.step, node_id: run.node_id, status, ...details }];
+}
 
 type Fields = Partial<RunRow>;
 
@@ -61,16 +64,21 @@ const noWait = {
 } satisfies Fields;
 
 function moved(run: RunRow, status: RunStatus, fields: Fields, now: Date): RunRow {
-  if (!mayMove(run.status, status)) throw new Error(`A run can not move from ${run.status} to ${status}.`);
+  if (!mayMove(runTransitions, run.status, status))
+    throw new Error(`A run can not move from ${run.status} to ${status}.`);
   return { ...run, ...noWait, ...fields, status, revision: run.revision + 1, updated_at: now };
 }
 
 /** A run that was queued or waited runs before it comes to anything else. */
 function states(run: RunRow, status: RunStatus, fields: Fields, now: Date): RunRow[] {
-  if (mayMove(run.status, status)) return [moved(run, status, fields, now)];
+  if (mayMove(runTransitions, run.status, status)) return [moved(run, status, fields, now)];
   const running = moved(run, 'running', {}, now);
   return [running, moved(running, status, fields, now)];
 }
+
+/** A run as it is once it is cancelled. */
+export const cancel = (run: RunRow, now: Date): RunRow =>
+  moved(run, 'cancelled', { ended_at: now, server_id: null }, now);
 
 /** A run goes on with another node, its step done. Fails where its context or its steps are too many. */
 export function goOn(

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { EngineTx } from '../../database/database.ts';
+import type { EngineTx, Tx } from '../../database/database.ts';
 import { isFinal, type RunRow } from './run.ts';
 
 /**
@@ -26,8 +26,8 @@ async function freeKeys(tx: EngineTx, runs: readonly RunRow[]): Promise<void> {
       and k.active_run = x.id`.execute(tx.db);
 }
 
-/** A parent that waits is told by a row: its own row is never locked from below. */
-async function tellParents(tx: EngineTx, runs: readonly RunRow[]): Promise<void> {
+/** Parents that wait for ended runs are told by a row each: their own is never locked from below. */
+export async function tellParents(tx: Tx, runs: readonly RunRow[]): Promise<void> {
   const children = runs
     .filter((run) => run.parent_run_id !== null)
     .map(({ workspace_id, id, parent_run_id, status, output, ended_at }) => ({

@@ -28,6 +28,13 @@ export const stepTransitions = {
 /** Whether nothing more happens to a run. */
 export const isFinal = (status: RunStatus): boolean => runTransitions[status].length === 0;
 
-/** Whether a run may move from one state to another, or stay where it is. */
-export const mayMove = (from: RunStatus, to: RunStatus): boolean =>
-  from === to || (runTransitions[from] as readonly RunStatus[]).includes(to);
+/** Whether a run has begun, and no server is to move it on before something else has happened. */
+export const isWaiting = (status: RunStatus): boolean =>
+  status !== 'queued' && status !== 'running' && !isFinal(status);
+
+/** Whether a row may move from one state to another, or stay where it is. */
+export const mayMove = <State extends string>(
+  transitions: Readonly<Record<State, readonly State[]>>,
+  before: State,
+  to: State,
+): boolean => before === to || transitions[before].includes(to);
