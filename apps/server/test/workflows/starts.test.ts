@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newUuid, toId } from '../../src/ids.ts';
 import { keyWith } from '../api-keys/keys.ts';
 import { seedWorkflow } from '../seed/workflow.ts';
+import { until } from '../until.ts';
 import { definitionOf, end, set, wait } from './nodes.ts';
 import { type RunServer, type StartGiven, startRunServer } from './run-server.ts';
 
@@ -27,6 +28,13 @@ const rowsOf = async () => {
       (select count(*) from audit_log) as audits`.execute(db),
   );
   return rows[0];
+};
+
+const activeRuns = async () => {
+  const { rows } = await server.database.inEngine(({ db }) =>
+    sql`select from workflow_runs where ended_at is null`.execute(db),
+  );
+  return rows.length;
 };
 
 /** Starts, expects a refusal, and that it leaves nothing behind. */
@@ -158,6 +166,8 @@ test('runs with one concurrency key never overlap, and stand apart by their cool
   expect(seconds).toBeLessThanOrEqual(3600);
   expect(cooling.response.headers.get('x-should-retry')).toBe('false');
   server.clock.advance(3_600_000);
+  // Runs of other tests that slept until then have their events too.
+  await until(async () => (await activeRuns()) === 0);
   await server.comesTo(await server.begin(quick, { concurrencyKey, cooldownMinutes: '60' }), 'completed');
   await refused(quick, { concurrencyKey, cooldownMinutes: '1' }, 409, { code: 'cooldown_active' });
   await server.comesTo(await server.begin(quick, { concurrencyKey }), 'completed');

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../../database/database.ts';
+import { together } from '../../database/together.ts';
 import type { Signal } from './advance-run.ts';
 import type { RunRow } from './run.ts';
 
@@ -14,7 +15,7 @@ export interface ClaimedRun {
  * has come. Two statements each, so that only the head of an index is read, however many runs sleep (engine.md, "Claims").
  */
 export async function claimRuns(tx: EngineTx, serverId: string, most: number, now: Date): Promise<ClaimedRun[]> {
-  const [due, told] = await Promise.all([dueRuns(tx, most, now), toldRuns(tx, most)]);
+  const [due, told] = await together(tx, [() => dueRuns(tx, most, now), () => toldRuns(tx, most)]);
   const signals = new Map(told.map(({ id, signal }) => [id, signal]));
   const runs = new Map([...due, ...told.map(({ signal, ...run }) => run)].map((run) => [run.id, run]));
   if (runs.size === 0) return [];
@@ -70,55 +71,3 @@ export async function releaseRuns(
     ) as found
     where r.ctid = found.place and r.server_id is not distinct from x.server_id`.execute(tx.db);
 }
-
-/**
- * Gives the runs of servers that are no more to whoever claims them. Answers how many.
- */
-export async function freeLostRuns(tx: EngineTx, now: Date): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    update workflow_runs r set server_id = null, due_at = ${dueAgain(now)}
-    where server_id is not null and not exists (
-      select from servers s where s.id = r.server_id and s.lease_until > clock_timestamp())`.execute(tx.db);
-  return Number(numAffectedRows);
-}
-
-/**
- * Gives back what only the database holds in this server's name: the answer to a commit was lost. A run that was missing
- * at the last look too is; one that is just being claimed is not.
- * @param inMemory the runs that this process holds
- * @param missing what the last look has answered
- * @returns the runs that were missing now
- */
-export async function freeForgottenRuns(
-  tx: EngineTx,
-  serverId: string,
-  inMemory: ReadonlySet<string>,
-  missing: ReadonlySet<string>,
-  now: Date,
-): Promise<Set<string>> {
-  const { rows } = await sql<Pick<RunRow, 'id'>>`
-    select id from workflow_runs where server_id = ${serverId}`.execute(tx.db);
-  const absent = rows.map(({ id }) => id).filter((id) => !inMemory.has(id));
-  const forgotten = absent.filter((id) => missing.has(id));
-  if (forgotten.length > 0) {
-    await sql`
-      update workflow_runs set server_id = null, due_at = ${dueAgain(now)}
-      where server_id = ${serverId} and id = any(${forgotten}::uuid[])`.execute(tx.db);
-  }
-  return new Set(absent);
-}
-
-const OLD_SIGNAL_MS = 600_000;
-
-/** Deletes signals that came too late: nobody waits for them any more. */
-export async function forgetOldSignals(tx: EngineTx, now: Date): Promise<void> {
-  const before = new Date(now.getTime() - OLD_SIGNAL_MS);
-  await sql`
-    delete from run_signals s where s.created_at < ${before} and not exists (
-      select from workflow_runs r where r.workspace_id = s.workspace_id and r.id = s.run_id and r.waits_for = s.source)
-    `.execute(tx.db);
-}
-
-/** A run that waits for a signal is claimed with it; any other looks for itself what there is to do. */
-const dueAgain = (now: Date) =>
-  sql`case when status in ('waiting_call', 'waiting_automation') then null else ${now}::timestamptz end`;

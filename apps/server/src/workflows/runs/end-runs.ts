@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { EngineTx, Tx } from '../../database/database.ts';
+import { together } from '../../database/together.ts';
 import { isFinal, type RunRow } from './run.ts';
 
 /**
@@ -9,7 +10,7 @@ import { isFinal, type RunRow } from './run.ts';
 export async function endRuns(tx: EngineTx, runs: readonly RunRow[]): Promise<void> {
   const ended = runs.filter((run) => isFinal(run.status));
   if (ended.length === 0) return;
-  await Promise.all([freeKeys(tx, ended), tellParents(tx, ended)]);
+  await together(tx, [() => freeKeys(tx, ended), () => tellParents(tx, ended)]);
 }
 
 async function freeKeys(tx: EngineTx, runs: readonly RunRow[]): Promise<void> {

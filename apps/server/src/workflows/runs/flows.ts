@@ -32,10 +32,11 @@ export function createFlows(): Flows {
 
   async function read(tx: Pick<EngineTx, 'db'>, keys: FlowKey[]): Promise<void> {
     const { rows } = await sql<FlowKey & { definition: Definition }>`
-      select v.workspace_id, v.workflow_id, v.version, v.definition
+      select x.*, v.definition
       from json_to_recordset(${JSON.stringify(keys)}::json) as x (workspace_id uuid, workflow_id uuid, version integer)
-      join workflow_versions v on v.workspace_id = x.workspace_id and v.workflow_id = x.workflow_id
-        and v.version = x.version`.execute(tx.db);
+      cross join lateral (
+        select definition from workflow_versions v where v.workspace_id = x.workspace_id
+          and v.workflow_id = x.workflow_id and v.version = x.version limit 1) as v`.execute(tx.db);
     for (const { definition, ...key } of rows) {
       kept.set(flowName(key), { definition, nodes: new Map(definition.nodes.map((node) => [node.id, node])) });
     }

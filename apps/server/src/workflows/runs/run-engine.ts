@@ -6,10 +6,11 @@ import type { SendRequest } from '../../outbound-http/guarded-request.ts';
 import type { HeldRun } from './advance-run.ts';
 import { type AloneDeps, carryOutAlone } from './carry-out-alone.ts';
 import { after, type Change } from './change-run.ts';
-import { claimRuns, forgetOldSignals, freeForgottenRuns, freeLostRuns } from './claim-runs.ts';
+import { claimRuns } from './claim-runs.ts';
 import { type Flow, flowName } from './flows.ts';
 import { RunHolder } from './run-holder.ts';
 import { registerRunMetrics } from './run-metrics.ts';
+import { forgetOldSignals, freeForgottenRuns, freeLostRuns } from './take-over-runs.ts';
 import { recheckBlocked } from './unblock-runs.ts';
 
 /** How long each loop rests when it found nothing to do. A change made in this process nudges the claims. */

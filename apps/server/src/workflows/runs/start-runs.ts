@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../database/database.ts';
 import { giveIdempotencyKeysBack, takeIdempotencyKeys } from '../../database/idempotency-keys.ts';
+import { together } from '../../database/together.ts';
 import { audit, recordAll } from '../../journal/record.ts';
 import { notFound, ServiceError } from '../../service-error.ts';
 import { missingContext } from '../definitions/required-context.ts';
@@ -26,17 +27,11 @@ export async function startRuns(
   now: Date,
   serverId: string | undefined,
 ): Promise<StartResult[]> {
-  const [taken, latest] = await Promise.all([
-    takeIdempotencyKeys(
-      tx,
-      starts.map((start) => namedStart(start, now)),
-    ),
-    latestFlows(
-      tx,
-      flows,
-      tx.workspaceId,
-      starts.map((start) => start.workflowId),
-    ),
+  const named = starts.map((start) => namedStart(start, now));
+  const workflowIds = starts.map((start) => start.workflowId);
+  const [taken, latest] = await together(tx, [
+    () => takeIdempotencyKeys(tx, named),
+    () => latestFlows(tx, flows, tx.workspaceId, workflowIds),
   ]);
   const replayed = await readRuns(
     tx,
@@ -60,15 +55,12 @@ export async function startRuns(
   }
   const fresh = new Map(passed.filter(({ run }) => !conflicts.has(run.id)).map((each) => [each.start, each]));
   const runs = [...fresh.values()].map(({ run }) => run);
-  await Promise.all([
-    giveIdempotencyKeysBack(
-      tx,
-      START_OPERATION,
-      [...refusals.keys()].map((start) => start.idempotencyKey),
-    ),
-    insertRuns(tx, runs),
-    recordAll(tx, runs.map(runEvent)),
-    audit(tx, [...fresh.keys()].map(startEntry), now),
+  const refusedKeys = [...refusals.keys()].map((start) => start.idempotencyKey);
+  await together(tx, [
+    () => giveIdempotencyKeysBack(tx, START_OPERATION, refusedKeys),
+    () => insertRuns(tx, runs),
+    () => recordAll(tx, runs.map(runEvent)),
+    () => audit(tx, [...fresh.keys()].map(startEntry), now),
   ]);
   return starts.map((start, at) => {
     const key = taken[at]!;

@@ -16,7 +16,8 @@ export async function recheckBlocked(tx: EngineTx, now: Date): Promise<number> {
     select b.workspace_id, greatest(w.updated_at,
       (select max(n.updated_at) from phone_numbers n where n.workspace_id = b.workspace_id),
       (select max(p.updated_at) from number_pools p where p.workspace_id = b.workspace_id)) as changed_at
-    from blocked b join workspaces w on w.id = b.workspace_id`.execute(tx.db);
+    from blocked b
+    cross join lateral (select updated_at from workspaces where id = b.workspace_id limit 1) w`.execute(tx.db);
   let found = 0;
   for (const { workspace_id, changed_at } of rows) {
     const { numAffectedRows = 0n } = await sql`

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../../database/database.ts';
+import { together } from '../../database/together.ts';
 import { recordAll } from '../../journal/record.ts';
 import { after, type Change, newStatuses } from './change-run.ts';
 import { endRuns, forgetSignals } from './end-runs.ts';
@@ -35,14 +36,15 @@ export async function writeChanges(tx: EngineTx, changes: readonly Change[]): Pr
   const moved = new Set(rows.map((row) => row.id));
   const written = changes.filter(({ before }) => moved.has(before.id));
   const told = written.filter((change) => change.before.waits_for !== null && after(change).waits_for === null);
-  await Promise.all([
-    writeSteps(tx, written),
-    recordAll(tx, written.flatMap(newStatuses).map(runEvent)),
-    endRuns(tx, written.map(after)),
-    forgetSignals(
-      tx,
-      told.map(({ before }) => before),
-    ),
+  await together(tx, [
+    () => writeSteps(tx, written),
+    () => recordAll(tx, written.flatMap(newStatuses).map(runEvent)),
+    () => endRuns(tx, written.map(after)),
+    () =>
+      forgetSignals(
+        tx,
+        told.map(({ before }) => before),
+      ),
   ]);
   return written;
 }

@@ -1,0 +1,76 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { EngineTx } from '../../database/database.ts';
+import type { Row } from '../../database/schema.ts';
+import { together } from '../../database/together.ts';
+import type { RunRow } from './run.ts';
+
+// No planner's switch holds here, and a plan may be as old as the tables: each look is for one key, or for the head of an index.
+
+/** Gives the runs of servers that are no more to whoever claims them. Answers how many. */
+export async function freeLostRuns(tx: EngineTx, now: Date): Promise<number> {
+  const { rows } = await sql<{ server_id: string }>`
+    with recursive holder (server_id) as (
+      (select server_id from workflow_runs where server_id is not null order by server_id limit 1)
+      union all
+      select (select server_id from workflow_runs where server_id > h.server_id order by server_id limit 1)
+      from holder h where h.server_id is not null)
+    select server_id from holder h where h.server_id is not null and not exists (
+      select from servers s where s.id = h.server_id and s.lease_until > clock_timestamp())`.execute(tx.db);
+  let freed = 0;
+  for (const { server_id } of rows) freed += await freeRuns(tx, sql`server_id = ${server_id}`, now);
+  return freed;
+}
+
+/** A run that waits for a signal is claimed with it; any other looks for itself what there is to do. */
+async function freeRuns(tx: EngineTx, which: RawBuilder<unknown>, now: Date): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    update workflow_runs set server_id = null,
+      due_at = case when status in ('waiting_call', 'waiting_automation') then null else ${now}::timestamptz end
+    where ${which}`.execute(tx.db);
+  return Number(numAffectedRows);
+}
+
+/**
+ * Gives back what only the database holds in this server's name: the answer to a commit was lost. A run that was missing
+ * at the last look too is; one that is just being claimed is not.
+ * @param inMemory the runs that this process holds
+ * @param missing what the last look has answered
+ * @returns the runs that were missing now
+ */
+export async function freeForgottenRuns(
+  tx: EngineTx,
+  serverId: string,
+  inMemory: ReadonlySet<string>,
+  missing: ReadonlySet<string>,
+  now: Date,
+): Promise<Set<string>> {
+  const { rows } = await sql<Pick<RunRow, 'id'>>`
+    select id from workflow_runs where server_id = ${serverId}`.execute(tx.db);
+  const absent = rows.map(({ id }) => id).filter((id) => !inMemory.has(id));
+  const forgotten = absent.filter((id) => missing.has(id));
+  if (forgotten.length > 0) {
+    await freeRuns(tx, sql`server_id = ${serverId} and id = any(${forgotten}::uuid[])`, now);
+  }
+  return new Set(absent);
+}
+
+const OLD_SIGNAL_MS = 600_000;
+
+/** Deletes the oldest signals that came too late: nobody waits for them any more. */
+export async function forgetOldSignals(tx: EngineTx, now: Date): Promise<void> {
+  const { rows } = await sql<Omit<Row<'run_signals'>, 'data' | 'created_at'>>`
+    select s.workspace_id, s.run_id, s.source from (
+      select * from run_signals where created_at < ${new Date(now.getTime() - OLD_SIGNAL_MS)}
+      order by created_at limit 100) s
+    left join lateral (
+      select waits_for from workflow_runs r where r.workspace_id = s.workspace_id and r.id = s.run_id limit 1
+    ) r on true
+    where r.waits_for is distinct from s.source`.execute(tx.db);
+  await together(
+    tx,
+    rows.map(
+      ({ workspace_id, run_id, source }) => sql`
+        delete from run_signals where workspace_id = ${workspace_id} and run_id = ${run_id} and source = ${source}`,
+    ),
+  );
+}
