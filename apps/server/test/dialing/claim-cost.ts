@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { expect } from 'vitest';
 import { pickStatement } from '../../src/campaigns/claim/pick-contacts.ts';
-import type { Database, EngineTx } from '../../src/database/database.ts';
+import type { Database, Tx } from '../../src/database/database.ts';
 import { type SeededCampaign, seedContacts } from '../seed/campaign.ts';
 
 interface PlanNode {
@@ -16,26 +16,38 @@ interface PlanNode {
 }
 
 /** Runs something on the database, and counts the rows that its transactions have read, of any table. */
-export async function rowsReadBy(database: Database, run: (database: Database) => Promise<unknown>): Promise<number> {
-  let read = 0;
-  const counting =
-    (transaction: Database['inEngine']): Database['inEngine'] =>
-    (fn) =>
-      transaction(async (tx) => {
-        // What earlier transactions of the connection have read may be counted still.
-        const before = await countOf(tx);
-        const result = await fn(tx);
-        read += (await countOf(tx)) - before;
-        return result;
-      });
-  await run({ ...database, inEngine: counting(database.inEngine), inHotLoop: counting(database.inHotLoop) });
+export const rowsReadBy = async (database: Database, run: (database: Database) => Promise<unknown>): Promise<number> =>
+  (await readBy(database, run)).rows;
+
+/** The same with the pages, of tables and indexes. */
+export async function readBy(database: Database, run: (database: Database) => Promise<unknown>) {
+  const read = { rows: 0, pages: 0 };
+  const counted =
+    <Transaction extends Tx, T>(fn: (tx: Transaction) => Promise<T>) =>
+    async (tx: Transaction): Promise<T> => {
+      // What earlier transactions of the connection have read may be counted still.
+      const before = await countOf(tx);
+      const result = await fn(tx);
+      const after = await countOf(tx);
+      read.rows += after.rows - before.rows;
+      read.pages += after.pages - before.pages;
+      return result;
+    };
+  await run({
+    ...database,
+    inWorkspace: (workspaceId, fn, lockSeconds) => database.inWorkspace(workspaceId, counted(fn), lockSeconds),
+    inEngine: (fn) => database.inEngine(counted(fn)),
+    inHotLoop: (fn) => database.inHotLoop(counted(fn)),
+  });
   return read;
 }
 
-async function countOf({ db }: EngineTx): Promise<number> {
-  const { rows } = await sql<{ read: number }>`
-    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint as read from pg_stat_xact_user_tables`.execute(db);
-  return rows[0]!.read;
+async function countOf({ db }: Tx): Promise<{ rows: number; pages: number }> {
+  const { rows } = await sql<{ rows: number; pages: number }>`
+    select (select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint from pg_stat_xact_user_tables) as rows,
+      (select sum(pg_stat_get_xact_blocks_fetched(oid))::bigint from pg_class
+        where relkind in ('r', 'i') and relnamespace = 'public'::regnamespace) as pages`.execute(db);
+  return rows[0]!;
 }
 
 /** The pages that one claim's pick of 50 reads, and the nodes that read the contacts. */

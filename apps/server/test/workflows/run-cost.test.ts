@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/database/database.ts';
+import type { Database, EngineTx } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
 import { cancelRun } from '../../src/workflows/runs/cancel-run.ts';
 import { after, goOn } from '../../src/workflows/runs/change-run.ts';
 import { claimRuns, releaseRuns } from '../../src/workflows/runs/claim-runs.ts';
+import { forgetOldSignals, freeForgottenRuns, freeLostRuns } from '../../src/workflows/runs/take-over-runs.ts';
+import { recheckBlocked } from '../../src/workflows/runs/unblock-runs.ts';
 import { wakeRuns } from '../../src/workflows/runs/wake-runs.ts';
 import { writeChanges } from '../../src/workflows/runs/write-changes.ts';
 import { byTest } from '../by-test.ts';
@@ -13,6 +15,7 @@ import { analyzeOnOld, rowsReadBy } from '../dialing/claim-cost.ts';
 import { seedRows } from '../seed/rows.ts';
 import { seedWorkspace } from '../seed/workspace.ts';
 import { testClock } from '../test-clock.ts';
+import { expectEqualTurns, seedMany } from './run-cost.ts';
 
 const WOKEN = 500;
 
@@ -123,3 +126,59 @@ test('plans from when there were few runs don’t read all of many', () =>
     await seedDue(database, 50, 10_000);
     expect(await turnCost(database, 50)).toBeLessThan(20 * 50);
   }));
+
+/** What is done without the hot loop's plans, each with the rows that it reads: about three runs with a key, and their children. */
+async function sweepCosts(database: Database, workspaceId: string, turn: string) {
+  const [workflowId, now, serverId] = [newUuid(), new Date(), newUuid()];
+  const later = new Date(now.getTime() + 3_600_000);
+  const run = { workspace_id: workspaceId, workflow_id: workflowId };
+  const keys = [1, 2, 3].map((at) => `${turn}-${at}`);
+  const sleeping = { ...run, status: 'waiting_schedule', wake_at: later, due_at: later } as const;
+  const sleepers = await seedRows(
+    database,
+    'workflow_runs',
+    keys.map((key) => ({ ...sleeping, concurrency_key: key })),
+  );
+  const parents = sleepers.map(({ id }) => id);
+  const [lost] = await seedRows(database, 'workflow_runs', [
+    { ...run, status: 'running', server_id: serverId },
+    { ...run, status: 'blocked', blocked_since: now, due_at: later, updated_at: new Date(0) },
+    ...parents.map((parent_run_id) => ({ ...sleeping, parent_run_id })),
+  ]);
+  await seedRows(
+    database,
+    'concurrency_keys',
+    sleepers.map(({ id, concurrency_key }) => ({ workspace_id: workspaceId, key: concurrency_key!, active_run: id })),
+  );
+  await database.inEngine(({ db }) =>
+    sql`insert into run_signals values (${workspaceId}, ${lost!.id}, ${newUuid()}, '{}', ${new Date(0)})`.execute(db),
+  );
+  const clock = testClock(now, { stands: true });
+  const deps = { clock, requestEnd: async () => 0, nudge: () => {}, nudgeHangUps: () => {} };
+  const cost = (act: (tx: EngineTx) => Promise<unknown>) => rowsReadBy(database, (counting) => counting.inEngine(act));
+  return {
+    lost: await cost((tx) => freeLostRuns(tx, now)),
+    forgotten: await cost((tx) => freeForgottenRuns(tx, serverId, new Set(), new Set([lost!.id]), now)),
+    signals: await cost((tx) => forgetOldSignals(tx, now)),
+    blocked: await cost((tx) => recheckBlocked(tx, now)),
+    wake: await rowsReadBy(database, (counting) =>
+      wakeRuns({ ...deps, database: counting }, workspaceId, workflowId, keys, byTest(workflowId)),
+    ),
+    cancel: await rowsReadBy(database, (counting) =>
+      cancelRun({ ...deps, database: counting }, workspaceId, { workflowId, runId: parents[0]! }, byTest(workflowId)),
+    ),
+  };
+}
+
+test('what is done beside the hot loop reads as much among many runs, by plans from when there was nothing', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await seedWorkspace(database);
+    // PostgreSQL keeps a plan from the sixth time on.
+    for (let turn = 0; turn < 10; turn += 1) await sweepCosts(database, workspaceId, String(turn));
+    await seedMany(database, workspaceId, 20_000);
+    const costs = await sweepCosts(database, workspaceId, 'last');
+    for (const [act, rows] of Object.entries(costs)) expect(rows, act).toBeLessThan(60);
+  }));
+
+test('a turn of a hundred runs reads as many pages among many others as among few', () =>
+  withDatabase((database) => expectEqualTurns(database, 1000, 20_000)));

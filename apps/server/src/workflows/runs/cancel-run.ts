@@ -73,36 +73,40 @@ async function lockLine(
 
 /** The active runs of some parents, locked in the order of their keys, each looked up by it: there may be very many others. */
 async function lockChildren(tx: WorkspaceTx, parents: string[]): Promise<RunRow[]> {
-  const children = await sql<{ id: string }>`
-    select id from workflow_runs
-    where workspace_id = ${tx.workspaceId} and parent_run_id = any(${parents}::uuid[]) and ended_at is null`.execute(
-    tx.db,
+  const children = await together(
+    tx,
+    parents.map(
+      (id) => sql<Pick<RunRow, 'id' | 'workflow_id'>>`
+        select id, workflow_id from workflow_runs
+        where workspace_id = ${tx.workspaceId} and parent_run_id = ${id} and ended_at is null`,
+    ),
   );
+  const sorted = children.flatMap(({ rows }) => rows).sort((a, b) => (a.id < b.id ? -1 : 1));
   const { rows } = await sql<RunRow>`
-    select r.* from unnest(${children.rows.map(({ id }) => id).toSorted()}::uuid[]) as x (id)
+    select r.* from json_to_recordset(${JSON.stringify(sorted)}::json) as x (id uuid, workflow_id uuid)
     cross join lateral (
-      select * from workflow_runs where workspace_id = ${tx.workspaceId} and id = x.id and ended_at is null
+      select * from workflow_runs r where workspace_id = ${tx.workspaceId} and r.workflow_id = x.workflow_id
+        and r.id = x.id and ended_at is null
       limit 1 for no key update) as r`.execute(tx.db);
   return rows;
 }
 
-/** Every row by constant keys: whoever has very many others must not wait for them. */
+/** Each row by its whole key: a list of keys is looked for in all of a workspace, by a plan from when there were few runs. */
 async function writeCancelled(tx: WorkspaceTx, runs: readonly RunRow[], now: Date): Promise<void> {
-  const ids = runs.map(({ id }) => id);
-  const keys = runs.flatMap((run) => run.concurrency_key ?? []);
-  await together(tx, [
+  const { workspaceId } = tx;
+  const updates = runs.flatMap(({ id, workflow_id, concurrency_key }) => [
     sql`
       update workflow_runs set status = 'cancelled', waits_for = null, error = null, wake_at = null, blocked_since = null,
         checks = 0, due_at = null, server_id = null, ended_at = ${now}, revision = revision + 1, updated_at = ${now}
-      where workspace_id = ${tx.workspaceId} and id = any(${ids}::uuid[])
+      where workspace_id = ${workspaceId} and workflow_id = ${workflow_id} and id = ${id}
         and status in ${from(runTransitions, 'cancelled')}`,
     sql`
       update workflow_run_steps set status = 'cancelled', ended_at = ${now}
-      where workspace_id = ${tx.workspaceId} and run_id = any(${ids}::uuid[])
-        and status in ${from(stepTransitions, 'cancelled')}`,
+      where workspace_id = ${workspaceId} and run_id = ${id} and status in ${from(stepTransitions, 'cancelled')}`,
     sql`
       update concurrency_keys set active_run = null, last_ended_at = ${now}
-      where workspace_id = ${tx.workspaceId} and key = any(${keys}::text[]) and active_run = any(${ids}::uuid[])`,
-    sql`delete from run_signals where workspace_id = ${tx.workspaceId} and run_id = any(${ids}::uuid[])`,
+      where workspace_id = ${workspaceId} and key = ${concurrency_key} and active_run = ${id}`,
+    sql`delete from run_signals where workspace_id = ${workspaceId} and run_id = ${id}`,
   ]);
+  await together(tx, updates);
 }

@@ -19,28 +19,28 @@ export async function claimRuns(tx: EngineTx, serverId: string, most: number, no
   const signals = new Map(told.map(({ id, signal }) => [id, signal]));
   const runs = new Map([...due, ...told.map(({ signal, ...run }) => run)].map((run) => [run.id, run]));
   if (runs.size === 0) return [];
-  const places = [...runs.values()].map(({ place }) => place);
+  const ctids = [...runs.values()].map(({ ctid }) => ctid);
   await sql`
-    update workflow_runs set server_id = ${serverId}, due_at = null where ctid = any(${places}::tid[])`.execute(tx.db);
-  return [...runs.values()].map(({ place, ...run }) => {
+    update workflow_runs set server_id = ${serverId}, due_at = null where ctid = any(${ctids}::tid[])`.execute(tx.db);
+  return [...runs.values()].map(({ ctid, ...run }) => {
     const signal = signals.get(run.id);
     return { run: { ...run, server_id: serverId, due_at: null }, ...(signal && { signal }) };
   });
 }
 
-/** A run's row, and where it stands as long as it is locked. */
-type PlacedRow = RunRow & { place: string };
+/** A run's row, and where it lies as long as it is locked. */
+type LockedRow = RunRow & { ctid: string };
 
-async function dueRuns(tx: EngineTx, most: number, now: Date): Promise<PlacedRow[]> {
-  const { rows } = await sql<PlacedRow>`
-    select *, ctid as place from workflow_runs where due_at <= ${now} and server_id is null
+async function dueRuns(tx: EngineTx, most: number, now: Date): Promise<LockedRow[]> {
+  const { rows } = await sql<LockedRow>`
+    select *, ctid from workflow_runs where due_at <= ${now} and server_id is null
     order by due_at limit ${most} for no key update skip locked`.execute(tx.db);
   return rows;
 }
 
-async function toldRuns(tx: EngineTx, most: number): Promise<(PlacedRow & { signal: Signal })[]> {
-  const { rows } = await sql<PlacedRow & { signal: Signal }>`
-    select r.*, r.ctid as place, s.data as signal from run_signals s
+async function toldRuns(tx: EngineTx, most: number): Promise<(LockedRow & { signal: Signal })[]> {
+  const { rows } = await sql<LockedRow & { signal: Signal }>`
+    select r.*, r.ctid, s.data as signal from run_signals s
     join workflow_runs r on r.workspace_id = s.workspace_id and r.id = s.run_id
     where r.waits_for = s.source and r.server_id is null
     order by s.created_at limit ${most} for no key update of r skip locked`.execute(tx.db);
@@ -67,7 +67,7 @@ export async function releaseRuns(
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as x (workspace_id uuid, id uuid, server_id uuid, due_at timestamptz)
     cross join lateral (
-      select t.ctid as place from workflow_runs t where t.workspace_id = x.workspace_id and t.id = x.id limit 1
+      select t.ctid from workflow_runs t where t.workspace_id = x.workspace_id and t.id = x.id limit 1
     ) as found
-    where r.ctid = found.place and r.server_id is not distinct from x.server_id`.execute(tx.db);
+    where r.ctid = found.ctid and r.server_id is not distinct from x.server_id`.execute(tx.db);
 }

@@ -9,7 +9,7 @@ const modes = {
   moving: ['ready', 'alone', 'in_line', 'requesting', 'gone'],
   /** Has a transaction of its own, or waits for one. */
   alone: ['ready', 'gone'],
-  /** Waits for a place to send its request from. */
+  /** Waits for a slot to send its request from. */
   in_line: ['moving', 'gone'],
   /** That its request goes out is being committed, or it is under way. */
   requesting: ['ready', 'gone'],

@@ -17,7 +17,7 @@ const TURN_SIZE = 100;
 const MOST_TURNS = 2;
 /** How many nodes that need a transaction of their own are carried out at a time. */
 const MOST_ALONE = 3;
-/** How many runs wait for a place to send their request from. */
+/** How many runs wait for a slot to send their request from. */
 const LONGEST_LINE = 256;
 /** When a run is tried again after the database was away, or when too many requests wait. */
 const RETRY_MS = 500;
@@ -129,7 +129,7 @@ export class RunHolder {
   /** Decides the next step of some runs and commits what can be committed together. */
   async #turn(batch: readonly Holding[]): Promise<void> {
     const now = this.#options.clock.now();
-    const places = this.#sender.free();
+    const free = this.#sender.free();
     const changes: Change[] = [];
     const requests: [Holding, HttpNode, Change][] = [];
     const releases: Release[] = [];
@@ -144,7 +144,7 @@ export class RunHolder {
           [each],
           this.#alone(() => this.#carryOutAlone(each, step.node)),
         );
-      } else if (requests.length < places) {
+      } else if (requests.length < free) {
         requests.push([each, step.node, step.change]);
         changes.push(step.change);
       } else if (this.#held.count('in_line') < LONGEST_LINE) this.#held.move(each, 'in_line');
@@ -164,8 +164,8 @@ export class RunHolder {
     try {
       return nextStep(each, now);
     } catch (error) {
-      const place = { runId: run.id, nodeId: run.node_id };
-      this.#options.log.error({ err: error, ...place }, 'a step of a run could not be decided');
+      const where = { runId: run.id, nodeId: run.node_id };
+      this.#options.log.error({ err: error, ...where }, 'a step of a run could not be decided');
       const fault = { code: 'internal', message: 'The step could not be carried out.' };
       return { kind: 'change', change: fail(run, fault, now) };
     }

@@ -13,10 +13,10 @@ const MOST_UNDER_WAY = 64;
 
 /** Sends the requests of `http` nodes, so many at a time that they hold up nobody. */
 export interface RequestSender {
-  /** How many places there are to send from. */
+  /** How many slots there are to send from. */
   free(): number;
   /**
-   * Has a place from now on until the request is over: sends it as soon as it is committed that it is sent. Resolves to what
+   * Has a slot from now on until the request is over: sends it as soon as it is committed that it is sent. Resolves to what
    * the try came to; to nothing where it wasn't sent, or was given up and can't be known here.
    */
   send(run: RunRow, node: HttpNode, isCommitted: Promise<boolean>): Promise<HttpAttempt | undefined>;
@@ -30,7 +30,7 @@ export function createRequestSender(options: {
   givenUp: AbortSignal;
 }): RequestSender {
   const { clock, log, givenUp } = options;
-  const places = limiter(MOST_UNDER_WAY);
+  const slots = limiter(MOST_UNDER_WAY);
 
   function failed(runId: string, error: unknown): HttpAttempt {
     if (error instanceof StepError) return { error: { code: error.code, message: error.message }, retriable: false };
@@ -39,9 +39,9 @@ export function createRequestSender(options: {
   }
 
   return {
-    free: () => MOST_UNDER_WAY - places.underWay(),
+    free: () => MOST_UNDER_WAY - slots.underWay(),
     send: (run, node, isCommitted) =>
-      places(async () => {
+      slots(async () => {
         if (!(await isCommitted)) return undefined;
         // The same in every try of this step, so that the other side can tell a repetition.
         const idempotencyKey = `${toId('run', run.id)}-${run.step}`;

@@ -4,16 +4,18 @@ import type { Row } from '../../database/schema.ts';
 import { together } from '../../database/together.ts';
 import type { RunRow } from './run.ts';
 
-// No planner's switch holds here, and a plan may be as old as the tables: each look is for one key, or for the head of an index.
+// No planner's switch holds here, and a plan may be as old as the tables: each look is for one key, or at the head of an index
+// by a closed range, which the planner takes for next to nothing.
 
 /** Gives the runs of servers that are no more to whoever claims them. Answers how many. */
 export async function freeLostRuns(tx: EngineTx, now: Date): Promise<number> {
+  const next = (after: RawBuilder<unknown>) => sql`
+    select server_id from workflow_runs
+    where server_id > ${after} and server_id <= 'ffffffff-ffff-ffff-ffff-ffffffffffff' order by server_id limit 1`;
   const { rows } = await sql<{ server_id: string }>`
     with recursive holder (server_id) as (
-      (select server_id from workflow_runs where server_id is not null order by server_id limit 1)
-      union all
-      select (select server_id from workflow_runs where server_id > h.server_id order by server_id limit 1)
-      from holder h where h.server_id is not null)
+      (${next(sql`'00000000-0000-0000-0000-000000000000'`)})
+      union all select (${next(sql`h.server_id`)}) from holder h where h.server_id is not null)
     select server_id from holder h where h.server_id is not null and not exists (
       select from servers s where s.id = h.server_id and s.lease_until > clock_timestamp())`.execute(tx.db);
   let freed = 0;
@@ -60,7 +62,8 @@ const OLD_SIGNAL_MS = 600_000;
 export async function forgetOldSignals(tx: EngineTx, now: Date): Promise<void> {
   const { rows } = await sql<Omit<Row<'run_signals'>, 'data' | 'created_at'>>`
     select s.workspace_id, s.run_id, s.source from (
-      select * from run_signals where created_at < ${new Date(now.getTime() - OLD_SIGNAL_MS)}
+      select * from run_signals
+      where created_at > '-infinity' and created_at < ${new Date(now.getTime() - OLD_SIGNAL_MS)}
       order by created_at limit 100) s
     left join lateral (
       select waits_for from workflow_runs r where r.workspace_id = s.workspace_id and r.id = s.run_id limit 1

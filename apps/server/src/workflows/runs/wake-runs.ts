@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
+import { together } from '../../database/together.ts';
 import { type AuditEntry, audit } from '../../journal/record.ts';
 
 /**
@@ -16,20 +17,23 @@ export async function wakeRuns(
 ): Promise<string[]> {
   const now = deps.clock.now();
   const woken = await deps.database.inWorkspace(workspaceId, async (tx) => {
-    // By constant keys: joined, without statistics every run of the workflow was read for each key.
+    // Each by its whole key: a list of keys is looked for in all of a workspace, by a plan from when there were few runs.
     const held = await sql<{ active_run: string }>`
-      select active_run from concurrency_keys
-      where workspace_id = ${workspaceId} and key = any(${concurrencyKeys}::text[]) and active_run is not null`.execute(
-      tx.db,
+      select k.active_run from unnest(${concurrencyKeys}::text[]) as x (key)
+      cross join lateral (
+        select active_run from concurrency_keys
+        where workspace_id = ${workspaceId} and key = x.key and active_run is not null limit 1) as k
+      order by k.active_run`.execute(tx.db);
+    const updates = held.rows.map(
+      ({ active_run }) => sql<{ concurrency_key: string }>`
+        update workflow_runs set due_at = ${now}, wake_at = ${now}, revision = revision + 1, updated_at = ${now}
+        where workspace_id = ${workspaceId} and workflow_id = ${workflowId} and id = ${active_run}
+          and status = 'waiting_schedule' and wake_at > ${now}
+        returning concurrency_key`,
     );
-    const ids = held.rows.map((row) => row.active_run).sort();
-    const { rows } = await sql<{ concurrency_key: string }>`
-      update workflow_runs set due_at = ${now}, wake_at = ${now}, revision = revision + 1, updated_at = ${now}
-      where workspace_id = ${workspaceId} and id = any(${ids}::uuid[]) and workflow_id = ${workflowId}
-        and status = 'waiting_schedule' and wake_at > ${now}
-      returning concurrency_key`.execute(tx.db);
+    const woken = await together(tx, updates);
     await audit(tx, actor, now);
-    return rows.map((row) => row.concurrency_key);
+    return woken.flatMap(({ rows }) => rows.map((row) => row.concurrency_key));
   });
   if (woken.length > 0) deps.nudge();
   return woken;

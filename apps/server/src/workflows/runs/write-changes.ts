@@ -10,7 +10,7 @@ import { runEvent } from './run-event.ts';
  * Commits what some runs came to, as sets: the runs, their steps, and an event for every new status. A run that was
  * cancelled or taken over meanwhile is left as it is. Answers those that were written.
  *
- * Each row is found by its key and then named by its place. A plain join would be planned while there are few runs to read
+ * Each row is found by its key and then named by its ctid. A plain join would be planned while there are few runs to read
  * them all, and that plan would stay in use as they become many.
  */
 export async function writeChanges(tx: EngineTx, changes: readonly Change[]): Promise<Change[]> {
@@ -22,16 +22,16 @@ export async function writeChanges(tx: EngineTx, changes: readonly Change[]): Pr
       wake_at = x.wake_at, blocked_since = x.blocked_since, checks = x.checks, due_at = x.due_at,
       server_id = x.server_id, ended_at = x.ended_at, revision = x.revision, updated_at = x.updated_at
     from (
-      select x.*, found.place
+      select x.*, found.ctid
       from json_to_recordset(${JSON.stringify(moves)}::json) as x (workspace_id uuid, id uuid, held_by uuid,
         held_revision bigint, status text, node_id text, step integer, tries smallint, calls integer, waits_for uuid,
         context jsonb, output jsonb, error jsonb, wake_at timestamptz, blocked_since timestamptz, checks smallint,
         due_at timestamptz, server_id uuid, ended_at timestamptz, revision bigint, updated_at timestamptz)
       cross join lateral (
-        select t.ctid as place from workflow_runs t where t.workspace_id = x.workspace_id and t.id = x.id limit 1
+        select t.ctid from workflow_runs t where t.workspace_id = x.workspace_id and t.id = x.id limit 1
       ) as found
     ) as x
-    where r.ctid = x.place and r.revision = x.held_revision and r.server_id is not distinct from x.held_by
+    where r.ctid = x.ctid and r.revision = x.held_revision and r.server_id is not distinct from x.held_by
     returning r.id`.execute(tx.db);
   const moved = new Set(rows.map((row) => row.id));
   const written = changes.filter(({ before }) => moved.has(before.id));
