@@ -6,7 +6,6 @@ import { cancelRun } from '../../src/workflows/runs/cancel-run.ts';
 import { after, goOn } from '../../src/workflows/runs/change-run.ts';
 import { claimRuns, releaseRuns } from '../../src/workflows/runs/claim-runs.ts';
 import { forgetOldSignals, freeForgottenRuns, freeLostRuns } from '../../src/workflows/runs/take-over-runs.ts';
-import { recheckBlocked } from '../../src/workflows/runs/unblock-runs.ts';
 import { wakeRuns } from '../../src/workflows/runs/wake-runs.ts';
 import { writeChanges } from '../../src/workflows/runs/write-changes.ts';
 import { byTest } from '../by-test.ts';
@@ -15,7 +14,7 @@ import { analyzeOnOld, rowsReadBy } from '../dialing/claim-cost.ts';
 import { seedRows } from '../seed/rows.ts';
 import { seedWorkspace } from '../seed/workspace.ts';
 import { testClock } from '../test-clock.ts';
-import { expectEqualTurns, seedMany } from './run-cost.ts';
+import { seedMany } from './run-cost.ts';
 
 const WOKEN = 500;
 
@@ -142,7 +141,6 @@ async function sweepCosts(database: Database, workspaceId: string, turn: string)
   const parents = sleepers.map(({ id }) => id);
   const [lost] = await seedRows(database, 'workflow_runs', [
     { ...run, status: 'running', server_id: serverId },
-    { ...run, status: 'blocked', blocked_since: now, due_at: later, updated_at: new Date(0) },
     ...parents.map((parent_run_id) => ({ ...sleeping, parent_run_id })),
   ]);
   await seedRows(
@@ -160,7 +158,6 @@ async function sweepCosts(database: Database, workspaceId: string, turn: string)
     lost: await cost((tx) => freeLostRuns(tx, now)),
     forgotten: await cost((tx) => freeForgottenRuns(tx, serverId, new Set(), new Set([lost!.id]), now)),
     signals: await cost((tx) => forgetOldSignals(tx, now)),
-    blocked: await cost((tx) => recheckBlocked(tx, now)),
     wake: await rowsReadBy(database, (counting) =>
       wakeRuns({ ...deps, database: counting }, workspaceId, workflowId, keys, byTest(workflowId)),
     ),
@@ -179,6 +176,3 @@ test('what is done beside the hot loop reads as much among many runs, by plans f
     const costs = await sweepCosts(database, workspaceId, 'last');
     for (const [act, rows] of Object.entries(costs)) expect(rows, act).toBeLessThan(60);
   }));
-
-test('a turn of a hundred runs reads as many pages among many others as among few', () =>
-  withDatabase((database) => expectEqualTurns(database, 1000, 20_000)));

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { EngineTx } from '../../database/database.ts';
 
 /**
@@ -6,20 +6,17 @@ import type { EngineTx } from '../../database/database.ts';
  * looked at last (engine.md, "Runs"). Reads only workspaces that have blocked runs. Answers how many runs.
  */
 export async function recheckBlocked(tx: EngineTx, now: Date): Promise<number> {
-  // A closed range is taken for next to nothing: so the head of the index is read, also by a plan from when there was none.
-  const next = (after: RawBuilder<unknown>) => sql`
-    select workspace_id from workflow_runs where blocked_since is not null
-      and workspace_id > ${after} and workspace_id <= 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-    order by workspace_id limit 1`;
   const { rows } = await sql<{ workspace_id: string; changed_at: Date }>`
     with recursive blocked (workspace_id) as (
-      (${next(sql`'00000000-0000-0000-0000-000000000000'`)})
-      union all select (${next(sql`b.workspace_id`)}) from blocked b where b.workspace_id is not null)
+      (select workspace_id from workflow_runs where blocked_since is not null order by workspace_id limit 1)
+      union all
+      select (select r.workspace_id from workflow_runs r
+        where r.blocked_since is not null and r.workspace_id > b.workspace_id order by r.workspace_id limit 1)
+      from blocked b where b.workspace_id is not null)
     select b.workspace_id, greatest(w.updated_at,
       (select max(n.updated_at) from phone_numbers n where n.workspace_id = b.workspace_id),
       (select max(p.updated_at) from number_pools p where p.workspace_id = b.workspace_id)) as changed_at
-    from blocked b
-    cross join lateral (select updated_at from workspaces where id = b.workspace_id limit 1) w`.execute(tx.db);
+    from blocked b join workspaces w on w.id = b.workspace_id`.execute(tx.db);
   let found = 0;
   for (const { workspace_id, changed_at } of rows) {
     const { numAffectedRows = 0n } = await sql`
