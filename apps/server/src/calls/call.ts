@@ -3,7 +3,7 @@ import type { CallOutcome, CallReference } from '../telephony/gateway.ts';
 
 /** The states that a call can move to, as the contract's `x-transitions` show them. */
 export const callTransitions = {
-  queued: ['dialing', 'failed', 'cancelled'],
+  queued: ['dialing', 'cancelled'],
   dialing: ['ringing', 'in_progress', 'completed', 'failed', 'cancelled'],
   ringing: ['in_progress', 'completed', 'failed', 'cancelled'],
   in_progress: ['completed', 'failed'],

@@ -3,8 +3,9 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
+import { from } from '../database/moves.ts';
 import type { CallEvent, CallRequest, PlaceResult, TelephonyGateway } from '../telephony/gateway.ts';
-import { type HeldCall, toE164 } from './call.ts';
+import { callTransitions, type HeldCall, toE164 } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 import type { CallOwner } from './call-owner.ts';
 import { keysOf } from './call-row.ts';
@@ -107,7 +108,7 @@ export function createCallPlacer(options: {
         update calls c set status = 'dialing', dialed_at = ${now}
         from ${keysOf(due)}
         where c.workspace_id = x.workspace_id and c.id = x.id
-          and c.status = 'queued' and c.server_id = ${lease.serverId()} and c.place_before > ${now}
+          and c.status in ${from(callTransitions, 'dialing')} and c.server_id = ${lease.serverId()} and c.place_before > ${now}
           and exists (select from workspaces w where w.id = c.workspace_id and w.dialing_paused_at is null)
           and ${options.owners.mayBePlaced(now)}
         returning c.id, c.workspace_id`.execute(tx.db);

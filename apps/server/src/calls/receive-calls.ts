@@ -4,12 +4,13 @@ import type { AgentDirectory } from '../agents/directory.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
+import { from } from '../database/moves.ts';
 import { newUuid } from '../ids.ts';
 import { mayCall } from '../phone-numbers/may-call.ts';
 import type { InboundCall, TelephonyGateway } from '../telephony/gateway.ts';
 import type { ArrivingCall } from '../webhooks/ask-inbound-webhook.ts';
 import type { InboundDecision } from '../webhooks/read-inbound-decision.ts';
-import { fromE164, type HeldCall } from './call.ts';
+import { callTransitions, fromE164, type HeldCall } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 
 const MAX_CALL_SECONDS = 3600;
@@ -186,9 +187,8 @@ async function endDeclined({ database, clock, release, recordEvents }: ReceiveDe
   await database.inEngine(async (tx) => {
     const { rows } = await sql`
       update calls set status = 'failed', outcome = 'declined', ended_by = 'service', ended_at = ${clock.now()}
-      where workspace_id = ${call.workspaceId} and id = ${call.roomId} and status = 'ringing' returning id`.execute(
-      tx.db,
-    );
+      where workspace_id = ${call.workspaceId} and id = ${call.roomId}
+        and status in ${from(callTransitions, 'failed', 'ringing')} returning id`.execute(tx.db);
     if (rows.length === 1) await recordEvents(tx, 'call.ended', [call]);
   });
   release([call]);

@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
+import { from } from '../database/moves.ts';
 import { noteEnds } from '../number-pools/note-ends.ts';
 import type { CallEvent, CallOutcome } from '../telephony/gateway.ts';
-import { type EndedCall, finalStatus, type HeldCall } from './call.ts';
+import { callTransitions, type EndedCall, finalStatus, type HeldCall } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 import type { CallOwner } from './call-owner.ts';
 import { type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
@@ -32,7 +33,7 @@ export interface CallRecorder {
 
 /**
  * Gathers the events of the calls that this process holds and writes them in sets. Events may come twice, late or out
- * of order: a call only moves forward, and ends once.
+ * of order: a call only moves forward, and ends once; one that was answered can't be cancelled any more, and completes.
  */
 export function createCallRecorder(options: {
   database: Database;
@@ -100,9 +101,12 @@ export function createCallRecorder(options: {
       const { rows } = await sql<MovedRow>`
         update calls c set
           status = case
-            when x.final_status is not null then x.final_status
-            when x.answered_at is not null then 'in_progress'
-            when c.status = 'dialing' then 'ringing'
+            when x.final_status = 'failed' and c.status in ${from(callTransitions, 'failed')} then 'failed'
+            when x.final_status = 'cancelled' and x.answered_at is null
+              and c.status in ${from(callTransitions, 'cancelled')} then 'cancelled'
+            when x.final_status is not null then 'completed'
+            when x.answered_at is not null and c.status in ${from(callTransitions, 'in_progress')} then 'in_progress'
+            when c.status in ${from(callTransitions, 'ringing')} then 'ringing'
             else c.status end,
           ringing_at = coalesce(c.ringing_at, x.ringing_at),
           answered_at = coalesce(c.answered_at, x.answered_at),
@@ -118,7 +122,7 @@ export function createCallRecorder(options: {
           ${known.map(([, p]) => p.ended?.endedBy ?? null)}::text[],
           ${known.map(([, p]) => p.ended?.sipStatus ?? null)}::smallint[])
           as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status)
-        where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ('dialing', 'ringing', 'in_progress')
+        where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ${from(callTransitions, 'completed')}
         returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled`.execute(tx.db);
       const moved = new Set(rows.map((row) => row.id));
       const answered = known.filter(([call, { answeredAt }]) => answeredAt && moved.has(call.roomId));

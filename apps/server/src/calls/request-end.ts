@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
+import { from } from '../database/moves.ts';
+import { callTransitions } from './call.ts';
 import type { CallOwner } from './call-owner.ts';
 import { type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 
@@ -20,10 +22,12 @@ export async function requestEndOfCalls(
   const takenBack = await sql<OwnedRow>`
     update calls c set status = 'cancelled', outcome = 'cancelled', ended_by = 'service', ended_at = ${now},
       end_requested_at = ${now}
-    where ${open} and c.status = 'queued' returning ${ownedColumns}`.execute(tx.db);
+    where ${open} and c.status in ${from(callTransitions, 'cancelled', 'queued')} returning ${ownedColumns}`.execute(
+    tx.db,
+  );
   const live = await sql`
     update calls c set end_requested_at = coalesce(end_requested_at, ${now})
-    where ${open} and c.status in ('dialing', 'ringing', 'in_progress') returning id`.execute(tx.db);
+    where ${open} returning id`.execute(tx.db);
   const ended = takenBack.rows.map((row) => ({ ...toOwned(row), outcome: 'cancelled' as const, endedAt: now }));
   await owners.onCallsEnded(tx, ended, now);
   return ended.length + live.rows.length;

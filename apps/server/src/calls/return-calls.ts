@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { Database, EngineTx } from '../database/database.ts';
+import { from } from '../database/moves.ts';
 import { uncountUses } from '../number-pools/count-uses.ts';
-import type { EndedCall, HeldCall, ReturnedCall } from './call.ts';
+import { callTransitions, type EndedCall, type HeldCall, type ReturnedCall } from './call.ts';
 import type { CallOwner } from './call-owner.ts';
 import { keysOf, type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 
@@ -76,13 +77,14 @@ export async function returnCalls(database: Database, calls: HeldCall[], server:
       update calls c set status = 'cancelled', outcome = 'cancelled', ended_at = ${now},
         ended_by = case when c.end_requested_at is null then 'error' else 'service' end
       from ${keysOf(calls)}
-      where c.workspace_id = x.workspace_id and c.id = x.id and c.status = 'dialing' and c.server_id = ${serverId}
+      where c.workspace_id = x.workspace_id and c.id = x.id and c.server_id = ${serverId}
+        and c.status in ${from(callTransitions, 'cancelled', 'dialing')}
       returning ${ownedColumns}, c.queued_at, c.end_requested_at is not null as end_requested`.execute(tx.db);
     const forgotten = await sql<OwnedRow>`
       update calls c set status = 'failed', outcome = 'unknown', ended_by = 'error', ended_at = ${now}
       from ${keysOf(calls)}
-      where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ('ringing', 'in_progress')
-        and c.server_id = ${serverId}
+      where c.workspace_id = x.workspace_id and c.id = x.id and c.server_id = ${serverId}
+        and c.status in ${from(callTransitions, 'failed', 'ringing', 'in_progress')}
       returning ${ownedColumns}`.execute(tx.db);
     const unplaced = dialing.rows.filter((row) => !row.end_requested);
     const cancelled = dialing.rows.filter((row) => row.end_requested);

@@ -1,19 +1,15 @@
 import { pino } from 'pino';
-import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { anyAgent } from '../../src/agents/directory.ts';
-import { callStore } from '../../src/calls/store.ts';
-import { createSwitchboard, type Switchboard } from '../../src/calls/switchboard.ts';
-import { campaignCallDetails, campaignCallOwner } from '../../src/campaigns/own-calls.ts';
-import { systemClock } from '../../src/clock.ts';
+import type { Switchboard } from '../../src/calls/switchboard.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { toId } from '../../src/ids.ts';
-import type { CallEvent, TelephonyGateway } from '../../src/telephony/gateway.ts';
+import type { CallEvent, CallReference, TelephonyGateway } from '../../src/telephony/gateway.ts';
 import { byTest } from '../by-test.ts';
 import { freshDatabase } from '../database.ts';
 import { seedRow } from '../seed/rows.ts';
 import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 import { until } from '../until.ts';
+import { startTestSwitchboard } from './test-switchboard.ts';
 
 const log = pino({ level: 'silent' });
 let database: Database;
@@ -40,35 +36,8 @@ afterAll(async () => {
 });
 beforeEach(() => {
   lookup = async () => ({ state: 'undetermined', detail: 'not asked' });
-  const gateway: Partial<TelephonyGateway> = {
-    endCall: (call) => provider(call),
-    lookup: (call) => lookup(call),
-    onInbound: () => () => undefined,
-    onEvents: (listener) => {
-      record = listener;
-      return () => undefined;
-    },
-  };
-  switchboard = createSwitchboard({
-    database,
-    clock: systemClock,
-    log,
-    lease: { serverId: () => workspaceId, isHeld: () => true, release: async () => undefined },
-    leaseSeconds: 10,
-    gateways: new Map([['simulator', gateway as TelephonyGateway]]),
-    maxCalls: 10,
-    registry: new Registry(),
-    calls: callStore(campaignCallDetails),
-    owners: [
-      campaignCallOwner(
-        async () => undefined,
-        () => undefined,
-      ),
-    ],
-    agents: anyAgent,
-    ask: async () => ({}),
-  });
-  switchboard.start();
+  const gateway = { endCall: (call: CallReference) => provider(call), lookup: (call: CallReference) => lookup(call) };
+  ({ switchboard, record } = startTestSwitchboard(database, gateway));
 });
 afterEach(() => switchboard.stop());
 

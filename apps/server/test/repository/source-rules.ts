@@ -198,3 +198,17 @@ export const passagesGoThroughTheirView: Rule = (files) =>
   files
     .filter((file) => !isTest(file) && withoutComments(file.text).includes('knowledge_base_passages_all'))
     .map((file) => `${file.path} names knowledge_base_passages_all`);
+
+/** Campaigns and runs register with the switchboard; what calls must know of them is handed over. */
+export const callsKnowNoOwners: Rule = (files) =>
+  files
+    .filter((file) => file.path.startsWith('calls/') && !isTest(file))
+    .filter((file) => /\b(?:campaigns|campaign_contacts|workflow_runs)\b/.test(withoutComments(file.text)))
+    .map((file) => `${file.path} names a table of an owner of calls`);
+
+/** So that one reads in one file which calls a process holds, and why. */
+export const onlyTheSwitchboardHoldsCalls: Rule = (files) =>
+  files
+    .filter((file) => !isTest(file) && file.path !== 'calls/switchboard.ts')
+    .filter((file) => /Map<string, (?:HeldCall|CallToPlace)\b/.test(file.text))
+    .map((file) => `${file.path} holds calls`);
