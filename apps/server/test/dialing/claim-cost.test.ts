@@ -11,7 +11,14 @@ import { type SeededCampaign, seedCampaign, seedContacts } from '../seed/campaig
 import { seedPool, usePool } from '../seed/pool.ts';
 import { seedRows } from '../seed/rows.ts';
 import { until } from '../until.ts';
-import { analyzeOnOld, expectEqualPicks, pickCost, rowsReadBy } from './claim-cost.ts';
+import {
+  analyzeOnOld,
+  expectEqualPicks,
+  expectEqualStatements,
+  pickCost,
+  rowsReadBy,
+  seedClaimable,
+} from './claim-cost.ts';
 import { campaignRow, startTestDialer } from './dialing.ts';
 
 const LITTLE = 10_000;
@@ -37,18 +44,9 @@ test('a claim reads no more after most contacts of a large campaign were dialled
   }));
 
 async function rowsReadByClaim(database: Database, contacts: number): Promise<number> {
-  const campaign = await seedContacts(database, contacts, contacts / 2);
+  const campaign = await seedClaimable(database, contacts);
   const lease = await openLease({ database, seconds: 30, log: pino({ level: 'silent' }) });
   const terms = { serverId: lease.serverId(), free: 50, now: new Date(), isSimulated: () => true };
-  await database.inEngine(({ db }) =>
-    sql`with lanes as (insert into campaign_lanes select ${campaign.workspaceId}, ${campaign.campaignId}, i, 'Etc/GMT+' || i,
-        'epoch', 'epoch' from generate_series(1, 3) as i)
-      update campaigns set status = 'running', pending = ${contacts / 2}, done = ${contacts / 2} where id = ${campaign.campaignId}`.execute(
-      db,
-    ),
-  );
-  // As adding contacts does: without statistics the writes by ID read them all.
-  await database.inEngine(({ db }) => sql`analyze campaign_contacts`.execute(db));
   const read = await rowsReadBy(database, async (counting) => {
     const { calls } = await claimContacts(counting, campaign, terms, async () => {});
     expect(calls).toHaveLength(50);
@@ -63,6 +61,9 @@ test('the whole claim reads few rows, at ten thousand contacts as at a hundred t
     expect(few).toBeLessThan(500);
     expect(await rowsReadByClaim(database, MUCH)).toBeLessThan(500);
   }));
+
+test('each statement of a claim touches as few buffers at a hundred thousand contacts as at ten thousand', () =>
+  withDatabase((database) => expectEqualStatements(database, LITTLE, MUCH)));
 
 async function rowsReadByPoolClaim(database: Database, members: number): Promise<number> {
   const campaign = await seedContacts(database, LITTLE, 0);

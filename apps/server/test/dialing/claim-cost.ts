@@ -1,9 +1,13 @@
 import { sql } from 'kysely';
 import pg from 'pg';
+import { pino } from 'pino';
 import { expect } from 'vitest';
+import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
 import { pickStatement } from '../../src/campaigns/claim/pick-contacts.ts';
 import type { Database, Tx } from '../../src/database/database.ts';
+import { openLease } from '../../src/database/lease.ts';
 import { type SeededCampaign, seedContacts } from '../seed/campaign.ts';
+import { statementCosts } from './statement-cost.ts';
 
 interface PlanNode {
   'Node Type': string;
@@ -122,4 +126,63 @@ export async function analyzeOnOld(database: Database, ...tables: string[]): Pro
     if (!rows[0]!.old) return;
     for (const table of tables) await sql`analyze ${sql.table(table)}`.execute(db);
   });
+}
+
+/** A running campaign, due now, of whose contacts half are done. */
+export async function seedClaimable(database: Database, contacts: number): Promise<SeededCampaign> {
+  const campaign = await seedContacts(database, contacts, contacts / 2);
+  await database.inEngine(({ db }) =>
+    sql`with lanes as (insert into campaign_lanes select ${campaign.workspaceId}, ${campaign.campaignId}, i, 'Etc/GMT+' || i,
+        'epoch', 'epoch' from generate_series(1, 3) as i)
+      update campaigns set status = 'running', max_concurrency = 500, pending = ${contacts / 2}, done = ${contacts / 2} where id = ${campaign.campaignId}`.execute(
+      db,
+    ),
+  );
+  // As adding contacts does: without statistics the writes by ID read them all.
+  await database.inEngine(({ db }) => sql`analyze campaign_contacts`.execute(db));
+  return campaign;
+}
+
+/** The statements of a claim of 50 by what each is for, and the buffers that one may touch, however many contacts wait. */
+const claimStatements: [name: string, text: RegExp, most: number][] = [
+  ['limits', /from workspaces where id.*for no key update/s, 10],
+  ['lock', /from campaigns c\s+join workspaces/, 40],
+  ['room', /as live,/, 40],
+  ['lanes', /from campaign_lanes l join/, 20],
+  ['pick', /cross join lateral.*for update skip locked/s, 450],
+  ['attempts', /having count/, 200],
+  ['queue', /insert into calls/, 1200],
+  ['dialing', /set state = 'dialing'/, 1000],
+  ['count', /update campaigns set in_flight/, 20],
+  ['usage', /insert into workspace_usage/, 20],
+];
+
+/** The buffers of each statement of the second claim of a campaign, in a workspace with every limit. */
+export async function claimCosts(database: Database, contacts: number): Promise<Record<string, number>> {
+  const campaign = await seedClaimable(database, contacts);
+  await database.inEngine(({ db }) =>
+    sql`update workspaces set max_concurrent_calls = 1000, max_calls_per_day = 1000, max_attempts_per_person_per_day = 3
+      where id = ${campaign.workspaceId}`.execute(db),
+  );
+  const lease = await openLease({ database, seconds: 300, log: pino({ level: 'silent' }) });
+  const terms = { serverId: lease.serverId(), free: 50, isSimulated: () => true };
+  await claimContacts(database, campaign, { ...terms, now: new Date() }, async () => {});
+  const costs = await statementCosts(database, async (measured) => {
+    const { calls } = await claimContacts(measured, campaign, { ...terms, now: new Date() }, async () => {});
+    expect(calls).toHaveLength(50);
+  });
+  await lease.release();
+  return Object.fromEntries(
+    costs.map(({ text, buffers }) => [claimStatements.find(([, pattern]) => pattern.test(text))?.[0] ?? text, buffers]),
+  );
+}
+
+/** Expects every statement of a claim to touch as many buffers at much as at little, but for a level of an index. */
+export async function expectEqualStatements(database: Database, little: number, much: number): Promise<void> {
+  const few = await claimCosts(database, little);
+  const many = await claimCosts(database, much);
+  for (const [name, , most] of claimStatements) {
+    const fits = few[name]! <= most && many[name]! <= Math.min(most, LEVEL_MORE * few[name]! + 50);
+    expect({ name, few: few[name], many: many[name], fits }).toMatchObject({ fits: true });
+  }
 }
