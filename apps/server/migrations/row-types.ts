@@ -8,6 +8,7 @@ const known: Record<string, string> = {
   'campaign_contacts.values': '(string | null)[]',
   'campaigns.metadata': 'Record<string, string>',
   'contact_list_entries.values': '(string | null)[]',
+  'contact_list_uploads.format': 'object',
   'events.data': 'object',
   'phone_numbers.sip_transport': "'auto' | 'udp' | 'tcp' | 'tls'",
   'run_signals.data': 'object',

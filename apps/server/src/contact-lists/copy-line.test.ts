@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { copyLines } from './copy-line.ts';
-import type { ReadContact } from './reading/read-contacts.ts';
+import type { ReadContact } from './reading/check-row.ts';
 
 const contact = (values: string[], more: Partial<ReadContact> = {}): ReadContact => ({
   row: 2,

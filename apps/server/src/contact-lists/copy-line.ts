@@ -1,4 +1,4 @@
-import type { ReadContact } from './reading/read-contacts.ts';
+import type { ReadContact } from './reading/check-row.ts';
 
 const SPECIAL = /[\\\t\n\r]/;
 const ARRAY_SPECIAL = /["\\\t\n\r]/;

@@ -35,7 +35,13 @@ async function newUpload({ objects, clock, limits }: ContactListDeps): Promise<N
 export async function createList(
   deps: ContactListDeps,
   workspaceId: string,
-  wanted: { name: string; type: 'contacts' | 'dnd'; defaultCountry: string | undefined; fileName: string },
+  wanted: {
+    name: string;
+    type: 'contacts' | 'dnd';
+    defaultCountry: string | undefined;
+    fileName: string;
+    phoneColumn: string | undefined;
+  },
   actorOf: ActorOf,
 ): Promise<{ list: ListRow; upload: UploadRow; signed: SignedUpload }> {
   const { signed, ...fresh } = await newUpload(deps);
@@ -51,7 +57,8 @@ export async function createList(
       updated_at: fresh.now,
     });
     const actor = actorOf('contact_list.created', 'contact_list', toId('list', id));
-    const upload = await insertUpload(tx, { ...fresh, listId: id, fileName: wanted.fileName }, actor);
+    const { fileName, phoneColumn } = wanted;
+    const upload = await insertUpload(tx, { ...fresh, listId: id, fileName, phoneColumn }, actor);
     return { list, upload, signed };
   });
 }
@@ -63,7 +70,7 @@ export async function createList(
 export async function createUpload(
   deps: ContactListDeps,
   workspaceId: string,
-  wanted: { listId: string; fileName: string },
+  wanted: { listId: string; fileName: string; phoneColumn?: string | undefined },
   actorOf: ActorOf,
 ): Promise<{ upload: UploadRow; signed: SignedUpload }> {
   const { signed, ...fresh } = await newUpload(deps);

@@ -2,13 +2,16 @@ import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
+import { refuse } from '../phone-numbers/check-sip-config.ts';
 import { notFound } from '../service-error.ts';
+import { countryFaults } from './check-country.ts';
 import { confirmUpload } from './confirm-upload.ts';
 import { createList, createUpload } from './create-upload.ts';
 import { deleteList } from './delete-list.ts';
 import type { ContactListDeps } from './deps.ts';
 import { entryPage } from './entry-store.ts';
 import { shapeList } from './list.ts';
+import { previewUpload } from './preview-upload.ts';
 import { signedUpload } from './signed-upload.ts';
 import { findList, latestUploads, listPage, uploadPage } from './store.ts';
 import { shapeUpload, type UploadRow } from './upload.ts';
@@ -24,6 +27,7 @@ type Ids =
   | 'listContactListUploads'
   | 'createContactListUpload'
   | 'getContactListUpload'
+  | 'previewContactListUpload'
   | 'streamContactListUploadEvents'
   | 'confirmContactListUpload';
 
@@ -56,8 +60,9 @@ export function contactListOperations(deps: ContactListDeps) {
     },
 
     createContactList: async ({ body }, context) => {
-      const { name, fileName, type = 'contacts', defaultCountry } = body;
-      const wanted = { name, fileName, type, defaultCountry };
+      const { name, fileName, type = 'contacts', defaultCountry, phoneColumn } = body;
+      refuse(countryFaults(defaultCountry, '/body/defaultCountry'));
+      const wanted = { name, fileName, type, defaultCountry, phoneColumn };
       const { list, upload, signed } = await createList(deps, context.workspaceId, wanted, actorOf(context));
       const uploadDetails = shapeUpload(upload);
       const place = { uploadDetails, uploadUrl: signed.url, uploadHeaders: signed.headers };
@@ -100,7 +105,7 @@ export function contactListOperations(deps: ContactListDeps) {
     },
 
     createContactListUpload: async ({ path, body }, context) => {
-      const wanted = { listId: fromId(path.id), fileName: body.fileName };
+      const wanted = { listId: fromId(path.id), ...body };
       const { upload, signed } = await createUpload(deps, context.workspaceId, wanted, actorOf(context));
       const { id, status, fileName, storageKey, createdAt } = shapeUpload(upload);
       const place = { uploadUrl: signed.url, uploadHeaders: signed.headers };
@@ -113,6 +118,11 @@ export function contactListOperations(deps: ContactListDeps) {
       if (!upload) throw notFound();
       return { status: 200, body: await present(upload) };
     },
+
+    previewContactListUpload: async ({ path }, { workspaceId }) => ({
+      status: 200,
+      body: await previewUpload(deps, workspaceId, uploadIds(path)),
+    }),
 
     streamContactListUploadEvents: async ({ path, headers }, { workspaceId, signal }) => {
       const reader = { workspaceId, lastEventId: headers['Last-Event-ID'], signal };

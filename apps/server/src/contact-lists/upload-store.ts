@@ -10,7 +10,15 @@ type Change = Omit<Updateable<Schema['contact_list_uploads']>, 'status' | 'revis
 /** Adds an upload that waits for its file. */
 export async function insertUpload(
   tx: WorkspaceTx,
-  upload: { id: string; listId: string; fileName: string; storageKey: string; urlExpiresAt: Date; now: Date },
+  upload: {
+    id: string;
+    listId: string;
+    fileName: string;
+    phoneColumn?: string | undefined;
+    storageKey: string;
+    urlExpiresAt: Date;
+    now: Date;
+  },
   actor: AuditEntry | undefined,
 ): Promise<UploadRow> {
   const row: Insertable<Schema['contact_list_uploads']> = {
@@ -18,6 +26,7 @@ export async function insertUpload(
     id: upload.id,
     list_id: upload.listId,
     file_name: upload.fileName,
+    phone_column: upload.phoneColumn ?? null,
     storage_key: upload.storageKey,
     status: 'pending',
     url_expires_at: upload.urlExpiresAt,

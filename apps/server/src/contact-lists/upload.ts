@@ -50,6 +50,7 @@ export function shapeUpload(row: UploadRow): ContactListUpload {
       errors: row.error_rows,
     }),
     ...(row.error_report_key && { errorReportStorageKey: row.error_report_key }),
+    ...(row.format && { format: row.format as ContactListUpload['format'] & object }),
     ...(row.failure_code && {
       failure: { code: row.failure_code as FailureCode, message: row.failure_message ?? '' },
     }),

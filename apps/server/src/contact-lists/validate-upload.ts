@@ -35,7 +35,11 @@ export async function validateUpload(
     connection: database.connection,
     workspaceId,
     uploadId,
-    options: { defaultCountry: defaultCountry ?? undefined, limits: deps.limits },
+    options: {
+      defaultCountry: defaultCountry ?? undefined,
+      phoneColumn: upload.phone_column ?? undefined,
+      limits: deps.limits,
+    },
   };
   const worker = new Worker(program, { workerData: work, resourceLimits: THREAD_MEMORY });
   let content: AsyncIterator<Uint8Array> | undefined;
@@ -125,11 +129,12 @@ async function end(
       duplicate_rows: result.duplicateRows,
       error_rows: result.errorRows,
       error_report_key: reportKey ?? null,
+      format: result.format ? JSON.stringify(result.format) : null,
     };
     if (!failure) {
       await moveUpload(tx, uploadId, 'validated', { ...counts, validated_at: now }, now);
     } else {
-      const change = { ...counts, failure_code: failure.code, failure_message: failure.message.slice(0, 1024) };
+      const change = { ...counts, failure_code: failure.code, failure_message: failure.message };
       const failed = await moveUpload(tx, uploadId, 'failed', change, now);
       if (failed) await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
     }

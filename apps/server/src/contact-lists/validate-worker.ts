@@ -6,7 +6,7 @@ import pg from 'pg';
 import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams';
 import { type CopyLines, copyLines } from './copy-line.ts';
 import { errorReportLines } from './reading/error-report.ts';
-import { FileFault } from './reading/file-fault.ts';
+import { FileFault, shapeFault } from './reading/file-fault.ts';
 import { type ContactBatch, readContacts } from './reading/read-contacts.ts';
 import { uploadLock } from './upload-lock.ts';
 import { ask, type ValidationResult, type ValidationWork } from './validation-channel.ts';
@@ -79,6 +79,7 @@ async function validate(result: ValidationResult): Promise<void> {
     if (batch.contacts.length > 0) await staging.write(lines(batch.contacts), batch.contacts.length);
   };
   for await (const batch of readContacts(file(), options)) {
+    result.format = batch.format;
     result.totalRows += batch.rows;
     result.validRows += batch.contacts.length;
     result.invalidRows += batch.invalidRows.length;
@@ -107,8 +108,7 @@ async function main(): Promise<void> {
       await validate(result);
     } catch (error) {
       if (!(error instanceof FileFault)) throw error;
-      const code = error.code === 'no_valid_row' ? 'no_valid_rows' : error.code;
-      result.failure = { code, message: error.message };
+      result.failure = shapeFault(error);
     }
     await ask(port, 'done', { result });
   }

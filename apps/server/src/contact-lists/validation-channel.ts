@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Connection } from '../database/connection.ts';
+import type { FileFormat } from './reading/file-format.ts';
 import type { ReadOptions } from './reading/read-contacts.ts';
 import type { FailureCode } from './upload.ts';
 
@@ -20,6 +21,8 @@ export interface ValidationResult {
   duplicateRows: number;
   /** The first 1,000 invalid rows. */
   errorRows: number[];
+  /** Absent where nothing could be read. */
+  format?: FileFormat;
   failure?: { code: FailureCode; message: string };
 }
 

@@ -19,6 +19,7 @@ import * as hotRows from '../../migrations/0016-hot-rows.ts';
 import * as liveCallsOfNumber from '../../migrations/0018-live-calls-of-number.ts';
 import * as webhookQueue from '../../migrations/0019-webhook-queue.ts';
 import * as simulatorWall from '../../migrations/0020-simulator-wall.ts';
+import * as fileFormat from '../../migrations/0022-file-format.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -41,6 +42,7 @@ const migrations = {
   '0018-live-calls-of-number': liveCallsOfNumber,
   '0019-webhook-queue': webhookQueue,
   '0020-simulator-wall': simulatorWall,
+  '0022-file-format': fileFormat,
 };
 
 /**

@@ -77,9 +77,10 @@ test('faulty and duplicate rows are counted, reported and left out', async () =>
   expect(report.headers.get('content-disposition')).toContain('attachment');
   const lines = (await report.text()).split('\r\n');
   expect(lines[0]).toBe('row,column,value,code,reason');
-  expect(lines.slice(1, -1).map((line) => line.split(',')[0])).toEqual(['3', '6', '7', '8']);
-  expect(lines[2]).toContain('timezone,Mars/Olympus,invalid_timezone');
-  expect(lines[3]).toMatch(/^7,phone,"'=HYPERLINK/);
+  expect(lines.slice(1, -1).map((line) => line.split(',')[0])).toEqual(['3', '4', '6', '7', '8']);
+  expect(lines[2]).toContain('duplicate,"Row 2 has this number already');
+  expect(lines[3]).toContain('timezone,Mars/Olympus,invalid_timezone');
+  expect(lines[4]).toMatch(/^7,phone,"'=HYPERLINK/);
 });
 
 describe('a file that cannot be imported', () => {

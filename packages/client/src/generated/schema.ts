@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Create a contact list
-         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8 or UTF-16 (anything else is read as windows-1252), its cells parted by comma, semicolon, tab or `|`. It needs a column `phone_number`, `phone`, `phonenumber`, `mobile`, `telephone` or `number`; case, spaces and punctuation don't count. `name` and `timezone` are recognised; every other column becomes a variable of the call. Numbers of a `dnd` list are never called once it is `ready`.
+         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8 or UTF-16 (anything else is read as windows-1252, and said to be a guess), its cells parted by comma, semicolon, tab or `|`. It needs a column of phone numbers: the one that `phoneColumn` names, else `phone_number`, `phone`, `mobile` or whatever people call it in some twenty languages (`Telefon`, `Téléphone`, `电话`, `Cell Phone 1` …), at last `number`. `name` and `timezone` are recognised; every other column becomes a variable of the call. Look at the upload's preview before you confirm. Numbers of a `dnd` list are never called once it is `ready`.
          */
         post: operations["createContactList"];
         delete?: never;
@@ -201,6 +201,37 @@ export interface paths {
          * @description One upload as it is now, with a fresh URL of its error report where there is one.
          */
         get: operations["getContactListUpload"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/contact-lists/{id}/uploads/{uploadID}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description Upload ID.
+                 * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60720
+                 */
+                uploadID: components["schemas"]["UploadId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Preview an upload
+         * @description How the uploaded file is read: the columns found, which of them holds the phone numbers, the delimiter and the encoding, and the first ten rows as they stand there and as they would be imported, or why not. There is one as soon as the file has come, also where the upload has failed, which `failure` explains. To have another column read as the phone number, upload the file again with `phoneColumn`.
+         */
+        get: operations["previewContactListUpload"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2150,11 +2181,31 @@ export interface components {
         };
         /**
          * Format: uri
-         * @description Signed URL of the error report, a CSV file with the columns row, column, value, code and reason. It ends; read the upload again for a fresh one. Absent where every row was valid.
+         * @description Signed URL of the error report, a CSV file with the columns row, column, value, code and reason, of every row that can't be imported, duplicates among them; `code` is a row error code. It ends; read the upload again for a fresh one. Absent where every row can be imported.
          */
         ContactListErrorReportUrl: string;
+        /** @description How the file is read. Look at it where a preview shows strange signs, or everything in one column. */
+        ContactListFileFormat: {
+            /**
+             * @description The encoding of the text.
+             * @enum {string}
+             */
+            encoding: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+            /** @description Whether the encoding is a guess: the file says nothing of it, and is not UTF-8. Signs outside ASCII may be wrong then. Saving as "CSV UTF-8" makes it certain. */
+            encodingGuessed: boolean;
+            /**
+             * @description What stands between two cells, found from the first rows.
+             * @enum {string}
+             */
+            delimiter: "," | ";" | "\t" | "|";
+            /**
+             * @description The column whose cells are read as phone numbers. Absent where none was found.
+             * @example phone
+             */
+            phoneColumn?: string;
+        };
         /**
-         * @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `no_phone_column`: no column bears one of the known names. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid.
+         * @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `no_phone_column`: no column bears one of the known names, or the one that `phoneColumn` gives. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid.
          * @enum {string}
          */
         ContactListUploadFailureCode: "unreadable_file" | "no_phone_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows";
@@ -2183,9 +2234,11 @@ export interface components {
             metadata?: components["schemas"]["ContactListUploadMetadata"];
             /** @description The row numbers of the first 1,000 invalid rows, in the order of the file. Row 1 is the header. Absent until the file has been checked to its end. */
             errors?: number[];
-            /** @description Where the error report stands in the object store. Absent where every row was valid. */
+            /** @description Where the error report stands in the object store. Absent where every row can be imported. */
             errorReportStorageKey?: components["schemas"]["ContactListStorageKey"];
             errorReportUrl?: components["schemas"]["ContactListErrorReportUrl"];
+            /** @description How the file was read. Absent until it has been checked to its end. */
+            format?: components["schemas"]["ContactListFileFormat"];
             /** @description Why it failed. Present when the status is `failed`. */
             failure?: components["schemas"]["ContactListUploadFailure"];
         };
@@ -2230,6 +2283,11 @@ export interface components {
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
         };
+        /**
+         * @description The column that holds the phone numbers, as the file's header names it; case, spaces and punctuation don't count. Without it the column is found by its name.
+         * @example Handy privat
+         */
+        ContactListPhoneColumn: string;
         /** @description A new contact list, and the name of its first file. */
         CreateContactList: {
             fileName: components["schemas"]["ContactListFileName"];
@@ -2240,8 +2298,9 @@ export interface components {
              * @enum {string}
              */
             type?: "contacts" | "dnd";
-            /** @description The country that national numbers are read in, such as `US` for `(415) 555-0100`. Without it only international numbers are valid. Holds for later uploads too. */
+            /** @description The country that numbers without `+` are read in, such as `US` for `(415) 555-0100` and `011 44 20 7946 0000`. Without it only numbers with `+` or `00` are valid. Holds for later uploads too. A country that has no phone numbers of its own, or that there is not, such as `UK` for `GB`, is refused. */
             defaultCountry?: components["schemas"]["Country"];
+            phoneColumn?: components["schemas"]["ContactListPhoneColumn"];
         };
         /** @description The new list, and where to put its file. */
         ContactListCreated: WithRequired<components["schemas"]["ContactList"], "uploadDetails" | "uploadHeaders" | "uploadUrl">;
@@ -2306,6 +2365,7 @@ export interface components {
         /** @description The file to come. */
         CreateContactListUpload: {
             fileName: components["schemas"]["ContactListFileName"];
+            phoneColumn?: components["schemas"]["ContactListPhoneColumn"];
         };
         /** @description The new upload, and where to put its file. */
         ContactListUploadCreated: {
@@ -2316,6 +2376,73 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             uploadUrl: components["schemas"]["ContactListUploadUrl"];
             uploadHeaders: components["schemas"]["ContactListUploadHeaders"];
+        };
+        /** @description One column of the file. */
+        ContactListPreviewColumn: {
+            /**
+             * @description The column's name, made unique where two bear one, and `column_` with its position where it has none.
+             * @example Handy privat
+             */
+            name: string;
+            /**
+             * @description What its cells become. `variable`s reach the call under the column's name.
+             * @enum {string}
+             */
+            use: "phone" | "name" | "timezone" | "variable";
+        };
+        /** @description A row as it would be imported. */
+        ContactListPreviewContact: {
+            phoneNumber: components["schemas"]["E164"];
+            /** @description The number's country. Absent for numbers of none, such as +800. */
+            country?: components["schemas"]["Country"];
+            /**
+             * @description The `name` column. Absent where it is empty.
+             * @example Ana Ruiz
+             */
+            name?: string;
+            /** @description The `timezone` column. Absent where it is empty. */
+            timezone?: components["schemas"]["TimeZone"];
+            /** @description Every other column, column name to cell. */
+            variables: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * @description What is wrong with a row. `missing_phone`: the cell is blank. `invalid_phone`: it holds no number that can be called. `ambiguous_phone`: it can be read as two numbers. `several_phones`: it holds two. `default_country_needed`: a number without `+`, in a list without `defaultCountry`. `duplicate`: a row further up has the number; that one is kept. `invalid_timezone`: no IANA name. `too_many_fields`: more cells than the header. `unnamed_column`: a value below a blank header. `wrong_delimiter`: the row is parted by another delimiter than the header. `row_too_long`: over the cap. `unclosed_quote`: a quote that nothing closes. Values may grow.
+         * @enum {string}
+         */
+        ContactListRowErrorCode: "missing_phone" | "invalid_phone" | "ambiguous_phone" | "several_phones" | "default_country_needed" | "duplicate" | "invalid_timezone" | "too_many_fields" | "unnamed_column" | "wrong_delimiter" | "row_too_long" | "unclosed_quote";
+        /** @description One thing wrong with a row. */
+        ContactListRowError: {
+            /** @description The column's name; empty where the whole row is meant. */
+            column: string;
+            /** @description What stands there, at most its first 1,000 characters. */
+            value: string;
+            code: components["schemas"]["ContactListRowErrorCode"];
+            /** @description The same for a person, with what would be right. */
+            reason: string;
+        };
+        /** @description One of the file's first rows. It has either a `contact` or `errors`. */
+        ContactListPreviewRow: {
+            /** @description Row number in the file, from 1. Row 1 is the header. */
+            row: number;
+            /** @description The cells as they stand in the file. */
+            cells: string[];
+            /** @description The row as it would be imported. */
+            contact?: components["schemas"]["ContactListPreviewContact"];
+            /** @description Why it would not be. */
+            errors?: components["schemas"]["ContactListRowError"][];
+        };
+        /** @description How the beginning of an uploaded file is read. */
+        ContactListUploadPreview: {
+            /** @description How the file's beginning is read. Absent where it can't be. */
+            format?: components["schemas"]["ContactListFileFormat"];
+            /** @description The columns found, in the file's order. */
+            columns: components["schemas"]["ContactListPreviewColumn"][];
+            /** @description The first ten rows below the header. */
+            rows: components["schemas"]["ContactListPreviewRow"][];
+            /** @description Why the file can't be imported, as far as its beginning shows. Absent otherwise. */
+            failure?: components["schemas"]["ContactListUploadFailure"];
         };
         /**
          * @description `upload.` and the status that the upload has now, or `upload.progress` while rows are read.
@@ -5949,6 +6076,56 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewContactListUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description Upload ID.
+                 * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60720
+                 */
+                uploadID: components["schemas"]["UploadId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The beginning of the file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListUploadPreview"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The file has not come yet, or is gone. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -3,6 +3,13 @@ import { FileFault } from './file-fault.ts';
 
 const BLOCK_BYTES = 64 * 1024;
 
+/** How a text's bytes are read. */
+export interface TextEncoding {
+  encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+  /** Whether nothing in the file says so. */
+  encodingGuessed: boolean;
+}
+
 const BINARY_FILES: [magic: number[], message: string][] = [
   [[0x50, 0x4b, 0x03, 0x04], 'This is an Excel workbook (or a zip file). Save it as CSV and upload that.'],
   [[0xd0, 0xcf, 0x11, 0xe0], 'This is an old Excel workbook. Save it as CSV and upload that.'],
@@ -47,10 +54,11 @@ function guessUtf16(block: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   return undefined;
 }
 
-function utf16Of(first: Buffer): 'utf-16le' | 'utf-16be' | undefined {
-  if (startsWith(first, [0xff, 0xfe])) return 'utf-16le';
-  if (startsWith(first, [0xfe, 0xff])) return 'utf-16be';
-  return guessUtf16(first);
+function utf16Of(first: Buffer): TextEncoding | undefined {
+  if (startsWith(first, [0xff, 0xfe])) return { encoding: 'utf-16le', encodingGuessed: false };
+  if (startsWith(first, [0xfe, 0xff])) return { encoding: 'utf-16be', encodingGuessed: false };
+  const encoding = guessUtf16(first);
+  return encoding && { encoding, encodingGuessed: true };
 }
 
 /** The block without a UTF-8 character that its end has cut in two. */
@@ -69,11 +77,15 @@ function withoutCutCharacter(block: Buffer): Buffer {
 /**
  * Decodes a text file in UTF-8 (with or without byte order mark), UTF-16, or, where the first 64 KiB block with a
  * letter outside ASCII is not UTF-8, windows-1252, which is what spreadsheets save as "CSV".
+ * @param tell is called before the text that is read so; not at all for ASCII, which is UTF-8
  * @returns the text in pieces of at most 64 KiB characters, without a byte order mark; the pieces don't depend on how
  * the source was cut.
  * @throws FileFault `unreadable_file` for an empty or binary file, with what to do about it.
  */
-export async function* decode(source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* decode(
+  source: AsyncIterable<Uint8Array>,
+  tell: (encoding: TextEncoding) => void = () => {},
+): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined;
   let wide = false;
   let first = true;
@@ -84,15 +96,22 @@ export async function* decode(source: AsyncIterable<Uint8Array>): AsyncGenerator
       if (binary) throw new FileFault('unreadable_file', binary[1]);
       const utf16 = utf16Of(block);
       wide = utf16 !== undefined;
-      if (utf16) decoder = new TextDecoder(utf16);
-      else if (startsWith(block, [0xef, 0xbb, 0xbf])) decoder = new TextDecoder('utf-8');
+      if (utf16) {
+        decoder = new TextDecoder(utf16.encoding);
+        tell(utf16);
+      }
+      if (startsWith(block, [0xef, 0xbb, 0xbf])) decoder = new TextDecoder('utf-8');
     }
     if (!wide && block.includes(0)) throw notText();
     if (!decoder && isAscii(block)) {
       yield block.toString('latin1');
       continue;
     }
-    decoder ??= new TextDecoder(isUtf8(withoutCutCharacter(block)) ? 'utf-8' : 'windows-1252', { ignoreBOM: true });
+    if (!decoder) {
+      const isUnicode = isUtf8(withoutCutCharacter(block));
+      decoder = new TextDecoder(isUnicode ? 'utf-8' : 'windows-1252', { ignoreBOM: true });
+      if (!isUnicode) tell({ encoding: 'windows-1252', encodingGuessed: true });
+    }
     const text = decoder.decode(block, { stream: true });
     if (wide && text.includes('\0')) throw notText();
     yield text;

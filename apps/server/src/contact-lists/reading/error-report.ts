@@ -1,5 +1,5 @@
+import type { components } from '@trunkline/client/schema';
 import { guardCell } from './cell-guard.ts';
-import type { PhoneNumberFault } from './phone-fault.ts';
 
 /** One thing wrong with one row of the file. */
 export interface RowFault {
@@ -9,12 +9,13 @@ export interface RowFault {
   column: string;
   /** What stands there. */
   value: string;
-  code: PhoneNumberFault['code'] | 'invalid_timezone' | 'too_many_fields' | 'row_too_long' | 'unclosed_quote';
+  code: components['schemas']['ContactListRowErrorCode'];
   /** What is wrong, for a person. */
   reason: string;
 }
 
-const MAX_VALUE_LENGTH = 1000;
+/** In characters; of a longer cell the beginning is shown. */
+export const MAX_VALUE_LENGTH = 1000;
 
 /** The first line of an error report. */
 export const ERROR_REPORT_HEADER = 'row,column,value,code,reason\r\n';

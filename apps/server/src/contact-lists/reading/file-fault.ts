@@ -16,3 +16,9 @@ export class FileFault extends Error {
     this.code = code;
   }
 }
+
+/** What a client is told of it. */
+export const shapeFault = ({ code, message }: FileFault) => ({
+  code: code === 'no_valid_row' ? ('no_valid_rows' as const) : code,
+  message: message.slice(0, 1024),
+});

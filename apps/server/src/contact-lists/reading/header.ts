@@ -1,11 +1,14 @@
 import { unguardCell } from './cell-guard.ts';
 import { FileFault } from './file-fault.ts';
+import { findPhoneColumn, plainTitle } from './phone-names.ts';
 import { isPhoneNumberLike } from './phone-number.ts';
 
 /** Where the recognised columns stand, and what the others are called. Positions count from 0. */
 export interface Header {
   /** Fields that a row may have. */
   width: number;
+  /** The same with the blank ones at the header's end, which may stand there and hold nothing. */
+  blankWidth: number;
   phone: number;
   name: number | undefined;
   timezone: number | undefined;
@@ -15,12 +18,9 @@ export interface Header {
   columns: string[];
 }
 
-const PHONE_NAMES = ['phonenumber', 'phone', 'mobile', 'telephone', 'number'];
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 const MAX_NAME_LENGTH = 64;
 const MAX_SHOWN_COLUMNS = 10;
-
-const plain = (title: string) => title.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /** Gives every column a name of its own: what can't be a name becomes `column_N`, the second `city` is `city_2`. */
 function uniqueNames(titles: string[]): string[] {
@@ -37,32 +37,43 @@ function uniqueNames(titles: string[]): string[] {
 
 /**
  * Reads the header row. Case, spaces and punctuation of recognised names don't matter; where several columns could hold
- * the phone number, `phone_number` goes before `phone`, `mobile`, `telephone` and `number`, and the others are variables.
+ * the phone number, `phone_number` goes before `phone`, `mobile`, `telephone`, then what people call it elsewhere, and
+ * `number` comes last; the others are variables.
  * @param fields the cells of the first row that isn't empty
  * @param maxColumns most columns that a file may have
+ * @param phoneColumn the column that holds the numbers, where somebody has named it
  * @throws FileFault `no_phone_column`, which lists what was found, and `too_many_columns`
  */
-export function readHeader(fields: string[], maxColumns: number): Header {
+export function readHeader(fields: string[], maxColumns: number, phoneColumn?: string): Header {
   let width = fields.length;
   while (width > 0 && fields[width - 1]!.trim() === '') width -= 1;
   if (width > maxColumns) {
     throw new FileFault('too_many_columns', `The file has ${width} columns; at most ${maxColumns} are read.`);
   }
   const titles = fields.slice(0, width).map((field) => unguardCell(field.trim()).trim().slice(0, MAX_NAME_LENGTH));
-  const keys = titles.map(plain);
-  const found = PHONE_NAMES.map((name) => keys.indexOf(name)).find((index) => index !== -1);
-  if (found === undefined) throw noPhoneColumn(titles);
   const names = uniqueNames(titles);
-  const column = (key: string) => (keys.includes(key) ? keys.indexOf(key) : undefined);
+  const phone = phoneColumn === undefined ? findPhoneColumn(titles) : namedColumn(names, phoneColumn);
+  if (phone === undefined) throw noPhoneColumn(titles, phoneColumn);
+  const keys = titles.map(plainTitle);
+  const column = (key: string) => {
+    const found = keys.findIndex((each, index) => each === key && index !== phone);
+    return found === -1 ? undefined : found;
+  };
   const name = column('name');
   const timezone = column('timezone');
   const variables = names
     .map((variable, index) => ({ name: variable, column: index }))
-    .filter((variable) => ![found, name, timezone].includes(variable.column));
-  return { width, phone: found, name, timezone, variables, columns: names };
+    .filter((variable) => ![phone, name, timezone].includes(variable.column));
+  return { width, blankWidth: fields.length, phone, name, timezone, variables, columns: names };
 }
 
-function noPhoneColumn(titles: string[]): FileFault {
+function namedColumn(names: string[], wanted: string): number | undefined {
+  const exact = names.indexOf(wanted.trim());
+  const found = exact === -1 ? names.map(plainTitle).indexOf(plainTitle(wanted)) : exact;
+  return found === -1 ? undefined : found;
+}
+
+function noPhoneColumn(titles: string[], phoneColumn: string | undefined): FileFault {
   const data = titles.find(isPhoneNumberLike);
   if (data !== undefined) {
     return new FileFault(
@@ -72,8 +83,10 @@ function noPhoneColumn(titles: string[]): FileFault {
   }
   const shown = titles.slice(0, MAX_SHOWN_COLUMNS).map((title) => `"${title}"`);
   if (titles.length > shown.length) shown.push(`${titles.length - shown.length} more`);
-  return new FileFault(
-    'no_phone_column',
-    `No column holds phone numbers. Found: ${shown.join(', ')}. Name one of them phone_number, phone, mobile, telephone or number.`,
-  );
+  const found = `Found: ${shown.join(', ')}.`;
+  if (phoneColumn !== undefined) {
+    return new FileFault('no_phone_column', `No column is called "${phoneColumn}", as phoneColumn says. ${found}`);
+  }
+  const advice = 'Name one of them phone_number, or create the upload with phoneColumn, the name of the right one.';
+  return new FileFault('no_phone_column', `No column holds phone numbers by its name. ${found} ${advice}`);
 }

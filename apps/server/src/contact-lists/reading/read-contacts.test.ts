@@ -82,6 +82,7 @@ describe('readContacts', () => {
       },
     ]);
     expect(read.faults.map(({ row, column, value, code }) => [row, column, value, code])).toEqual([
+      [5, 'Phone Number', '2125550142', 'duplicate'],
       [6, 'Phone Number', '911', 'invalid_phone'],
       [7, 'Phone Number', '', 'missing_phone'],
       [8, 'Time Zone', 'Mars/Phobos', 'invalid_timezone'],
@@ -90,6 +91,43 @@ describe('readContacts', () => {
     ]);
     expect(read.invalidRows).toEqual([6, 7, 8, 9, 12]);
     expect([read.rows, read.duplicates]).toEqual([10, 1]);
+  });
+
+  it('tells of every duplicate which row it repeats', async () => {
+    const read = await readAll('name,phone\nA,+14155550100\nB,+14155550101\nC,(415) 555-0100\n', {
+      defaultCountry: 'US',
+    });
+    expect(read.duplicates).toBe(1);
+    expect(read.invalidRows).toEqual([]);
+    const reason = 'Row 2 has this number already, and is kept.';
+    expect(read.faults).toEqual([{ row: 4, column: 'phone', value: '(415) 555-0100', code: 'duplicate', reason }]);
+  });
+
+  it.each([
+    ['a value below a blank title', 'phone,name,\n+14155550100,Ann,x\n', 'unnamed_column', 'no name for column 3'],
+    ['a field too many', 'phone,name\n+14155550100,Ann,x\n', 'too_many_fields', 'Put quotes around'],
+    [
+      'another delimiter than the header has',
+      'phone;name\n+14155550100,Ann\n',
+      'wrong_delimiter',
+      'parted by ";", this row by ","',
+    ],
+    ['tabs below commas', 'phone,name\n+14155550100\tAnn\n', 'wrong_delimiter', 'this row by tabs'],
+  ])('advises on %s', async (_, content, code, reason) => {
+    const read = await readAll(`${content}+14155550199\n`);
+    expect(read.faults).toMatchObject([{ code, reason: expect.stringContaining(reason) }]);
+  });
+
+  it('says how it reads the file, and whether that is a guess', async () => {
+    const format = async (content: string | Uint8Array) => (await readAll(content)).batches.at(-1)!.format;
+    const utf8 = { encoding: 'utf-8', encodingGuessed: false, delimiter: ';', phoneColumn: 'Tel' };
+    expect(await format('Tel;Ort\n+14155550100;Berlin')).toEqual(utf8);
+    expect(await format('Tel;Ort\n+14155550100;Köln')).toEqual(utf8);
+    const latin = Buffer.from('Tel;Ort\n+14155550100;Köln', 'latin1');
+    expect(await format(latin)).toEqual({ ...utf8, encoding: 'windows-1252', encodingGuessed: true });
+    const wide = Buffer.from('\ufeffTel\n+14155550100', 'utf16le');
+    expect(await format(wide)).toMatchObject({ encoding: 'utf-16le', encodingGuessed: false, delimiter: ',' });
+    expect(await format(wide.subarray(2))).toMatchObject({ encoding: 'utf-16le', encodingGuessed: true });
   });
 
   it('counts a row with two faults once', async () => {
@@ -116,6 +154,7 @@ describe('readContacts', () => {
     ['no header', '+14155550100,Ann\n', {}, 'no_phone_column', 'first row has to name the columns'],
     ['only a header', 'phone\n', {}, 'no_valid_row', 'no rows'],
     ['no valid row', 'phone\n911\n', {}, 'no_valid_row', 'Not one row'],
+    ['only national numbers', 'phone\n0301234567\n', {}, 'no_valid_row', 'Row 2: A number without + and country code'],
     ['too many rows', 'phone\n+14155550100\n+14155550101\n', { maxRows: 1 }, 'too_many_rows', 'more than 1 rows'],
     ['too many columns', 'phone,a,b\n', { maxColumns: 2 }, 'too_many_columns', '3 columns'],
     ['too many bytes', 'phone\n+14155550100\n', { maxBytes: 10 }, 'file_too_large', '10 bytes'],
@@ -155,10 +194,72 @@ describe('readHeader', () => {
     'Mobile',
     ' telephone ',
     'Number',
-    '"phone-no"phone',
+    '"account"no',
+    '"phone type',
+    '"Fax number',
+    '"Phone Country Code',
+    'tel.',
+    'Phone Number (mobile)',
+    'Cell Phone',
+    'mobilePhone',
+    'Work phone 2',
+    'Contact Phone No.',
+    'Telefon',
+    'Telefonnummer',
+    'Tel.-Nr.',
+    'Handy (privat)',
+    'Rufnummer',
+    'Téléphone',
+    'N° de téléphone portable',
+    'Teléfono',
+    'Número de móvil',
+    'Celular',
+    'Telefone',
+    'Telemóvel',
+    'Numero di telefono',
+    'Cellulare',
+    'Telefoonnummer',
+    'Numer telefonu',
+    'Telefonní číslo',
+    'Telefonszám',
+    'Puhelinnumero',
+    'Mobilnummer',
+    'Cep Telefonu',
+    'Номер телефона',
+    'Мобильный',
+    'Мобільний',
+    'Τηλέφωνο',
+    '电话',
+    '手机号码',
+    '電話番号',
+    '携帯電話',
+    '전화번호',
+    '휴대폰 번호',
+    'رقم الهاتف',
+    'טלפון נייד',
+    'मोबाइल नंबर',
+    'เบอร์โทรศัพท์',
+    'Số điện thoại',
+    'Nomor Telepon',
   ])('finds the phone column in %s, or says that there is none', (title) => {
     if (title.startsWith('"')) expect(() => readHeader(['a', title], 64)).toThrow('No column holds phone numbers');
     else expect(readHeader(['a', title], 64).phone).toBe(1);
+  });
+
+  it('takes the better column, wherever it stands', () => {
+    expect(readHeader(['Number', 'Telefon'], 64).phone).toBe(1);
+    expect(readHeader(['Number', 'Home phone', 'Telefon'], 64).phone).toBe(2);
+    expect(readHeader(['Phone type', 'Number'], 64).phone).toBe(1);
+  });
+
+  it('takes the column that is named, whatever it is called', () => {
+    const titles = ['Phone', 'Kontakt  (privat)', 'name', 'Kontakt'];
+    expect(readHeader(titles, 64, 'Kontakt').phone).toBe(3);
+    expect(readHeader(titles, 64, 'kontakt privat').phone).toBe(1);
+    expect(readHeader(titles, 64, 'name')).toMatchObject({ phone: 2, name: undefined });
+    expect(() => readHeader(titles, 64, 'Fon')).toThrow(
+      'No column is called "Fon", as phoneColumn says. Found: "Phone"',
+    );
   });
 
   it('prefers phone_number, and keeps the others as variables', () => {
@@ -237,7 +338,7 @@ describe('time zones', () => {
 });
 
 describe('SeenNumbers', () => {
-  it('behaves as a set', () => {
+  it('knows every number, and the row where it was first', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -248,13 +349,13 @@ describe('SeenNumbers', () => {
           { maxLength: 5000 },
         ),
         (numbers) => {
-          const set = new Set<number>();
+          const rows = new Map<number, number>();
           const seen = new SeenNumbers();
-          for (const number of numbers) {
-            expect(seen.add(number)).toBe(!set.has(number));
-            set.add(number);
+          for (const [row, number] of numbers.entries()) {
+            expect(seen.add(number, row)).toBe(rows.get(number));
+            if (!rows.has(number)) rows.set(number, row);
           }
-          expect(seen.size).toBe(set.size);
+          expect(seen.size).toBe(rows.size);
         },
       ),
       { numRuns: 30 },
@@ -263,7 +364,7 @@ describe('SeenNumbers', () => {
 
   it('adds a million neighbouring numbers without slowing down', () => {
     const seen = new SeenNumbers();
-    for (let n = 0; n < 1_000_000; n += 1) seen.add(14_150_000_000 + n);
+    for (let n = 0; n < 1_000_000; n += 1) seen.add(14_150_000_000 + n, n);
     expect(seen.size).toBe(1_000_000);
   });
 });

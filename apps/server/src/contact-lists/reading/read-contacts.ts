@@ -1,12 +1,11 @@
-import { unguardCell } from './cell-guard.ts';
+import { checkRow, type ReadContact } from './check-row.ts';
 import { decode } from './decode.ts';
 import type { RowFault } from './error-report.ts';
 import { FileFault } from './file-fault.ts';
+import type { FileFormat } from './file-format.ts';
 import { type Header, readHeader } from './header.ts';
-import { readPhoneNumber } from './phone-number.ts';
-import { type Row, readRows } from './rows.ts';
+import { readRows } from './rows.ts';
 import { SeenNumbers } from './seen-numbers.ts';
-import { readTimeZone, timeZoneOfCountry } from './time-zone.ts';
 
 /** Caps of one file. */
 export interface ReadLimits {
@@ -24,24 +23,11 @@ export const DEFAULT_READ_LIMITS: ReadLimits = {
   maxRowLength: 64 * 1024,
 };
 
-/** A row that can be imported. */
-export interface ReadContact {
-  row: number;
-  /** E.164 as a whole number, without `+`. */
-  phoneNumber: number;
-  country: string | undefined;
-  name: string | undefined;
-  /** IANA name: the row's own, or that of a country with one clock. */
-  timezone: string | undefined;
-  /** One value for each of the batch's `variables`; blank where the row has none. */
-  values: string[];
-}
-
 /** Some consecutive rows, read. `rows` = contacts + `invalidRows` + `duplicateRows`. */
 export interface ContactBatch {
   variables: readonly string[];
   contacts: ReadContact[];
-  /** Everything wrong with invalid rows; a row can have several faults. */
+  /** Everything wrong with invalid rows, of which one can have several faults, and which row a duplicate repeats. */
   faults: RowFault[];
   /** The positions of the invalid rows. */
   invalidRows: number[];
@@ -49,22 +35,21 @@ export interface ContactBatch {
   rows: number;
   /** Bytes of the file read so far, for progress. */
   bytesRead: number;
+  /** How the file is read, as far as is known by now. */
+  format: FileFormat;
 }
 
 export interface ReadOptions {
   /** ISO 3166-1 alpha-2, to read national numbers. */
   defaultCountry?: string | undefined;
+  /** The column that holds the numbers, where somebody has named it. */
+  phoneColumn?: string | undefined;
   limits?: Partial<ReadLimits>;
 }
 
 /** So few that they are gone again before the garbage collector has to keep them. */
 const BATCH_ROWS = 1000;
 const BATCH_CHARACTERS = 4 * 1024 * 1024;
-
-const ROW_FAULTS = {
-  row_too_long: 'The row is longer than a row may be.',
-  unclosed_quote: 'A quote opens here that nothing closes.',
-};
 
 /** Passes a stream on, counts its bytes, and stops it past the cap. */
 async function* counted(source: AsyncIterable<Uint8Array>, count: { bytes: number }, maxBytes: number) {
@@ -75,59 +60,13 @@ async function* counted(source: AsyncIterable<Uint8Array>, count: { bytes: numbe
   }
 }
 
-/** Finds everything wrong with a row; nothing for a contact. */
-function check(row: Row, header: Header, options: ReadOptions): RowFault[] | ReadContact {
-  const { fields } = row;
-  if (row.fault) {
-    return [{ row: row.row, column: '', value: fields[0]!, code: row.fault, reason: ROW_FAULTS[row.fault] }];
-  }
-  const faults: RowFault[] = [];
-  for (let column = header.width; column < fields.length; column += 1) {
-    if (fields[column]!.trim() === '') continue;
-    const reason = `The row has ${fields.length} fields, the header ${header.width}. Put quotes around a field that holds a delimiter.`;
-    faults.push({
-      row: row.row,
-      column: `column_${column + 1}`,
-      value: fields[column]!,
-      code: 'too_many_fields',
-      reason,
-    });
-    break;
-  }
-  const cell = fields[header.phone] ?? '';
-  const number = readPhoneNumber(cell, options.defaultCountry);
-  if ('code' in number) faults.push({ row: row.row, column: header.columns[header.phone]!, value: cell, ...number });
-  const zoneText = header.timezone === undefined ? '' : unguardCell((fields[header.timezone] ?? '').trim());
-  const zone = zoneText === '' ? undefined : readTimeZone(zoneText);
-  if (zoneText !== '' && !zone) {
-    const reason = 'This is not an IANA time zone name, such as America/New_York.';
-    faults.push({
-      row: row.row,
-      column: header.columns[header.timezone!]!,
-      value: zoneText,
-      code: 'invalid_timezone',
-      reason,
-    });
-  }
-  if (faults.length > 0 || 'code' in number) return faults;
-  const name = header.name === undefined ? '' : unguardCell((fields[header.name] ?? '').trim());
-  return {
-    row: row.row,
-    phoneNumber: number.digits,
-    country: number.country,
-    name: name === '' ? undefined : name,
-    timezone: zone ?? (number.country && timeZoneOfCountry(number.country)),
-    values: header.variables.map(({ column }) => unguardCell((fields[column] ?? '').trim())),
-  };
-}
-
-function emptyBatch(variables: readonly string[]): ContactBatch {
-  return { variables, contacts: [], faults: [], invalidRows: [], duplicateRows: 0, rows: 0, bytesRead: 0 };
+function emptyBatch(variables: readonly string[], format: FileFormat): ContactBatch {
+  return { variables, contacts: [], faults: [], invalidRows: [], duplicateRows: 0, rows: 0, bytesRead: 0, format };
 }
 
 /**
- * Reads the contacts of a CSV file as people have them, in memory that doesn't grow with the file (but for 11 to 22 bytes
- * a number, to find duplicates). After normalising, the first row with a number is kept and the others are counted.
+ * Reads the contacts of a CSV file as people have them, in memory that doesn't grow with the file (but for 16 to 32 bytes
+ * a number, to find duplicates). After normalising, the first row with a number is kept; the others are counted and told.
  * @param source the file's bytes
  * @returns batches of at most 1,000 rows or some 4 million characters; at least one
  * @throws FileFault when the file as a whole can't be imported
@@ -139,15 +78,22 @@ export async function* readContacts(
   const limits = { ...DEFAULT_READ_LIMITS, ...options.limits };
   const count = { bytes: 0 };
   const seen = new SeenNumbers();
+  const format: FileFormat = { encoding: 'utf-8', encodingGuessed: false, delimiter: ',' };
+  const text = decode(counted(source, count, limits.maxBytes), (encoding) => Object.assign(format, encoding));
   let header: Header | undefined;
-  let batch = emptyBatch([]);
+  let batch = emptyBatch([], format);
   let characters = 0;
   let total = 0;
-  for await (const rows of readRows(decode(counted(source, count, limits.maxBytes)), limits.maxRowLength)) {
+  let firstFault: RowFault | undefined;
+  for await (const rows of readRows(text, limits.maxRowLength, (delimiter) => Object.assign(format, { delimiter }))) {
     for (const row of rows) {
       if (!header) {
-        header = readHeader(row.fields, limits.maxColumns);
-        batch = emptyBatch(header.variables.map((variable) => variable.name));
+        header = readHeader(row.fields, limits.maxColumns, options.phoneColumn);
+        format.phoneColumn = header.columns[header.phone]!;
+        batch = emptyBatch(
+          header.variables.map((variable) => variable.name),
+          format,
+        );
         continue;
       }
       total += 1;
@@ -155,26 +101,40 @@ export async function* readContacts(
         throw new FileFault('too_many_rows', `The file has more than ${limits.maxRows} rows. Split it.`);
       }
       batch.rows += 1;
-      const read = check(row, header, options);
+      const read = checkRow(row, header, format, options.defaultCountry);
       if (Array.isArray(read)) {
+        firstFault ??= read[0];
         batch.faults.push(...read);
         batch.invalidRows.push(row.row);
-      } else if (seen.add(read.phoneNumber)) batch.contacts.push(read);
-      else batch.duplicateRows += 1;
+      } else {
+        const first = seen.add(read.phoneNumber, row.row);
+        if (first === undefined) batch.contacts.push(read);
+        else {
+          batch.duplicateRows += 1;
+          batch.faults.push(duplicate(row.row, header, row.fields[header.phone]!, first));
+        }
+      }
       for (const field of row.fields) characters += field.length;
       if (batch.rows < BATCH_ROWS && characters < BATCH_CHARACTERS) continue;
       yield { ...batch, bytesRead: count.bytes };
-      batch = emptyBatch(batch.variables);
+      batch = emptyBatch(batch.variables, format);
       characters = 0;
     }
   }
   if (!header) throw new FileFault('unreadable_file', 'The file is empty.');
-  if (seen.size === 0) {
-    yield { ...batch, bytesRead: count.bytes };
-    throw new FileFault(
-      'no_valid_row',
-      total === 0 ? 'The file has a header and no rows.' : 'Not one row of the file is valid.',
-    );
-  }
   yield { ...batch, bytesRead: count.bytes };
+  if (seen.size === 0) throw noValidRow(firstFault);
+}
+
+const duplicate = (row: number, { columns, phone }: Header, value: string, first: number): RowFault => ({
+  row,
+  column: columns[phone]!,
+  value,
+  code: 'duplicate',
+  reason: `Row ${first} has this number already, and is kept.`,
+});
+
+function noValidRow(first: RowFault | undefined): FileFault {
+  if (!first) return new FileFault('no_valid_row', 'The file has a header and no rows.');
+  return new FileFault('no_valid_row', `Not one row of the file is valid. Row ${first.row}: ${first.reason}`);
 }

@@ -97,9 +97,14 @@ function takeSeparatorLine(text: string): { delimiter: Delimiter | undefined; te
  * An unclosed quote costs its own line only. Rows of blank cells are counted in the numbering, and not returned.
  * @param pieces the text
  * @param maxRowLength the longest record, in characters; longer ones come back as faults, never into memory
+ * @param tell is called with the delimiter before the first records
  * @returns the records in groups, one group for each piece that completes some
  */
-export async function* readRows(pieces: AsyncIterable<string>, maxRowLength: number): AsyncGenerator<Row[]> {
+export async function* readRows(
+  pieces: AsyncIterable<string>,
+  maxRowLength: number,
+  tell: (delimiter: Delimiter) => void = () => {},
+): AsyncGenerator<Row[]> {
   let reader: RowReader | undefined;
   let sample = '';
   for await (const piece of pieces) {
@@ -110,12 +115,12 @@ export async function* readRows(pieces: AsyncIterable<string>, maxRowLength: num
     }
     sample += piece;
     if (sample.length < SAMPLE_CHARACTERS) continue;
-    const begun = begin(sample, maxRowLength);
+    const begun = begin(sample, maxRowLength, tell);
     reader = begun.reader;
     yield reader.read(begun.text, false);
   }
   if (!reader) {
-    const begun = begin(sample, maxRowLength);
+    const begun = begin(sample, maxRowLength, tell);
     reader = begun.reader;
     yield reader.read(begun.text, true);
   } else {
@@ -123,9 +128,11 @@ export async function* readRows(pieces: AsyncIterable<string>, maxRowLength: num
   }
 }
 
-function begin(sample: string, maxRowLength: number) {
-  const { delimiter, text } = takeSeparatorLine(sample);
+function begin(sample: string, maxRowLength: number, tell: (delimiter: Delimiter) => void) {
+  const { delimiter: named, text } = takeSeparatorLine(sample);
   const beginning = text.slice(0, SAMPLE_CHARACTERS);
   const newline = !beginning.includes('\n') && beginning.includes('\r') ? '\r' : '\n';
-  return { reader: new RowReader(delimiter ?? detectDelimiter(beginning), newline, maxRowLength), text };
+  const delimiter = named ?? detectDelimiter(beginning);
+  tell(delimiter);
+  return { reader: new RowReader(delimiter, newline, maxRowLength), text };
 }

@@ -203,6 +203,8 @@ export interface Schema {
     revision: Generated<number>;
     created_at: Date;
     updated_at: Date;
+    phone_column: string | null;
+    format: JSONColumnType<object, string, string> | null;
   };
   contact_lists: {
     workspace_id: string;

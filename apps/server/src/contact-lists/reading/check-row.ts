@@ -1,0 +1,99 @@
+import { unguardCell } from './cell-guard.ts';
+import { DELIMITERS, type Delimiter } from './delimiter.ts';
+import type { RowFault } from './error-report.ts';
+import type { FileFormat } from './file-format.ts';
+import type { Header } from './header.ts';
+import { readPhoneNumber } from './phone-number.ts';
+import type { Row } from './rows.ts';
+import { readTimeZone, timeZoneOfCountry } from './time-zone.ts';
+
+/** A row that can be imported. */
+export interface ReadContact {
+  row: number;
+  /** E.164 as a whole number, without `+`. */
+  phoneNumber: number;
+  country: string | undefined;
+  name: string | undefined;
+  /** IANA name: the row's own, or that of a country with one clock. */
+  timezone: string | undefined;
+  /** One value for each of the batch's `variables`; blank where the row has none. */
+  values: string[];
+}
+
+const ROW_FAULTS = {
+  row_too_long: 'The row is longer than a row may be.',
+  unclosed_quote: 'A quote opens here that nothing closes.',
+};
+
+const shown = (delimiter: Delimiter): string => (delimiter === '\t' ? 'tabs' : `"${delimiter}"`);
+
+/** A row that has only one field because another delimiter than the header's parts it. */
+function otherDelimiter({ row, fields }: Row, header: Header, delimiter: Delimiter): RowFault | undefined {
+  const value = fields[0]!;
+  const other = DELIMITERS.find((each) => each !== delimiter && value.includes(each));
+  if (header.width < 2 || fields.length > 1 || !other) return undefined;
+  const reason = `The header is parted by ${shown(delimiter)}, this row by ${shown(other)}. Use one of them throughout.`;
+  return { row, column: '', value, code: 'wrong_delimiter', reason };
+}
+
+/** The first field that stands below no title. */
+function fieldBeyond({ row, fields }: Row, { width, blankWidth }: Header): RowFault | undefined {
+  for (let at = width; at < fields.length; at += 1) {
+    const value = fields[at]!;
+    if (value.trim() === '') continue;
+    const fault = { row, column: `column_${at + 1}`, value };
+    if (at < blankWidth) {
+      const reason = `The header has no name for column ${at + 1}, which holds something here. Name it there, or empty it.`;
+      return { ...fault, code: 'unnamed_column', reason };
+    }
+    const reason = `The row has ${fields.length} fields, the header ${width}. Put quotes around a field that holds a delimiter.`;
+    return { ...fault, code: 'too_many_fields', reason };
+  }
+  return undefined;
+}
+
+/**
+ * Reads a row below the header.
+ * @returns the contact, or everything that is wrong with the row
+ */
+export function checkRow(
+  row: Row,
+  header: Header,
+  format: Pick<FileFormat, 'delimiter'>,
+  defaultCountry: string | undefined,
+): RowFault[] | ReadContact {
+  const { fields } = row;
+  if (row.fault) {
+    return [{ row: row.row, column: '', value: fields[0]!, code: row.fault, reason: ROW_FAULTS[row.fault] }];
+  }
+  const other = otherDelimiter(row, header, format.delimiter);
+  if (other) return [other];
+  const faults: RowFault[] = [];
+  const beyond = fieldBeyond(row, header);
+  if (beyond) faults.push(beyond);
+  const cell = fields[header.phone] ?? '';
+  const number = readPhoneNumber(cell, defaultCountry);
+  if ('code' in number) faults.push({ row: row.row, column: header.columns[header.phone]!, value: cell, ...number });
+  const zoneText = header.timezone === undefined ? '' : unguardCell((fields[header.timezone] ?? '').trim());
+  const zone = zoneText === '' ? undefined : readTimeZone(zoneText);
+  if (zoneText !== '' && !zone) {
+    const reason = 'This is not an IANA time zone name, such as America/New_York.';
+    faults.push({
+      row: row.row,
+      column: header.columns[header.timezone!]!,
+      value: zoneText,
+      code: 'invalid_timezone',
+      reason,
+    });
+  }
+  if (faults.length > 0 || 'code' in number) return faults;
+  const name = header.name === undefined ? '' : unguardCell((fields[header.name] ?? '').trim());
+  return {
+    row: row.row,
+    phoneNumber: number.digits,
+    country: number.country,
+    name: name === '' ? undefined : name,
+    timezone: zone ?? (number.country && timeZoneOfCountry(number.country)),
+    values: header.variables.map(({ column }) => unguardCell((fields[column] ?? '').trim())),
+  };
+}

@@ -1,0 +1,53 @@
+import { checkRow, type ReadContact } from './check-row.ts';
+import { decode } from './decode.ts';
+import type { RowFault } from './error-report.ts';
+import { FileFault } from './file-fault.ts';
+import type { FileFormat } from './file-format.ts';
+import { type Header, readHeader } from './header.ts';
+import { DEFAULT_READ_LIMITS, type ReadOptions } from './read-contacts.ts';
+import { type Row, readRows } from './rows.ts';
+
+const MOST_ROWS = 10;
+
+/** The beginning of a file, as it stands there and as it is read. */
+export interface FilePreview {
+  /** Absent where the bytes are no text. */
+  format: FileFormat | undefined;
+  /** The first row, where it could not be taken for a header. */
+  titles: string[];
+  header: Header | undefined;
+  rows: { row: Row; read: RowFault[] | ReadContact }[];
+  fault: FileFault | undefined;
+}
+
+/** Reads the header and the first ten rows of a file, and no more of it than that takes. */
+export async function previewContacts(
+  source: AsyncIterable<Uint8Array>,
+  { defaultCountry, phoneColumn, limits }: ReadOptions = {},
+): Promise<FilePreview> {
+  const { maxRowLength, maxColumns } = { ...DEFAULT_READ_LIMITS, ...limits };
+  const format: FileFormat = { encoding: 'utf-8', encodingGuessed: false, delimiter: ',' };
+  const preview: FilePreview = { format: undefined, titles: [], header: undefined, rows: [], fault: undefined };
+  const text = decode(source, (encoding) => Object.assign(format, encoding));
+  const toldDelimiter = (delimiter: FileFormat['delimiter']) => {
+    preview.format = Object.assign(format, { delimiter });
+  };
+  try {
+    for await (const rows of readRows(text, maxRowLength, toldDelimiter)) {
+      for (const row of rows) {
+        if (!preview.header) {
+          preview.titles = row.fields;
+          preview.header = readHeader(row.fields, maxColumns, phoneColumn);
+          format.phoneColumn = preview.header.columns[preview.header.phone]!;
+          continue;
+        }
+        preview.rows.push({ row, read: checkRow(row, preview.header, format, defaultCountry) });
+        if (preview.rows.length === MOST_ROWS) return preview;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error;
+    preview.fault = error;
+  }
+  return preview;
+}
