@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
+import { setKillSwitch } from '../seed/workspace.ts';
 import { until } from '../until.ts';
 import { callsOf, countersOf, dialedWrongly } from './audit.ts';
 import { campaignRow, dialersTurn, shortCalls, startTestDialer, untilCompleted } from './dialing.ts';
@@ -93,11 +94,7 @@ test.concurrent('a workspace that pauses dialing places nothing a second later, 
     const other = await seedCampaign(database, seeded(20));
     const { stop } = await startTestDialer(database, upForASecond);
     await until(async () => (await campaignRow(database, campaignId)).in_flight > 3);
-    const set = (at: Date | null) =>
-      database.inEngine(({ db }) =>
-        sql`update workspaces set dialing_paused_at = ${at} where id = ${workspaceId}`.execute(db),
-      );
-    await set(new Date());
+    await setKillSwitch(database, workspaceId, new Date());
     const pausedAt = Date.now();
     await until(isQuiet(database, campaignId));
     await untilCompleted(database, other.campaignId);
@@ -106,7 +103,7 @@ test.concurrent('a workspace that pauses dialing places nothing a second later, 
     for (const call of await callsOf(database, campaignId)) {
       expect(call.dialed_at!.getTime()).toBeLessThan(pausedAt + 1000);
     }
-    await set(null);
+    await setKillSwitch(database, workspaceId, null);
     await until(async () => (await campaignRow(database, campaignId)).attempts > attempts);
     await stop();
   }));

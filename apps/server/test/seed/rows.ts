@@ -105,7 +105,7 @@ const usual = {
 } satisfies { [Table in keyof Schema]?: () => Partial<Selectable<Schema[Table]>> };
 
 /** A table that tests write to. */
-export type Seeded = keyof typeof usual;
+type Seeded = keyof typeof usual;
 
 /** The columns that a test cares for. */
 export type Given<Table extends Seeded> = Partial<Selectable<Schema[Table]>>;
