@@ -43,6 +43,38 @@ test('an event is kept for the endpoints that want it when it happens, and is no
     expect(await deleteOldEvents(database, later)).toBe(1);
   }));
 
+test('of old events the oldest are erased first, however they came to stand in the table', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await seedWorkspace(database);
+    const values = Array.from({ length: 5002 }, (_, at) => ({
+      workspace_id: workspaceId,
+      resource_id: workspaceId,
+      revision: 5002 - at,
+      id: newUuid(),
+      type: 'upload.pending',
+      data: '{}',
+      created_at: now,
+    }));
+    for (let at = 0; at < values.length; at += 1000)
+      await database.inEngine((tx) =>
+        tx.db
+          .insertInto('events')
+          .values(values.slice(at, at + 1000))
+          .execute(),
+      );
+    let transactions = 0;
+    const once = (fn: Parameters<typeof database.inEngine>[0]) => {
+      transactions += 1;
+      return transactions === 1 ? database.inEngine(fn) : Promise.reject(new Error('The server died.'));
+    };
+    const later = new Date(now.getTime() + 8 * 24 * 3600 * 1000);
+    await expect(deleteOldEvents({ ...database, inEngine: once as Database['inEngine'] }, later)).rejects.toThrow(
+      'died',
+    );
+    const left = await database.inEngine((tx) => tx.db.selectFrom('events').select('revision').execute());
+    expect(left.map(({ revision }) => revision).sort()).toEqual([5001, 5002]);
+  }));
+
 test('several servers hand every event over once, and in order', () =>
   withDatabase(async (database) => {
     const workspaceId = await seedWorkspace(database);
