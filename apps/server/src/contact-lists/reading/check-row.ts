@@ -29,9 +29,10 @@ const shown = (delimiter: Delimiter): string => (delimiter === '\t' ? 'tabs' : `
 
 /** A row that has only one field because another delimiter than the header's parts it. */
 function otherDelimiter({ row, fields }: Row, header: Header, delimiter: Delimiter): RowFault | undefined {
+  if (fields.length > 1 || header.width < 2) return undefined;
   const value = fields[0]!;
   const other = DELIMITERS.find((each) => each !== delimiter && value.includes(each));
-  if (header.width < 2 || fields.length > 1 || !other) return undefined;
+  if (!other) return undefined;
   const reason = `The header is parted by ${shown(delimiter)}, this row by ${shown(other)}. Use one of them throughout.`;
   return { row, column: '', value, code: 'wrong_delimiter', reason };
 }

@@ -16,6 +16,8 @@ const PUNCTUATION = /[\s().\-/[\]~\u00ad\u00b7\u2010-\u2015\u2212\u30fb]/g;
 /** Where national numbers have no prefix, a foreign one without its plus is hardly shorter. */
 const SHORTEST_FOREIGN = 9;
 const SHORTEST_NATIONAL = 5;
+/** Its numbers have one length, and the 1 before them is seldom written. */
+const NORTH_AMERICA = '1';
 
 /** Whether a header cell is really a phone number, so that the file has no header. */
 export const isPhoneNumberLike = (cell: string): boolean => /^\+?[\d\s().\-/]{7,20}$/.test(cell);
@@ -52,8 +54,8 @@ function behindPrefix(bare: string, { internationalPrefix }: DialingPlan): strin
 }
 
 /** Whether people of the country write the number so: with its trunk prefix, or where that isn't written, without. */
-function isUsualForm(bare: string, national: string, reading: Reading): boolean {
-  if (national !== bare) return true;
+function isUsualForm(bare: string, national: string, reading: Reading, { callingCode }: DialingPlan): boolean {
+  if (national !== bare || callingCode === NORTH_AMERICA) return true;
   if (!reading.isOfFixedLength) return false;
   const parsed = parsePhoneNumberFromString(`+${reading.digits}`, { extract: false });
   const forms = [parsed?.formatNational(), parsed?.format('NATIONAL', { nationalPrefix: false })];
@@ -80,7 +82,7 @@ function readDialled(bare: string, plan: DialingPlan): PhoneNumber | PhoneNumber
   }
   const foreign = plan.hasTrunkPrefix || bare.length >= SHORTEST_FOREIGN ? planned(bare) : undefined;
   if (home) {
-    const isCertain = !foreign || foreign.digits === home.digits || isUsualForm(bare, national, home);
+    const isCertain = !foreign || foreign.digits === home.digits || isUsualForm(bare, national, home, plan);
     return isCertain ? found(home) : ambiguous([home, foreign]);
   }
   if (!foreign) return phoneFault('invalid_phone', 'No numbering plan has this number.');
@@ -125,8 +127,9 @@ function isSeveral(text: string, plan: DialingPlan | undefined): boolean {
  */
 export function readPhoneNumber(cell: string, defaultCountry?: string): PhoneNumber | PhoneNumberFault {
   if (E164.test(cell)) {
-    const reading = planned(cell.slice(1));
-    if (reading) return found(reading);
+    const digits = cell.slice(1);
+    const plan = findPlan(digits);
+    if (plan) return { digits: Number(digits), country: plan.country };
   }
   const text = unwrapCell(cell);
   const country = defaultCountry as CountryCode | undefined;
