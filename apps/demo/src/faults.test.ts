@@ -16,6 +16,11 @@ test('the apostrophe that guards a formula is taken off, any other stays', () =>
   expect(readFaults(report).map(({ value }) => value)).toEqual(['=1+1', "'tis nothing"]);
 });
 
+test('a duplicate is no row that cannot be called', () => {
+  const report = `${header}3,phone,+14155550100,duplicate,"Row 2 has this number already, and is kept."\r\n4,phone,,missing_phone,No.\r\n`;
+  expect(readFaults(report).map(({ row }) => row)).toEqual(['4']);
+});
+
 test('a report of nothing', () => {
   expect(readFaults(header)).toEqual([]);
   expect(readFaults('')).toEqual([]);

@@ -18,10 +18,11 @@ function* records(text: string): Generator<string[]> {
   }
 }
 
-/** Reads an error report: a header, then row, column, value, code and reason. */
+/** Reads an error report: a header, then row, column, value, code and reason. Duplicates are called once, so they are left out. */
 export function readFaults(report: string): Fault[] {
   const [, ...rows] = records(report);
-  return rows.map(([row = '', column = '', value = '', , reason = '']) => ({
+  const faulty = rows.filter(([, , , code]) => code !== 'duplicate');
+  return faulty.map(([row = '', column = '', value = '', , reason = '']) => ({
     row,
     column,
     // The report keeps spreadsheets from running a cell as a formula by an apostrophe.

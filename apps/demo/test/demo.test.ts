@@ -33,7 +33,7 @@ test("a small file of one's own: every call, every fault, one line of JSON", { t
   });
   expect(result.callsPerSecond).toBeCloseTo(5 / result.seconds, 0);
   const [, report = ''] = /and 2 more: all of them in (\S+)/.exec(stderr) ?? [];
-  expect((await readFile(report, 'utf8')).trimEnd().split('\r\n')).toHaveLength(8);
+  expect((await readFile(report, 'utf8')).trimEnd().split('\r\n')).toHaveLength(9);
   expect(await demo.leftovers()).toEqual([path.basename(path.dirname(report))]);
 });
 
