@@ -35,6 +35,7 @@ const servers: Record<Kind, () => Promise<Server>> = {
         trustProxy: false,
         draining: new AbortController().signal,
         notReady: async () => undefined,
+        warnings: () => [],
       }),
     ),
   express: async () => {

@@ -38,6 +38,10 @@ import type { Handlers, OperationId } from './http/handler.ts';
 import { createMetrics } from './http/metrics.ts';
 import type { NotReady } from './http/outside.ts';
 import { createRateLimit } from './http/rate-limit.ts';
+import { fileWitness } from './installation/file-witness.ts';
+import { createRestoreGuard } from './installation/restore-guard.ts';
+import { s3Witness } from './installation/s3-witness.ts';
+import type { Witness } from './installation/witness.ts';
 import { every } from './jobs/every.ts';
 import { openJobs } from './jobs/jobs.ts';
 import { auditLogOperations } from './journal/operations.ts';
@@ -47,9 +51,8 @@ import { knowledgeBaseOperations } from './knowledge-bases/operations.ts';
 import { leavePool } from './number-pools/leave-pool.ts';
 import { numberPoolOperations } from './number-pools/operations.ts';
 import { type DiskObjectStore, openDiskObjectStore } from './objects/disk.ts';
-import type { ObjectStore } from './objects/object-store.ts';
 import { objectsRouter } from './objects/router.ts';
-import { openS3ObjectStore } from './objects/s3.ts';
+import { openS3ObjectStore, type S3ObjectStore } from './objects/s3.ts';
 import { createAddressGuard } from './outbound-http/address-guard.ts';
 import { createOutboundHttp } from './outbound-http/guarded-request.ts';
 import { phoneNumberOperations } from './phone-numbers/operations.ts';
@@ -136,11 +139,14 @@ export async function compose(parts: Parts): Promise<Composition> {
         trustProxy: config.trustProxy,
         draining: parts.draining,
         notReady: parts.notReady,
+        warnings: services.restoreGuard.warnings,
         outside,
         ...(overrides.onAnswer && { onAnswer: overrides.onAnswer }),
       }),
     start: async () => {
       for (const provider of providers) await provider.start();
+      await services.restoreGuard.start();
+      loops.push(services.restoreGuard);
       loops.push(startEngine(engine));
       loops.push(await startContactListWork(features.contactLists));
       loops.push(await startKnowledgeBaseWork(features.knowledgeBases));
@@ -176,6 +182,7 @@ async function openServices(parts: Parts) {
   const agents = overrides.agents ?? (await openAgents(parts));
   const metrics = createMetrics();
   registerDatabaseMetrics(metrics.registry, database);
+  const witness = await openWitness(config, objects);
   const notifications = openNotifications({ connection: database.connection, log });
   database.onTold(notifications.notify);
   const guard = createAddressGuard(config.outboundAllowedAddresses ?? { networks: [], hosts: [] });
@@ -186,6 +193,7 @@ async function openServices(parts: Parts) {
     metrics,
     notifications,
     guard,
+    restoreGuard: createRestoreGuard({ database, witness, clock, log, registry: metrics.registry }),
     outbound: createOutboundHttp(guard),
     gateways: overrides.gateways ?? simulated(parts),
     keyRing: createKeyRing({ database, clock, log }),
@@ -223,7 +231,7 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
 
 /** What places and takes calls, and moves campaigns and workflow runs on by itself. */
 function createEngine({ config, database, clock, log }: Parts, services: Services, { webhooks }: Features) {
-  const { agents, gateways, lease, metrics, outbound } = services;
+  const { agents, gateways, lease, metrics, outbound, restoreGuard } = services;
   const { registry } = metrics;
   const { leaseSeconds } = config;
   const onFinished = async (tx: Tx, campaign: CampaignKey) => {
@@ -242,6 +250,7 @@ function createEngine({ config, database, clock, log }: Parts, services: Service
     registry,
     calls,
     owners: [runCallOwner, campaignCallOwner(onFinished, () => claiming.nudge())],
+    guard: restoreGuard,
     agents,
     ask: (call) => askInboundWebhook(webhooks, call),
   });
@@ -333,19 +342,32 @@ function simulated({ config, database, overrides }: Parts): ReadonlyMap<string, 
 const RETENTION_MS = 600_000;
 
 /** S3 where a bucket is configured, else a folder of the data directory. */
-async function openObjects({ config, clock, publicUrl }: Parts, key: Buffer): Promise<ObjectStore | DiskObjectStore> {
-  const { s3Bucket: bucket, s3Region: region, s3Endpoint: endpoint } = config;
-  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config;
-  if (bucket) {
-    const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
-    return openS3ObjectStore({ bucket, region, endpoint, credentials });
-  }
+async function openObjects({ config, clock, publicUrl }: Parts, key: Buffer): Promise<S3ObjectStore | DiskObjectStore> {
+  const bucket = await openBucket(config);
+  if (bucket) return bucket;
   return openDiskObjectStore({
     directory: path.join(config.dataDir, 'objects'),
     secret: createHmac('sha256', key).update('signed object URLs').digest('hex'),
     baseUrl: () => publicUrl,
     clock,
   });
+}
+
+async function openBucket(config: Config): Promise<S3ObjectStore | undefined> {
+  const { s3Bucket: bucket, s3Region: region, s3Endpoint: endpoint } = config;
+  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config;
+  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
+  return bucket === undefined ? undefined : openS3ObjectStore({ bucket, region, endpoint, credentials });
+}
+
+/** The file of the settings, or else an object of the bucket that keeps the files; undefined where there is neither. */
+export async function openWitness(
+  config: Config,
+  objects?: S3ObjectStore | DiskObjectStore,
+): Promise<Witness | undefined> {
+  if (config.witnessPath) return fileWitness(config.witnessPath);
+  const bucket = objects && 'replace' in objects ? objects : await openBucket(config);
+  return bucket && s3Witness(bucket);
 }
 
 /** A file or an HTTP directory where one is configured; else every agent ID is accepted. */

@@ -102,6 +102,11 @@ export const variables = {
     'Access key of the bucket. Without it the AWS credential chain is used.',
   ),
   s3SecretAccessKey: optional('S3_SECRET_ACCESS_KEY', text, 'Secret of the access key.'),
+  witnessPath: optional(
+    'WITNESS_PATH',
+    (value) => path.resolve(value),
+    'File, outside `DATA_DIR`, that keeps how far the database has come, so that a restored one calls nobody twice. With `S3_BUCKET` an object of the bucket by default.',
+  ),
   uploadMaxRows: withDefault('UPLOAD_MAX_ROWS', '1000000', integer(1, 100_000_000), 'Most rows of a contact file.'),
   uploadMaxBytes: withDefault(
     'UPLOAD_MAX_BYTES',
@@ -174,6 +179,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   if (config.agentsFile && config.agentsUrl) faults.push('AGENTS_FILE and AGENTS_URL can not both be set.');
   if (!config.s3AccessKeyId !== !config.s3SecretAccessKey)
     faults.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, or neither.');
+  if (config.witnessPath && !path.relative(config.dataDir, config.witnessPath).startsWith('..'))
+    faults.push('WITNESS_PATH must lie outside DATA_DIR: whatever restores that would restore it too.');
   if (faults.length > 0) throw new ConfigError(faults.join('\n'));
   return config;
 }

@@ -3,7 +3,10 @@ import { parseArgs } from 'node:util';
 import { destination, type Logger, pino } from 'pino';
 import { createKey } from './api-keys/first-key.ts';
 import { systemClock } from './clock.ts';
+import { openWitness } from './compose.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
+import { confirmRestore } from './confirm-restore.ts';
+import type { Database } from './database/database.ts';
 import { stopEmbeddedPostgres } from './database/postgres/embedded.ts';
 import { loadContract } from './http/app.ts';
 import { operationsOf } from './http/contract.ts';
@@ -18,6 +21,8 @@ const USAGE = `trunkline-server [command]
                  --workspace NAME  (default: Default; made where there is none)
                  --name NAME       (default: Made by keys create)
                  --permissions A,B (default: *)
+  confirm-restore
+                 Say that the database was restored on purpose, so that dialing can be resumed.
   stop           Stop the embedded database of DATA_DIR.
 
 Settings come from the environment; docs/operations.md lists them.
@@ -44,16 +49,28 @@ async function main(): Promise<void> {
   const log = pino({ level: config.logLevel, base: null, redact: ROW_VALUES }, destination(2));
   if (command === 'serve') return serve(config, log);
   if (command === 'stop') return stopEmbeddedPostgres(config.dataDir);
-  if (command !== 'migrate' && command !== 'keys create')
+  if (command !== 'migrate' && command !== 'keys create' && command !== 'confirm-restore')
     throw new ConfigError(`Unknown command: ${command}\n\n${USAGE}`);
   const permissions = command === 'keys create' ? permissionsNamed(values.permissions) : [];
   const database = await openMigrated(config, log);
   try {
     if (command === 'migrate') return;
+    if (command === 'confirm-restore') return print(await confirm(config, database));
     print(`${await createKey(database, systemClock, { ...values, permissions })}\n`);
   } finally {
     await database.close();
   }
+}
+
+/** Confirms a restore, and says what that has stopped and what comes next. */
+async function confirm(config: Config, database: Database): Promise<string> {
+  const done = await confirmRestore(database, await openWitness(config), systemClock.now());
+  if (!done) return 'The database does not look restored: there is nothing to confirm.\n';
+  return `Confirmed: ${done.reason}.
+
+Campaigns that were paused: ${done.paused}; campaigns and batches that were cancelled: ${done.cancelled}.
+Dialing stays paused in every workspace. Its owner resumes it (POST /v1/workspace/resume-dialing), and then each campaign.
+`;
 }
 
 /** The permissions that a list names, each once. Throws where no operation needs one of them. */

@@ -36,6 +36,7 @@ export async function openMigrated(config: Config, log: Logger): Promise<Databas
   const database = openDatabase({ connection: await connectionOf(config, log), poolSize: config.poolSize, log });
   try {
     await migrate(database, log);
+    await refuseUnsafeCommits(database);
     return database;
   } catch (error) {
     await database.close();
@@ -43,6 +44,15 @@ export async function openMigrated(config: Config, log: Logger): Promise<Databas
       ? new ConfigError(`DATABASE_URL names a database that can not be used: ${error.message}.`, { cause: error })
       : error;
   }
+}
+
+/** What is committed must be there after a crash: a call that was placed would be placed again. */
+async function refuseUnsafeCommits({ pool }: Database): Promise<void> {
+  const { rows } = await pool.query<{ synchronous_commit: string }>('show synchronous_commit');
+  if (rows[0]?.synchronous_commit !== 'off') return;
+  throw new ConfigError(
+    'The database may lose what it has committed: set synchronous_commit to on for it and for the role.',
+  );
 }
 
 /** No such host, nobody listens, or PostgreSQL refuses the role, its password or the database's name. */

@@ -17,6 +17,10 @@ export const freshDatabase = (): Promise<FreshDatabase> => clone(inject('testSer
 /** A database without a table in it. */
 export const blankDatabase = (): Promise<FreshDatabase> => clone('template1');
 
+/** A copy of a database as it is now, as one that was restored from a backup. Nobody may be connected to it. */
+export const copyOf = ({ connection }: Pick<FreshDatabase, 'connection'>): Promise<FreshDatabase> =>
+  clone(new URL(connection.connectionString).pathname.slice(1));
+
 async function clone(template: string): Promise<FreshDatabase> {
   const { connection } = inject('testServer');
   const name = `trunkline_test_${randomBytes(6).toString('hex')}`;

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { statementOn } from './database/statement-on.ts';
 import { freshDatabase } from './database.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const nameOf = ({ connectionString }: { connectionString: string }) => new URL(connectionString).pathname.slice(1);
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 
 beforeAll(async () => {
@@ -33,4 +35,11 @@ test('a database that can not be reached is told by the name of its setting, wit
   expect(exit).toBe(1);
   expect(error).toContain('DATABASE_URL names a database that can not be used: connect ECONNREFUSED 127.0.0.1:1.');
   expect(error).not.toContain('hunter2');
+});
+
+test('a database that may lose what it has committed is refused', async () => {
+  await statementOn(database.connection, `alter database ${nameOf(database.connection)} set synchronous_commit = off`);
+  const { exit, error } = await fail({});
+  expect(exit).toBe(1);
+  expect(error).toContain('set synchronous_commit to on');
 });

@@ -4,6 +4,8 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { from } from '../database/moves.ts';
+import { isCurrent } from '../installation/installation.ts';
+import type { RestoreGuard } from '../installation/restore-guard.ts';
 import type { CallEvent, CallRequest, PlaceResult, TelephonyGateway } from '../telephony/gateway.ts';
 import { callTransitions, type HeldCall, toE164 } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
@@ -29,8 +31,8 @@ export interface CallPlacer {
 }
 
 /**
- * Right before placement one statement moves a set of calls to `dialing`, naming server, status, what their owners say
- * and a workspace that dials; only the calls that it returns are handed to the provider, the others go back.
+ * Right before placement one statement moves a set of calls to `dialing`, naming server, status, what their owners say,
+ * a workspace that dials and a database that was not restored; only the calls that it returns are handed to the provider, the others go back.
  */
 export function createCallPlacer(options: {
   database: Database;
@@ -40,6 +42,7 @@ export function createCallPlacer(options: {
   gatewayFor: (provider: string) => TelephonyGateway;
   owners: Pick<CallOwner, 'mayBePlaced'>;
   recordEvents: RecordCallEvents;
+  guard: Pick<RestoreGuard, 'mayPlace' | 'watermark'>;
   /** Takes back calls that no provider has heard of. */
   giveBack: (calls: HeldCall[]) => Promise<void>;
   onRejected: (call: HeldCall, result: Extract<PlaceResult, { status: 'rejected' }>) => void;
@@ -82,7 +85,7 @@ export function createCallPlacer(options: {
     if (due.length === 0) return;
     let moved: Set<string>;
     try {
-      moved = await moveToDialing(due);
+      moved = (await options.guard.mayPlace()) ? await moveToDialing(due) : new Set();
     } catch (error) {
       track(options.giveBack(due));
       throw error;
@@ -110,7 +113,7 @@ export function createCallPlacer(options: {
         where c.workspace_id = x.workspace_id and c.id = x.id
           and c.status in ${from(callTransitions, 'dialing')} and c.server_id = ${lease.serverId()} and c.place_before > ${now}
           and exists (select from workspaces w where w.id = c.workspace_id and w.dialing_paused_at is null)
-          and ${options.owners.mayBePlaced(now)}
+          and ${options.owners.mayBePlaced(now)} and ${isCurrent(options.guard.watermark())}
         returning c.id, c.workspace_id`.execute(tx.db);
       const started = rows.map((row) => ({ workspaceId: row.workspace_id, roomId: row.id }));
       await options.recordEvents(tx, 'call.started', started);

@@ -4,6 +4,7 @@ import type { AgentDirectory } from '../agents/directory.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, WorkspaceTx } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
+import type { RestoreGuard } from '../installation/restore-guard.ts';
 import type { Repeating } from '../jobs/every.ts';
 import type { AuditEntry } from '../journal/record.ts';
 import { ServiceError } from '../service-error.ts';
@@ -36,6 +37,7 @@ export interface SwitchboardOptions {
   registry: Registry;
   calls: CallStore;
   owners: readonly CallOwner[];
+  guard: Pick<RestoreGuard, 'mayPlace' | 'watermark'>;
   agents: AgentDirectory;
   /** Asks a number's webhook who takes a call that has arrived. */
   ask: AskWhoTakes;
@@ -45,6 +47,8 @@ export interface SwitchboardOptions {
 export interface Switchboard {
   /** Begins to place, take and follow calls. */
   start(): void;
+  /** Whether calls may be placed now: not in a database that was restored. */
+  mayPlace(): Promise<boolean>;
   /** Places calls that were committed as `queued` by this server. */
   place(calls: CallToPlace[]): void;
   /** How many more calls this process can hold. */
@@ -117,6 +121,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
   });
   const placer = createCallPlacer({
     ...common,
+    guard: options.guard,
     onRejected: (call, result) => recorder.record([rejection(call, result, clock.now())]),
     onUnknown: (call) => watch([call]),
   });
@@ -132,6 +137,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
       reconciler.start();
       receiving = receiveCalls({ ...common, gateways, agents: options.agents, ask: options.ask, hold, release, watch });
     },
+    mayPlace: options.guard.mayPlace,
     place: (calls) => {
       hold(calls);
       placer.add(calls);

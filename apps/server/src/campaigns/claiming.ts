@@ -41,7 +41,7 @@ export interface ClaimingOptions {
   clock: Clock;
   log: Logger;
   /** Places what is claimed. */
-  switchboard: Pick<Switchboard, 'place' | 'free' | 'isSimulated'>;
+  switchboard: Pick<Switchboard, 'place' | 'free' | 'isSimulated' | 'mayPlace'>;
   /** Starts a scheduled campaign whose time has come, or fails it. Throws `unavailable` where that can't be told now. */
   startDue: (database: Database, campaign: CampaignKey, now: Date) => Promise<void>;
   /** Tells of a campaign that the engine has completed, in the transaction that did it. */
@@ -51,7 +51,7 @@ export interface ClaimingOptions {
 /** Puts the loops of campaigns together. */
 export function createClaiming(options: ClaimingOptions): Claiming {
   const { database, lease, clock, log, switchboard, onFinished } = options;
-  const { place, free, isSimulated } = switchboard;
+  const { place, free, isSimulated, mayPlace } = switchboard;
   let claiming: Repeating | undefined;
   let filling: Repeating | undefined;
   let starting: Repeating | undefined;
@@ -86,6 +86,7 @@ export function createClaiming(options: ClaimingOptions): Claiming {
 
   /** Claims one batch of every campaign that is due, then another of those that have more, until it is time to look again. */
   const claimTurn = async (): Promise<boolean> => {
+    if (!(await mayPlace())) return false;
     const lookAgainAt = performance.now() + CLAIM_REST_MS;
     let campaigns = await database.inHotLoop((tx) => claimableCampaigns(tx, clock.now()));
     while (campaigns.length > 0) {

@@ -20,6 +20,7 @@ import * as liveCallsOfNumber from '../../migrations/0018-live-calls-of-number.t
 import * as webhookQueue from '../../migrations/0019-webhook-queue.ts';
 import * as simulatorWall from '../../migrations/0020-simulator-wall.ts';
 import * as fileFormat from '../../migrations/0022-file-format.ts';
+import * as installation from '../../migrations/0023-installation.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -43,6 +44,7 @@ const migrations = {
   '0019-webhook-queue': webhookQueue,
   '0020-simulator-wall': simulatorWall,
   '0022-file-format': fileFormat,
+  '0023-installation': installation,
 };
 
 /**

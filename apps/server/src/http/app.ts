@@ -11,7 +11,7 @@ import { errorAnswer } from './errors.ts';
 import { Exchange, write } from './exchange.ts';
 import type { Handlers, OperationId } from './handler.ts';
 import type { Metrics } from './metrics.ts';
-import { type NotReady, outsideRoutes } from './outside.ts';
+import { type NotReady, outsideRoutes, type Warnings } from './outside.ts';
 import type { Authenticate } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { markedPlaces } from './request-fault.ts';
@@ -32,6 +32,7 @@ export interface AppOptions {
   /** Aborted when the server is about to end: open streams close, connections aren't kept. */
   draining: AbortSignal;
   notReady: NotReady;
+  warnings: Warnings;
   /** Routers outside the contract, such as the object store's `/objects`. */
   outside?: { path: string; router: Router }[];
   /** Called with each operation that was answered, and its status. */
@@ -59,7 +60,7 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   const app = express();
   app.disable('x-powered-by');
   for (const { path, router } of options.outside ?? []) app.use(path, router);
-  app.use(outsideRoutes(contractFiles, options.metrics, options.notReady));
+  app.use(outsideRoutes(contractFiles, options.metrics, options.notReady, options.warnings));
   app.use((request, response) => edge(request, response));
   const failed = answerError(options.log);
   app.use(failed);

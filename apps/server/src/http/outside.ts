@@ -32,7 +32,10 @@ const DOCS_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function outsideRoutes(files: ContractFiles, metrics: Metrics, notReady: NotReady): Router {
+/** What an operator should know of a server that can take requests, a line each. */
+export type Warnings = () => string[];
+
+export function outsideRoutes(files: ContractFiles, metrics: Metrics, notReady: NotReady, warnings: Warnings): Router {
   const router = Router();
   router.get('/', (_request, response) => response.redirect('/docs'));
   router.get('/docs', sendFile(files.docs, 'text/html; charset=utf-8', { 'Content-Security-Policy': DOCS_POLICY }));
@@ -46,7 +49,7 @@ export function outsideRoutes(files: ContractFiles, metrics: Metrics, notReady: 
     response
       .status(reason ? 503 : 200)
       .type('text/plain')
-      .send(`${reason ?? 'ok'}\n`);
+      .send(`${reason ?? ['ok', ...warnings()].join('\n')}\n`);
   });
   router.get('/metrics', async (_request, response) => {
     response.set('Content-Type', metrics.registry.contentType).send(await metrics.registry.metrics());

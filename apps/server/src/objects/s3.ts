@@ -15,6 +15,12 @@ export interface S3Options {
   credentials?: { accessKeyId: string; secretAccessKey: string } | undefined;
 }
 
+/** A store in S3, which keeps one object that changes. */
+export interface S3ObjectStore extends ObjectStore {
+  /** Writes a small object, over what its key holds. */
+  replace(key: string, text: string): Promise<void>;
+}
+
 /** Up to here an object is sent from memory, so that the SDK can try again by itself. */
 const IN_MEMORY_BYTES = 8 * 1024 * 1024;
 
@@ -28,7 +34,7 @@ const isTaken = (error: unknown) => statusOf(error) === 412 || statusOf(error) =
  * Opens a store in an S3 bucket. `If-None-Match: *` (signed into upload URLs too) makes the first complete write win.
  * The SDK is heavy, so it is loaded only here.
  */
-export async function openS3ObjectStore(options: S3Options): Promise<ObjectStore> {
+export async function openS3ObjectStore(options: S3Options): Promise<S3ObjectStore> {
   const [s3, { getSignedUrl }] = await Promise.all([
     import('@aws-sdk/client-s3'),
     import('@aws-sdk/s3-request-presigner'),
@@ -67,6 +73,9 @@ export async function openS3ObjectStore(options: S3Options): Promise<ObjectStore
   return {
     tellsOfUploads: false,
     put,
+    async replace(key, text) {
+      await client.send(new s3.PutObjectCommand({ ...at(key), Body: text }));
+    },
     async get(key) {
       try {
         const found = await client.send(new s3.GetObjectCommand(at(key)));

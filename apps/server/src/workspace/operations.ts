@@ -5,6 +5,7 @@ import type { Database, WorkspaceTx } from '../database/database.ts';
 import type { Secrets } from '../database/secrets.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
 import { toId } from '../ids.ts';
+import { refuseWhileHeld } from '../installation/installation.ts';
 import { actorOf } from '../journal/actor.ts';
 import { audit } from '../journal/record.ts';
 import { inboundSecretPlace } from './inbound-secret.ts';
@@ -56,6 +57,7 @@ export function workspaceOperations(deps: WorkspaceDeps) {
       change(context, async (tx, now) => {
         const row = await lockWorkspace(tx);
         if (!row.dialing_paused_at) return { row };
+        await refuseWhileHeld(tx);
         return {
           row: await changeWorkspace(tx, { dialing_paused_at: null }, now),
           action: 'workspace.dialing_resumed',

@@ -7,6 +7,7 @@ import { campaignCallDetails, campaignCallOwner } from '../../src/campaigns/own-
 import { systemClock } from '../../src/clock.ts';
 import type { Database } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
+import { createRestoreGuard } from '../../src/installation/restore-guard.ts';
 import type { CallEvent, TelephonyGateway } from '../../src/telephony/gateway.ts';
 import { runCallOwner } from '../../src/workflows/runs/signal-runs.ts';
 
@@ -25,15 +26,15 @@ export function startTestSwitchboard(database: Database, gateway: Partial<Teleph
     },
     ...gateway,
   };
+  const registry = new Registry();
+  const common = { database, clock: systemClock, log: pino({ level: 'silent' }), registry };
   const switchboard = createSwitchboard({
-    database,
-    clock: systemClock,
-    log: pino({ level: 'silent' }),
+    ...common,
+    guard: createRestoreGuard({ ...common, witness: undefined }),
     lease: { serverId: () => serverId, isHeld: () => true, release: async () => undefined },
     leaseSeconds: 10,
     gateways: new Map([['simulator', played as TelephonyGateway]]),
     maxCalls: 10,
-    registry: new Registry(),
     calls: callStore(campaignCallDetails),
     owners: [runCallOwner, campaignCallOwner(async () => undefined, nothing)],
     agents: anyAgent,

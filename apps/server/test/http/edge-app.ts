@@ -29,6 +29,7 @@ export async function startEdge(
     trustProxy: false,
     draining: new AbortController().signal,
     notReady: async () => undefined,
+    warnings: () => [],
     ...options,
     contract: (options.contract ?? loadContract()) as ContractDocument,
     handlers: (options.handlers ?? {}) as AppOptions['handlers'],

@@ -13,14 +13,14 @@ export type Rule = (files: readonly SourceFile[]) => string[];
 /** Imports run downwards through these; what shares a line may import each other, but not in a circle. */
 const layers = [
   ['service-error', 'clock', 'coalesce', 'limiter', 'timestamp', 'ids', 'config-values', 'config'],
-  ['database', 'objects', 'telephony', 'outbound-http', 'agents', 'journal', 'jobs'],
+  ['database', 'objects', 'telephony', 'outbound-http', 'agents', 'journal', 'jobs', 'installation'],
   ['api-keys', 'workspace', 'do-not-call', 'phone-numbers', 'contact-lists', 'knowledge-bases', 'webhooks'],
   ['number-pools'],
   ['calls'],
   ['campaigns', 'workflows'],
   ['batches'],
   ['http'],
-  ['compose'],
+  ['compose', 'confirm-restore'],
   ['server'],
   ['main'],
 ];
@@ -98,7 +98,7 @@ export const onlyConfigReadsTheEnvironment: Rule = (files) =>
     .map((file) => `${file.path} reads the environment`);
 
 /** What implements a port: beside the port, or in a folder of its own. */
-const adapters = /^(agents\/(file|http)|objects\/(disk|s3)|telephony\/[^/]+\/.+)\.ts$/;
+const adapters = /^(agents\/(file|http)|installation\/(file|s3)-witness|objects\/(disk|s3)|telephony\/[^/]+\/.+)\.ts$/;
 
 export const onlyComposeImportsAdapters: Rule = (files) =>
   importsOf(files.filter((file) => !isTest(file) && file.path !== 'compose.ts'))

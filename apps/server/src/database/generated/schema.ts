@@ -247,6 +247,16 @@ export interface Schema {
     resource_id: string | null;
     created_at: Date;
   };
+  installation: {
+    singleton: Generated<boolean>;
+    id: Generated<string>;
+    system_identifier: string | null;
+    timeline: number | null;
+    watermark: Generated<number>;
+    witnessed: Generated<boolean>;
+    held_at: Date | null;
+    held_reason: string | null;
+  };
   knowledge_base_documents: {
     workspace_id: string;
     id: string;
