@@ -1,3 +1,4 @@
+/// <reference lib="es2024.arraybuffer" />
 const FIRST_CAPACITY = 1024;
 const MAX_LOAD = 0.75;
 
@@ -32,6 +33,8 @@ export class SeenNumbers {
       larger[slot] = number;
       rows[slot] = this.#rows[from]!;
     }
+    // The collector sees how small the objects are, not how much they hold, and would leave the old ones for long.
+    for (const old of [this.#slots, this.#rows]) old.buffer.transfer(0);
     this.#slots = larger;
     this.#rows = rows;
   }
