@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts';
 import { ServiceError } from '../service-error.ts';
 import { type Agent, type AgentDirectory, readAgent } from './directory.ts';
 
-const keptForMs = 30_000;
-const keptAtMost = 1_000;
+const KEPT_MS = 30_000;
+const MOST_KEPT = 1_000;
 
 /**
  * Agents of an HTTP directory: `GET {baseUrl}/{id}` answers with the agent as JSON, or 404. An agent that was found is
@@ -16,9 +16,9 @@ export function httpAgents(options: { baseUrl: string; clock: Clock; timeoutMs?:
 
   const keep = (agent: Agent, now: number) => {
     kept.delete(agent.id);
-    kept.set(agent.id, { agent, until: now + keptForMs });
+    kept.set(agent.id, { agent, until: now + KEPT_MS });
     const oldest = kept.keys().next();
-    if (kept.size > keptAtMost && !oldest.done) kept.delete(oldest.value);
+    if (kept.size > MOST_KEPT && !oldest.done) kept.delete(oldest.value);
   };
 
   return {

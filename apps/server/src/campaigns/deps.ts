@@ -11,6 +11,6 @@ export interface CampaignDeps {
   notifications: Pick<Notifications, 'subscribe'>;
   /** The highest `maxConcurrency` that a campaign may ask for. */
   maxConcurrency: number;
-  /** Has the dialer of this process look for work at once. */
+  /** Has this process look for work at once. */
   nudge: () => void;
 }

@@ -22,7 +22,7 @@ type BatchSettings = Omit<
 >;
 
 /**
- * Writes a campaign of kind `batch` with all its contacts, each number once. From then on the dialer treats it like
+ * Writes a campaign of kind `batch` with all its contacts, each number once. From then on it is claimed from like
  * every other.
  * @param listId the UUID of the list that holds the same numbers
  */

@@ -58,7 +58,7 @@ async function schedule(tx: WorkspaceTx, campaignId: string, now: Date): Promise
   );
 }
 
-/** The dialer takes it from here: it adds the contacts of these uploads, and calls. */
+/** From here `claiming.ts` goes on: it adds the contacts of these uploads, and claims them. */
 async function beginDialing(tx: WorkspaceTx, campaignId: string, now: Date): Promise<void> {
   const uploads = await contactUploads(tx, campaignId);
   await sql`
@@ -70,8 +70,8 @@ async function beginDialing(tx: WorkspaceTx, campaignId: string, now: Date): Pro
 }
 
 /**
- * What the dialer does with a scheduled campaign or batch whose time has come: it runs, or is `failed` where it can't
- * start any more. Throws `unavailable` when the agent directory can't be asked: the dialer then comes back.
+ * What becomes of a scheduled campaign or batch whose time has come: it runs, or is `failed` where it can't
+ * start any more. Throws `unavailable` when the agent directory can't be asked: it is tried again then.
  */
 export const startDueCampaign =
   (agents: AgentDirectory) =>

@@ -127,7 +127,7 @@ const settingsChange = (input: UpdateCampaign) =>
     max_call_seconds: input.maxCallSeconds,
   });
 
-/** The dialer computes the windows anew. */
+/** The next claim computes the windows anew. */
 async function forgetWindows(tx: WorkspaceTx, campaignId: string): Promise<void> {
   await tx.db
     .updateTable('campaign_lanes')

@@ -65,7 +65,7 @@ export const forWorkspace = (tx: Tx, workspaceId: string): WorkspaceTx =>
 type Begin = (client: pg.ClientBase) => string;
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const retries = 3;
+const RETRIES = 3;
 
 /** A process that is frozen in one of these transactions lets go of its locks soon, not only when it is killed. */
 const beginEngine = `begin; set local trunkline.engine = 'on'; set local idle_in_transaction_session_timeout = '3s'`;
@@ -120,7 +120,7 @@ export function openDatabase(options: { connection: Connection; poolSize: number
         for (const topic of told) onTold(topic);
         return result;
       } catch (error) {
-        if (attempt === retries || !isRetriable(error)) throw error;
+        if (attempt === RETRIES || !isRetriable(error)) throw error;
         await sleep(2 ** attempt * (5 + Math.random() * 15));
       }
     }

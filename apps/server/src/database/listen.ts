@@ -3,9 +3,9 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Connection } from './connection.ts';
 
-const firstPause = 50;
-const longestPause = 5000;
-const longestConnect = 5000;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 5000;
+const LONGEST_CONNECT_MS = 5000;
 
 /**
  * Listens on a channel until closed, on a connection of its own, which it opens again when it's lost. What is sent
@@ -30,11 +30,11 @@ async function keepListening(
   { connection, channel, log }: { connection: Connection; channel: string; log: Logger },
   onPayload: (payload: string) => void,
 ): Promise<void> {
-  let pause = firstPause;
+  let pause = FIRST_PAUSE_MS;
   while (!closing.aborted) {
     const client = new pg.Client({
       ...connection,
-      connectionTimeoutMillis: longestConnect,
+      connectionTimeoutMillis: LONGEST_CONNECT_MS,
       keepAlive: true,
       application_name: 'trunkline listen',
     });
@@ -49,7 +49,7 @@ async function keepListening(
     try {
       await client.connect();
       await client.query(`listen ${channel}`);
-      pause = firstPause;
+      pause = FIRST_PAUSE_MS;
       await over;
       if (!closing.aborted) log.warn('the listening database connection was lost');
     } catch (error) {
@@ -58,6 +58,6 @@ async function keepListening(
     closing.removeEventListener('abort', end);
     client.end().catch(() => {});
     await sleep(pause, undefined, { signal: closing }).catch(() => {});
-    pause = Math.min(pause * 2, longestPause);
+    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   }
 }

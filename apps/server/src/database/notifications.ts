@@ -17,7 +17,7 @@ export interface Notifications {
   close(): Promise<void>;
 }
 
-const channel = 'trunkline_events';
+const CHANNEL = 'trunkline_events';
 /**
  * NOTIFY makes commits wait for one another, so a process sends one for all its topics of the first time, and the next not
  * before the second has passed: a campaign that dials changes all the time.
@@ -25,16 +25,16 @@ const channel = 'trunkline_events';
 const GATHER_MS = 10;
 const APART_MS = 40;
 /** Other commits must not wait for the disk behind this one, which nobody misses after a crash. */
-const tell = `select set_config('synchronous_commit', 'off', true), pg_notify('${channel}', payload)
+const tell = `select set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', payload)
   from unnest($1::text[]) payload`;
 /** A payload stays below 8000 bytes: 200 UUIDs and their commas are 7400. */
-const topicsPerPayload = 200;
+const TOPICS_PER_PAYLOAD = 200;
 
 /** Opens one connection that listens and, at the first word, one that tells. Both come back by themselves. */
 export function openNotifications(options: { connection: Connection; log: Logger }): Notifications {
   const { connection, log } = options;
   const listeners = new Map<string, Set<() => void>>();
-  const ear = listen({ connection, channel, log }, (payload) => {
+  const ear = listen({ connection, channel: CHANNEL, log }, (payload) => {
     for (const topic of payload.split(',')) for (const listener of listeners.get(topic) ?? []) listener();
   });
   const mouth = new pg.Pool({
@@ -51,8 +51,8 @@ export function openNotifications(options: { connection: Connection; log: Logger
   async function send(told: string[]): Promise<void> {
     const topics = [...new Set(told)];
     const payloads: string[] = [];
-    for (let at = 0; at < topics.length; at += topicsPerPayload) {
-      payloads.push(topics.slice(at, at + topicsPerPayload).join());
+    for (let at = 0; at < topics.length; at += TOPICS_PER_PAYLOAD) {
+      payloads.push(topics.slice(at, at + TOPICS_PER_PAYLOAD).join());
     }
     await mouth
       .query(tell, [payloads])

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
-const mostNames = 500;
-const longestNamed = 20_000;
+const MOST_NAMES = 500;
+const LONGEST_NAMED = 20_000;
 const names = new Map<string, string>();
 const seenOnce = new Set<string>();
 
@@ -16,9 +16,9 @@ export function statement(text: string, values: readonly unknown[]): pg.QueryCon
 
 function nameOf(text: string): string | undefined {
   const known = names.get(text);
-  if (known !== undefined || names.size >= mostNames || text.length > longestNamed) return known;
+  if (known !== undefined || names.size >= MOST_NAMES || text.length > LONGEST_NAMED) return known;
   if (!seenOnce.has(text)) {
-    if (seenOnce.size >= mostNames) seenOnce.clear();
+    if (seenOnce.size >= MOST_NAMES) seenOnce.clear();
     seenOnce.add(text);
     return undefined;
   }

@@ -1,11 +1,11 @@
 import pg from 'pg';
 
 const { builtins } = pg.types;
-const int4Array: number = 1007;
-const int8Array = 1016;
+const INT4_ARRAY: number = 1007;
+const INT8_ARRAY = 1016;
 
 /** The driver's parser of int4[] makes numbers, and serves int8[] too. */
-const asNumbers = pg.types.getTypeParser(int4Array, 'text');
+const asNumbers = pg.types.getTypeParser(INT4_ARRAY, 'text');
 const asText = (value: string) => value;
 
 /**
@@ -15,7 +15,7 @@ const asText = (value: string) => value;
 export const columnTypes: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
     if (oid === builtins.INT8) return Number;
-    if (oid === int8Array) return asNumbers;
+    if (oid === INT8_ARRAY) return asNumbers;
     if (oid === builtins.DATE) return asText;
     return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text');
   },

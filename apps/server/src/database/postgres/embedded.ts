@@ -19,10 +19,10 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-const majorVersion = '18';
-const role = 'trunkline';
+const MAJOR_VERSION = '18';
+const ROLE = 'trunkline';
 /** A start fails while the processes of a killed server are still ending, so more than one is tried. */
-const mostFailures = 10;
+const MOST_FAILURES = 10;
 
 const settings = {
   listen_addresses: '',
@@ -82,8 +82,8 @@ export async function removeEmbeddedPostgres(dataDir: string): Promise<void> {
 /** Makes the data folder aside and moves it into place whole, so that a crash or a race leaves none half made. */
 async function initialise(binaries: string, { account, data }: Place): Promise<void> {
   const found = await readVersion(data);
-  if (found === majorVersion) return;
-  if (found) throw new Error(`${data} is of PostgreSQL ${found}; this server brings ${majorVersion}.`);
+  if (found === MAJOR_VERSION) return;
+  if (found) throw new Error(`${data} is of PostgreSQL ${found}; this server brings ${MAJOR_VERSION}.`);
 
   const draft = `${data}.init-${randomUUID()}`;
   try {
@@ -92,13 +92,13 @@ async function initialise(binaries: string, { account, data }: Place): Promise<v
     const locale = ['--locale=C.UTF-8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '-E', 'UTF8'];
     await runAs(account, path.join(binaries, 'bin/initdb'), ['-D', draft, '-U', 'postgres', '-A', 'trust', ...locale]);
     // createdb: tests clone their databases from a template.
-    const statements = `create role ${role} login createdb\ncreate database ${role} owner ${role}\n`;
+    const statements = `create role ${ROLE} login createdb\ncreate database ${ROLE} owner ${ROLE}\n`;
     const single = ['--single', '-D', draft, '-c', 'exit_on_error=on', 'postgres'];
     await runAs(account, path.join(binaries, 'bin/postgres'), single, statements);
     await rename(draft, data);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    if ((await readVersion(data)) !== majorVersion) throw error;
+    if ((await readVersion(data)) !== MAJOR_VERSION) throw error;
   }
 }
 
@@ -123,7 +123,7 @@ async function launch(binaries: string, place: Place, connection: Connection, lo
       };
       child.once('error', ended).once('exit', ended);
     }
-    if (failures === mostFailures) throw new Error(`PostgreSQL doesn't start; ${logFile(place)} says why.`);
+    if (failures === MOST_FAILURES) throw new Error(`PostgreSQL doesn't start; ${logFile(place)} says why.`);
     await sleep(failures === 0 ? 20 : 300);
   }
   log.info({ dataFolder: place.data }, 'started the embedded PostgreSQL');
@@ -148,7 +148,7 @@ async function spawnServer(binaries: string, place: Place): Promise<ChildProcess
 }
 
 const connectionTo = (sockets: string): Connection => ({
-  connectionString: `postgresql://${role}@${encodeURIComponent(sockets)}/${role}`,
+  connectionString: `postgresql://${ROLE}@${encodeURIComponent(sockets)}/${ROLE}`,
 });
 
 /** False while nobody listens or the server starts or stops (57P03); throws what won't pass by itself. */

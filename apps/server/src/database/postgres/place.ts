@@ -13,10 +13,10 @@ export interface Place {
 }
 
 /** Root's place for data when DATA_DIR lies where the unprivileged account can't go, as in a home of mode 0700. */
-const sharedState = '/var/lib/trunkline';
+const SHARED_STATE = '/var/lib/trunkline';
 
 /** `sun_path` holds 108 bytes on Linux, 104 on macOS, with a closing zero. */
-const longestSocketPath = 103;
+const LONGEST_SOCKET_PATH = 103;
 
 /** Finds the place that belongs to this DATA_DIR; the same one at every start. Makes DATA_DIR when there is none. */
 export async function findPlace(dataDir: string): Promise<Place> {
@@ -43,10 +43,10 @@ async function ownerOf(data: string, account: Account): Promise<Account> {
 async function dataFolder(home: string, account: Account): Promise<string> {
   const note = path.join(home, 'postgres.location');
   const noted = await readNote(note);
-  if (noted) return path.join(sharedState, noted);
+  if (noted) return path.join(SHARED_STATE, noted);
   if (await canEnter(home, account)) return path.join(home, 'postgres');
 
-  await mkdir(sharedState, { recursive: true, mode: 0o755 });
+  await mkdir(SHARED_STATE, { recursive: true, mode: 0o755 });
   // A note in DATA_DIR rather than a hash of its path: a deleted DATA_DIR must not find its old data again.
   const draft = `${note}.${randomUUID()}`;
   await writeFile(draft, randomUUID());
@@ -54,10 +54,10 @@ async function dataFolder(home: string, account: Account): Promise<string> {
     if (error.code !== 'EEXIST') throw error;
   });
   await rm(draft);
-  return path.join(sharedState, (await readNote(note)) ?? '');
+  return path.join(SHARED_STATE, (await readNote(note)) ?? '');
 }
 
-/** The name of the folder in `sharedState`. Nothing but a UUID is let through: root may delete what it names. */
+/** The name of the folder in `SHARED_STATE`. Nothing but a UUID is let through: root may delete what it names. */
 async function readNote(note: string): Promise<string | undefined> {
   const text = await readFile(note, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
@@ -66,7 +66,7 @@ async function readNote(note: string): Promise<string | undefined> {
 }
 
 async function socketFolder(data: string, account: Account): Promise<string> {
-  if (Buffer.byteLength(socketFile(data)) <= longestSocketPath) return data;
+  if (Buffer.byteLength(socketFile(data)) <= LONGEST_SOCKET_PATH) return data;
   const folder = path.join('/tmp', `trunkline-${createHash('sha256').update(data).digest('hex').slice(0, 16)}`);
   await mkdir(folder, { mode: 0o700 }).then(
     () => giveTo(account, folder),

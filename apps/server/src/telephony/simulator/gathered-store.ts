@@ -9,7 +9,7 @@ import type { SimulatorTime } from './time.ts';
  */
 const LATEST_MS = 2_000;
 /** The most rows of one statement. */
-const atMost = 1_000;
+const MOST_AT_ONCE = 1_000;
 
 /**
  * The store's calls one by one, in statements for what is asked at once: `insert` and `end` say whether theirs was the
@@ -28,14 +28,14 @@ export function gatherStatements(store: SimulatorStore, time: SimulatorTime) {
       // The first of two equal rooms is the new one.
       return calls.map(({ roomId }) => added.delete(roomId));
     },
-    { atMost },
+    { atMost: MOST_AT_ONCE },
   );
   const find = coalesce(
     async (roomIds: string[]) => {
       const calls = await store.find([...new Set(roomIds)]);
       return roomIds.map((roomId) => calls.get(roomId));
     },
-    { atMost },
+    { atMost: MOST_AT_ONCE },
   );
   const end = coalesce(
     async (ends: ({ roomId: string } & StoredEnd)[]) => {
@@ -43,7 +43,7 @@ export function gatherStatements(store: SimulatorStore, time: SimulatorTime) {
       const ended = await store.end([...rooms.values()]);
       return ends.map(({ roomId }) => ended.delete(roomId));
     },
-    { atMost },
+    { atMost: MOST_AT_ONCE },
   );
   return { insert, find, end, idle: () => Promise.all([insert.idle(), find.idle(), end.idle()]) };
 }

@@ -13,7 +13,7 @@ const magicNumberEndings = {
 
 const monthlyCost = { monthlyCost: 1.15, currency: 'USD' };
 /** The lines 0000 to 0199 are left out: they play callees. */
-const firstLine = 200;
+const FIRST_LINE = 200;
 const defaultAreaCodes: Readonly<Record<string, string>> = {
   US: '415',
   CA: '604',
@@ -28,7 +28,7 @@ const offer = (phoneNumber: string): ProviderNumber => ({ phoneNumber, providerN
 /** The numbers of an area: area code, 555 and four digits, of which some part is `contains`. */
 function* linesOf(country: CountryCode, areaCode: string, contains: string): Generator<string> {
   const never: string[] = Object.values(magicNumberEndings);
-  for (let line = firstLine; line < 10_000; line += 1) {
+  for (let line = FIRST_LINE; line < 10_000; line += 1) {
     const ending = String(line).padStart(4, '0');
     const national = `${areaCode}555${ending}`;
     if (!never.includes(ending) && national.includes(contains)) yield `+${getCountryCallingCode(country)}${national}`;
