@@ -45,7 +45,9 @@ where ${ours} and not exists (select from pg_constraint k where k.conindid = i.i
 order by 1, 2`;
 
 const policies = `
-select c.relname as table, 'policy ' || p.policyname || ' using ' || p.qual as line
+select c.relname as table, 'policy ' || p.policyname
+  || case when p.permissive = 'RESTRICTIVE' then ' restrictive' else '' end
+  || case when p.cmd <> 'ALL' then ' for ' || lower(p.cmd) else '' end || ' using ' || p.qual as line
 from pg_class c join pg_policies p on p.schemaname = 'public' and p.tablename = c.relname
 where ${ours} order by 1, 2`;
 

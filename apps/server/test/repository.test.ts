@@ -149,12 +149,6 @@ const held: [string, rules.Rule, rules.SourceFile[], rules.SourceFile][] = [
     sources,
     { path: 'contact-lists/store.ts', text: 'sql`select from contact_list_entries_all`' },
   ],
-  [
-    'passages are reached through their view only',
-    rules.passagesGoThroughTheirView,
-    sources,
-    { path: 'knowledge-bases/store.ts', text: 'sql`select from knowledge_base_passages_all`' },
-  ],
 ];
 
 test.each(held)('%s', (_name, rule, files, breach) => {

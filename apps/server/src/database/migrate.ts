@@ -19,6 +19,7 @@ import * as hotRows from '../../migrations/0016-hot-rows.ts';
 import * as liveCallsOfNumber from '../../migrations/0018-live-calls-of-number.ts';
 import * as webhookQueue from '../../migrations/0019-webhook-queue.ts';
 import * as simulatorWall from '../../migrations/0020-simulator-wall.ts';
+import * as passagesWall from '../../migrations/0021-passages-wall.ts';
 import * as fileFormat from '../../migrations/0022-file-format.ts';
 import * as installation from '../../migrations/0023-installation.ts';
 import type { Database } from './database.ts';
@@ -43,6 +44,7 @@ const migrations = {
   '0018-live-calls-of-number': liveCallsOfNumber,
   '0019-webhook-queue': webhookQueue,
   '0020-simulator-wall': simulatorWall,
+  '0021-passages-wall': passagesWall,
   '0022-file-format': fileFormat,
   '0023-installation': installation,
 };

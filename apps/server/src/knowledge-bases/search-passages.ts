@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
+import { together } from '../database/together.ts';
 import { baseWord } from './passages.ts';
 
 /** A passage that fits, the better the higher its score, which is above 0 and at most 1. */
@@ -16,6 +17,8 @@ const MOST_RANKED = 400;
 /** Words that more passages bear are not even counted. */
 const MOST_COUNTED = 4 * MOST_RANKED;
 const BYTES_PER_PASSAGE = 1000;
+/** How many passages tell, more or less, how common words are in a knowledge base. */
+const SAMPLED = 200;
 /** Of a long query, the longest words: they are the rarest, as a rule. */
 const MOST_WORDS = 24;
 
@@ -40,7 +43,7 @@ export async function searchPassages(
   const found = await rank(tx, knowledgeBaseId, { matching: all, score: rankOfAll, limit });
   const isPlain = !/"|(^|\s)-\S/.test(query);
   if (found.length >= limit || !isPlain || words.length < 2) return found;
-  const common = size > MOST_COUNTED ? await commonWords(tx, size, words) : new Set();
+  const common = size > MOST_COUNTED ? await commonWords(tx, knowledgeBaseId, words) : new Set();
   const counted = words.filter((word) => !common.has(word));
   const rare = await rareWords(tx, knowledgeBaseId, counted);
   if (rare.length === 0) return found;
@@ -75,41 +78,50 @@ async function parse(
   return { all: queries.map((text) => `(${text})`).join(' | '), words: words.slice(0, MOST_WORDS), size };
 }
 
+/**
+ * Asks of the passages that match each of some text search queries. The transaction sees no others meanwhile: a condition
+ * of the statement's own would find no index under row-level security, so the policy asks for the words (engine.md,
+ * "Tenancy").
+ * @returns the rows for each query
+ */
+async function amongMatching<Row>(tx: WorkspaceTx, queries: string[], statement: RawBuilder<Row>): Promise<Row[][]> {
+  const seek = (query: string): RawBuilder<unknown> => sql`select set_config('trunkline.words', ${query}, true)`;
+  const answers = await together(tx, [...queries.flatMap((query) => [seek(query), statement]), seek('')]);
+  return queries.map((_, at) => answers[2 * at + 1]!.rows as Row[]);
+}
+
 async function rank(
   tx: WorkspaceTx,
   knowledgeBaseId: string,
   { matching, score, limit }: { matching: string; score: RawBuilder<unknown>; limit: number },
 ): Promise<FoundPassage[]> {
   const inBase = `${quoted(baseWord(knowledgeBaseId))} & (${matching})`;
-  const { rows } = await sql<FoundPassage>`
+  const best = sql<FoundPassage>`
     select p.document_id, d.file_name, p.position, p.text, p.score
     from (
       select workspace_id, document_id, position, text, ${score} as score
       from knowledge_base_passages
-      where workspace_id = ${tx.workspaceId} and words @@ ${inBase}::tsquery
+      where workspace_id = ${tx.workspaceId}
       limit ${sql.lit(MOST_RANKED)}
     ) p
     join knowledge_base_documents d on d.workspace_id = p.workspace_id and d.id = p.document_id
     where d.knowledge_base_id = ${knowledgeBaseId} and d.status = 'ready'
-    order by p.score desc, p.document_id, p.position limit ${limit}`.execute(tx.db);
-  return rows;
+    order by p.score desc, p.document_id, p.position limit ${limit}`;
+  return (await amongMatching(tx, [inBase], best)).flat();
 }
 
 /** Those of the words that few enough passages of the knowledge base bear to rank them all. */
 async function rareWords(tx: WorkspaceTx, knowledgeBaseId: string, words: string[]): Promise<string[]> {
   const inBase = quoted(baseWord(knowledgeBaseId));
   const queries = words.map((word) => `${inBase} & ${quoted(word)}`);
-  const { rows } = await sql<{ at: number; count: number }>`
-    select place - 1 as at, (
-      select count(*) from (
-        select from knowledge_base_passages
-        where workspace_id = ${tx.workspaceId} and words @@ query::tsquery limit ${sql.lit(MOST_RANKED)}
-      ) bearer
-    ) as count
-    from unnest(${queries}::text[]) with ordinality word (query, place)`.execute(tx.db);
+  const bearers = sql<{ count: number }>`
+    select count(*) from (
+      select from knowledge_base_passages where workspace_id = ${tx.workspaceId} limit ${sql.lit(MOST_RANKED)}
+    ) bearer`;
+  const counts = (await amongMatching(tx, queries, bearers)).flat();
   let left = MOST_RANKED;
   const rare: string[] = [];
-  for (const { at, count } of rows.toSorted((a, b) => a.count - b.count)) {
+  for (const [at, { count }] of [...counts.entries()].sort(([, a], [, b]) => a.count - b.count)) {
     left -= count;
     if (left < 0) break;
     if (count > 0) rare.push(words[at]!);
@@ -118,15 +130,28 @@ async function rareWords(tx: WorkspaceTx, knowledgeBaseId: string, words: string
 }
 
 /**
- * Those of the words that, by the planner's statistics, very many passages of the knowledge base bear: to count
- * them would take longer than the rest of the search.
+ * Those of the words that, by passages taken at even distances, very many of the knowledge base bear: to count them would
+ * take longer than the rest of the search.
  */
-async function commonWords(tx: WorkspaceTx, size: number, words: string[]): Promise<Set<string>> {
+async function commonWords(tx: WorkspaceTx, knowledgeBaseId: string, words: string[]): Promise<Set<string>> {
   const { rows } = await sql<{ word: string }>`
-    select e.word
-    from pg_stats s
-    cross join unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) as e (word, share)
-    where s.tablename ^@ 'knowledge_base_passages' and s.attname = 'words' and e.word = any(${words}::text[])
-      and e.share * ${size} > ${sql.lit(MOST_COUNTED)}`.execute(tx.db);
+    select w.word
+    from (
+      select id, step, generate_series((step - before % step) % step, passages - 1, step)::integer as position
+      from (
+        select id, passages, sum(passages) over (order by id)::bigint - passages as before,
+          1 + sum(passages) over ()::bigint / ${sql.lit(SAMPLED)} as step
+        from (
+          select id, 1 + extracted_text_size_bytes / ${sql.lit(BYTES_PER_PASSAGE)} as passages
+          from knowledge_base_documents
+          where workspace_id = ${tx.workspaceId} and knowledge_base_id = ${knowledgeBaseId} and status = 'ready'
+        ) document
+      ) placed
+      limit ${sql.lit(SAMPLED)}
+    ) taken
+    join knowledge_base_passages p
+      on p.workspace_id = ${tx.workspaceId} and p.document_id = taken.id and p.position = taken.position
+    join unnest(${words}::text[], ${words.map(quoted)}::text[]) as w (word, query) on p.words @@ w.query::tsquery
+    group by w.word having count(*) > 1 and count(*) * min(taken.step) > ${sql.lit(MOST_COUNTED)}`.execute(tx.db);
   return new Set(rows.map((row) => row.word));
 }

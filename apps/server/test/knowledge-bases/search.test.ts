@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { together } from '../../src/database/together.ts';
 import { fromId } from '../../src/ids.ts';
 import { detectLanguage } from '../../src/knowledge-bases/detect-language.ts';
+import { searchPassages } from '../../src/knowledge-bases/search-passages.ts';
 import { keyWith } from '../api-keys/keys.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { addFiles, createBase, search, settled } from './documents.ts';
@@ -133,14 +135,44 @@ test('rare words are found among common ones, however many there are, and in no 
 
   const other = server.clientOf(await keyWith(server, { permissions: ['*'], workspace: 'Another' }));
   const otherId = fromId((await other.GET('/v1/workspace')).data!.data.id);
-  const seen = await server.database.inWorkspace(otherId, (tx) =>
-    sql`select from knowledge_base_passages`.execute(tx.db),
-  );
-  expect(seen.rows).toEqual([]);
-  const intruding = server.database.inWorkspace(otherId, (tx) =>
+  const { database } = server;
+  const all = sql`select from knowledge_base_passages`;
+  expect((await database.inWorkspace(otherId, (tx) => all.execute(tx.db))).rows).toEqual([]);
+  const intruding = database.inWorkspace(otherId, (tx) =>
     sql`insert into knowledge_base_passages values (${workspaceId}, ${otherId}, 0, ${otherId}, 'x', '')`.execute(tx.db),
   );
-  await expect(intruding).rejects.toMatchObject({ code: '44000' });
-  const outside = await server.database.pool.query('select from knowledge_base_passages');
-  expect(outside.rows).toEqual([]);
+  await expect(intruding).rejects.toMatchObject({ code: '42501' });
+  const removed = await database.inWorkspace(otherId, (tx) => sql`delete from knowledge_base_passages`.execute(tx.db));
+  expect(removed.numAffectedRows).toBe(0n);
+  expect((await database.pool.query('select from knowledge_base_passages')).rows).toEqual([]);
+  expect((await database.inWorkspace(workspaceId, (tx) => all.execute(tx.db))).rows.length).toBeGreaterThan(6000);
+});
+
+test('a search reads the passages of its words by their index, behind the wall, and leaves the others to be seen', async () => {
+  const [kbId] = await fill(1, 3000);
+  await server.database.inWorkspace(workspaceId, async (tx) => {
+    const plan = async (query: string) => {
+      const explained = sql<{ 'QUERY PLAN': string }>`
+        explain select text from knowledge_base_passages where workspace_id = ${workspaceId} limit 400`;
+      const [, { rows }] = await together(tx, [sql`select set_config('trunkline.words', ${query}, true)`, explained]);
+      return rows.map((row) => row['QUERY PLAN']).join('\n');
+    };
+    expect(await plan('word2900')).toContain('Bitmap Index Scan on knowledge_base_passages_words');
+    expect(await plan('')).not.toContain('Bitmap Index Scan on knowledge_base_passages_words');
+    expect(await searchPassages(tx, fromId(kbId!), 'common word2900', 1)).toMatchObject([{ text: 'Passage 2900' }]);
+    const { rows } = await sql<{ count: number }>`select count(*) from knowledge_base_passages`.execute(tx.db);
+    expect(rows[0]!.count).toBeGreaterThan(3000);
+  });
+});
+
+test('in a large knowledge base, too, what few passages bear is found beside what very many bear', async () => {
+  const [kbId] = await fill(1, 3000);
+  await server.database.inWorkspace(workspaceId, async (tx) => {
+    await sql`
+      update knowledge_base_documents set extracted_text_size_bytes = 3000 * 1000
+      where workspace_id = ${workspaceId} and knowledge_base_id = ${fromId(kbId!)}`.execute(tx.db);
+  });
+  const found = await search(server, kbId!, 'common every7 word77 word78', 50);
+  expect(found.map((passage) => passage.text)).toEqual(expect.arrayContaining(['Passage 77', 'Passage 78']));
+  expect(await search(server, kbId!, 'common absent', 50)).toEqual([]);
 });

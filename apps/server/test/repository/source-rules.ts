@@ -193,12 +193,6 @@ export const onlyTheImportWritesEntries: Rule = (files) =>
     .filter((file) => withoutComments(file.text).includes('contact_list_entries_all'))
     .map((file) => `${file.path} names contact_list_entries_all`);
 
-/** Its view is the wall between workspaces, so nothing may go round it. */
-export const passagesGoThroughTheirView: Rule = (files) =>
-  files
-    .filter((file) => !isTest(file) && withoutComments(file.text).includes('knowledge_base_passages_all'))
-    .map((file) => `${file.path} names knowledge_base_passages_all`);
-
 /** Campaigns and runs register with the switchboard; what calls must know of them is handed over. */
 export const callsKnowNoOwners: Rule = (files) =>
   files

@@ -277,6 +277,14 @@ export interface Schema {
     document_id: string;
     due_at: Date;
   };
+  knowledge_base_passages: {
+    workspace_id: string;
+    document_id: string;
+    position: number;
+    knowledge_base_id: string;
+    text: string;
+    words: string;
+  };
   knowledge_bases: {
     workspace_id: string;
     id: string;
