@@ -32,7 +32,7 @@ export function readTimeZone(text: string): string | undefined {
 }
 
 /** The wall clock of a zone on one day in each month of two years: zones with the same clocks are one to a caller. */
-function clocksOf(timeZone: string): string {
+export function clocksOf(timeZone: string): string {
   const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
   const from = Date.now();
   return Array.from({ length: 24 }, (_, month) => {
