@@ -6,6 +6,7 @@ const known: Record<string, string> = {
   'calls.variables': 'Record<string, string>',
   'campaign_contacts.metadata': 'Record<string, string>',
   'campaign_contacts.values': '(string | null)[]',
+  'campaigns.calling_windows': '{ days: number[]; start: number; end: number }[]',
   'campaigns.metadata': 'Record<string, string>',
   'contact_list_entries.values': '(string | null)[]',
   'contact_list_uploads.format': 'object',
@@ -18,6 +19,7 @@ const known: Record<string, string> = {
   'workflow_runs.output': 'Record<string, unknown>',
   'workflow_versions.definition': 'object',
   'workflows.draft': 'object',
+  'workspaces.quiet_windows': '{ days: number[]; start: number; end: number }[]',
 };
 
 /** As src/database/types.ts has them arrive. */

@@ -1,5 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
+import { EVERY_DAY } from '../calls/calling-hours.ts';
 import { callingArea, type DialTerms } from '../calls/may-dial.ts';
 import { numberPoolId, phoneNumberId, type Settings } from '../campaigns/campaign-settings.ts';
 import { checkCaller } from '../campaigns/check-startable.ts';
@@ -14,7 +15,6 @@ import { ServiceError } from '../service-error.ts';
 import { judgeRecipients, type RecipientTerms, readNumbers } from './judge-recipients.ts';
 import { type BatchStarted, firstStatus, shapeStarted } from './started-batch.ts';
 
-const everyDay = [1, 2, 3, 4, 5, 6, 7];
 /** Of a batch without a name. */
 const LIST_NAME = 'Batch';
 
@@ -56,7 +56,9 @@ export async function acceptBatch(tx: WorkspaceTx, order: BatchOrder): Promise<B
     phone_number_id: caller.phone_number_id,
     number_pool_id: caller.number_pool_id,
     status,
-    schedule_days: everyDay,
+    schedule_days: [...EVERY_DAY],
+    calling_windows: input.callingWindows ? JSON.stringify(input.callingWindows) : null,
+    holidays: input.holidays?.toSorted() ?? [],
     retry_policy: input.retryPolicy ?? [],
     ring_timeout_seconds: 30,
     max_call_seconds: 3600,

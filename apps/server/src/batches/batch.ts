@@ -54,6 +54,8 @@ export function shapeBatch(row: CampaignRow, { rejectedCount, pace, now }: Besid
     timezone: row.timezone,
     ...field('scheduleStart', row.schedule_start),
     ...field('scheduleEnd', row.schedule_end),
+    ...field('callingWindows', row.calling_windows),
+    ...(row.holidays.length > 0 && { holidays: row.holidays }),
     maxConcurrency: row.max_concurrency,
     retryPolicy: row.retry_policy,
     acceptedCount: row.total_contacts,

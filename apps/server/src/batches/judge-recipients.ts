@@ -1,8 +1,9 @@
 import type { components } from '@trunkline/client/schema';
 import { dialRefusal, type ReadNumber, readNumber } from '../calls/may-dial.ts';
 import type { BatchContact } from '../campaigns/insert-batch.ts';
-import { readTimeZone, timeZoneOfCountry } from '../contact-lists/reading/time-zone.ts';
+import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
 import { newUuid } from '../ids.ts';
+import { timeZoneOfCountry } from '../phone-numbers/country-time-zone.ts';
 import type { CallingArea } from '../phone-numbers/may-call.ts';
 import type { ErrorDetail } from '../service-error.ts';
 

@@ -1,5 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import { agentName, refuseFaults, settingsFaults } from '../campaigns/campaign-settings.ts';
+import { agentName, refuseFaults, settingsFaults, windowFaults } from '../campaigns/campaign-settings.ts';
 import type { CampaignDeps } from '../campaigns/deps.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { findIdempotencyKey, takeIdempotencyKey } from '../database/idempotency-keys.ts';
@@ -43,7 +43,8 @@ export async function startBatch(
     start_date: null,
     end_date: null,
   };
-  refuseFaults([...settingsFaults(settings, maxConcurrency), ...recipientFaults(input.recipients)]);
+  const faults = [...settingsFaults(settings, maxConcurrency), ...windowFaults(input)];
+  refuseFaults([...faults, ...recipientFaults(input.recipients)]);
   const [id, now] = [newUuid(), clock.now()];
   const named = idempotencyKey && { operation: 'startBatch', key: idempotencyKey, request: input, resourceId: id, now };
   if (named) {

@@ -1,13 +1,14 @@
 import { sql } from 'kysely';
 import { nextUtcDay, startOfUtcDay } from '../clock.ts';
-import { timeZoneOfCountry } from '../contact-lists/reading/time-zone.ts';
 import type { EngineTx } from '../database/database.ts';
 import { type CallingArea, refusalOf } from '../phone-numbers/may-call.ts';
-import { countryOfNumber, findPlan } from '../phone-numbers/numbering-plan.ts';
+import { timeZonesOfNumber } from '../phone-numbers/number-time-zones.ts';
+import { findPlan } from '../phone-numbers/numbering-plan.ts';
 import { type CallLimits, leftOfLimits, type UsedOfLimits } from '../workspace/limits.ts';
 import { fromE164 } from './call.ts';
-import { closedReason, nextCallingWindow } from './calling-window.ts';
+import { ALWAYS, type CallingHours, type ClosedReason, closedReason, nextCallingWindow } from './calling-hours.ts';
 import type { Caller } from './queue-calls.ts';
+import { closedHours, type QuietHoursRow } from './quiet-hours.ts';
 
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 
@@ -98,13 +99,11 @@ export async function numbersAtDailyLimit(
 }
 
 /** What stands in the way of a call now; the words are those of a campaign contact's `reason`. */
-export type DialObstacle = 'dialing_paused' | 'country_not_allowed' | 'quiet_hours' | 'limit_reached';
+export type DialObstacle = 'dialing_paused' | 'country_not_allowed' | 'limit_reached' | ClosedReason;
 
 /** What is known of a workspace when one person is to be called, beside the number that calls. */
-export interface PersonTerms extends DialTerms, UsedOfLimits {
+export interface PersonTerms extends DialTerms, UsedOfLimits, QuietHoursRow {
   dialing_paused: boolean;
-  quiet_hours_start: number | null;
-  quiet_hours_end: number | null;
   /** Today's to this person. */
   attempts: number;
   do_not_call: boolean;
@@ -124,8 +123,8 @@ export function mayDial(
   if (refused && refused !== 'country_not_allowed') return { refused };
   if (terms.dialing_paused) return { blocked: 'dialing_paused' };
   if (refused) return { blocked: refused };
-  const quietUntil = endOfQuietHours(terms, countryOfNumber(toNumber), now);
-  if (quietUntil) return { blocked: 'quiet_hours', until: quietUntil };
+  const closed = closedNow(toNumber, { windows: ALWAYS, ...closedHours(terms) }, now);
+  if (closed) return closed;
   const left = leftOfLimits(terms, terms);
   if (left.now <= 0) return { blocked: 'limit_reached' };
   const mostAttempts = terms.max_attempts_per_person_per_day;
@@ -135,11 +134,11 @@ export function mayDial(
   return undefined;
 }
 
-/** In the callee's own time where the number's country has one clock, else in UTC: no time zone is known of them. */
-function endOfQuietHours(terms: PersonTerms, country: string | undefined, now: Date): Date | undefined {
-  const { quiet_hours_start: start, quiet_hours_end: end } = terms;
-  if (start === null || end === null) return undefined;
-  const hours = { days: [1, 2, 3, 4, 5, 6, 7], quiet: { start, end } };
-  const timezone = (country && timeZoneOfCountry(country)) ?? 'UTC';
-  return closedReason(hours, timezone, now) && nextCallingWindow(hours, timezone, now).opensAt;
+/** In the callee's own time, where the numbering plan tells it, else in UTC. */
+function closedNow(toNumber: number, hours: CallingHours, now: Date) {
+  if (hours.quiet.length === 0 && hours.holidays.size === 0) return undefined;
+  const zones = timeZonesOfNumber(toNumber);
+  const timezones = zones.length > 0 ? zones : ['UTC'];
+  const reason = closedReason(hours, timezones, now);
+  return reason && { blocked: reason, until: nextCallingWindow(hours, timezones, now).opensAt };
 }

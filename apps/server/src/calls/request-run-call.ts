@@ -111,7 +111,8 @@ async function readTerms(
   const [, { rows }] = await together(tx, [
     () => lockLimits(tx, workspaceId),
     sql<PersonTerms>`
-      select w.dialing_paused_at is not null as dialing_paused, w.quiet_hours_start, w.quiet_hours_end, ${dialTerms},
+      select w.dialing_paused_at is not null as dialing_paused, w.quiet_hours_start, w.quiet_hours_end,
+        w.quiet_windows, w.holidays, ${dialTerms},
         ${usedOfLimits(now)},
         case when w.max_attempts_per_person_per_day is null then 0 else
           (select count(*) from calls where workspace_id = w.id and to_number = ${toNumber}

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { AgentDirectory } from '../agents/directory.ts';
+import type { WeeklyWindow } from '../calls/calling-hours.ts';
 import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { fromId } from '../ids.ts';
@@ -20,6 +21,24 @@ export interface Settings {
   scheduled_at: Date | null;
   start_date: Date | null;
   end_date: Date | null;
+}
+
+/** When calls are placed, as a request gives it: windows, or the short form of one. */
+export interface ScheduleInput {
+  callingWindows?: WeeklyWindow[] | null;
+  scheduleStart?: number | null;
+  scheduleEnd?: number | null;
+  scheduleDays?: number[] | null;
+}
+
+const isGiven = (value: unknown) => value !== undefined && value !== null;
+
+/** The fault of windows beside their short form. */
+export function windowFaults(input: ScheduleInput): ErrorDetail[] {
+  const given = (['scheduleStart', 'scheduleEnd', 'scheduleDays'] as const).filter((name) => isGiven(input[name]));
+  if (!isGiven(input.callingWindows) || given.length === 0) return [];
+  const message = `Set callingWindows or ${given.join(', ')}, not both: say the hours of the latter as a window.`;
+  return [{ path: '/body/callingWindows', message }];
 }
 
 /** Throws `invalid_request` with every fault. */

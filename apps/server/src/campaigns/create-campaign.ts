@@ -1,4 +1,5 @@
 import type { components } from '@trunkline/client/schema';
+import { EVERY_DAY } from '../calls/calling-hours.ts';
 import { newUuid, toId } from '../ids.ts';
 import type { AuditEntry } from '../journal/record.ts';
 import {
@@ -9,6 +10,7 @@ import {
   refuseFaults,
   setLists,
   settingsFaults,
+  windowFaults,
 } from './campaign-settings.ts';
 import type { CampaignDeps } from './deps.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
@@ -16,7 +18,6 @@ import type { Campaign } from './shape-campaign.ts';
 
 type CreateCampaign = components['schemas']['CreateCampaign'];
 
-const everyDay = [1, 2, 3, 4, 5, 6, 7];
 const date = (text: string | undefined) => (text === undefined ? null : new Date(text));
 
 /**
@@ -39,7 +40,7 @@ export async function createCampaign(
     start_date: date(input.startDate),
     end_date: date(input.endDate),
   };
-  refuseFaults([...settingsFaults(settings, maxConcurrency), ...listFaults(input.lists)]);
+  refuseFaults([...settingsFaults(settings, maxConcurrency), ...windowFaults(input), ...listFaults(input.lists)]);
   const agent = await agentName(agents, input.agentId);
   const id = newUuid();
   const now = clock.now();
@@ -58,7 +59,9 @@ export async function createCampaign(
         phone_number_id: 'fromNumber' in input ? await phoneNumberId(tx, input.fromNumber) : null,
         number_pool_id: 'fromNumber' in input ? null : await numberPoolId(tx, input.numberPoolId),
         status: 'draft',
-        schedule_days: input.scheduleDays?.toSorted() ?? everyDay,
+        schedule_days: input.scheduleDays?.toSorted() ?? [...EVERY_DAY],
+        calling_windows: input.callingWindows ? JSON.stringify(input.callingWindows) : null,
+        holidays: input.holidays?.toSorted() ?? [],
         calls_per_second: input.callsPerSecond ?? null,
         retry_policy: input.retryPolicy ?? [],
         target_call_count: input.targetCallCount ?? null,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ALWAYS, EVERY_DAY } from '../calls/calling-hours.ts';
 import { type CampaignSituation, type ContactSituation, contactExplainer } from './explain-contact.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
@@ -9,7 +10,7 @@ const running: CampaignSituation = {
   endDate: null,
   dialingPaused: false,
   noCallerId: false,
-  hours: { days: [1, 2, 3, 4, 5, 6, 7] },
+  hours: { windows: ALWAYS, quiet: [], holidays: new Set() },
 };
 const fresh: ContactSituation = { state: 'pending', timezone: 'UTC', nextAttemptAt: now, reason: null };
 const retry: ContactSituation = {
@@ -56,7 +57,7 @@ test('a retry that is not due is called at its time at the earliest', () => {
 });
 
 test('outside the window the reason is the window, and the next attempt is when it opens', () => {
-  const hours = { ...running.hours, schedule: { start: 540, end: 660 } };
+  const hours = { ...running.hours, windows: [{ days: EVERY_DAY, start: 540, end: 660 }] };
   const opens = new Date('2026-11-21T09:00:00Z');
   expect(explain({ hours })).toEqual({ reason: 'outside_window', nextAttemptAt: opens });
   expect(explain({ hours }, { timezone: 'Atlantic/Azores' })).toEqual({
@@ -71,9 +72,14 @@ test('outside the window the reason is the window, and the next attempt is when 
   expect(explain({ hours }, retry)).toEqual({ reason: 'retry_later', nextAttemptAt: opens });
 });
 
-test('in the quiet hours of the workspace the reason is these', () => {
-  const hours = { ...running.hours, quiet: { start: 700, end: 780 } };
+test('in the quiet hours of the workspace the reason is these, on a holiday that', () => {
+  const hours = { ...running.hours, quiet: [{ days: EVERY_DAY, start: 700, end: 780 }] };
   expect(explain({ hours })).toEqual({ reason: 'quiet_hours', nextAttemptAt: new Date('2026-11-20T13:00:00Z') });
+  const holidays = new Set(['2026-11-20']);
+  expect(explain({ hours: { ...hours, holidays } })).toEqual({
+    reason: 'holiday',
+    nextAttemptAt: new Date('2026-11-21T00:00:00Z'),
+  });
 });
 
 test('there is no next attempt from the end date on', () => {

@@ -1,5 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import { type CallingHours, type ClosedReason, closedReason, nextCallingWindow } from '../calls/calling-window.ts';
+import { type CallingHours, type ClosedReason, closedReason, nextCallingWindow } from '../calls/calling-hours.ts';
 import type { CampaignStatus, ContactState } from '../database/schema.ts';
 
 export type ContactReason = components['schemas']['CampaignContactReason'];
@@ -68,15 +68,15 @@ export function contactExplainer(campaign: CampaignSituation, now: Date): (conta
   const openings = new Map<string, Date>();
 
   const closedNow = (timezone: string) => {
-    if (!closed.has(timezone)) closed.set(timezone, closedReason(campaign.hours, timezone, now));
+    if (!closed.has(timezone)) closed.set(timezone, closedReason(campaign.hours, [timezone], now));
     return closed.get(timezone);
   };
   const firstOpen = (timezone: string, from: Date) => {
     const key = `${timezone} ${from.getTime()}`;
     let opens = openings.get(key);
     if (!opens) {
-      const isOpen = closedReason(campaign.hours, timezone, from) === undefined;
-      opens = isOpen ? from : nextCallingWindow(campaign.hours, timezone, from).opensAt;
+      const isOpen = closedReason(campaign.hours, [timezone], from) === undefined;
+      opens = isOpen ? from : nextCallingWindow(campaign.hours, [timezone], from).opensAt;
       openings.set(key, opens);
     }
     return opens;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { type CallingHours, nextCallingWindow } from '../calls/calling-window.ts';
+import { type CallingHours, nextCallingWindow, type WeeklyWindow } from '../calls/calling-hours.ts';
+import { closedHours, type QuietHoursRow } from '../calls/quiet-hours.ts';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 
 /** The lane of contacts without a time zone of their own. They follow the campaign's, also when that changes. */
@@ -18,24 +19,17 @@ export interface ScheduleRow {
   schedule_start: number | null;
   schedule_end: number | null;
   schedule_days: number[];
-}
-
-/** The hours in which a workspace calls nobody, as its row holds them. */
-interface QuietHoursRow {
-  quiet_hours_start: number | null;
-  quiet_hours_end: number | null;
+  calling_windows: WeeklyWindow[] | null;
+  holidays: string[];
 }
 
 /** When a campaign's contacts may be called. */
-export function callingHours(row: ScheduleRow & QuietHoursRow): CallingHours {
-  const hours: CallingHours = { days: row.schedule_days };
-  if (row.schedule_start !== null && row.schedule_end !== null) {
-    hours.schedule = { start: row.schedule_start, end: row.schedule_end };
-  }
-  if (row.quiet_hours_start !== null && row.quiet_hours_end !== null) {
-    hours.quiet = { start: row.quiet_hours_start, end: row.quiet_hours_end };
-  }
-  return hours;
+export function callingHours(campaign: ScheduleRow, workspace: QuietHoursRow): CallingHours {
+  const { schedule_start: start, schedule_end: end, schedule_days: days } = campaign;
+  return {
+    windows: campaign.calling_windows ?? [{ days, start: start ?? 0, end: end ?? 1440 }],
+    ...closedHours(workspace, campaign.holidays),
+  };
 }
 
 interface LaneRow extends QuietHoursRow {
@@ -57,14 +51,15 @@ export async function currentLanes(
 ): Promise<Lane[]> {
   const { workspace_id: workspaceId, id: campaignId } = campaign;
   const { rows } = await sql<LaneRow>`
-    select l.lane, l.timezone, l.opens_at, l.closes_at, w.quiet_hours_start, w.quiet_hours_end
+    select l.lane, l.timezone, l.opens_at, l.closes_at, w.quiet_hours_start, w.quiet_hours_end,
+      case when l.closes_at <= ${now} then w.quiet_windows end as quiet_windows,
+      case when l.closes_at <= ${now} then w.holidays end as holidays
     from campaign_lanes l join workspaces w on w.id = l.workspace_id
     where l.workspace_id = ${workspaceId} and l.campaign_id = ${campaignId} order by l.lane`.execute(tx.db);
   const lanes = rows.map((row): Lane => {
     const { lane, timezone, opens_at, closes_at } = row;
     if (closes_at > now) return { lane, timezone, opensAt: opens_at, closesAt: closes_at };
-    const hours = callingHours({ ...campaign, ...row });
-    return { lane, timezone, ...nextCallingWindow(hours, timezone || campaign.timezone, now) };
+    return { lane, timezone, ...nextCallingWindow(callingHours(campaign, row), [timezone || campaign.timezone], now) };
   });
   const renewed = lanes.filter((lane, at) => lane.closesAt !== rows[at]!.closes_at);
   if (renewed.length > 0) {
@@ -100,7 +95,7 @@ export async function lanesOf(
   return new Map(rows.map((row) => [row.timezone, row.lane]));
 }
 
-/** Has the windows of all of the workspace's campaigns computed anew, after its quiet hours have changed. */
+/** Has the windows of all of the workspace's campaigns computed anew, after its quiet hours or holidays have changed. */
 export async function forgetWindows({ db, workspaceId }: WorkspaceTx): Promise<void> {
   await sql`
     with active as (select id from campaigns

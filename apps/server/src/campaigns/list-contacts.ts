@@ -2,7 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { type RawBuilder, sql } from 'kysely';
 import { toE164 } from '../calls/call.ts';
 import { callVariables } from '../calls/call-variables.ts';
-import { closedReason } from '../calls/calling-window.ts';
+import { closedReason } from '../calls/calling-hours.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { ContactState } from '../database/schema.ts';
@@ -124,7 +124,7 @@ function hasReason(
   const kept = sql`(not ${isLeft} and c.reason = ${reason})`;
   const ofCampaign = campaignReason(situation);
   if (ofCampaign !== undefined) return ofCampaign === reason ? sql`(${kept} or ${isLeft})` : kept.$castTo<boolean>();
-  const closed = [...zones].map(([lane, zone]) => ({ lane, why: closedReason(situation.hours, zone, now) }));
+  const closed = [...zones].map(([lane, zone]) => ({ lane, why: closedReason(situation.hours, [zone], now) }));
   const lanes = (why: string | undefined) => closed.filter((c) => c.why === why).map(({ lane }) => lane);
   const isDue = sql`c.next_attempt_at <= ${now}`;
   return sql`(${kept} or (${isLeft} and case

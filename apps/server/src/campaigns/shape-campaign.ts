@@ -37,6 +37,8 @@ export function shapeCampaign(row: CampaignRow): Campaign {
     ...field('scheduleStart', row.schedule_start),
     ...field('scheduleEnd', row.schedule_end),
     ...(row.schedule_days.length < 7 && { scheduleDays: row.schedule_days }),
+    ...field('callingWindows', row.calling_windows),
+    ...(row.holidays.length > 0 && { holidays: row.holidays }),
     totalContacts: row.total_contacts,
     ...field('targetCallCount', row.target_call_count),
     ...field('targetConversionRate', row.target_conversion_rate),

@@ -14,7 +14,8 @@ export interface Situation extends CampaignSituation {
 export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow, at: Date): Promise<Situation> {
   const workspace = await tx.db
     .selectFrom('workspaces')
-    .select(['quiet_hours_start', 'quiet_hours_end', 'dialing_paused_at', 'allowed_countries', 'premium_rate_allowed'])
+    .select(['quiet_hours_start', 'quiet_hours_end', 'quiet_windows', 'holidays'])
+    .select(['dialing_paused_at', 'allowed_countries', 'premium_rate_allowed'])
     .where('id', '=', tx.workspaceId)
     .executeTakeFirst();
   if (!workspace) throw notFound();
@@ -25,7 +26,7 @@ export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow, at: Da
     endDate: campaign.end_date,
     dialingPaused: workspace.dialing_paused_at !== null,
     noCallerId: !(await hasCaller(tx, campaign, at)),
-    hours: callingHours({ ...campaign, ...workspace }),
+    hours: callingHours(campaign, workspace),
     workspace,
   };
 }

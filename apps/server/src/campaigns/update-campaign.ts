@@ -1,5 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { sql, type Updateable } from 'kysely';
+import { EVERY_DAY } from '../calls/calling-hours.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
@@ -12,6 +13,7 @@ import {
   refuseFaults,
   setLists,
   settingsFaults,
+  windowFaults,
 } from './campaign-settings.ts';
 import type { CampaignDeps } from './deps.ts';
 import { type Campaign, type CampaignRow, shapeCampaign } from './shape-campaign.ts';
@@ -23,8 +25,7 @@ type Change = Updateable<Schema['campaigns']>;
 /** What stands once the contacts were taken from the lists. */
 const setBeforeStart = ['lists', 'scheduledAt', 'startDate'] as const;
 /** What decides when contacts may be called. */
-const hours = ['schedule_start', 'schedule_end', 'schedule_days', 'timezone'] as const;
-const everyDay = [1, 2, 3, 4, 5, 6, 7];
+const hours = ['schedule_start', 'schedule_end', 'schedule_days', 'calling_windows', 'holidays', 'timezone'] as const;
 
 type Sent<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 /** Only what was sent. */
@@ -48,7 +49,7 @@ export async function updateCampaign(
     const message = 'Set fromNumber or numberPoolId, not both.';
     refuseFaults([{ path: '/body/numberPoolId', message }]);
   }
-  refuseFaults(listFaults(input.lists ?? []));
+  refuseFaults([...listFaults(input.lists ?? []), ...windowFaults(input)]);
   const now = clock.now();
   const agent = input.agentId && (await nameIfCampaignExists(deps, workspaceId, campaignId, input.agentId));
   const changed = await database.inWorkspace(workspaceId, async (tx) => {
@@ -115,9 +116,8 @@ const settingsChange = (input: UpdateCampaign) =>
     scheduled_at: date(input.scheduledAt),
     start_date: date(input.startDate),
     end_date: date(input.endDate),
-    schedule_start: input.scheduleStart,
-    schedule_end: input.scheduleEnd,
-    schedule_days: input.scheduleDays === null ? everyDay : input.scheduleDays?.toSorted(),
+    ...scheduleChange(input),
+    holidays: input.holidays?.toSorted(),
     max_concurrency: input.maxConcurrency,
     calls_per_second: input.callsPerSecond,
     retry_policy: input.retryPolicy,
@@ -126,6 +126,21 @@ const settingsChange = (input: UpdateCampaign) =>
     ring_timeout_seconds: input.ringTimeoutSeconds,
     max_call_seconds: input.maxCallSeconds,
   });
+
+/** Windows take the place of their short form, and that takes theirs. */
+function scheduleChange({ callingWindows, scheduleStart, scheduleEnd, scheduleDays }: UpdateCampaign) {
+  if (callingWindows) {
+    const calling_windows = JSON.stringify(callingWindows);
+    return { schedule_start: null, schedule_end: null, schedule_days: [...EVERY_DAY], calling_windows };
+  }
+  const isShort = [scheduleStart, scheduleEnd, scheduleDays].some((value) => value !== undefined && value !== null);
+  return {
+    schedule_start: scheduleStart,
+    schedule_end: scheduleEnd,
+    schedule_days: scheduleDays === null ? [...EVERY_DAY] : scheduleDays?.toSorted(),
+    calling_windows: isShort ? null : callingWindows,
+  };
+}
 
 /** The next claim computes the windows anew. */
 async function forgetWindows(tx: WorkspaceTx, campaignId: string): Promise<void> {

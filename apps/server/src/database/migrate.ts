@@ -22,6 +22,7 @@ import * as simulatorWall from '../../migrations/0020-simulator-wall.ts';
 import * as passagesWall from '../../migrations/0021-passages-wall.ts';
 import * as fileFormat from '../../migrations/0022-file-format.ts';
 import * as installation from '../../migrations/0023-installation.ts';
+import * as callingHours from '../../migrations/0024-calling-hours.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -47,6 +48,7 @@ const migrations = {
   '0021-passages-wall': passagesWall,
   '0022-file-format': fileFormat,
   '0023-installation': installation,
+  '0024-calling-hours': callingHours,
 };
 
 /**

@@ -1,7 +1,7 @@
 import { getCountry } from 'countries-and-timezones';
-import { clocksOf } from '../contact-lists/reading/time-zone.ts';
-import { countryOfNumber } from './country.ts';
+import { clocksOf } from './country-time-zone.ts';
 import { zonesByPrefix } from './generated/zones-by-prefix.ts';
+import { countryOfNumber } from './numbering-plan.ts';
 
 /** No prefix is longer. */
 const LONGEST_PREFIX = Math.max(...Object.keys(zonesByPrefix).map((prefix) => prefix.length));

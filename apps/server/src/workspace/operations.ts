@@ -95,6 +95,8 @@ function present(row: WorkspaceRow, usage: Usage): components['schemas']['Worksp
     },
     ...(row.quiet_hours_start !== null &&
       row.quiet_hours_end !== null && { quietHours: { start: row.quiet_hours_start, end: row.quiet_hours_end } }),
+    ...(row.quiet_windows && { quietWindows: row.quiet_windows }),
+    ...(row.holidays.length > 0 && { holidays: row.holidays }),
     ...(row.dialing_paused_at && { dialingPausedAt: row.dialing_paused_at.toISOString() }),
     usage: { callsToday: usage.calls, numbersBoughtToday: usage.numbersBought, liveCalls: usage.liveCalls },
     createdAt: row.created_at.toISOString(),

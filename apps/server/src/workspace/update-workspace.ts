@@ -9,8 +9,8 @@ type Body = components['schemas']['UpdateWorkspace'];
 type Changes = Updateable<Schema['workspaces']>;
 
 /**
- * Changes what the body names. When the quiet hours become others, `onHoursChanged` runs in the same transaction. Throws
- * `invalid_request` for quiet hours that don't start before they end.
+ * Changes what the body names. When the quiet hours or holidays become others, `onHoursChanged` runs in the same
+ * transaction. Throws `invalid_request` for quiet hours that end when they start.
  * @returns the workspace, and whether the body named anything
  */
 export async function updateWorkspace(
@@ -22,11 +22,12 @@ export async function updateWorkspace(
   const before = await lockWorkspace(tx);
   if (Object.keys(changes).length === 0) return { row: before, changed: false };
   const after = await changeWorkspace(tx, changes, options.now);
-  const sameHours =
-    after.quiet_hours_start === before.quiet_hours_start && after.quiet_hours_end === before.quiet_hours_end;
-  if (!sameHours) await options.onHoursChanged(tx);
+  if (hoursOf(after) !== hoursOf(before)) await options.onHoursChanged(tx);
   return { row: after, changed: true };
 }
+
+const hoursOf = (row: WorkspaceRow) =>
+  JSON.stringify([row.quiet_hours_start, row.quiet_hours_end, row.quiet_windows, row.holidays]);
 
 function limitChanges({ limits = {} }: Body): Changes {
   const { maxConcurrentCalls, maxAttemptsPerPersonPerDay, maxCallsPerDay, maxNumbersPerDay } = limits;
@@ -41,13 +42,16 @@ function limitChanges({ limits = {} }: Body): Changes {
   };
 }
 
-function hourChanges({ quietHours }: Body): Changes {
-  if (quietHours === undefined) return {};
-  if (quietHours === null) return { quiet_hours_start: null, quiet_hours_end: null };
-  const { start, end } = quietHours;
-  if (start < end) return { quiet_hours_start: start, quiet_hours_end: end };
-  const message = 'must start before they end; quiet hours do not run past midnight';
-  throw new ServiceError('invalid_request', `quietHours ${message}.`, {
-    details: [{ path: '/body/quietHours', message }],
-  });
+function hourChanges({ quietHours, quietWindows, holidays }: Body): Changes {
+  const { start, end } = quietHours ?? { start: null, end: null };
+  if (start !== null && start === end) {
+    const message =
+      'quietHours end when they start. Give an end that differs, or { start: 0, end: 1440 } for the whole day.';
+    throw new ServiceError('invalid_request', message, { details: [{ path: '/body/quietHours', message }] });
+  }
+  return {
+    ...(quietHours !== undefined && { quiet_hours_start: start, quiet_hours_end: end }),
+    ...(quietWindows !== undefined && { quiet_windows: quietWindows && JSON.stringify(quietWindows) }),
+    ...(holidays !== undefined && { holidays: holidays.toSorted() }),
+  };
 }

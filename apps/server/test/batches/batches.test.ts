@@ -99,6 +99,9 @@ describe('start', () => {
     const { batchId, status, scheduledAt } = await start(given);
     expect([status, scheduledAt]).toEqual(['scheduled', given.scheduledAt]);
     expect(await read(batchId)).toMatchObject({ ...given, status: 'scheduled' });
+    const windows = { callingWindows: [{ days: [5, 6], start: 1080, end: 60 }], holidays: ['2026-12-25'] };
+    const { scheduleStart, scheduleEnd, ...others } = given;
+    expect(await read((await start({ ...others, ...windows })).batchId)).toMatchObject(windows);
     const past = await start({ scheduledAt: '2020-01-01T00:00:00.000Z' });
     expect(past.status).toBe('running');
   });
@@ -168,6 +171,11 @@ describe('start', () => {
     ['a time zone that there is not', { timezone: 'Mars/Olympus' }, '/body/timezone'],
     ['one of a recipient', { recipients: [person(1), person(2, { timezone: 'x' })] }, '/body/recipients/1/timezone'],
     ['half a window', { scheduleStart: 540 }, '/body/scheduleEnd'],
+    [
+      'windows beside their short form',
+      { callingWindows: [{ days: [1], start: 0, end: 60 }], scheduleStart: 540, scheduleEnd: 600 },
+      '/body/callingWindows',
+    ],
     ['a window that ends at its start', { scheduleStart: 540, scheduleEnd: 540 }, '/body/scheduleEnd'],
     ['more at once than the server allows', { maxConcurrency: 501 }, '/body/maxConcurrency'],
     ['nobody', { recipients: [] }, '/body/recipients'],

@@ -179,7 +179,8 @@ const atRecipients = (answer: string) => ({ ...everybody(answer), start: 'called
 const atCalls = (answer: string) => ({ ...atRecipients(answer), batch: 'called' });
 const atDialing = (answer: string) => ({ ...atCalls(answer), preview: 'called' });
 
-const quietHours = { quiet_hours_start: 12 * 60, quiet_hours_end: 14 * 60 };
+/** Noon in UTC, and four in the morning where the callee is. */
+const quietHours = { quiet_hours_start: 3 * 60, quiet_hours_end: 14 * 60 };
 
 test.each<[string, Question, ReturnType<typeof everybody>]>([
   ['somebody', {}, everybody('called')],

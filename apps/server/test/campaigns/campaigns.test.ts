@@ -79,6 +79,14 @@ describe('create', () => {
       maxCallSeconds: 600,
     };
     expect(await create(given)).toMatchObject(given);
+    const { scheduleStart, scheduleEnd, scheduleDays, ...others } = given;
+    const windows = {
+      callingWindows: [{ days: [5, 6], start: 1080, end: 60 }],
+      holidays: ['2026-12-25', '2027-01-01'],
+    };
+    const created = await create({ ...others, ...windows });
+    expect(created).toMatchObject({ ...others, ...windows });
+    expect(created).not.toHaveProperty('scheduleDays');
   });
 
   test('a list, a number or a pool that the workspace does not have is 404', async () => {
@@ -114,6 +122,12 @@ describe('create', () => {
   test.each<[string, () => Partial<CreateCampaign>, string]>([
     ['half a window', () => ({ scheduleStart: 540 }), '/body/scheduleEnd'],
     ['the other half', () => ({ scheduleEnd: 540 }), '/body/scheduleStart'],
+    [
+      'windows beside their short form',
+      () => ({ callingWindows: [{ days: [1], start: 0, end: 60 }], scheduleDays: [1] }),
+      '/body/callingWindows',
+    ],
+    ['a day that there is not', () => ({ holidays: ['2026-02-30'] }), '/body/holidays/0'],
     ['a window that ends at its start', () => ({ scheduleStart: 540, scheduleEnd: 540 }), '/body/scheduleEnd'],
     [
       'an end at the start',
@@ -242,6 +256,23 @@ describe('update', () => {
     expect((await update(id, { scheduleEnd: null })).response.status).toBe(400);
   });
 
+  test('windows and their short form take the place of each other; together they are 400', async () => {
+    const { id } = await create({ scheduleStart: 540, scheduleEnd: 1080, scheduleDays: [1] });
+    const callingWindows = [{ days: [2], start: 540, end: 60 }];
+    const windows = (await update(id, { callingWindows })).data!.data;
+    expect(windows).toMatchObject({ callingWindows });
+    for (const name of ['scheduleStart', 'scheduleEnd', 'scheduleDays']) expect(windows).not.toHaveProperty(name);
+    const both = await update(id, { callingWindows, scheduleStart: 1, scheduleEnd: 2 });
+    expect(both.response.status).toBe(400);
+    expect(details(both.error)).toEqual(['/body/callingWindows']);
+    const short = (await update(id, { scheduleDays: [3], callingWindows: null })).data!.data;
+    expect(short).toMatchObject({ scheduleDays: [3] });
+    expect(short).not.toHaveProperty('callingWindows');
+    await update(id, { callingWindows, scheduleDays: null });
+    expect((await update(id, { name: 'y' })).data!.data).toMatchObject({ callingWindows });
+    expect((await update(id, { callingWindows: null })).data!.data).not.toHaveProperty('callingWindows');
+  });
+
   test('a number and a pool together are 400; an unknown one of either is 404', async () => {
     const { id } = await create();
     const numberPoolId = toId('pool', newUuid());
@@ -294,6 +325,8 @@ describe('update', () => {
     expect(await closes({ scheduleStart: 0, scheduleEnd: 60 })).toBe(0);
     expect(await closes({ scheduleDays: [7] })).toBe(0);
     expect(await closes({ timezone: 'Europe/Berlin' })).toBe(0);
+    expect(await closes({ callingWindows: [{ days: [1], start: 0, end: 60 }] })).toBe(0);
+    expect(await closes({ holidays: ['2026-12-25'] })).toBe(0);
   });
 
   test.each([

@@ -101,6 +101,27 @@ test.concurrent('quiet hours and weekdays close a window, by the contact’s own
     ]);
   }));
 
+test.concurrent('windows past midnight, quiet hours past midnight and holidays: the last two always win', () =>
+  withDatabase(async (database) => {
+    const workspace = { quiet_hours_start: 1380, quiet_hours_end: 30, holidays: ['2026-03-08'] };
+    const calling_windows = [{ days: [5, 6], start: 1320, end: 120 }];
+    const campaign = { calling_windows, holidays: ['2026-03-14'] };
+    const { campaignId } = await seedCampaign(database, inZone('Europe/Berlin', campaign, { workspace }));
+    await expectOpen(database, campaignId, [
+      ['2026-03-06T20:59:50Z', 'closed'],
+      ['2026-03-06T21:00:01Z', 'open'],
+      ['2026-03-06T22:00:01Z', 'closed'],
+      ['2026-03-06T23:30:01Z', 'open'],
+      ['2026-03-07T01:00:01Z', 'closed'],
+      ['2026-03-07T21:30:00Z', 'open'],
+      ['2026-03-07T23:30:01Z', 'closed'],
+      ['2026-03-13T21:30:01Z', 'open'],
+      ['2026-03-13T23:30:01Z', 'closed'],
+      ['2026-03-14T21:30:01Z', 'closed'],
+      ['2026-03-20T21:00:01Z', 'open'],
+    ]);
+  }));
+
 test.concurrent('contacts of one campaign are called each in the hours of their own time zone', () =>
   withDatabase(async (database) => {
     const zones = ['America/New_York', 'Europe/Berlin', 'Asia/Kolkata', null];

@@ -109,7 +109,18 @@ test.concurrent.each<[string, Omit<SeedOptions, 'contacts'>, Partial<RunCallWish
   ['a premium-rate number', {}, { to: '+19002341234' }, { reason: 'country_not_allowed' }],
   ['a satellite', {}, { to: '+8816123456789' }, { reason: 'country_not_allowed' }],
   ['a personal number', {}, { to: '+447012345678' }, { reason: 'country_not_allowed' }],
-  ['quiet hours, in UTC', { workspace: quiet }, {}, { reason: 'quiet_hours', until: new Date('2026-03-10T14:00:00Z') }],
+  [
+    'quiet hours, at its area code',
+    { workspace: { quiet_hours_start: 21 * 60, quiet_hours_end: 8 * 60 } },
+    {},
+    { reason: 'quiet_hours', until: new Date('2026-03-10T15:00:00Z') },
+  ],
+  [
+    "a holiday, by the callee's calendar",
+    { workspace: { holidays: ['2026-03-10'] } },
+    {},
+    { reason: 'holiday', until: new Date('2026-03-11T07:00:00Z') },
+  ],
   [
     "quiet hours, by the callee's clock",
     { workspace: quiet },

@@ -79,15 +79,26 @@ test('an empty change changes nothing and leaves no trace', async () => {
   expect(await actions()).toEqual(traces);
 });
 
-test('quiet hours that do not start before they end are refused', async () => {
-  for (const quietHours of [
-    { start: 480, end: 480 },
-    { start: 1300, end: 400 },
-  ]) {
-    const { response, error } = await patch({ quietHours });
-    expect(response.status).toBe(400);
-    expect(error).toMatchObject({ code: 'invalid_request', details: [{ path: '/body/quietHours' }] });
-  }
+test('quiet hours may run past midnight; those that end when they start are refused', async () => {
+  const night = { start: 1260, end: 480 };
+  expect((await patch({ quietHours: night })).data?.data).toMatchObject({ quietHours: night });
+  const { response, error } = await patch({ quietHours: { start: 480, end: 480 } });
+  expect(response.status).toBe(400);
+  expect(error).toMatchObject({ code: 'invalid_request', details: [{ path: '/body/quietHours' }] });
+  await patch({ quietHours: null });
+});
+
+test('quiet windows and holidays are kept, told when they change, and taken away', async () => {
+  const quietWindows = [{ days: [7], start: 0, end: 1440 }];
+  const before = server.hoursChanged.length;
+  const { data } = await patch({ quietWindows, holidays: ['2027-01-01', '2026-12-25'] });
+  expect(data?.data).toMatchObject({ quietWindows, holidays: ['2026-12-25', '2027-01-01'] });
+  await patch({ quietWindows });
+  expect(server.hoursChanged).toHaveLength(before + 1);
+  await patch({ quietWindows: null, holidays: [] });
+  expect(server.hoursChanged).toHaveLength(before + 2);
+  expect(await read()).not.toHaveProperty('quietWindows');
+  expect(await read()).not.toHaveProperty('holidays');
 });
 
 test('the kill switch keeps its first time, and going on twice is going on', async () => {
@@ -141,6 +152,10 @@ test('what is not a request is refused: 400, 401, 403, 413, 415', async () => {
     { name: '' },
     { color: 'red' },
     { quietHours: { start: 1 } },
+    { quietWindows: [] },
+    { quietWindows: [{ days: [8], start: 0, end: 60 }] },
+    { holidays: ['2026-02-30'] },
+    { holidays: Array.from({ length: 367 }, (_, day) => new Date(day * 86_400_000).toISOString().slice(0, 10)) },
   ]) {
     expect((await patch(body)).response.status).toBe(400);
   }

@@ -435,7 +435,7 @@ export interface paths {
         head?: never;
         /**
          * Update the workspace
-         * @description Changes what the body names and leaves the rest. New limits and quiet hours hold for the next call that is placed; calls that are up go on, also where there are more of them than a lowered limit allows. `quietHours` whose start is not before its end is refused.
+         * @description Changes what the body names and leaves the rest. New limits and quiet hours hold for the next call that is placed; calls that are up go on, also where there are more of them than a lowered limit allows. `quietHours` that end when they start are refused.
          */
         patch: operations["updateWorkspace"];
         trace?: never;
@@ -2732,9 +2732,9 @@ export interface components {
             premiumRateAllowed?: boolean;
         };
         /**
-         * @description The part of each day in which nobody is called, in the callee's own time zone: from `start` up to, but not including, `end`. It does not run past midnight, so `start` is before `end`. It holds for every campaign, batch and workflow call, on top of their own windows.
+         * @description The part of each day in which nobody is called, in the callee's own time zone: from `start` up to, but not including, `end`; past midnight where `end` is before `start`. It holds for every campaign, batch and workflow call, on top of their own windows.
          * @example {
-         *       "start": 0,
+         *       "start": 1260,
          *       "end": 480
          *     }
          */
@@ -2744,6 +2744,48 @@ export interface components {
             /** @description When it is over, in minutes since local midnight; 1440 is the end of the day. */
             end: number;
         };
+        /**
+         * @description A stretch of hours on some weekdays, by the callee's clock. One that ends at or before its start ends the next day.
+         * @example {
+         *       "days": [
+         *         5,
+         *         6
+         *       ],
+         *       "start": 1080,
+         *       "end": 60
+         *     }
+         */
+        CallingWindow: {
+            /** @description ISO weekdays on which it opens, 1 Monday to 7 Sunday. The rest of one that runs past midnight belongs to the day before. */
+            days: number[];
+            /** @description When it opens, in minutes since local midnight. */
+            start: number;
+            /** @description When it closes, in minutes since local midnight, not included. 1440 is the end of the day. */
+            end: number;
+        };
+        /**
+         * @description Parts of the week in which nobody is called, in the form of calling windows, beside `quietHours`. They hold for every campaign, batch and workflow call.
+         * @example [
+         *       {
+         *         "days": [
+         *           7
+         *         ],
+         *         "start": 0,
+         *         "end": 1440
+         *       }
+         *     ]
+         */
+        QuietWindows: components["schemas"]["CallingWindow"][];
+        /**
+         * @description Dates on which nobody is called, from 00:00 to 24:00 by the callee's clock, whatever the windows say. Those of the workspace hold too.
+         * @example [
+         *       "2026-12-25",
+         *       "2027-01-01"
+         *     ]
+         */
+        Holidays: string[];
+        /** @description Dates on which nobody is called, from 00:00 to 24:00 by the callee's clock, by any campaign, batch or workflow. */
+        WorkspaceHolidays: components["schemas"]["Holidays"];
         /** @description What the workspace has used. */
         WorkspaceUsage: {
             /** @description Outbound calls since midnight UTC. */
@@ -2760,6 +2802,8 @@ export interface components {
             name: string;
             limits: components["schemas"]["WorkspaceLimits"];
             quietHours?: components["schemas"]["QuietHours"];
+            quietWindows?: components["schemas"]["QuietWindows"];
+            holidays?: components["schemas"]["WorkspaceHolidays"];
             /** @description When the kill switch was pulled; absent while dialing is on. */
             dialingPausedAt?: components["schemas"]["Timestamp"];
             usage: components["schemas"]["WorkspaceUsage"];
@@ -2797,6 +2841,9 @@ export interface components {
             limits?: components["schemas"]["UpdateWorkspaceLimits"];
             /** @description The part of the day in which nobody is called. `null` removes it. */
             quietHours?: components["schemas"]["QuietHours"] | null;
+            /** @description The parts of the week in which nobody is called. `null` removes them. */
+            quietWindows?: components["schemas"]["QuietWindows"] | null;
+            holidays?: components["schemas"]["WorkspaceHolidays"];
         };
         /** @description The secret that signs requests to `inboundWebhookUrl`, by the rules of Standard Webhooks. */
         InboundSecret: {
@@ -3126,6 +3173,34 @@ export interface components {
          */
         CampaignScheduleDays: number[];
         /**
+         * @description When calls are placed, by the callee's clock: in any of these windows. `scheduleStart`, `scheduleEnd` and `scheduleDays` are the short form of one window; windows go without them.
+         * @example [
+         *       {
+         *         "days": [
+         *           1,
+         *           2,
+         *           3,
+         *           4,
+         *           5
+         *         ],
+         *         "start": 540,
+         *         "end": 720
+         *       },
+         *       {
+         *         "days": [
+         *           1,
+         *           2,
+         *           3,
+         *           4,
+         *           5
+         *         ],
+         *         "start": 840,
+         *         "end": 1080
+         *       }
+         *     ]
+         */
+        CallingWindows: components["schemas"]["CallingWindow"][];
+        /**
          * @description The campaign is completed once this many calls were answered.
          * @example 500
          */
@@ -3175,6 +3250,8 @@ export interface components {
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
             scheduleDays?: components["schemas"]["CampaignScheduleDays"];
+            callingWindows?: components["schemas"]["CallingWindows"];
+            holidays?: components["schemas"]["Holidays"];
             /** @description Contacts taken from the lists at the start; 0 before. It grows for a moment while a large list is taken. */
             totalContacts: number;
             targetCallCount?: components["schemas"]["CampaignTargetCallCount"];
@@ -3231,6 +3308,8 @@ export interface components {
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
             scheduleDays?: components["schemas"]["CampaignScheduleDays"];
+            callingWindows?: components["schemas"]["CallingWindows"];
+            holidays?: components["schemas"]["Holidays"];
             /** @default 10 */
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
             callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"];
@@ -3258,6 +3337,8 @@ export interface components {
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
             scheduleDays?: components["schemas"]["CampaignScheduleDays"];
+            callingWindows?: components["schemas"]["CallingWindows"];
+            holidays?: components["schemas"]["Holidays"];
             /** @default 10 */
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
             callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"];
@@ -3299,7 +3380,7 @@ export interface components {
             success: true;
             data: components["schemas"]["CampaignDeleted"];
         };
-        /** @description What to change; what is left out stays. `null` takes a value away. Setting `fromNumber` clears `numberPoolId` and the other way round; both together are refused. */
+        /** @description What to change; what is left out stays. `null` takes a value away. Setting `fromNumber` clears `numberPoolId` and the other way round; both together are refused. So are `callingWindows` and `scheduleStart`, `scheduleEnd` or `scheduleDays`, of which the newer take the place of the older. */
         UpdateCampaign: {
             name?: components["schemas"]["CampaignName"];
             /** @description What the campaign is for, or null. */
@@ -3321,6 +3402,9 @@ export interface components {
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"] | null;
             /** @description ISO weekdays on which calls are placed, or null for every day. */
             scheduleDays?: components["schemas"]["CampaignScheduleDays"] | null;
+            /** @description When calls are placed, or null for the whole week. */
+            callingWindows?: components["schemas"]["CallingWindows"] | null;
+            holidays?: components["schemas"]["Holidays"];
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
             /** @description Most calls placed in any second, or null for no limit. */
             callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"] | null;
@@ -3350,7 +3434,7 @@ export interface components {
          * @example retry_later
          * @enum {string}
          */
-        CampaignContactReason: "outside_window" | "quiet_hours" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown";
+        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown";
         /**
          * @description The contact's name, from the list.
          * @example Ada Lovelace
@@ -5040,6 +5124,8 @@ export interface components {
             timezone: components["schemas"]["BatchTimeZone"];
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
+            callingWindows?: components["schemas"]["CallingWindows"];
+            holidays?: components["schemas"]["Holidays"];
             maxConcurrency: components["schemas"]["CampaignMaxConcurrency"];
             retryPolicy: components["schemas"]["CampaignRetryPolicy"];
             /** @description Recipients that were accepted. */
@@ -5108,6 +5194,8 @@ export interface components {
             timezone?: components["schemas"]["BatchTimeZone"];
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
+            callingWindows?: components["schemas"]["CallingWindows"];
+            holidays?: components["schemas"]["Holidays"];
             /** @default 10 */
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
             /** @default [] */
@@ -5125,6 +5213,8 @@ export interface components {
             timezone?: components["schemas"]["BatchTimeZone"];
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
+            callingWindows?: components["schemas"]["CallingWindows"];
+            holidays?: components["schemas"]["Holidays"];
             /** @default 10 */
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
             /** @default [] */

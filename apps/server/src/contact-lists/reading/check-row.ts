@@ -1,3 +1,4 @@
+import { timeZoneOfCountry } from '../../phone-numbers/country-time-zone.ts';
 import { unguardCell } from './cell-guard.ts';
 import { DELIMITERS, type Delimiter } from './delimiter.ts';
 import type { RowFault } from './error-report.ts';
@@ -5,7 +6,7 @@ import type { FileFormat } from './file-format.ts';
 import type { Header } from './header.ts';
 import { readPhoneNumber } from './phone-number.ts';
 import type { Row } from './rows.ts';
-import { readTimeZone, timeZoneOfCountry } from './time-zone.ts';
+import { readTimeZone } from './time-zone.ts';
 
 /** A row that can be imported. */
 export interface ReadContact {

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { timeZoneOfCountry } from '../../phone-numbers/country-time-zone.ts';
 import { guardCell, unguardCell } from './cell-guard.ts';
 import { detectDelimiter } from './delimiter.ts';
 import { ERROR_REPORT_HEADER, errorReportLines } from './error-report.ts';
 import { readHeader } from './header.ts';
 import { type ContactBatch, type ReadOptions, readContacts } from './read-contacts.ts';
 import { SeenNumbers } from './seen-numbers.ts';
-import { readTimeZone, timeZoneOfCountry } from './time-zone.ts';
+import { readTimeZone } from './time-zone.ts';
 
 async function* sourceOf(content: string | Uint8Array) {
   const bytes = Buffer.from(content as string);

@@ -160,6 +160,8 @@ export interface Schema {
     updated_at: Date;
     kind: Generated<'campaign' | 'batch'>;
     metadata: JSONColumnType<Record<string, string>, string, string> | null;
+    calling_windows: JSONColumnType<{ days: number[]; start: number; end: number }[], string, string> | null;
+    holidays: Generated<string[]>;
   };
   concurrency_keys: {
     workspace_id: string;
@@ -497,5 +499,7 @@ export interface Schema {
     created_at: Date;
     updated_at: Date;
     premium_rate_allowed: Generated<boolean>;
+    quiet_windows: JSONColumnType<{ days: number[]; start: number; end: number }[], string, string> | null;
+    holidays: Generated<string[]>;
   };
 }

@@ -22,6 +22,8 @@ const CHECK_MINUTES = [1, 2, 5, 10];
 const lacks: Record<RunCallObstacle, string> = {
   dialing_paused: 'Dialing is paused in this workspace.',
   quiet_hours: 'It is quiet hours where the callee is.',
+  holiday: 'It is a holiday where the callee is.',
+  outside_window: 'It is outside the calling windows where the callee is.',
   limit_reached: 'A limit of the workspace is reached.',
   country_not_allowed: 'Calls to that country, or to premium-rate numbers in it, are not allowed.',
   no_caller_id: 'There is no number that can place the call now.',

@@ -1,0 +1,21 @@
+import { type CallingHours, EVERY_DAY, type WeeklyWindow } from './calling-hours.ts';
+
+/** The hours in which a workspace calls nobody, as its row holds them. */
+export interface QuietHoursRow {
+  quiet_hours_start: number | null;
+  quiet_hours_end: number | null;
+  quiet_windows: WeeklyWindow[] | null;
+  holidays: string[];
+}
+
+/**
+ * When nobody is called: `quietHours` and `quietWindows` of the workspace, its holidays and others.
+ * @param holidays dates of a campaign
+ */
+export function closedHours(
+  { quiet_hours_start: start, quiet_hours_end: end, quiet_windows, holidays: ofWorkspace }: QuietHoursRow,
+  holidays: readonly string[] = [],
+): Pick<CallingHours, 'quiet' | 'holidays'> {
+  const daily = start === null || end === null ? [] : [{ days: EVERY_DAY, start, end }];
+  return { quiet: [...daily, ...(quiet_windows ?? [])], holidays: new Set([...ofWorkspace, ...holidays]) };
+}
