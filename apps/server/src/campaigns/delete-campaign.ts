@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { WorkspaceTx } from '../database/database.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import type { CampaignDeps } from './deps.ts';
@@ -14,7 +15,7 @@ export async function deleteCampaign(
   campaignId: string,
   actor: AuditEntry,
 ): Promise<void> {
-  await database.inWorkspace(workspaceId, async (tx) => {
+  const erase = async (tx: WorkspaceTx) => {
     // Contacts may still be on their way in, of a campaign that was just stopped: add-contacts.ts holds this lock.
     await sql`select pg_advisory_xact_lock(hashtextextended(${campaignId}, 0))`.execute(tx.db);
     const campaign = await lockCampaign(tx, campaignId);
@@ -37,5 +38,6 @@ export async function deleteCampaign(
     await tx.db.deleteFrom('campaigns').where('workspace_id', '=', workspaceId).where('id', '=', campaignId).execute();
     tx.tell(campaignId);
     await audit(tx, actor, clock.now());
-  });
+  };
+  await database.inWorkspace(workspaceId, erase, { mayTakeLong: true });
 }

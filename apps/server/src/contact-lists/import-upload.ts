@@ -11,7 +11,7 @@ export async function importUpload(
   { database, clock }: ContactListDeps,
   { workspaceId, uploadId }: UploadJob,
 ): Promise<void> {
-  await database.inWorkspace(workspaceId, async (tx) => {
+  const merge = async (tx: WorkspaceTx) => {
     const listId = await listOf(tx, uploadId);
     const list = listId && (await lockList(tx, listId));
     if (!list) return;
@@ -27,7 +27,8 @@ export async function importUpload(
     const updated = await mergeEntries(tx, uploadId, await readyUploads(tx, list.id));
     const added = upload.valid_rows - updated;
     await finishImport(tx, { listId: list.id, uploadId, added, imported: upload.valid_rows }, clock.now());
-  });
+  };
+  await database.inWorkspace(workspaceId, merge, { mayTakeLong: true });
 }
 
 /** Ends an import that failed every time. */

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Connection } from './connection.ts';
-import { isRetriable, isStalePlan, translated } from './errors.ts';
+import { isLockTimeout, isRetriable, isStalePlan, tookTooLong, translated } from './errors.ts';
 import type { Schema } from './schema.ts';
 import { inOneWrite } from './together.ts';
 import { bindToClient } from './transaction-driver.ts';
@@ -29,18 +29,24 @@ export interface EngineTx extends Tx {
   readonly [madeHere]: 'engine';
 }
 
+/** How a transaction of a workspace differs from others. */
+export interface WorkspaceTxOptions {
+  /** Its statements may take as long as they need, and wait for others as long: for background work on whole lists. */
+  mayTakeLong?: boolean;
+}
+
 /**
  * The way to the database. Its functions commit what `fn` did when it returns and undo it when it throws. On a
- * deadlock or a serialization failure `fn` runs again, up to three times, so it must do nothing but query. They throw
- * what `fn` throws, and `unavailable` when the connection fails; whether a commit cut off that way took effect is then
- * unknown.
+ * deadlock or a serialization failure `fn` runs again, up to three times, and where it waited for a lock too, so it must do
+ * nothing but query. They throw what `fn` throws, and `unavailable` when the connection fails; whether a commit cut off
+ * that way took effect is then unknown.
  */
 export interface Database {
   /**
+   * Throws `unavailable` too where a statement takes longer than 30 s, or waits for locks of other transactions for 5 s.
    * @param workspaceId the workspace's UUID
-   * @param lockSeconds how long a statement may wait for another transaction; it throws what `isLockTimeout` tells
    */
-  inWorkspace<T>(workspaceId: string, fn: (tx: WorkspaceTx) => Promise<T>, lockSeconds?: number): Promise<T>;
+  inWorkspace<T>(workspaceId: string, fn: (tx: WorkspaceTx) => Promise<T>, options?: WorkspaceTxOptions): Promise<T>;
   /** The same for reading: every statement of `fn` sees the database of one instant, so that what it reads fits together. */
   inSnapshot<T>(workspaceId: string, fn: (tx: WorkspaceTx) => Promise<T>): Promise<T>;
   /** For the engine's own work, in whatever workspace. */
@@ -67,8 +73,16 @@ type Begin = (client: pg.ClientBase) => string;
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const RETRIES = 3;
 
-/** A process that is frozen in one of these transactions lets go of its locks soon, not only when it is killed. */
-const beginEngine = `begin; set local trunkline.engine = 'on'; set local idle_in_transaction_session_timeout = '3s'`;
+/**
+ * How long connections wait, in milliseconds, so that no process that is frozen keeps others waiting: what it has locked is
+ * free once its transaction has idled for so long. What it still waits for is given up before, or a lock would pass
+ * from one of its transactions to the next, each of them idling; a process that runs just waits again.
+ */
+const LIMITS = { idle_in_transaction_session_timeout: 3000, lock_timeout: 2500, statement_timeout: 30_000 };
+/** How often a transaction of a workspace waits again. */
+const WAITS_AGAIN = 1;
+
+const beginEngine = `begin; set local trunkline.engine = 'on'; set local statement_timeout = 0`;
 
 /**
  * Statements of the hot loop name rows by their keys, so one plan serves all values of a statement; planning it anew for
@@ -100,7 +114,7 @@ export function openDatabase(options: { connection: Connection; poolSize: number
     ...options.connection,
     max: options.poolSize,
     connectionTimeoutMillis: 10_000,
-    idle_in_transaction_session_timeout: 60_000,
+    ...LIMITS,
     application_name: 'trunkline',
     types: columnTypes,
     // What is asked together goes out together, as a transaction's begin and its first query.
@@ -112,29 +126,38 @@ export function openDatabase(options: { connection: Connection; poolSize: number
 
   let onTold = (_topic: string) => {};
 
-  const inTransaction = async <T>(begin: Begin, fn: (tx: Tx) => Promise<T>): Promise<T> => {
-    for (let attempt = 0; ; attempt += 1) {
+  const inTransaction = async <T>(begin: Begin, fn: (tx: Tx) => Promise<T>, waitsAgain: number): Promise<T> => {
+    let waits = 0;
+    for (let attempt = 0; ; ) {
       const told = new Set<string>();
       try {
         const result = await once(pool, begin, (db) => fn({ db, tell: (topic) => told.add(topic) }));
         for (const topic of told) onTold(topic);
         return result;
       } catch (error) {
+        if (isLockTimeout(error) && waits < waitsAgain) {
+          waits += 1;
+          continue;
+        }
         if (attempt === RETRIES || !isRetriable(error)) throw error;
         await sleep(2 ** attempt * (5 + Math.random() * 15));
+        attempt += 1;
       }
     }
   };
   const forOneWorkspace =
     (begin: string): Database['inWorkspace'] =>
-    async (workspaceId, fn, lockSeconds) => {
+    async (workspaceId, fn, { mayTakeLong } = {}) => {
       if (!uuidPattern.test(workspaceId)) throw new TypeError('A workspace is named by its UUID.');
-      const waits = lockSeconds === undefined ? '' : `; set local lock_timeout = '${lockSeconds}s'`;
-      const beginThere = `${begin}; set local trunkline.workspace = '${workspaceId}'${waits}`;
+      const limits = mayTakeLong ? '; set local statement_timeout = 0; set local lock_timeout = 0' : '';
+      const beginThere = `${begin}; set local trunkline.workspace = '${workspaceId}'${limits}`;
       return inTransaction(
         () => beginThere,
         (tx) => fn({ ...tx, workspaceId } as WorkspaceTx),
-      );
+        WAITS_AGAIN,
+      ).catch((error) => {
+        throw tookTooLong(error);
+      });
     };
   const forEngine =
     (begin: string): Database['inEngine'] =>
@@ -142,6 +165,7 @@ export function openDatabase(options: { connection: Connection; poolSize: number
       inTransaction(
         (client) => withFreshPlans(client, begin),
         (tx) => fn(tx as EngineTx),
+        Number.POSITIVE_INFINITY,
       );
   return {
     inWorkspace: forOneWorkspace('begin'),

@@ -12,8 +12,17 @@ export function isStalePlan(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery';
 }
 
-/** Whether a statement waited for a lock for longer than `lock_timeout`. */
-export const isLockTimeout = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '55P03';
+const hasCode = (error: unknown, code: string): boolean => error instanceof pg.DatabaseError && error.code === code;
+
+/** Whether a statement waited for locks of other transactions for too long, and was given up for that. */
+export const isLockTimeout = (error: unknown): boolean =>
+  hasCode(error, '55P03') || (error instanceof ServiceError && hasCode(error.cause, '55P03'));
+
+/** What a transaction threw, with a statement that waited or ran for too long turned into `unavailable`. */
+export function tookTooLong(error: unknown): unknown {
+  if (!hasCode(error, '55P03') && !hasCode(error, '57014')) return error;
+  return new ServiceError('unavailable', 'The database takes too long right now. Try again.', { cause: error });
+}
 
 /** What the driver threw, with a lost or refused connection turned into `unavailable`. */
 export function translated(error: unknown): unknown {

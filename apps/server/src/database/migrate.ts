@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
+import pg from 'pg';
 import type { Logger } from 'pino';
 import * as initial from '../../migrations/0001-initial.ts';
 import * as simulator from '../../migrations/0002-simulator.ts';
@@ -56,12 +57,19 @@ const migrations = {
  * work and the others wait. Throws what a migration threw; nothing of it is kept then.
  */
 export async function migrate(database: Database, log: Logger): Promise<void> {
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: database.pool }) });
-  await warnOfPrivileges(db, log);
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  const { error, results = [] } = await migrator.migrateToLatest();
-  for (const { migrationName, status } of results) log.info({ migration: migrationName, status }, 'migration');
-  if (error) throw error;
+  // Connections without the limits of the others: it takes its time, and waits for who migrates already.
+  const pool = new pg.Pool({ ...database.connection, connectionTimeoutMillis: 10_000, application_name: 'trunkline' });
+  pool.on('error', () => {});
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    await warnOfPrivileges(db, log);
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+    const { error, results = [] } = await migrator.migrateToLatest();
+    for (const { migrationName, status } of results) log.info({ migration: migrationName, status }, 'migration');
+    if (error) throw error;
+  } finally {
+    await db.destroy();
+  }
 }
 
 /** Row-level security is the second wall between workspaces, and such a role walks through it. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -172,5 +173,63 @@ test('a snapshot shows the database of one instant, and changes nothing', async 
   expect(seen[1]).toEqual(seen[0]);
   expect(await counters()).toEqual([1, 0]);
   await expect(database.inSnapshot(a, (tx) => add(tx, 1))).rejects.toThrow('read-only');
+  expect(await counters()).toEqual([1, 0]);
+});
+
+test('who waits for a lock for 5 s, or runs for 30, is told to try again, and the engine waits on', {
+  timeout: 20_000,
+}, async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  // A query now and then: a transaction that idles loses its connection.
+  const holder = database.inEngine(async (tx) => {
+    await sql`update counters set n = 1 where id = 1`.execute(tx.db);
+    for (let over = false; !over; ) {
+      await sql`select 1`.execute(tx.db);
+      over = await Promise.race([held.then(() => true), sleep(500, false)]);
+    }
+  });
+  await until(async () => {
+    const { rows } = await database.pool.query("select from pg_locks where mode = 'RowExclusiveLock' and granted");
+    return rows.length > 0;
+  });
+  const engine = database.inEngine((tx) => sql`update counters set n = n + 1 where id = 1`.execute(tx.db));
+  const began = performance.now();
+  const refused = { code: 'unavailable', message: expect.stringContaining('too long') };
+  await expect(database.inWorkspace(a, (tx) => add(tx, 1))).rejects.toMatchObject(refused);
+  expect(performance.now() - began).toBeGreaterThan(4500);
+  expect(performance.now() - began).toBeLessThan(8000);
+  release();
+  await Promise.all([holder, engine]);
+  expect(await counters()).toEqual([2, 0]);
+  const slow = database.inWorkspace(a, async (tx) => {
+    const { rows } = await sql<{ setting: string }>`show statement_timeout`.execute(tx.db);
+    expect(rows[0]).toEqual({ statement_timeout: '30s' });
+    await sql`set local statement_timeout = 10`.execute(tx.db);
+    await sql`select pg_sleep(5)`.execute(tx.db);
+  });
+  await expect(slow).rejects.toMatchObject(refused);
+});
+
+test('what says that it may take long has no limit', async () => {
+  const limits = (tx: WorkspaceTx) =>
+    sql`select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`.execute(
+      tx.db,
+    );
+  const { rows } = await database.inWorkspace(a, limits, { mayTakeLong: true });
+  expect(rows).toEqual([{ statement: '0', lock: '0' }]);
+});
+
+test('a transaction that idles for 3 s has let go of its locks', async () => {
+  const idle = database.inWorkspace(a, async (tx) => {
+    await add(tx, 1);
+    await until(async () => {
+      await database.inWorkspace(b, (other) => add(other, 1));
+    }, 8);
+    await add(tx, 1);
+  });
+  await expect(idle).rejects.toMatchObject({ code: 'unavailable' });
   expect(await counters()).toEqual([1, 0]);
 });

@@ -226,6 +226,7 @@ function gate() {
 test('a start that waits for an equal one for too long is told to come back', { timeout: 60_000 }, async () => {
   const [held, taken] = [gate(), gate()];
   const holding = server.database.inWorkspace(server.workspaceId, async ({ db, workspaceId }) => {
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(db);
     await sql`
       insert into idempotency_keys (workspace_id, operation, key, fingerprint, created_at)
       values (${workspaceId}, 'startWorkflowRun', 'slow', '\\x00', ${new Date()})`.execute(db);

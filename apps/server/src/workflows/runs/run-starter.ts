@@ -15,8 +15,6 @@ import { startRuns } from './start-runs.ts';
 /** The most starts of one transaction, and how many transactions there are at a time. */
 const MOST_STARTS = 100;
 const MOST_TRANSACTIONS = 2;
-/** A start that waits for another server's transaction gives up before its client does. */
-const LOCK_SECONDS = 5;
 const MOST_REMEMBERED = 500;
 
 interface Asked {
@@ -60,9 +58,8 @@ export function createRunStarter(options: {
       const follows = latest.get(nameOf(workspaceId, start.workflowId));
       return follows && isPlain(start, follows) ? { start, follows } : [];
     });
-    const carefully = () =>
-      database.inWorkspace(workspaceId, (tx) => startRuns(tx, flows, starts, now, serverId), LOCK_SECONDS);
-    const atOnce = () => database.inWorkspace(workspaceId, (tx) => startAtOnce(tx, seen, now, serverId), LOCK_SECONDS);
+    const carefully = () => database.inWorkspace(workspaceId, (tx) => startRuns(tx, flows, starts, now, serverId));
+    const atOnce = () => database.inWorkspace(workspaceId, (tx) => startAtOnce(tx, seen, now, serverId));
     const results =
       seen.length < starts.length
         ? await carefully()
