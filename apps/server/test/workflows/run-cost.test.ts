@@ -6,6 +6,7 @@ import { cancelRun } from '../../src/workflows/runs/cancel-run.ts';
 import { after, goOn } from '../../src/workflows/runs/change-run.ts';
 import { claimRuns, releaseRuns } from '../../src/workflows/runs/claim-runs.ts';
 import { forgetOldSignals, freeForgottenRuns, freeLostRuns } from '../../src/workflows/runs/take-over-runs.ts';
+import { recheckBlocked } from '../../src/workflows/runs/unblock-runs.ts';
 import { wakeRuns } from '../../src/workflows/runs/wake-runs.ts';
 import { writeChanges } from '../../src/workflows/runs/write-changes.ts';
 import { byTest } from '../by-test.ts';
@@ -142,6 +143,7 @@ async function sweepCosts(database: Database, workspaceId: string, turn: string)
   const [lost] = await seedRows(database, 'workflow_runs', [
     { ...run, status: 'running', server_id: serverId },
     ...parents.map((parent_run_id) => ({ ...sleeping, parent_run_id })),
+    { ...run, status: 'blocked', blocked_since: now, due_at: later, updated_at: new Date(0) },
   ]);
   await seedRows(
     database,
@@ -158,6 +160,7 @@ async function sweepCosts(database: Database, workspaceId: string, turn: string)
     lost: await cost((tx) => freeLostRuns(tx, now)),
     forgotten: await cost((tx) => freeForgottenRuns(tx, serverId, new Set(), new Set([lost!.id]), now)),
     signals: await cost((tx) => forgetOldSignals(tx, now)),
+    blocked: await cost(async (tx) => expect(await recheckBlocked(tx, now)).toBe(1)),
     wake: await rowsReadBy(database, (counting) =>
       wakeRuns({ ...deps, database: counting }, workspaceId, workflowId, keys, byTest(workflowId)),
     ),
