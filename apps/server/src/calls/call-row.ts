@@ -1,26 +1,14 @@
 import { sql } from 'kysely';
-import type { CallStatus } from '../database/schema.ts';
+import type { Row } from '../database/schema.ts';
 import type { CallKey, HeldCall, OwnedCall } from './call.ts';
 
 /** What `toOwned` reads. */
-export interface OwnedRow {
-  workspace_id: string;
-  id: string;
-  campaign_id: string | null;
-  contact_id: string | null;
-  workflow_run_id: string | null;
-}
+export type OwnedRow = Pick<Row<'calls'>, 'workspace_id' | 'id' | 'campaign_id' | 'contact_id' | 'workflow_run_id'>;
 
 /** What `toHeld` reads. */
-export interface LiveRow extends OwnedRow {
-  status: CallStatus;
-  from_number: number;
-  to_number: number;
-  provider: string;
-  attempt: number;
-  start_at: Date;
-  place_before: Date;
-}
+export type LiveRow = OwnedRow &
+  Pick<Row<'calls'>, 'status' | 'from_number' | 'to_number' | 'attempt' | 'place_before'> &
+  Pick<Row<'phone_numbers'>, 'provider'> & { start_at: Date };
 
 /** The columns of an `OwnedRow`: `c` is the call. */
 export const ownedColumns = sql`c.workspace_id, c.id, c.campaign_id, c.contact_id, c.workflow_run_id`;

@@ -30,11 +30,7 @@ export interface CallPlacer {
   stop(): Promise<void>;
 }
 
-/**
- * Right before placement one statement moves a set of calls to `dialing`, naming server, status, what their owners say,
- * a workspace that dials and a database that was not restored; only the calls that it returns are handed to the provider, the others go back.
- */
-export function createCallPlacer(options: {
+export interface PlacerOptions {
   database: Database;
   lease: Lease;
   clock: Clock;
@@ -48,8 +44,15 @@ export function createCallPlacer(options: {
   onRejected: (call: HeldCall, result: Extract<PlaceResult, { status: 'rejected' }>) => void;
   /** Only a look-up may decide about this call. */
   onUnknown: (call: HeldCall) => void;
-}): CallPlacer {
-  const { database, lease, clock, log } = options;
+}
+
+/**
+ * Right before placement one statement moves a set of calls to `dialing`, naming server, status, what their owners say,
+ * a workspace that dials and a database that was not restored; only the calls that it returns are handed to the provider,
+ * the others go back.
+ */
+export function createCallPlacer(options: PlacerOptions): CallPlacer {
+  const { lease, clock, log } = options;
   let queue: CallToPlace[] = [];
   let timer: NodeJS.Timeout | undefined;
   let moves = 0;
@@ -85,7 +88,7 @@ export function createCallPlacer(options: {
     if (due.length === 0) return;
     let moved: Set<string>;
     try {
-      moved = (await options.guard.mayPlace()) ? await moveToDialing(due) : new Set();
+      moved = (await options.guard.mayPlace()) ? await moveToDialing(options, due) : new Set();
     } catch (error) {
       track(options.giveBack(due));
       throw error;
@@ -93,7 +96,7 @@ export function createCallPlacer(options: {
     const late: HeldCall[] = [];
     for (const call of due) {
       const tooLate = clock.now().getTime() > call.placeBefore.getTime() + HAND_OVER_MS || !lease.isHeld();
-      if (moved.has(call.roomId) && !tooLate) track(handOver(call));
+      if (moved.has(call.roomId) && !tooLate) track(handOver(options, call));
       else late.push(call);
     }
     if (late.length > 0) track(options.giveBack(late));
@@ -102,35 +105,6 @@ export function createCallPlacer(options: {
   function track(work: Promise<void>): void {
     const tracked: Promise<void> = work.then(() => void underWay.delete(tracked));
     underWay.add(tracked);
-  }
-
-  async function moveToDialing(due: CallToPlace[]): Promise<Set<string>> {
-    const now = clock.now();
-    return database.inHotLoop(async (tx) => {
-      const { rows } = await sql<{ id: string; workspace_id: string }>`
-        update calls c set status = 'dialing', dialed_at = ${now}
-        from ${keysOf(due)}
-        where c.workspace_id = x.workspace_id and c.id = x.id
-          and c.status in ${from(callTransitions, 'dialing')} and c.server_id = ${lease.serverId()} and c.place_before > ${now}
-          and exists (select from workspaces w where w.id = c.workspace_id and w.dialing_paused_at is null)
-          and ${options.owners.mayBePlaced(now)} and ${isCurrent(options.guard.watermark())}
-        returning c.id, c.workspace_id`.execute(tx.db);
-      const started = rows.map((row) => ({ workspaceId: row.workspace_id, roomId: row.id }));
-      await options.recordEvents(tx, 'call.started', started);
-      return new Set(rows.map((row) => row.id));
-    });
-  }
-
-  async function handOver(call: CallToPlace): Promise<void> {
-    let result: PlaceResult;
-    try {
-      result = await options.gatewayFor(call.provider).placeCall(call.request);
-    } catch (error) {
-      log.warn({ err: error, roomId: call.roomId }, 'the provider failed while a call was placed');
-      result = { status: 'unknown', detail: 'the provider failed' };
-    }
-    if (result.status === 'rejected') options.onRejected(call, result);
-    if (result.status === 'unknown') options.onUnknown(call);
   }
 
   return {
@@ -145,6 +119,39 @@ export function createCallPlacer(options: {
       await options.giveBack(queue.splice(0));
     },
   };
+}
+
+/** @returns the rooms of those that may be handed over */
+async function moveToDialing(
+  { database, lease, clock, owners, recordEvents, guard }: PlacerOptions,
+  due: CallToPlace[],
+): Promise<Set<string>> {
+  const now = clock.now();
+  return database.inHotLoop(async (tx) => {
+    const { rows } = await sql<{ id: string; workspace_id: string }>`
+      update calls c set status = 'dialing', dialed_at = ${now}
+      from ${keysOf(due)}
+      where c.workspace_id = x.workspace_id and c.id = x.id
+        and c.status in ${from(callTransitions, 'dialing')} and c.server_id = ${lease.serverId()} and c.place_before > ${now}
+        and exists (select from workspaces w where w.id = c.workspace_id and w.dialing_paused_at is null)
+        and ${owners.mayBePlaced(now)} and ${isCurrent(guard.watermark())}
+      returning c.id, c.workspace_id`.execute(tx.db);
+    const started = rows.map((row) => ({ workspaceId: row.workspace_id, roomId: row.id }));
+    await recordEvents(tx, 'call.started', started);
+    return new Set(rows.map((row) => row.id));
+  });
+}
+
+async function handOver(options: PlacerOptions, call: CallToPlace): Promise<void> {
+  let result: PlaceResult;
+  try {
+    result = await options.gatewayFor(call.provider).placeCall(call.request);
+  } catch (error) {
+    options.log.warn({ err: error, roomId: call.roomId }, 'the provider failed while a call was placed');
+    result = { status: 'unknown', detail: 'the provider failed' };
+  }
+  if (result.status === 'rejected') options.onRejected(call, result);
+  if (result.status === 'unknown') options.onUnknown(call);
 }
 
 /** What the provider is told of a call. */

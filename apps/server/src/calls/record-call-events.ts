@@ -1,8 +1,11 @@
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
+import { coalesce } from '../coalesce.ts';
 import type { Database } from '../database/database.ts';
+import { isUnavailable } from '../database/errors.ts';
 import { from } from '../database/moves.ts';
+import type { Row } from '../database/schema.ts';
 import { noteEnds } from '../number-pools/note-ends.ts';
 import type { CallEvent, CallOutcome } from '../telephony/gateway.ts';
 import { callTransitions, type EndedCall, finalStatus, type HeldCall } from './call.ts';
@@ -10,11 +13,11 @@ import type { RecordCallEvents } from './call-events.ts';
 import type { CallOwner } from './call-owner.ts';
 import { type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 
-/** How long events are gathered before they are written as a set (engine.md, "Ends and counters"). */
+/** How long events are gathered before they are written as a set (engine.md, "Ends and counters"), in milliseconds. */
 const FLUSH_MS = 20;
-/** The most calls that one flush writes. */
+/** The most calls that one set writes. */
 const FLUSH_SIZE = 500;
-/** How long a flush waits after the database refused it. */
+/** How long what could not be written waits, in milliseconds. */
 const RETRY_MS = 500;
 
 /** What is known of a call since the last flush. */
@@ -24,6 +27,11 @@ interface Progress {
   ended?: CallEvent & { type: 'ended' };
 }
 
+interface Progressed {
+  call: HeldCall;
+  progress: Progress;
+}
+
 /** Writes what providers tell of calls. */
 export interface CallRecorder {
   record(events: CallEvent[]): void;
@@ -31,11 +39,7 @@ export interface CallRecorder {
   idle(): Promise<void>;
 }
 
-/**
- * Gathers the events of the calls that this process holds and writes them in sets. Events may come twice, late or out
- * of order: a call only moves forward, and ends once; one that was answered can't be cancelled any more, and completes.
- */
-export function createCallRecorder(options: {
+export interface RecorderOptions {
   database: Database;
   owners: Pick<Required<CallOwner>, 'lock' | 'onCallsEnded'>;
   recordEvents: RecordCallEvents;
@@ -45,113 +49,127 @@ export function createCallRecorder(options: {
   log: Logger;
   /** Called after the end of some calls was committed, with those among them that hadn't ended before. */
   onWritten: (ending: HeldCall[], ended: EndedCall[]) => void;
-}): CallRecorder {
-  const { database, owners, recordEvents, callOf, clock, log } = options;
-  const gathered = new Map<string, Progress>();
-  let size = FLUSH_SIZE;
-  let timer: NodeJS.Timeout | undefined;
-  let flushing = false;
-  const waiters: (() => void)[] = [];
+}
 
-  const schedule = (ms: number) => {
-    if (timer === undefined) timer = setTimeout(flush, ms);
-  };
+/**
+ * Gathers the events of the calls that this process holds and writes them in sets. Events may come twice, late or out
+ * of order: a call only moves forward, and ends once.
+ */
+export function createCallRecorder(options: RecorderOptions): CallRecorder {
+  const { callOf, log } = options;
+  const gathered = new Map<string, Progress>();
+  let retry: NodeJS.Timeout | undefined;
 
   const note = (event: CallEvent) => {
     if (!callOf(event.roomId)) return;
-    const progress = gathered.get(event.roomId) ?? {};
-    gathered.set(event.roomId, progress);
+    const known = gathered.get(event.roomId);
+    const progress = known ?? {};
     if (event.type === 'ringing') progress.ringingAt ??= event.at;
     else if (event.type === 'answered') progress.answeredAt ??= event.at;
     else if (event.type === 'ended') progress.ended ??= event;
+    if (known) return;
+    gathered.set(event.roomId, progress);
+    void flush(event.roomId);
   };
 
-  async function flush(): Promise<void> {
-    timer = undefined;
-    if (flushing) return;
-    flushing = true;
-    const taken = [...gathered].slice(0, size);
-    for (const [roomId] of taken) gathered.delete(roomId);
-    let failed = false;
+  const flush = coalesce(
+    async (rooms: string[]) => {
+      const taken = rooms.flatMap((roomId) => {
+        const progress = gathered.get(roomId);
+        gathered.delete(roomId);
+        const call = callOf(roomId);
+        return call && progress ? [{ call, progress }] : [];
+      });
+      if (taken.length > 0) await write(taken);
+    },
+    { ms: FLUSH_MS, atMost: FLUSH_SIZE },
+  );
+
+  /** What the database refuses every time must not keep the others waiting. */
+  async function write(taken: Progressed[]): Promise<void> {
     try {
-      await write(taken);
-      size = FLUSH_SIZE;
+      const ended = await writeProgress(options, taken);
+      const ending = taken.filter(({ progress }) => progress.ended).map(({ call }) => call);
+      if (ending.length > 0) options.onWritten(ending, ended);
     } catch (error) {
+      const half = Math.ceil(taken.length / 2);
+      if (taken.length > 1 && !isUnavailable(error)) {
+        await write(taken.slice(0, half));
+        return write(taken.slice(half));
+      }
       log.error({ err: error, calls: taken.length }, 'call events could not be written; they are tried again');
-      for (const [roomId, progress] of taken) gathered.set(roomId, { ...gathered.get(roomId), ...progress });
-      // What the database refuses every time must not keep the others waiting.
-      size = Math.max(1, Math.floor(size / 2));
-      failed = true;
+      for (const { call, progress } of taken) gathered.set(call.roomId, { ...gathered.get(call.roomId), ...progress });
+      retry ??= setTimeout(tryAgain, RETRY_MS);
     }
-    flushing = false;
-    if (gathered.size > 0) schedule(failed ? RETRY_MS : gathered.size >= FLUSH_SIZE ? 0 : FLUSH_MS);
-    if (gathered.size === 0 || failed) for (const resolve of waiters.splice(0)) resolve();
   }
 
-  async function write(taken: [string, Progress][]): Promise<void> {
-    const known = taken.flatMap(([roomId, progress]) => {
-      const call = callOf(roomId);
-      return call ? [[call, progress] as const] : [];
-    });
-    if (known.length === 0) return;
-    const ending = known.filter(([, progress]) => progress.ended).map(([call]) => call);
-    const now = clock.now();
-    const written = await database.inHotLoop(async (tx) => {
-      await owners.lock(tx, ending);
-      const { rows } = await sql<MovedRow>`
-        update calls c set
-          status = case
-            when x.final_status = 'failed' and c.status in ${from(callTransitions, 'failed')} then 'failed'
-            when x.final_status = 'cancelled' and x.answered_at is null
-              and c.status in ${from(callTransitions, 'cancelled')} then 'cancelled'
-            when x.final_status is not null then 'completed'
-            when x.answered_at is not null and c.status in ${from(callTransitions, 'in_progress')} then 'in_progress'
-            when c.status in ${from(callTransitions, 'ringing')} then 'ringing'
-            else c.status end,
-          ringing_at = coalesce(c.ringing_at, x.ringing_at),
-          answered_at = coalesce(c.answered_at, x.answered_at),
-          ended_at = x.ended_at, outcome = x.outcome, ended_by = x.ended_by, sip_status = x.sip_status
-        from unnest(
-          ${known.map(([call]) => call.workspaceId)}::uuid[],
-          ${known.map(([call]) => call.roomId)}::uuid[],
-          ${known.map(([, p]) => (p.ended ? finalStatus(p.ended.outcome) : null))}::text[],
-          ${known.map(([, p]) => p.ringingAt ?? null)}::timestamptz[],
-          ${known.map(([, p]) => p.answeredAt ?? null)}::timestamptz[],
-          ${known.map(([, p]) => p.ended?.at ?? null)}::timestamptz[],
-          ${known.map(([, p]) => p.ended?.outcome ?? null)}::text[],
-          ${known.map(([, p]) => p.ended?.endedBy ?? null)}::text[],
-          ${known.map(([, p]) => p.ended?.sipStatus ?? null)}::smallint[])
-          as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status)
-        where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ${from(callTransitions, 'completed')}
-        returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled`.execute(tx.db);
-      const moved = new Set(rows.map((row) => row.id));
-      const answered = known.filter(([call, { answeredAt }]) => answeredAt && moved.has(call.roomId));
-      const calls = rows.flatMap(ended);
-      const answeredCalls = answered.map(([call]) => call);
-      await Promise.all([owners.onCallsEnded(tx, calls, now), recordEvents(tx, 'call.answered', answeredCalls)]);
-      const pooled = calls.filter((call) => call.pooled);
-      await noteEnds(tx, pooled, now);
-      return calls;
-    });
-    if (ending.length > 0) options.onWritten(ending, written);
-  }
+  /** What waits already is written once: its second turn finds nothing. */
+  const tryAgain = () => {
+    clearTimeout(retry);
+    retry = undefined;
+    for (const roomId of gathered.keys()) void flush(roomId);
+  };
 
   return {
     record: (events) => {
       for (const event of events) note(event);
-      if (gathered.size > 0 && !flushing) schedule(FLUSH_MS);
     },
-    idle: () =>
-      gathered.size === 0 && !flushing ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve)),
+    idle: () => {
+      if (retry) tryAgain();
+      return flush.idle();
+    },
   };
 }
 
-interface MovedRow extends OwnedRow {
-  outcome: CallOutcome | null;
-  ended_at: Date | null;
-  phone_number_id: string;
-  pooled: boolean;
+/** Moves calls forward in the database, with all that follows. @returns those that have ended by it */
+async function writeProgress(
+  { database, owners, recordEvents, clock }: RecorderOptions,
+  taken: readonly Progressed[],
+): Promise<EndedCall[]> {
+  const of = <T>(value: (progress: Progress) => T | undefined) => taken.map(({ progress }) => value(progress) ?? null);
+  const ending = taken.filter(({ progress }) => progress.ended).map(({ call }) => call);
+  const now = clock.now();
+  return database.inHotLoop(async (tx) => {
+    await owners.lock(tx, ending);
+    const { rows } = await sql<MovedRow>`
+      update calls c set
+        status = case
+          when x.final_status = 'failed' and c.status in ${from(callTransitions, 'failed')} then 'failed'
+          when x.final_status = 'cancelled' and x.answered_at is null
+            and c.status in ${from(callTransitions, 'cancelled')} then 'cancelled'
+          when x.final_status is not null then 'completed'
+          when x.answered_at is not null and c.status in ${from(callTransitions, 'in_progress')} then 'in_progress'
+          when c.status in ${from(callTransitions, 'ringing')} then 'ringing'
+          else c.status end,
+        ringing_at = coalesce(c.ringing_at, x.ringing_at),
+        answered_at = coalesce(c.answered_at, x.answered_at),
+        ended_at = x.ended_at, outcome = x.outcome, ended_by = x.ended_by, sip_status = x.sip_status
+      from unnest(
+        ${taken.map(({ call }) => call.workspaceId)}::uuid[],
+        ${taken.map(({ call }) => call.roomId)}::uuid[],
+        ${of((p) => p.ended && finalStatus(p.ended.outcome))}::text[],
+        ${of((p) => p.ringingAt)}::timestamptz[],
+        ${of((p) => p.answeredAt)}::timestamptz[],
+        ${of((p) => p.ended?.at)}::timestamptz[],
+        ${of((p) => p.ended?.outcome)}::text[],
+        ${of((p) => p.ended?.endedBy)}::text[],
+        ${of((p) => p.ended?.sipStatus)}::smallint[])
+        as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status)
+      where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ${from(callTransitions, 'completed')}
+      returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled`.execute(tx.db);
+    const moved = new Set(rows.map((row) => row.id));
+    const answered = taken.filter(({ call, progress }) => progress.answeredAt && moved.has(call.roomId));
+    const answeredCalls = answered.map(({ call }) => call);
+    const calls = rows.flatMap(ended);
+    await Promise.all([owners.onCallsEnded(tx, calls, now), recordEvents(tx, 'call.answered', answeredCalls)]);
+    const pooled = calls.filter((call) => call.pooled);
+    await noteEnds(tx, pooled, now);
+    return calls;
+  });
 }
+
+type MovedRow = OwnedRow &
+  Pick<Row<'calls'>, 'ended_at' | 'phone_number_id' | 'pooled'> & { outcome: CallOutcome | null };
 
 /** The call of a row, where it has ended. */
 const ended = (row: MovedRow): (EndedCall & { pooled: boolean; phoneNumberId: string })[] => {

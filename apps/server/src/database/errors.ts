@@ -30,6 +30,9 @@ export function translated(error: unknown): unknown {
   return new ServiceError('unavailable', 'The database cannot be reached right now. Try again.', { cause: error });
 }
 
+/** Whether the database could not be reached, rather than refused what it was asked. */
+export const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.code === 'unavailable';
+
 function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof pg.DatabaseError) {

@@ -6,6 +6,7 @@ import { createCallRecorder } from '../../src/calls/record-call-events.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Database } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
+import { ServiceError } from '../../src/service-error.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { seedCampaign } from '../seed/campaign.ts';
 import { type Given, seedRows } from '../seed/rows.ts';
@@ -68,6 +69,27 @@ test('a call whose end the database refuses every time keeps no other call from 
     await expect.poll(open, { interval: 100 }).toEqual([{ id: rooms[0] }]);
     held.delete(rooms[0]!);
     await recorder.idle();
+  }));
+
+test('while the database is away sets stay whole and nobody waits for them; they are written when it is back', () =>
+  withDatabase(async (database) => {
+    const sets: string[] = [];
+    let isAway = true;
+    const inHotLoop: Database['inHotLoop'] = (fn) => {
+      sets.push(isAway ? 'refused' : 'written');
+      return isAway ? Promise.reject(new ServiceError('unavailable', 'Away.')) : database.inHotLoop(fn);
+    };
+    const { rooms, recorder, now } = await recorded({ ...database, inHotLoop }, 9);
+    recorder.record(rooms.map((roomId) => ({ roomId, at: now, type: 'ended', outcome: 'busy', endedBy: 'callee' })));
+    await recorder.idle();
+    expect(sets).toEqual(['refused']);
+    isAway = false;
+    await expect.poll(() => sets).toEqual(['refused', 'written']);
+    await recorder.idle();
+    const open = await database.inEngine(({ db }) =>
+      db.selectFrom('calls').select('id').where('ended_at', 'is', null).execute(),
+    );
+    expect(open).toEqual([]);
   }));
 
 test.each([

@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import type { Database, EngineTx } from '../../database/database.ts';
-import { isRetriable } from '../../database/errors.ts';
-import { ServiceError } from '../../service-error.ts';
+import { isRetriable, isUnavailable } from '../../database/errors.ts';
 import { type Change, fail } from './change-run.ts';
 import type { RunRow } from './run.ts';
 import { writeChanges } from './write-changes.ts';
@@ -70,8 +69,7 @@ export async function commitAlone(
 const outcome = (before: RunRow, change: Change | undefined): Outcome =>
   change ? { before, kind: 'written', change } : { before, kind: 'lost' };
 
-const isPassing = (error: unknown): boolean =>
-  isRetriable(error) || (error instanceof ServiceError && error.code === 'unavailable');
+const isPassing = (error: unknown): boolean => isRetriable(error) || isUnavailable(error);
 
 async function commitFailure({ database, clock, log }: CommitDeps, before: RunRow, error: unknown): Promise<Outcome> {
   // Not the whole error: the database's may show what is in the context.
