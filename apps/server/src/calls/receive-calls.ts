@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { from } from '../database/moves.ts';
+import type { Row } from '../database/schema.ts';
 import { newUuid } from '../ids.ts';
 import { mayCall } from '../phone-numbers/may-call.ts';
 import type { InboundCall, TelephonyGateway } from '../telephony/gateway.ts';
@@ -35,14 +36,10 @@ export interface ReceiveDeps {
   ask: AskWhoTakes;
 }
 
-interface CalledNumber {
-  workspace_id: string;
-  id: string;
-  provider: string;
-  inbound_agent_id: string | null;
-  inbound_webhook_url: string | null;
-  allowed_inbound_countries: string[];
-}
+type CalledNumber = Pick<
+  Row<'phone_numbers'>,
+  'workspace_id' | 'id' | 'provider' | 'inbound_agent_id' | 'inbound_webhook_url' | 'allowed_inbound_countries'
+>;
 
 /**
  * Takes calls that arrive: commits them, asks the number's webhook who takes them, and answers or declines. Calls to a

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { Database, EngineTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
+import type { Row } from '../database/schema.ts';
 import { uncountUses } from '../number-pools/count-uses.ts';
 import { callTransitions, type EndedCall, type HeldCall, type ReturnedCall } from './call.ts';
 import type { CallOwner } from './call-owner.ts';
@@ -13,9 +14,7 @@ interface ReturningServer {
   now: Date;
 }
 
-interface ReturnedRow extends OwnedRow {
-  queued_at: Date;
-}
+type ReturnedRow = OwnedRow & Pick<Row<'calls'>, 'queued_at'>;
 
 const returned = (row: ReturnedRow, attemptTakenBack: boolean): ReturnedCall => ({
   ...toOwned(row),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
+import type { Row } from '../database/schema.ts';
 import { newUuid } from '../ids.ts';
 import type { CampaignKey } from './campaign.ts';
 import { CAMPAIGN_ZONE, lanesOf } from './lanes.ts';
@@ -7,11 +8,7 @@ import { CAMPAIGN_ZONE, lanesOf } from './lanes.ts';
 /** Entries that one transaction adds (engine.md, "Claims"). */
 const CHUNK_SIZE = 20_000;
 
-interface AddingRow {
-  adding_uploads: string[];
-  adding_after_row: number;
-  total_contacts: number;
-}
+type AddingRow = Pick<Row<'campaigns'>, 'adding_uploads' | 'adding_after_row' | 'total_contacts'>;
 
 /**
  * Adds the next chunk of a started campaign's contacts from its lists' entries; a number that is there already stays

@@ -1,13 +1,11 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
+import type { Row } from '../database/schema.ts';
 import type { CampaignKey } from './campaign.ts';
 import { campaignTransitions } from './campaign.ts';
 
-interface KeyRow {
-  workspace_id: string;
-  id: string;
-}
+type KeyRow = Pick<Row<'campaigns'>, 'workspace_id' | 'id'>;
 
 const toKey = (row: KeyRow): CampaignKey => ({ workspaceId: row.workspace_id, campaignId: row.id });
 

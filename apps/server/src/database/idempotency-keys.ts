@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { ServiceError } from '../service-error.ts';
 import type { Database, WorkspaceTx } from './database.ts';
+import type { Row } from './schema.ts';
 
 /** A request that its client has named, so that it can be sent twice and carried out once. */
 export interface NamedRequest {
@@ -25,11 +26,7 @@ export async function takeIdempotencyKey(tx: WorkspaceTx, named: NamedRequest): 
   throw taken!;
 }
 
-interface KeyRow {
-  key: string;
-  fingerprint: Buffer;
-  resource_id: string | null;
-}
+type KeyRow = Pick<Row<'idempotency_keys'>, 'key' | 'fingerprint' | 'resource_id'>;
 
 /**
  * Takes the keys of some requests for one operation, each key once. Answers for each request what `takeIdempotencyKey`

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { EngineTx } from '../database/database.ts';
+import type { Row } from '../database/schema.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import { afterCalls } from './cooling.ts';
 
@@ -12,15 +13,10 @@ export interface EndedUse {
   endedAt: Date;
 }
 
-interface Row {
-  phone_number_id: string;
-  day: string;
-  attempts: number;
-  answered: number;
-  failed: number;
-  faults: number;
-  cooling_until: Date | null;
-}
+type UsageRow = Pick<
+  Row<'number_usage'>,
+  'phone_number_id' | 'day' | 'attempts' | 'answered' | 'failed' | 'faults' | 'cooling_until'
+>;
 
 /** Notes on numbers how pooled calls from them have ended. The calls' rows are locked before. */
 export async function noteEnds(tx: EngineTx, ends: readonly EndedUse[], now: Date): Promise<void> {
@@ -36,7 +32,7 @@ async function noteEndsOf(tx: EngineTx, workspaceId: string, ends: EndedUse[], n
   const counted = ends.filter(({ outcome }) => outcome === 'answered' || outcome === 'trunk_error');
   const ids = (some: EndedUse[]) => [...new Set(some.map((end) => end.phoneNumberId))];
   // A busy line is news only for a number whose trunk has failed before.
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<UsageRow>`
     select u.* from unnest(${ids(ends).toSorted()}::uuid[]) as x (id)
     cross join lateral (
       select phone_number_id, day, attempts, answered, failed, faults, cooling_until from number_usage

@@ -1,26 +1,19 @@
 import type { components } from '@trunkline/client/schema';
+import type { Row } from '../../database/schema.ts';
 import { toId } from '../../ids.ts';
 import type { Definition } from './definition.ts';
 
 type Schemas = components['schemas'];
 
 /** A workflow as the database keeps it, without its draft. */
-export interface WorkflowRow {
-  id: string;
-  name: string;
-  draft_revision: number;
+export type WorkflowRow = Pick<Row<'workflows'>, 'id' | 'name' | 'draft_revision' | 'created_at' | 'updated_at'> & {
   version: number | null;
   published_at: Date | null;
-  created_at: Date;
-  updated_at: Date;
-}
+};
 
-export interface VersionRow {
-  workflow_id: string;
-  version: number;
+export type VersionRow = Pick<Row<'workflow_versions'>, 'workflow_id' | 'version' | 'created_at'> & {
   definition: Definition;
-  created_at: Date;
-}
+};
 
 /** A workflow as a list shows it. */
 export const shapeSummary = (row: WorkflowRow): Schemas['WorkflowSummary'] => ({
