@@ -12,3 +12,50 @@ export const startOfUtcDay = (at: Date): Date => new Date(`${utcDay(at)}T00:00:0
 export const nextUtcDay = (at: Date): Date => new Date(startOfUtcDay(at).getTime() + 86_400_000);
 
 export const systemClock: Clock = { now: () => new Date() };
+
+/** How far the machine's clock may be from the database's, and how long asking for that one may take, in milliseconds. */
+const MOST_OFF_MS = 5000;
+const LONGEST_ASK_MS = 1000;
+
+/**
+ * The machine's clock, compared with the database's now and then. Where it jumps between two looks, the time that has
+ * passed tells at once. While it is wrong, time is counted on from where it was right last, so that nothing is written for
+ * a time that is hours away.
+ */
+export interface MachineClock extends Clock {
+  /**
+   * Takes in what the database's clock read at the middle of a question. One that took too long is left out.
+   * @param asked when it was asked, as `performance.now()` reads; the answer has just come
+   */
+  compare(asked: number, theirs: Date): void;
+  /** How far it is ahead of the database's, in milliseconds; below zero where it is behind. */
+  aheadMs(): number;
+  /** Whether it is near enough to the database's: while it is not, nothing is claimed. */
+  isRight(): boolean;
+}
+
+/** @param read the machine's time, in milliseconds since the epoch */
+export function createMachineClock(read: () => number = Date.now): MachineClock {
+  /** Between the machine's time and the time that has passed: at the last look, and when it was right last. */
+  let atLook: number | undefined;
+  let whenRight: number | undefined;
+  let ahead = 0;
+  const base = () => read() - performance.now();
+  const aheadMs = () => (atLook === undefined ? 0 : ahead + base() - atLook);
+  const isRight = () => Math.abs(aheadMs()) <= MOST_OFF_MS;
+  return {
+    now: () => {
+      if (isRight()) return new Date(read());
+      return new Date(whenRight === undefined ? read() - aheadMs() : whenRight + performance.now());
+    },
+    compare: (asked, theirs) => {
+      const took = performance.now() - asked;
+      if (took > LONGEST_ASK_MS) return;
+      atLook = base();
+      ahead = read() - took / 2 - theirs.getTime();
+      if (isRight()) whenRight = atLook;
+    },
+    aheadMs,
+    isRight,
+  };
+}

@@ -21,7 +21,7 @@ import { campaignOperations } from './campaigns/operations.ts';
 import { campaignCallDetails, campaignCallOwner } from './campaigns/own-calls.ts';
 import { recordEngineMove } from './campaigns/record-campaign.ts';
 import { startDueCampaign } from './campaigns/start-campaign.ts';
-import type { Clock } from './clock.ts';
+import type { Clock, MachineClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
 import { acceptFile } from './contact-lists/accept-file.ts';
 import { startContactListWork } from './contact-lists/background.ts';
@@ -80,6 +80,8 @@ export interface Overrides {
   validateResponses?: AppOptions['validateResponses'];
   onAnswer?: (operationId: OperationId, status: number) => void;
   simulatorTime?: SimulatorTime;
+  /** What the machine's clock reads, in milliseconds since the epoch. */
+  machineTime?: () => number;
   /** By the provider's name of a phone number, instead of the simulator. They are started and stopped with the server. */
   gateways?: ReadonlyMap<string, TelephonyGateway>;
   agents?: AgentDirectory;
@@ -89,6 +91,7 @@ export interface Parts {
   config: Config;
   database: Database;
   clock: Clock;
+  machine: MachineClock;
   log: Logger;
   /** Where clients reach this server, for links. */
   publicUrl: string;
@@ -139,7 +142,7 @@ export async function compose(parts: Parts): Promise<Composition> {
         trustProxy: config.trustProxy,
         draining: parts.draining,
         notReady: parts.notReady,
-        warnings: services.restoreGuard.warnings,
+        warnings: () => [...services.restoreGuard.warnings(), ...clockWarnings(parts.machine)],
         outside,
         ...(overrides.onAnswer && { onAnswer: overrides.onAnswer }),
       }),
@@ -164,6 +167,13 @@ export async function compose(parts: Parts): Promise<Composition> {
   };
 }
 
+const clockWarnings = (machine: MachineClock): string[] =>
+  machine.isRight()
+    ? []
+    : [
+        `the clock of this machine is ${Math.round(machine.aheadMs() / 1000)} s ahead of the database's: nothing is claimed`,
+      ];
+
 /** What a server does over and over, until it is closed. */
 interface Loop {
   close(): Promise<void>;
@@ -175,13 +185,13 @@ type Engine = ReturnType<typeof createEngine>;
 
 /** The ports' adapters, and what all features share. */
 async function openServices(parts: Parts) {
-  const { config, database, clock, log, overrides } = parts;
+  const { config, database, clock, machine, log, overrides } = parts;
   // Before anything that would be left running: these fail where a setting is wrong.
   const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
   const objects = await openObjects(parts, encryptionKey);
   const agents = overrides.agents ?? (await openAgents(parts));
   const metrics = createMetrics();
-  registerDatabaseMetrics(metrics.registry, database);
+  registerDatabaseMetrics(metrics.registry, database, machine);
   const witness = await openWitness(config, objects);
   const notifications = openNotifications({ connection: database.connection, log });
   database.onTold(notifications.notify);
@@ -198,7 +208,7 @@ async function openServices(parts: Parts) {
     gateways: overrides.gateways ?? simulated(parts),
     keyRing: createKeyRing({ database, clock, log }),
     jobs: await openJobs({ connection: database.connection, log }),
-    lease: await openLease({ database, seconds: config.leaseSeconds, log }),
+    lease: await openLease({ database, seconds: config.leaseSeconds, log, machine }),
   };
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { ensureFirstKey } from './api-keys/first-key.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, createMachineClock } from './clock.ts';
 import { type Composition, compose, type Overrides } from './compose.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Connection } from './database/connection.ts';
@@ -68,12 +68,9 @@ async function connectionOf({ databaseUrl, dataDir }: Config, log: Logger): Prom
 }
 
 /** Starts a whole server and resolves once it is ready. Throws, with nothing left running, where it can't. */
-export async function startServer({
-  config,
-  log,
-  clock = systemClock,
-  overrides = {},
-}: ServerOptions): Promise<RunningServer> {
+export async function startServer({ config, log, overrides = {}, ...options }: ServerOptions): Promise<RunningServer> {
+  const machine = createMachineClock(overrides.machineTime);
+  const { clock = machine } = options;
   const listening = await listen(config.port, config.host);
   const draining = new AbortController();
   let started = false;
@@ -89,7 +86,17 @@ export async function startServer({
       return (await answers(opened)) ? undefined : 'the database can not be reached';
     };
     const publicUrl = config.publicUrl ?? `http://localhost:${listening.port}`;
-    const parts = { config, database: opened, clock, log, publicUrl, draining: draining.signal, notReady, overrides };
+    const parts = {
+      config,
+      database: opened,
+      clock,
+      machine,
+      log,
+      publicUrl,
+      draining: draining.signal,
+      notReady,
+      overrides,
+    };
     const composed = await compose(parts);
     composition = composed;
     listening.serve(await composed.createApp());

@@ -16,6 +16,7 @@ import {
   claimableCampaigns,
   endDueCampaigns,
   recountInFlight,
+  takeUpPutOff,
 } from './due-campaigns.ts';
 
 /** How long each loop rests when it found nothing to do. A change made in this process nudges it. */
@@ -104,7 +105,7 @@ export function createClaiming(options: ClaimingOptions): Claiming {
 
   const fillTurn = async (): Promise<boolean> => {
     let more = false;
-    for (const campaign of await database.inEngine(campaignsToFill)) {
+    for (const campaign of lease.isHeld() ? await database.inEngine(campaignsToFill) : []) {
       await attempt(campaign, async () => {
         more = (await addContacts(database, campaign, clock.now())) || more;
       });
@@ -115,7 +116,9 @@ export function createClaiming(options: ClaimingOptions): Claiming {
 
   /** Ends come first: they ask nobody, and starts may have to wait for the agent directory. */
   const dueTurn = async (): Promise<void> => {
+    if (!lease.isHeld()) return;
     const now = clock.now();
+    await database.inEngine((tx) => takeUpPutOff(tx, now, log));
     await database.inEngine(async (tx) => {
       for (const campaign of await endDueCampaigns(tx, now)) await onFinished(tx, campaign);
     });

@@ -1,9 +1,13 @@
 import { sql } from 'kysely';
+import type { Logger } from 'pino';
 import type { EngineTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import type { Row } from '../database/schema.ts';
 import type { CampaignKey } from './campaign.ts';
 import { campaignTransitions } from './campaign.ts';
+
+/** Far longer than a campaign is put off for, but for the pause between its calls. */
+const LONGEST_PUT_OFF_MS = 600_000;
 
 type KeyRow = Pick<Row<'campaigns'>, 'workspace_id' | 'id'>;
 
@@ -75,6 +79,21 @@ export async function recountInFlight(tx: EngineTx, { workspaceId, campaignId }:
       where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
   }
   return difference;
+}
+
+/**
+ * Has running campaigns looked at that were put off for longer than anything puts them off: a server whose clock was wrong
+ * wrote that.
+ */
+export async function takeUpPutOff(tx: EngineTx, now: Date, log: Logger): Promise<void> {
+  const latest = new Date(now.getTime() + LONGEST_PUT_OFF_MS);
+  const latestStart = sql`${latest}::timestamptz + make_interval(secs => coalesce(1 / calls_per_second, 0)::float8)`;
+  const { numAffectedRows = 0n } = await sql`
+    update campaigns set next_claim_at = 'epoch',
+      next_start_at = case when next_start_at > ${latestStart} then ${now} else next_start_at end
+    where status = 'running' and (next_claim_at > ${latestStart} or next_start_at > ${latestStart})`.execute(tx.db);
+  const campaigns = Number(numAffectedRows);
+  if (campaigns > 0) log.warn({ campaigns }, 'campaigns were put off by a clock that was wrong; they go on');
 }
 
 /** Active campaigns that count calls which are up. */

@@ -1,7 +1,8 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Logger } from 'pino';
+import { createMachineClock, type MachineClock } from '../clock.ts';
 import { newUuid } from '../ids.ts';
-import type { Database } from './database.ts';
+import { type Database, type EngineTx, openDatabase } from './database.ts';
 
 /**
  * This process's place among the servers. What it claims bears its ID; when its lease ends, another server takes that
@@ -10,34 +11,70 @@ import type { Database } from './database.ts';
 export interface Lease {
   /** The ID that claims bear. A lease that was lost is taken anew under another ID. */
   serverId(): string;
-  /** Whether the lease holds by this process's own clock: a process that was frozen sees here that it must not go on. */
+  /**
+   * Whether this process may claim and place: its lease holds by the time that has passed, so that one that was frozen sees
+   * here that it must not go on, and the machine's clock is right.
+   */
   isHeld(): boolean;
   /** Ends the lease at once, at `-infinity`, so that others need not wait for it and know that nothing went wrong. */
   release(): Promise<void>;
 }
 
-/** Takes a lease of `seconds` and renews it thrice in that time until it is released. */
-export async function openLease(options: { database: Database; seconds: number; log: Logger }): Promise<Lease> {
-  const { database, seconds, log } = options;
+/**
+ * Takes a lease of `seconds` and renews it thrice in that time until it is released, on a connection of its own, which no
+ * other work can hold up. Each time the machine's clock is compared with the database's.
+ */
+export async function openLease(options: {
+  database: Pick<Database, 'connection'>;
+  seconds: number;
+  log: Logger;
+  machine?: MachineClock;
+}): Promise<Lease> {
+  const { seconds, log, machine = createMachineClock() } = options;
+  const database = openDatabase({ connection: options.database.connection, poolSize: 1, log });
   let id = newUuid();
   let heldUntil = 0;
 
+  /** Runs a statement that answers the database's time, and whether it did. */
+  const timed = async ({ db }: EngineTx, statement: RawBuilder<{ now: Date }>): Promise<boolean> => {
+    const asked = performance.now();
+    const { rows } = await statement.execute(db);
+    if (rows[0]) machine.compare(asked, rows[0].now);
+    tellOfClock();
+    return rows.length === 1;
+  };
+  let wasRight = true;
+  const tellOfClock = () => {
+    const isRight = machine.isRight();
+    if (isRight === wasRight) return;
+    wasRight = isRight;
+    if (isRight) log.info('the clock of this machine is right again');
+    else log.warn({ aheadMs: Math.round(machine.aheadMs()) }, 'the clock of this machine is wrong: nothing is claimed');
+  };
+
   const take = async () => {
     const asked = performance.now();
-    await database.inEngine(({ db }) =>
-      sql`insert into servers (id, lease_until) values (${id}, clock_timestamp() + make_interval(secs => ${seconds}))`.execute(
-        db,
+    await database.inEngine((tx) =>
+      timed(
+        tx,
+        sql<{
+          now: Date;
+        }>`insert into servers (id, lease_until) values (${id}, clock_timestamp() + make_interval(secs => ${seconds}))
+            returning clock_timestamp() as now`,
       ),
     );
     heldUntil = asked + seconds * 1000;
   };
   const renew = async () => {
     const asked = performance.now();
-    const { rows } = await database.inEngine(({ db }) =>
-      sql`update servers set lease_until = clock_timestamp() + make_interval(secs => ${seconds})
-          where id = ${id} and lease_until > clock_timestamp() returning id`.execute(db),
+    const isRenewed = await database.inEngine((tx) =>
+      timed(
+        tx,
+        sql<{ now: Date }>`update servers set lease_until = clock_timestamp() + make_interval(secs => ${seconds})
+            where id = ${id} and lease_until > clock_timestamp() returning clock_timestamp() as now`,
+      ),
     );
-    if (rows.length === 1) {
+    if (isRenewed) {
       heldUntil = asked + seconds * 1000;
       return;
     }
@@ -58,14 +95,14 @@ export async function openLease(options: { database: Database; seconds: number; 
 
   return {
     serverId: () => id,
-    isHeld: () => performance.now() < heldUntil,
+    isHeld: () => performance.now() < heldUntil && machine.isRight(),
     release: async () => {
       clearInterval(timer);
       await renewing;
       heldUntil = 0;
-      await database.inEngine(({ db }) =>
-        sql`update servers set lease_until = '-infinity' where id = ${id}`.execute(db),
-      );
+      await database
+        .inEngine(({ db }) => sql`update servers set lease_until = '-infinity' where id = ${id}`.execute(db))
+        .finally(() => database.close());
     },
   };
 }

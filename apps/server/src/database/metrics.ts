@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { Gauge, type Registry } from 'prom-client';
+import type { MachineClock } from '../clock.ts';
 import type { Database } from './database.ts';
 
 /** Puts the database's state into the metrics. It is read when they are. */
-export function registerDatabaseMetrics(registry: Registry, database: Database): void {
+export function registerDatabaseMetrics(registry: Registry, database: Database, machine: MachineClock): void {
   new Gauge({
     name: 'trunkline_database_connections',
     help: 'Database connections of this server: in use, idle, and requests waiting for one.',
@@ -14,6 +15,14 @@ export function registerDatabaseMetrics(registry: Registry, database: Database):
       this.set({ state: 'used' }, totalCount - idleCount);
       this.set({ state: 'idle' }, idleCount);
       this.set({ state: 'waiting' }, waitingCount);
+    },
+  });
+  new Gauge({
+    name: 'trunkline_clock_ahead_seconds',
+    help: "How far the clock of this machine is ahead of the database's. Beyond 5, or -5, nothing is claimed.",
+    registers: [registry],
+    collect() {
+      this.set(machine.aheadMs() / 1000);
     },
   });
   new Gauge({

@@ -9,7 +9,7 @@ import { startServerProcess } from '../server-process.ts';
 import { until } from '../until.ts';
 
 test('a server frozen in the middle of eight requests for a campaign holds up no other for long', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   const healthy = await startCampaignServer();
   const id = await healthy.inState('start');
@@ -31,7 +31,7 @@ test('a server frozen in the middle of eight requests for a campaign holds up no
       const { rows } = await holder.query(
         "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
       );
-      return rows.length > 2;
+      return rows.length > 1;
     });
     process.kill(frozen.pid, 'SIGSTOP');
     await holder.query('commit');

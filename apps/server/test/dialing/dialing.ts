@@ -5,6 +5,7 @@ import { type Logger, pino } from 'pino';
 import type { Registry } from 'prom-client';
 import type { AgentDirectory } from '../../src/agents/directory.ts';
 import type { Switchboard } from '../../src/calls/switchboard.ts';
+import { createMachineClock } from '../../src/clock.ts';
 import { compose } from '../../src/compose.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
@@ -83,6 +84,7 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
     // Each tells what it has written itself, as each process with a database of its own does.
     database: { ...database, onTold: () => {} },
     clock: time,
+    machine: createMachineClock(),
     log,
     publicUrl: 'http://localhost',
     draining: new AbortController().signal,

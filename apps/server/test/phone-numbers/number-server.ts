@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createClient } from '@trunkline/client';
 import { pino } from 'pino';
 import { createKey } from '../../src/api-keys/first-key.ts';
+import { createMachineClock } from '../../src/clock.ts';
 import { compose, type Overrides } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/database/database.ts';
@@ -46,6 +47,7 @@ export async function startNumberServer(given: Partial<PhoneNumberDeps> = {}) {
     config: { ...loadConfig({}), dataDir, rateLimitPerMinute: 0, outboundAllowedAddresses: loopback },
     database,
     clock,
+    machine: createMachineClock(),
     log,
     publicUrl: 'http://localhost',
     draining: new AbortController().signal,
