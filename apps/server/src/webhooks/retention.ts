@@ -29,10 +29,13 @@ interface Endpoint {
   id: string;
 }
 
-/** Erases the oldest deliveries of an endpoint: all of them, or those that were made before a time and have ended. */
+/**
+ * Erases the oldest deliveries of an endpoint: all of them, or those that were made before a time and have ended. Along
+ * the key, where nothing is sorted: without statistics PostgreSQL 15 would read all of an endpoint's to find the oldest.
+ */
 async function eraseOldest(database: Database, { workspace_id, id }: Endpoint, before?: Date): Promise<number> {
   const isOver = before ? sql`created_at < ${before} and status <> 'pending'` : sql`true`;
-  const { numAffectedRows } = await database.inEngine(({ db }) =>
+  const { numAffectedRows } = await database.inHotLoop(({ db }) =>
     sql`delete from webhook_deliveries where ctid = any(array(
       select ctid from (
         select ctid, created_at, status from webhook_deliveries

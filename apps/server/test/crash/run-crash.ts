@@ -176,7 +176,7 @@ export async function crashRuns(options: RunCrash): Promise<void> {
     }
     const ids = (await Promise.all(waves)).flat();
     expect(new Set(ids).size).toBe(options.runs);
-    const read: Read = (query) => database.inWorkspace(workspaceId, async ({ db }) => (await query.execute(db)).rows);
+    const read: Read = (query) => database.inEngine(async ({ db }) => (await query.execute(db)).rows);
     await untilOver(read, workflowId, options);
     await expectRightRuns(read, workflowId, childId, options.runs);
     expectRightRequests(web.asked, options.runs);
@@ -208,7 +208,7 @@ async function startWave(servers: () => ServerProcess[], key: string, workflowId
   return ids;
 }
 
-/** Asks the database, without the haste of the engine's transactions: a loaded machine may stall for seconds. */
+/** Asks the database for what all workspaces and the simulator have. */
 type Read = <T>(query: RawBuilder<T>) => Promise<T[]>;
 
 const untilOver = (read: Read, workflowId: string, { runs, patience }: RunCrash) =>

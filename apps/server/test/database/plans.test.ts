@@ -18,17 +18,22 @@ import { freshDatabase } from '../database.ts';
 const MANY = 100_000;
 const now = new Date('2026-03-10T12:00:00Z');
 
+interface Asked {
+  text: string;
+  values: unknown[];
+}
+
 /** A database of one connection, whose plans' age is in the test's hand, and what it was asked by name. */
 async function withOneConnection(
-  run: (database: Database, asked: Map<string, unknown[]>, age: () => void) => Promise<void>,
+  run: (database: Database, asked: Map<string, Asked>, age: () => void) => Promise<void>,
 ): Promise<void> {
   const { connection, drop } = await freshDatabase();
   const database = openDatabase({ connection, poolSize: 1, log: pino({ level: 'silent' }) });
-  const asked = new Map<string, unknown[]>();
+  const asked = new Map<string, Asked>();
   database.pool.on('connect', (client) => {
     const query = client.query.bind(client) as (...values: unknown[]) => unknown;
     client.query = ((config: pg.QueryConfig, ...more: unknown[]) => {
-      if (config.name) asked.set(config.name, config.values ?? []);
+      if (config.name) asked.set(config.name, { text: config.text, values: config.values ?? [] });
       return query(config, ...more);
     }) as typeof client.query;
   });
@@ -52,10 +57,12 @@ const literal = (value: unknown): string => {
 };
 
 /** What a prepared statement reads as it is planned now: pages, and the most rows of a step. Nothing that it does is kept. */
-async function costOf(database: Database, name: string, values: unknown[]) {
+async function costOf(database: Database, name: string, { text, values }: Asked) {
   let cost = { pages: 0, most: 0, plan: '' };
   const undone = new Error();
-  const explained = database.inEngine(async ({ db }) => {
+  // As it is run: the erasing of deliveries sorts nothing.
+  const run = text.startsWith('delete from webhook_deliveries') ? database.inHotLoop : database.inEngine;
+  const explained = run(async ({ db }) => {
     const execute = `execute ${name}${values.length > 0 ? `(${values.map(literal).join()})` : ''}`;
     const { rows } = await sql
       .raw<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(`explain (analyze, buffers, format json) ${execute}`)
@@ -136,8 +143,8 @@ test('the engine’s rare work reads little of tables that have grown since it w
     expect(statements.size).toBeGreaterThan(7);
     await grow(database, workspaceId, campaignId, webhookId);
     age();
-    for (const [name, values] of statements) {
-      const { pages, most, plan } = await costOf(database, name, values);
+    for (const [name, statement] of statements) {
+      const { pages, most, plan } = await costOf(database, name, statement);
       // What is erased in chunks is erased along an index, and no more than a chunk is read.
       expect(most, plan).toBeLessThanOrEqual(5000);
       expect(pages, plan).toBeLessThan(100 + 4 * most);
