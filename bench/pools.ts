@@ -22,7 +22,7 @@ async function campaign(postgres: Postgres, members: number): Promise<Claim> {
   // The contacts stand in the campaign's table already, and may be called at any time.
   await asSuperuser(
     connectionString,
-    `insert into campaign_lanes select workspace_id, id, i, 'Etc/GMT+' || i, 'epoch', 'epoch'
+    `insert into campaign_lanes select workspace_id, id, i, array['Etc/GMT+' || i], 'epoch', 'epoch'
       from campaigns, generate_series(1, 3) as i`,
     `update campaigns set status = 'running', max_concurrency = ${contacts}, pending = ${contacts}`,
   );

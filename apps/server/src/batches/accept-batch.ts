@@ -58,6 +58,7 @@ export async function acceptBatch(tx: WorkspaceTx, order: BatchOrder): Promise<B
     status,
     schedule_days: [...EVERY_DAY],
     calling_windows: input.callingWindows ? JSON.stringify(input.callingWindows) : null,
+    callee_time_zone: input.calleeTimeZone ?? ('strictest' as const),
     holidays: input.holidays?.toSorted() ?? [],
     retry_policy: input.retryPolicy ?? [],
     ring_timeout_seconds: 30,

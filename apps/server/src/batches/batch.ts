@@ -52,6 +52,7 @@ export function shapeBatch(row: CampaignRow, { rejectedCount, pace, now }: Besid
     ...field('metadata', row.metadata),
     ...field('scheduledAt', row.scheduled_at?.toISOString() ?? null),
     timezone: row.timezone,
+    calleeTimeZone: row.callee_time_zone,
     ...field('scheduleStart', row.schedule_start),
     ...field('scheduleEnd', row.schedule_end),
     ...field('callingWindows', row.calling_windows),

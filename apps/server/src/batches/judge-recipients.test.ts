@@ -50,13 +50,13 @@ describe('judgeRecipients', () => {
     expect(rejected[0]).toMatchObject({ code: 'country_not_allowed', phoneNumber: '+14155550142' });
   });
 
-  it('knows the time zone of a country with one clock; its own wins', () => {
+  it('keeps the time zone that the recipient says; that of the number is known by the number', () => {
     const { contacts } = judge([
       person(),
       person({ phoneNumber: '+4930123456' }),
       person({ phoneNumber: '+4930123457', timezone: 'america/new_york' }),
     ]);
-    expect(contacts.map(({ timezone }) => timezone)).toEqual([null, 'Europe/Berlin', 'America/New_York']);
+    expect(contacts.map(({ timezone }) => timezone)).toEqual([null, null, 'America/New_York']);
   });
 
   it('takes metadata up to its bounds, characters counted once, and nothing beyond', () => {

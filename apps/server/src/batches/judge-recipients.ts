@@ -3,7 +3,6 @@ import { dialRefusal, type ReadNumber, readNumber } from '../calls/may-dial.ts';
 import type { BatchContact } from '../campaigns/insert-batch.ts';
 import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
 import { newUuid } from '../ids.ts';
-import { timeZoneOfCountry } from '../phone-numbers/country-time-zone.ts';
 import type { CallingArea } from '../phone-numbers/may-call.ts';
 import type { ErrorDetail } from '../service-error.ts';
 
@@ -72,17 +71,13 @@ export function judgeRecipients(
         toNumber: number.toNumber,
         name: name || null,
         externalId: externalId ?? null,
-        timezone: zoneOf(recipient, number) ?? null,
+        timezone: (recipient.timezone && readTimeZone(recipient.timezone)) ?? null,
         metadata: Object.keys(metadata).length > 0 ? (metadata as Record<string, string>) : null,
       });
     }
   }
   return { contacts: [...contacts.values()], rejected };
 }
-
-/** Its own, else that of its number's country where that has one clock. */
-const zoneOf = ({ timezone }: Recipient, { country }: ReadNumber): string | undefined =>
-  timezone === undefined ? country && timeZoneOfCountry(country) : readTimeZone(timezone);
 
 function faultOf(metadata: Record<string, unknown>): string | undefined {
   const entries = Object.entries(metadata);

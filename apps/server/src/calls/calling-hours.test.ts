@@ -208,3 +208,11 @@ test('a window agrees with the clock at every instant, and hours in common are f
     { numRuns: 300 },
   );
 });
+
+test('two clocks that agree for an hour of a night in autumn have that hour in common and no other', () => {
+  const apart = ['America/Denver', 'America/North_Dakota/Center'];
+  const from = new Date('2026-03-10T12:00:00Z');
+  const everyDay = [1, 2, 3, 4, 5, 6, 7];
+  expect(haveCommonHour(hoursOf([{ days: everyDay, start: 540, end: 600 }]), apart, from)).toBe(false);
+  expect(haveCommonHour(hoursOf([{ days: everyDay, start: 60, end: 120 }]), apart, from)).toBe(true);
+});

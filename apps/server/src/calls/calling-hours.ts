@@ -34,6 +34,8 @@ export const ALWAYS: readonly WeeklyWindow[] = [{ days: EVERY_DAY, start: 0, end
 
 const DAY_MINUTES = 1440;
 const WEEK_MINUTES = 7 * DAY_MINUTES;
+/** The epoch was a Thursday. */
+const EPOCH_MINUTE = 3 * DAY_MINUTES;
 /** How far ahead windows are looked for. A window that is open for longer is computed again when it ends. */
 const HORIZON_DAYS = 8;
 /** How far ahead clock changes are looked at, to tell whether zones ever have an open minute in common. */
@@ -106,8 +108,7 @@ function clockChanges(from: Temporal.ZonedDateTime, days: number): Temporal.Zone
  */
 export function nextCallingWindow(hours: CallingHours, timezones: readonly string[], now: Date): CallingWindow {
   const end = now.getTime() + HORIZON_DAYS * DAY_MINUTES * 60_000;
-  const ahead = timezones
-    .flatMap((timezone) => boundaries(hours, inZone(now, timezone)))
+  const ahead = [...new Set(timezones.flatMap((timezone) => boundaries(hours, inZone(now, timezone))))]
     .filter((at) => at > now.getTime() && at < end)
     .sort((a, b) => a - b);
   ahead.push(end);
@@ -115,6 +116,20 @@ export function nextCallingWindow(hours: CallingHours, timezones: readonly strin
   const opensAt = isOpen(now.getTime()) ? now.getTime() : (ahead.find(isOpen) ?? end);
   const closesAt = ahead.find((at) => at > opensAt && !isOpen(at)) ?? end;
   return { opensAt: new Date(opensAt), closesAt: new Date(closesAt) };
+}
+
+/**
+ * Whether each of some time zones has open hours, and never all at once: who may be in any of them is called by nobody.
+ * `window` is the next one.
+ */
+export function neverOpenTogether(
+  hours: CallingHours,
+  timezones: readonly string[],
+  window: CallingWindow,
+  now: Date,
+): boolean {
+  if (timezones.length < 2 || window.opensAt < window.closesAt) return false;
+  return haveCommonHour(hours, timezones.slice(0, 1), now) && !haveCommonHour(hours, timezones, now);
 }
 
 /**
@@ -127,12 +142,16 @@ export function haveCommonHour(
   from: Date,
 ): boolean {
   const open = Array.from({ length: WEEK_MINUTES }, (_, at) => within(windows, at) && !within(quiet, at));
-  const instants = [from, ...timezones.flatMap((zone) => changesOf(zone, from))];
-  // What the clocks show against UTC, at each time when one of them changes.
-  const clocks = new Set(instants.map((at) => timezones.map((zone) => offsetMinutes(zone, at)).join()));
-  return [...clocks].some((offsets) => {
-    const each = offsets.split(',').map(Number);
-    return open.some((_, utc) => each.every((offset) => open[(utc + offset + WEEK_MINUTES) % WEEK_MINUTES]));
+  // Between two changes of any of the clocks they show the same against UTC: for half a year, or for an hour.
+  const instants = [from, ...timezones.flatMap((zone) => changesOf(zone, from))].sort((a, b) => +a - +b);
+  return instants.some((at, index) => {
+    const each = timezones.map((zone) => offsetMinutes(zone, at));
+    const first = Math.floor(at.getTime() / 60_000) + EPOCH_MINUTE;
+    const lasts = ((instants[index + 1]?.getTime() ?? Number.POSITIVE_INFINITY) - at.getTime()) / 60_000;
+    for (let minute = 0; minute < Math.min(lasts, WEEK_MINUTES); minute += 1) {
+      if (each.every((offset) => open[(first + minute + offset + WEEK_MINUTES) % WEEK_MINUTES])) return true;
+    }
+    return false;
   });
 }
 

@@ -2,13 +2,21 @@ import { sql } from 'kysely';
 import { nextUtcDay, startOfUtcDay } from '../clock.ts';
 import type { EngineTx } from '../database/database.ts';
 import { type CallingArea, refusalOf } from '../phone-numbers/may-call.ts';
-import { timeZonesOfNumber } from '../phone-numbers/number-time-zones.ts';
 import { findPlan } from '../phone-numbers/numbering-plan.ts';
 import { type CallLimits, leftOfLimits, type UsedOfLimits } from '../workspace/limits.ts';
 import { fromE164 } from './call.ts';
-import { ALWAYS, type CallingHours, type ClosedReason, closedReason, nextCallingWindow } from './calling-hours.ts';
+import {
+  ALWAYS,
+  type CallingHours,
+  type ClosedReason,
+  closedReason,
+  neverOpenTogether,
+  nextCallingWindow,
+  type WeeklyWindow,
+} from './calling-hours.ts';
 import type { Caller } from './queue-calls.ts';
 import { closedHours, type QuietHoursRow } from './quiet-hours.ts';
+import { type CalleeTimeZone, zonesOfContact } from './zones-of-contact.ts';
 
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 
@@ -99,7 +107,16 @@ export async function numbersAtDailyLimit(
 }
 
 /** What stands in the way of a call now; the words are those of a campaign contact's `reason`. */
-export type DialObstacle = 'dialing_paused' | 'country_not_allowed' | 'limit_reached' | ClosedReason;
+export type DialObstacle = 'dialing_paused' | 'country_not_allowed' | 'limit_reached' | 'no_common_hour' | ClosedReason;
+
+/** When a workflow calls one person; without windows, at any hour that the workspace allows. */
+export interface CalleeHours {
+  callingWindows?: readonly WeeklyWindow[] | undefined;
+  /** IANA name; `UTC` without it. */
+  timezone?: string | undefined;
+  /** `strictest` without it. */
+  calleeTimeZone?: CalleeTimeZone | undefined;
+}
 
 /** What is known of a workspace when one person is to be called, beside the number that calls. */
 export interface PersonTerms extends DialTerms, UsedOfLimits, QuietHoursRow {
@@ -118,12 +135,13 @@ export function mayDial(
   toNumber: number,
   terms: PersonTerms,
   now: Date,
+  callee: CalleeHours = {},
 ): { refused: Exclude<Refusal, 'country_not_allowed'> } | { blocked: DialObstacle; until?: Date } | undefined {
   const refused = dialRefusal(toNumber, terms.do_not_call, callingArea(terms, terms.allowed_outbound_countries));
   if (refused && refused !== 'country_not_allowed') return { refused };
   if (terms.dialing_paused) return { blocked: 'dialing_paused' };
   if (refused) return { blocked: refused };
-  const closed = closedNow(toNumber, { windows: ALWAYS, ...closedHours(terms) }, now);
+  const closed = closedNow(toNumber, { windows: callee.callingWindows ?? ALWAYS, ...closedHours(terms) }, callee, now);
   if (closed) return closed;
   const left = leftOfLimits(terms, terms);
   if (left.now <= 0) return { blocked: 'limit_reached' };
@@ -134,11 +152,17 @@ export function mayDial(
   return undefined;
 }
 
-/** In the callee's own time, where the numbering plan tells it, else in UTC. */
-function closedNow(toNumber: number, hours: CallingHours, now: Date) {
-  if (hours.quiet.length === 0 && hours.holidays.size === 0) return undefined;
-  const zones = timeZonesOfNumber(toNumber);
-  const timezones = zones.length > 0 ? zones : ['UTC'];
+/** Where a number of which the plan knows no time zone is taken to be, unless somebody says otherwise. */
+const UNKNOWN_ZONE = 'UTC';
+
+/** In the callee's own time, as far as the numbering plan tells it. */
+function closedNow(toNumber: number, hours: CallingHours, { calleeTimeZone, timezone }: CalleeHours, now: Date) {
+  if (hours.windows === ALWAYS && hours.quiet.length === 0 && hours.holidays.size === 0) return undefined;
+  const zones = zonesOfContact(calleeTimeZone ?? 'strictest', null, toNumber).timezones;
+  const timezones = zones.length > 0 ? zones : [timezone ?? UNKNOWN_ZONE];
   const reason = closedReason(hours, timezones, now);
-  return reason && { blocked: reason, until: nextCallingWindow(hours, timezones, now).opensAt };
+  if (!reason) return undefined;
+  const window = nextCallingWindow(hours, timezones, now);
+  if (neverOpenTogether(hours, timezones, window, now)) return { blocked: 'no_common_hour' as const };
+  return { blocked: reason, until: window.opensAt };
 }

@@ -7,6 +7,7 @@ import { callable } from '../phone-numbers/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
 import { lockLimits, usedOfLimits } from '../workspace/limits.ts';
 import {
+  type CalleeHours,
   callerOf,
   type DialObstacle,
   dialTerms,
@@ -39,6 +40,8 @@ export interface RunCallWish {
   variables: Record<string, string>;
   ringTimeoutSeconds: number;
   maxCallSeconds: number;
+  /** When the callee may be called. */
+  hours: CalleeHours;
 }
 
 export interface RunCallTerms {
@@ -69,7 +72,7 @@ export async function requestRunCall(tx: EngineTx, wish: RunCallWish, terms: Run
   const toNumber = readNumber(wish.to)?.toNumber;
   if (toNumber === undefined) return { kind: 'refused', outcome: 'invalid_number' };
   const found = await readTerms(tx, wish, toNumber, terms);
-  const answer = mayDial(toNumber, found, terms.now);
+  const answer = mayDial(toNumber, found, terms.now, wish.hours);
   if (answer && 'refused' in answer) return { kind: 'refused', outcome: answer.refused };
   if (answer) return { kind: 'blocked', reason: answer.blocked, ...(answer.until && { until: answer.until }) };
   const caller =

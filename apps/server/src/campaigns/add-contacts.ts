@@ -1,14 +1,19 @@
 import { sql } from 'kysely';
+import { zonesKey, zonesOfContact } from '../calls/zones-of-contact.ts';
 import type { Database } from '../database/database.ts';
 import type { Row } from '../database/schema.ts';
 import { newUuid } from '../ids.ts';
 import type { CampaignKey } from './campaign.ts';
-import { CAMPAIGN_ZONE, lanesOf } from './lanes.ts';
+import { lanesOf } from './lanes.ts';
+import { relaneContacts } from './relane-contacts.ts';
 
 /** Entries that one transaction adds (engine.md, "Claims"). */
 const CHUNK_SIZE = 20_000;
 
-type AddingRow = Pick<Row<'campaigns'>, 'adding_uploads' | 'adding_after_row' | 'total_contacts'>;
+type AddingRow = Pick<
+  Row<'campaigns'>,
+  'adding_uploads' | 'adding_after_row' | 'total_contacts' | 'callee_time_zone' | 'relaning_after'
+>;
 
 /**
  * Adds the next chunk of a started campaign's contacts from its lists' entries; a number that is there already stays
@@ -40,37 +45,43 @@ async function addChunk(database: Database, { workspaceId, campaignId }: Campaig
       select pg_try_advisory_xact_lock(hashtextextended(${campaignId}, 0)) as locked`.execute(tx.db);
     if (!lock.rows[0]!.locked) return nothing;
     const campaign = await sql<AddingRow>`
-      select adding_uploads, adding_after_row, total_contacts from campaigns
+      select adding_uploads, adding_after_row, total_contacts, callee_time_zone, relaning_after
+      from campaigns
       where workspace_id = ${workspaceId} and id = ${campaignId} and status in ('running', 'paused')
         and not contacts_added`.execute(tx.db);
     const row = campaign.rows[0];
     if (!row) return nothing;
+    if (row.relaning_after !== null) {
+      await relaneContacts(tx, { workspaceId, campaignId }, row.callee_time_zone, row.relaning_after);
+      return { more: true, changesStatistics: false };
+    }
 
     const upload = row.adding_uploads[0];
     const entries =
       upload === undefined
         ? []
         : (
-            await sql<{ row_number: number; timezone: string | null }>`
-              select row_number, timezone from contact_list_entries
+            await sql<{ row_number: number; phone_number: number; timezone: string | null }>`
+              select row_number, phone_number, timezone from contact_list_entries
               where workspace_id = ${workspaceId} and upload_id = ${upload} and row_number > ${row.adding_after_row}
               order by row_number limit ${sql.raw(String(CHUNK_SIZE))}`.execute(tx.db)
           ).rows;
     let added = 0;
     if (entries.length > 0) {
-      const zones = new Set(entries.map((entry) => entry.timezone ?? CAMPAIGN_ZONE));
-      const lanes = await lanesOf(tx, { workspaceId, campaignId }, [...zones]);
+      const zones = entries.map((entry) => zonesOfContact(row.callee_time_zone, entry.timezone, entry.phone_number));
+      const laneOf = await lanesOf(tx, { workspaceId, campaignId }, zones);
+      const lanes = zones.map((each) => laneOf.get(zonesKey(each))!);
       const inserted = await sql`
         insert into campaign_contacts
           (workspace_id, campaign_id, id, list_id, phone_number, name, "values", lane, state, next_attempt_at)
-        select e.workspace_id, ${campaignId}, (${entries.map(() => newUuid())}::uuid[])[row_number() over (order by e.row_number)],
-          u.list_id, e.phone_number, e.name, e.values,
-          (${JSON.stringify(Object.fromEntries(lanes))}::jsonb ->> coalesce(e.timezone, ${CAMPAIGN_ZONE}))::smallint,
+        select e.workspace_id, ${campaignId}, (${entries.map(() => newUuid())}::uuid[])[row_number() over by_row],
+          u.list_id, e.phone_number, e.name, e.values, (${lanes}::smallint[])[row_number() over by_row],
           'pending', ${now}
         from contact_list_entries e
           join contact_list_uploads u on u.workspace_id = e.workspace_id and u.id = e.upload_id
         where e.workspace_id = ${workspaceId} and e.upload_id = ${upload!}
           and e.row_number > ${row.adding_after_row} and e.row_number <= ${entries.at(-1)!.row_number}
+        window by_row as (order by e.row_number)
         on conflict (workspace_id, phone_number, campaign_id) do nothing`.execute(tx.db);
       added = Number(inserted.numAffectedRows ?? 0n);
     }

@@ -61,6 +61,7 @@ export async function createCampaign(
         status: 'draft',
         schedule_days: input.scheduleDays?.toSorted() ?? [...EVERY_DAY],
         calling_windows: input.callingWindows ? JSON.stringify(input.callingWindows) : null,
+        callee_time_zone: input.calleeTimeZone ?? 'strictest',
         holidays: input.holidays?.toSorted() ?? [],
         calls_per_second: input.callsPerSecond ?? null,
         retry_policy: input.retryPolicy ?? [],

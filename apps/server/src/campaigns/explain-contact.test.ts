@@ -12,10 +12,10 @@ const running: CampaignSituation = {
   noCallerId: false,
   hours: { windows: ALWAYS, quiet: [], holidays: new Set() },
 };
-const fresh: ContactSituation = { state: 'pending', timezone: 'UTC', nextAttemptAt: now, reason: null };
+const fresh: ContactSituation = { state: 'pending', timezones: ['UTC'], nextAttemptAt: now, reason: null };
 const retry: ContactSituation = {
   state: 'waiting',
-  timezone: 'UTC',
+  timezones: ['UTC'],
   nextAttemptAt: new Date('2026-11-20T13:00:00Z'),
   reason: 'retry_later',
 };
@@ -60,11 +60,11 @@ test('outside the window the reason is the window, and the next attempt is when 
   const hours = { ...running.hours, windows: [{ days: EVERY_DAY, start: 540, end: 660 }] };
   const opens = new Date('2026-11-21T09:00:00Z');
   expect(explain({ hours })).toEqual({ reason: 'outside_window', nextAttemptAt: opens });
-  expect(explain({ hours }, { timezone: 'Atlantic/Azores' })).toEqual({
+  expect(explain({ hours }, { timezones: ['Atlantic/Azores'] })).toEqual({
     nextAttemptAt: new Date('2026-11-21T10:00:00Z'),
     reason: 'outside_window',
   });
-  expect(explain({ hours }, { timezone: 'America/Sao_Paulo' })).toEqual({ nextAttemptAt: now });
+  expect(explain({ hours }, { timezones: ['America/Sao_Paulo'] })).toEqual({ nextAttemptAt: now });
   expect(explain({ hours }, { ...retry, nextAttemptAt: now })).toEqual({
     reason: 'outside_window',
     nextAttemptAt: opens,

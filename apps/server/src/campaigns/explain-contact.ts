@@ -1,5 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import { type CallingHours, type ClosedReason, closedReason, nextCallingWindow } from '../calls/calling-hours.ts';
+import { type CallingHours, closedReason, neverOpenTogether, nextCallingWindow } from '../calls/calling-hours.ts';
 import type { CampaignStatus, ContactState } from '../database/schema.ts';
 
 export type ContactReason = components['schemas']['CampaignContactReason'];
@@ -20,8 +20,8 @@ export interface CampaignSituation {
 /** What of a contact decides it. */
 export interface ContactSituation {
   state: ContactState;
-  /** The time zone in which it may be called. */
-  timezone: string;
+  /** The time zones in which it may be: it is called while calls are open in all of them. */
+  timezones: readonly string[];
   nextAttemptAt: Date;
   /** What its last move left behind. */
   reason: string | null;
@@ -61,36 +61,47 @@ export function campaignReason(campaign: CampaignSituation): ContactReason | und
 export const hasEnded = (status: CampaignStatus): boolean =>
   status === 'completed' || status === 'stopped' || status === 'cancelled' || status === 'failed';
 
+type ClosedNow = ContactReason & ('outside_window' | 'quiet_hours' | 'holiday' | 'no_common_hour');
+
+/** Why nobody who may be in any of some time zones is called now. */
+export function whyClosed(hours: CallingHours, timezones: readonly string[], now: Date): ClosedNow | undefined {
+  const reason = closedReason(hours, timezones, now);
+  if (!reason || timezones.length < 2) return reason;
+  return neverOpenTogether(hours, timezones, nextCallingWindow(hours, timezones, now), now) ? 'no_common_hour' : reason;
+}
+
 /** Explains contacts of one campaign at one time. What they share is computed once. */
 export function contactExplainer(campaign: CampaignSituation, now: Date): (contact: ContactSituation) => Explanation {
   const ofCampaign = campaignReason(campaign);
-  const closed = new Map<string, ClosedReason | undefined>();
+  const closed = new Map<string, ClosedNow | undefined>();
   const openings = new Map<string, Date>();
 
-  const closedNow = (timezone: string) => {
-    if (!closed.has(timezone)) closed.set(timezone, closedReason(campaign.hours, [timezone], now));
-    return closed.get(timezone);
+  const closedNow = (timezones: readonly string[]) => {
+    const key = timezones.join();
+    if (!closed.has(key)) closed.set(key, whyClosed(campaign.hours, timezones, now));
+    return closed.get(key);
   };
-  const firstOpen = (timezone: string, from: Date) => {
-    const key = `${timezone} ${from.getTime()}`;
+  const firstOpen = (timezones: readonly string[], from: Date) => {
+    const key = `${timezones.join()} ${from.getTime()}`;
     let opens = openings.get(key);
     if (!opens) {
-      const isOpen = closedReason(campaign.hours, [timezone], from) === undefined;
-      opens = isOpen ? from : nextCallingWindow(campaign.hours, [timezone], from).opensAt;
+      const isOpen = closedReason(campaign.hours, timezones, from) === undefined;
+      opens = isOpen ? from : nextCallingWindow(campaign.hours, timezones, from).opensAt;
       openings.set(key, opens);
     }
     return opens;
   };
 
-  return ({ state, timezone, nextAttemptAt, reason }) => {
+  return ({ state, timezones, nextAttemptAt, reason }) => {
     const stored = reason === null ? undefined : (reason as ContactReason);
     if (state === 'dialing') return {};
     if (state === 'done' || state === 'skipped') return stored ? { reason: stored } : {};
     if (hasEnded(campaign.status)) return { reason: ofCampaign! };
 
     const isDue = nextAttemptAt <= now;
-    const next = firstOpen(timezone, isDue ? now : nextAttemptAt);
-    const why = ofCampaign ?? (isDue ? (closedNow(timezone) ?? stored) : (stored ?? 'retry_later'));
+    const why = ofCampaign ?? (isDue ? (closedNow(timezones) ?? stored) : (stored ?? 'retry_later'));
+    if (why === 'no_common_hour') return { reason: why };
+    const next = firstOpen(timezones, isDue ? now : nextAttemptAt);
     return {
       ...(why && { reason: why }),
       ...(!(campaign.endDate && next >= campaign.endDate) && { nextAttemptAt: next }),

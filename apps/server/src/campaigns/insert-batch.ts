@@ -1,8 +1,9 @@
 import { type Insertable, sql } from 'kysely';
+import { zonesKey, zonesOfContact } from '../calls/zones-of-contact.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import type { Schema } from '../database/schema.ts';
 import { together } from '../database/together.ts';
-import { CAMPAIGN_ZONE } from './lanes.ts';
+import { lanesOf } from './lanes.ts';
 
 /** A contact of a batch. */
 export interface BatchContact {
@@ -12,6 +13,7 @@ export interface BatchContact {
   toNumber: number;
   name: string | null;
   externalId: string | null;
+  /** Its own, where the recipient says one. */
   timezone: string | null;
   metadata: Record<string, string> | null;
 }
@@ -33,12 +35,6 @@ export async function insertBatch(
 ): Promise<void> {
   const { workspaceId, db } = tx;
   const { id } = settings;
-  const zones = [...new Set(contacts.map((contact) => contact.timezone ?? CAMPAIGN_ZONE))];
-  const laneOf = new Map(zones.map((zone, at) => [zone, at + 1]));
-  const rows = contacts.map(({ timezone, ...contact }) => ({
-    ...contact,
-    lane: laneOf.get(timezone ?? CAMPAIGN_ZONE),
-  }));
   const count = contacts.length;
   await db
     .insertInto('campaigns')
@@ -54,16 +50,16 @@ export async function insertBatch(
       updated_at: now,
     })
     .execute();
+  const rule = settings.callee_time_zone ?? 'strictest';
+  const zones = contacts.map(({ timezone, toNumber }) => zonesOfContact(rule, timezone, toNumber));
+  const laneOf = await lanesOf(tx, { workspaceId, campaignId: id }, zones);
+  const rows = contacts.map(({ timezone, ...contact }, at) => ({ ...contact, lane: laneOf.get(zonesKey(zones[at]!)) }));
   await together(tx, [
     () =>
       db
         .insertInto('campaign_lists')
         .values({ workspace_id: workspaceId, campaign_id: id, list_id: listId, role: 'contacts' })
         .execute(),
-    sql`
-      insert into campaign_lanes (workspace_id, campaign_id, lane, timezone, opens_at, closes_at)
-      select ${workspaceId}, ${id}, x.lane, x.timezone, 'epoch', 'epoch'
-      from unnest(${zones}::text[]) with ordinality as x (timezone, lane)`,
     sql`
       insert into campaign_contacts
         (workspace_id, campaign_id, id, list_id, phone_number, name, "values", lane, state, next_attempt_at, external_id,

@@ -1,17 +1,16 @@
 import { sql } from 'kysely';
-import { type CallingHours, nextCallingWindow, type WeeklyWindow } from '../calls/calling-hours.ts';
+import { type CallingHours, neverOpenTogether, nextCallingWindow, type WeeklyWindow } from '../calls/calling-hours.ts';
 import { closedHours, type QuietHoursRow } from '../calls/quiet-hours.ts';
-import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import { type ContactZones, zonesKey } from '../calls/zones-of-contact.ts';
+import type { EngineTx, Tx, WorkspaceTx } from '../database/database.ts';
 
-/** The lane of contacts without a time zone of their own. They follow the campaign's, also when that changes. */
-export const CAMPAIGN_ZONE = '';
-
-/** A time zone of a campaign's contacts, with its current or next window. */
+/** A set of time zones of a campaign's contacts, with its current or next window. */
 export interface Lane {
   lane: number;
-  timezone: string;
   opensAt: Date;
   closesAt: Date;
+  /** Whether its zones are ever open together. Where not, its contacts are left out, as in a window. */
+  hasCommonHour: boolean;
 }
 
 /** The hours of a campaign, as its row holds them. */
@@ -34,9 +33,10 @@ export function callingHours(campaign: ScheduleRow, workspace: QuietHoursRow): C
 
 interface LaneRow extends QuietHoursRow {
   lane: number;
-  timezone: string;
+  timezones: string[];
   opens_at: Date;
   closes_at: Date;
+  has_common_hour: boolean;
 }
 
 /**
@@ -51,48 +51,52 @@ export async function currentLanes(
 ): Promise<Lane[]> {
   const { workspace_id: workspaceId, id: campaignId } = campaign;
   const { rows } = await sql<LaneRow>`
-    select l.lane, l.timezone, l.opens_at, l.closes_at, w.quiet_hours_start, w.quiet_hours_end,
+    select l.lane, l.timezones, l.opens_at, l.closes_at, l.has_common_hour, w.quiet_hours_start, w.quiet_hours_end,
       case when l.closes_at <= ${now} then w.quiet_windows end as quiet_windows,
       case when l.closes_at <= ${now} then w.holidays end as holidays
     from campaign_lanes l join workspaces w on w.id = l.workspace_id
     where l.workspace_id = ${workspaceId} and l.campaign_id = ${campaignId} order by l.lane`.execute(tx.db);
   const lanes = rows.map((row): Lane => {
-    const { lane, timezone, opens_at, closes_at } = row;
-    if (closes_at > now) return { lane, timezone, opensAt: opens_at, closesAt: closes_at };
-    return { lane, timezone, ...nextCallingWindow(callingHours(campaign, row), [timezone || campaign.timezone], now) };
+    const { lane, opens_at, closes_at, has_common_hour } = row;
+    if (closes_at > now) return { lane, opensAt: opens_at, closesAt: closes_at, hasCommonHour: has_common_hour };
+    const hours = callingHours(campaign, row);
+    const timezones = row.timezones.length > 0 ? row.timezones : [campaign.timezone];
+    const window = nextCallingWindow(hours, timezones, now);
+    const hasCommonHour = !neverOpenTogether(hours, timezones, window, now);
+    return { lane, ...window, ...(!hasCommonHour && { opensAt: now }), hasCommonHour };
   });
   const renewed = lanes.filter((lane, at) => lane.closesAt !== rows[at]!.closes_at);
   if (renewed.length > 0) {
     await sql`
-      update campaign_lanes l set opens_at = x.opens_at, closes_at = x.closes_at
+      update campaign_lanes l set opens_at = x.opens_at, closes_at = x.closes_at, has_common_hour = x.has_common_hour
       from unnest(${renewed.map((lane) => lane.lane)}::smallint[], ${renewed.map((lane) => lane.opensAt)}::timestamptz[],
-        ${renewed.map((lane) => lane.closesAt)}::timestamptz[]) as x (lane, opens_at, closes_at)
+        ${renewed.map((lane) => lane.closesAt)}::timestamptz[], ${renewed.map((lane) => lane.hasCommonHour)}::boolean[])
+        as x (lane, opens_at, closes_at, has_common_hour)
       where l.workspace_id = ${workspaceId} and l.campaign_id = ${campaignId} and l.lane = x.lane`.execute(tx.db);
   }
   return lanes;
 }
 
-/** The lane numbers of some time zones; zones that are new to the campaign get one. */
+/** The lane numbers of some contacts' time zones, by `zonesKey`; those that are new to the campaign get one. */
 export async function lanesOf(
-  tx: EngineTx,
+  tx: Tx,
   campaign: { workspaceId: string; campaignId: string },
-  timezones: string[],
+  contacts: readonly ContactZones[],
 ): Promise<Map<string, number>> {
   const { workspaceId, campaignId } = campaign;
+  const wanted = [...new Map(contacts.map((zones) => [zonesKey(zones), zones])).values()];
   await sql`
-    insert into campaign_lanes (workspace_id, campaign_id, lane, timezone, opens_at, closes_at)
-    select ${workspaceId}, ${campaignId}, highest.lane + row_number() over (), x.timezone, 'epoch', 'epoch'
-    from unnest(${timezones}::text[]) as x (timezone),
+    insert into campaign_lanes (workspace_id, campaign_id, lane, timezones, is_own, opens_at, closes_at)
+    select ${workspaceId}, ${campaignId}, highest.lane + row_number() over (), x.timezones, x."isOwn", 'epoch', 'epoch'
+    from json_to_recordset(${JSON.stringify(wanted)}) as x (timezones text[], "isOwn" boolean),
       (select coalesce(max(lane), 0) as lane from campaign_lanes
         where workspace_id = ${workspaceId} and campaign_id = ${campaignId}) as highest
-    where not exists (select from campaign_lanes l
-      where l.workspace_id = ${workspaceId} and l.campaign_id = ${campaignId} and l.timezone = x.timezone)`.execute(
-    tx.db,
-  );
-  const { rows } = await sql<{ lane: number; timezone: string }>`
-    select lane, timezone from campaign_lanes
+    where not exists (select from campaign_lanes l where l.workspace_id = ${workspaceId}
+      and l.campaign_id = ${campaignId} and l.timezones = x.timezones and l.is_own = x."isOwn")`.execute(tx.db);
+  const { rows } = await sql<ContactZones & { lane: number }>`
+    select lane, timezones, is_own as "isOwn" from campaign_lanes
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId}`.execute(tx.db);
-  return new Map(rows.map((row) => [row.timezone, row.lane]));
+  return new Map(rows.map((row) => [zonesKey(row), row.lane]));
 }
 
 /** Has the windows of all of the workspace's campaigns computed anew, after its quiet hours or holidays have changed. */

@@ -2,13 +2,18 @@ import type { components } from '@trunkline/client/schema';
 import { type RawBuilder, sql } from 'kysely';
 import { toE164 } from '../calls/call.ts';
 import { callVariables } from '../calls/call-variables.ts';
-import { closedReason } from '../calls/calling-hours.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { ContactState } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
-import { type CampaignSituation, type ContactReason, campaignReason, contactExplainer } from './explain-contact.ts';
+import {
+  type CampaignSituation,
+  type ContactReason,
+  campaignReason,
+  contactExplainer,
+  whyClosed,
+} from './explain-contact.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 import { situationOf } from './situation.ts';
 
@@ -82,7 +87,7 @@ export async function contactPage(
   const contacts = rows.map((row): CampaignContact => {
     const { reason: why, nextAttemptAt } = explain({
       state: row.state,
-      timezone: zones.get(row.lane)!,
+      timezones: zones.get(row.lane)!,
       nextAttemptAt: row.next_attempt_at,
       reason: row.reason,
     });
@@ -102,29 +107,29 @@ export async function contactPage(
   return { rows: contacts, totalCount };
 }
 
-/** The time zone of each lane. */
-export async function laneZones(tx: WorkspaceTx, campaign: CampaignRow): Promise<Map<number, string>> {
+/** The time zones of each lane. */
+export async function laneZones(tx: WorkspaceTx, campaign: CampaignRow): Promise<Map<number, string[]>> {
   const lanes = await tx.db
     .selectFrom('campaign_lanes')
-    .select(['lane', 'timezone'])
+    .select(['lane', 'timezones'])
     .where('workspace_id', '=', tx.workspaceId)
     .where('campaign_id', '=', campaign.id)
     .execute();
-  return new Map(lanes.map(({ lane, timezone }) => [lane, timezone || campaign.timezone]));
+  return new Map(lanes.map(({ lane, timezones }) => [lane, timezones.length > 0 ? timezones : [campaign.timezone]]));
 }
 
 /** The contacts whom `contactExplainer` gives this reason. */
 function hasReason(
   reason: ContactReason,
   situation: CampaignSituation,
-  zones: Map<number, string>,
+  zones: Map<number, string[]>,
   now: Date,
 ): RawBuilder<boolean> {
   const isLeft = sql`c.state in ('pending', 'waiting')`;
   const kept = sql`(not ${isLeft} and c.reason = ${reason})`;
   const ofCampaign = campaignReason(situation);
   if (ofCampaign !== undefined) return ofCampaign === reason ? sql`(${kept} or ${isLeft})` : kept.$castTo<boolean>();
-  const closed = [...zones].map(([lane, zone]) => ({ lane, why: closedReason(situation.hours, [zone], now) }));
+  const closed = [...zones].map(([lane, zone]) => ({ lane, why: whyClosed(situation.hours, zone, now) }));
   const lanes = (why: string | undefined) => closed.filter((c) => c.why === why).map(({ lane }) => lane);
   const isDue = sql`c.next_attempt_at <= ${now}`;
   return sql`(${kept} or (${isLeft} and case

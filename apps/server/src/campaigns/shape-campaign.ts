@@ -28,6 +28,7 @@ export function shapeCampaign(row: CampaignRow): Campaign {
     ...field('numberPoolId', row.number_pool_id && toId('pool', row.number_pool_id)),
     status: row.status,
     timezone: row.timezone,
+    calleeTimeZone: row.callee_time_zone,
     lists: row.lists.map(({ id, role }) => ({ id: toId('list', id), role })),
     maxConcurrency: row.max_concurrency,
     ...field('callsPerSecond', row.calls_per_second),

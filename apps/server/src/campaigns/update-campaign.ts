@@ -16,6 +16,7 @@ import {
   windowFaults,
 } from './campaign-settings.ts';
 import type { CampaignDeps } from './deps.ts';
+import { FIRST_CONTACT } from './relane-contacts.ts';
 import { type Campaign, type CampaignRow, shapeCampaign } from './shape-campaign.ts';
 import { findCampaign, lockCampaign } from './store.ts';
 
@@ -66,6 +67,10 @@ export async function updateCampaign(
       change.phone_number_id = await phoneNumberId(tx, input.fromNumber);
       change.number_pool_id = null;
     }
+    const newZones = change.callee_time_zone ?? campaign.callee_time_zone;
+    if (campaign.status === 'paused' && newZones !== campaign.callee_time_zone) {
+      Object.assign(change, { contacts_added: false, relaning_after: FIRST_CONTACT });
+    }
     await tx.db
       .updateTable('campaigns')
       .set({ ...change, updated_at: now, revision: sql`revision + 1`, next_claim_at: sql`'epoch'` })
@@ -113,6 +118,7 @@ const settingsChange = (input: UpdateCampaign) =>
     description: input.description,
     agent_id: input.agentId,
     timezone: input.timezone,
+    callee_time_zone: input.calleeTimeZone,
     scheduled_at: date(input.scheduledAt),
     start_date: date(input.startDate),
     end_date: date(input.endDate),

@@ -2,6 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { containing, countedPage, type Page, type PageQuery, pageRows } from '../database/page.ts';
+import { timeZonesOfNumber } from '../phone-numbers/number-time-zones.ts';
 import type { ListRow } from './list.ts';
 
 type ContactListEntry = components['schemas']['ContactListEntry'];
@@ -21,10 +22,19 @@ function shapeEntry(row: EntryRow, columns: readonly string[]): ContactListEntry
   return {
     phoneNumber: `+${row.phone_number}`,
     ...(row.name !== null && { name: row.name }),
-    ...(row.timezone !== null && { timezone: row.timezone }),
+    ...shapeZones(row),
     variables,
     createdAt: row.processed_at.toISOString(),
   };
+}
+
+/** Its own time zone, else those that its number may be in. */
+function shapeZones({ timezone, phone_number }: EntryRow) {
+  if (timezone !== null) return { timezone, timezoneSource: 'column' as const, timezones: [timezone] };
+  const timezones = [...timeZonesOfNumber(phone_number)];
+  const [only, ...others] = timezones;
+  if (only === undefined) return { timezoneSource: 'unknown' as const };
+  return { ...(others.length === 0 && { timezone: only }), timezoneSource: 'number' as const, timezones };
 }
 
 /**

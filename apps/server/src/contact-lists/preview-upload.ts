@@ -47,7 +47,7 @@ function shapePreview({ format, header, titles, rows, fault }: FilePreview): Sch
     rows: rows.map(({ row: { row, fields }, read }) => ({
       row,
       cells: fields,
-      ...(Array.isArray(read) ? { errors: read.map(shapeError) } : { contact: shapeContact(header!, fields, read) }),
+      ...(Array.isArray(read) ? { errors: read.map(shapeError) } : { contact: shapeContact(header!, read) }),
     })),
     ...(fault && { failure: shapeFault(fault) }),
   };
@@ -68,13 +68,12 @@ const shapeError = ({ column, value, code, reason }: RowFault): Schemas['Contact
   reason,
 });
 
-function shapeContact(header: Header, cells: string[], read: ReadContact): Schemas['ContactListPreviewContact'] {
-  const hasZone = header.timezone !== undefined && (cells[header.timezone] ?? '').trim() !== '';
+function shapeContact(header: Header, read: ReadContact): Schemas['ContactListPreviewContact'] {
   return {
     phoneNumber: `+${read.phoneNumber}`,
     ...(read.country !== undefined && { country: read.country }),
     ...(read.name !== undefined && { name: read.name }),
-    ...(hasZone && read.timezone !== undefined && { timezone: read.timezone }),
+    ...(read.timezone !== undefined && { timezone: read.timezone }),
     variables: Object.fromEntries(header.variables.map(({ name }, at) => [name, read.values[at]!])),
   };
 }

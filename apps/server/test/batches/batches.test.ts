@@ -63,6 +63,7 @@ describe('start', () => {
       agentId: 'agent_delivery',
       fromNumber,
       timezone: 'UTC',
+      calleeTimeZone: 'strictest',
       maxConcurrency: 10,
       retryPolicy: [],
       acceptedCount: 1,
@@ -403,7 +404,7 @@ describe('the campaign behind a batch', () => {
     const entries = await client.GET(`${one}/entries`, params);
     expect(entries.data!.items.map(({ phoneNumber, name, timezone }) => [phoneNumber, name, timezone])).toEqual([
       ['+4930123456', undefined, 'Europe/Berlin'],
-      ['+14155550142', 'Ada', undefined],
+      ['+14155550142', 'Ada', 'America/Los_Angeles'],
     ]);
     expect((await client.GET('/v1/calls/contact-lists')).data!.items.map(({ type }) => type)).not.toContain('batch');
     const upload = await client.POST(`${one}/uploads`, { ...params, body: { fileName: 'a.csv' } });

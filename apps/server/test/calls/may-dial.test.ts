@@ -72,7 +72,7 @@ async function ask({ to = callee, ...question }: Question) {
         ...workspace,
         campaign_id: campaignId,
         lane: 1,
-        timezone: 'UTC',
+        timezones: ['America/Los_Angeles'],
         opens_at: noon,
         closes_at: new Date(0),
       })
@@ -147,6 +147,7 @@ async function run({ workspaceId, to }: Asked) {
     variables: {},
     ringTimeoutSeconds: 30,
     maxCallSeconds: 60,
+    hours: {},
   };
   const over = new Error('over');
   let answered = '';

@@ -38,6 +38,7 @@ describe('create', () => {
     expect(data!.data).toEqual({
       id: expect.stringMatching(/^cmp_/),
       name: 'November reminders',
+      calleeTimeZone: 'strictest',
       agentId: 'agent_reception',
       direction: 'outbound',
       fromNumber,
@@ -327,6 +328,25 @@ describe('update', () => {
     expect(await closes({ timezone: 'Europe/Berlin' })).toBe(0);
     expect(await closes({ callingWindows: [{ days: [1], start: 0, end: 60 }] })).toBe(0);
     expect(await closes({ holidays: ['2026-12-25'] })).toBe(0);
+  });
+
+  test('whose clock counts can be changed while paused: contacts get other lanes, but for those with a zone of their own', async () => {
+    const id = await inState('start', 'pause');
+    const lanes = async () => {
+      await expect.poll(async () => (await campaignRow(under.database, fromId(id))).contacts_added).toBe(true);
+      const { rows } = await under.database.inEngine(({ db }) =>
+        sql<{ timezones: string[] }>`select distinct l.timezones from campaign_contacts c
+          join campaign_lanes l on l.campaign_id = c.campaign_id and l.lane = c.lane
+          where c.campaign_id = ${fromId(id)} and c.state = 'pending' order by 1`.execute(db),
+      );
+      return rows.map(({ timezones }) => timezones);
+    };
+    const strictest = await lanes();
+    expect(strictest).toContainEqual(['America/Los_Angeles']);
+    expect((await update(id, { calleeTimeZone: 'campaign' })).data!.data.calleeTimeZone).toBe('campaign');
+    expect(await lanes()).toEqual([[]]);
+    await update(id, { calleeTimeZone: 'strictest' });
+    expect(await lanes()).toEqual(strictest);
   });
 
   test.each([

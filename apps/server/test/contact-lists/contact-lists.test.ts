@@ -55,15 +55,36 @@ test('from a new list to its entries', async () => {
       phoneNumber: '+14155550101',
       name: 'Ana Ruiz',
       timezone: 'America/New_York',
+      timezoneSource: 'column',
+      timezones: ['America/New_York'],
       variables: { city: 'Lima' },
       createdAt: imported.data!.uploadDetails!.processedAt,
     },
-    { phoneNumber: '+14155550102', variables: { city: 'Oslo' }, createdAt: expect.any(String) },
+    {
+      phoneNumber: '+14155550102',
+      timezone: 'America/Los_Angeles',
+      timezoneSource: 'number',
+      timezones: ['America/Los_Angeles'],
+      variables: { city: 'Oslo' },
+      createdAt: expect.any(String),
+    },
   ]);
 
   const again = await framesOf(await openEvents(server, ids, '4'));
   expect(again.map((frame) => frame.event)).toEqual(['upload.processing', 'upload.processed']);
   expect((await openEvents(server, ids, again.at(-1)!.id)).status).toBe(204);
+});
+
+test('a later file without time zones leaves a person the own one', async () => {
+  const { list } = await importFile(server, 'phone,timezone\n+493012345678,Asia/Tokyo\n+16055550123,\n');
+  const ids = await addFile(server, list.id, 'phone\n+493012345678\n');
+  await validated(server, ids);
+  await confirm(server, ids);
+  const zones = (await entriesOf(server, list.id)).map(({ timezone, timezoneSource }) => [timezone, timezoneSource]);
+  expect(zones).toEqual([
+    ['Asia/Tokyo', 'column'],
+    [undefined, 'number'],
+  ]);
 });
 
 test('a stream starts with the current state where the last event is missing or not known', async () => {

@@ -72,7 +72,7 @@ async function rowsReadByPoolClaim(database: Database, members: number): Promise
   const { poolId } = await seedPool(database, campaign.workspaceId, numbers, caps);
   await usePool(database, campaign.campaignId, poolId);
   await database.inEngine(({ db }) =>
-    sql`insert into campaign_lanes select ${campaign.workspaceId}, ${campaign.campaignId}, i, 'Etc/GMT+' || i, 'epoch', 'epoch'
+    sql`insert into campaign_lanes select ${campaign.workspaceId}, ${campaign.campaignId}, i, array['Etc/GMT+' || i], 'epoch', 'epoch'
       from generate_series(1, 3) as i`.execute(db),
   );
   await database.inEngine(({ db }) => sql`analyze campaign_contacts`.execute(db));

@@ -61,7 +61,7 @@ export async function pickCost(
   { generic }: { generic: boolean },
 ): Promise<{ pages: number; rows: number; scans: string[] }> {
   const now = new Date('2026-03-10T13:00:00Z');
-  const lanes = [1, 2, 3].map((lane) => ({ lane, timezone: 'UTC', opensAt: now, closesAt: now }));
+  const lanes = [1, 2, 3].map((lane) => ({ lane, opensAt: now, closesAt: now, hasCommonHour: true }));
   const statement = pickStatement(
     { workspace_id: workspaceId, id: campaignId, do_not_call_uploads: [] },
     lanes,
@@ -132,7 +132,7 @@ export async function analyzeOnOld(database: Database, ...tables: string[]): Pro
 export async function seedClaimable(database: Database, contacts: number): Promise<SeededCampaign> {
   const campaign = await seedContacts(database, contacts, contacts / 2);
   await database.inEngine(({ db }) =>
-    sql`with lanes as (insert into campaign_lanes select ${campaign.workspaceId}, ${campaign.campaignId}, i, 'Etc/GMT+' || i,
+    sql`with lanes as (insert into campaign_lanes select ${campaign.workspaceId}, ${campaign.campaignId}, i, array['Etc/GMT+' || i],
         'epoch', 'epoch' from generate_series(1, 3) as i)
       update campaigns set status = 'running', max_concurrency = 500, pending = ${contacts / 2}, done = ${contacts / 2} where id = ${campaign.campaignId}`.execute(
       db,

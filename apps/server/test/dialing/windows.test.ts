@@ -122,13 +122,70 @@ test.concurrent('windows past midnight, quiet hours past midnight and holidays: 
     ]);
   }));
 
+test.concurrent('the clock at the number counts: Honolulu is not called at four in the morning for New York', () =>
+  withDatabase(async (database) => {
+    const seed = (callee_time_zone: 'strictest' | 'campaign') =>
+      seedCampaign(database, {
+        contacts: 200,
+        number: (i) => 18_085_550_100 + i,
+        campaign: { ...nineToFive, timezone: 'America/New_York', calls_per_second: 5, callee_time_zone },
+      });
+    const strictest = await seed('strictest');
+    await expectOpen(database, strictest.campaignId, [
+      ['2026-03-10T14:00:01Z', 'closed'],
+      ['2026-03-10T18:59:50Z', 'closed'],
+      ['2026-03-10T19:00:01Z', 'open'],
+      ['2026-03-11T03:00:01Z', 'closed'],
+    ]);
+    expect(await localTimesOf(database, strictest.campaignId, 'Pacific/Honolulu')).toEqual(['09:00', '09:00']);
+    const campaign = await seed('campaign');
+    await expectOpen(database, campaign.campaignId, [['2026-03-10T14:00:01Z', 'open']]);
+  }));
+
+test.concurrent('who may be in either of two time zones is called while hours are open in both, and left out where they never are', () =>
+  withDatabase(async (database) => {
+    const eastAndWest = { contacts: 3, number: (i: number) => 16_055_550_100 + i };
+    const two = { schedule_start: 540, schedule_end: 660 };
+    const both = await seedCampaign(database, { ...eastAndWest, campaign: { ...two, max_concurrency: 1 } });
+    await expectOpen(database, both.campaignId, [
+      ['2026-03-10T14:30:00Z', 'closed'],
+      ['2026-03-10T15:00:01Z', 'open'],
+    ]);
+    const one = { schedule_start: 540, schedule_end: 600 };
+    const never = await seedCampaign(database, {
+      ...eastAndWest,
+      timezone: (i) => (i === 0 ? 'UTC' : null),
+      campaign: one,
+    });
+    const { stop } = await startTestDialer(database, { time: testClock('2026-03-10T09:30:00Z') });
+    await until(async () => (await campaignRow(database, never.campaignId)).status === 'completed');
+    expect(await campaignRow(database, never.campaignId)).toMatchObject({ done: 1, skipped: 2 });
+    const contacts = await database.inEngine(({ db }) =>
+      db.selectFrom('campaign_contacts').select('reason').where('campaign_id', '=', never.campaignId).execute(),
+    );
+    expect(contacts.map(({ reason }) => reason).sort()).toEqual(['no_common_hour', 'no_common_hour', null]);
+    await stop();
+  }));
+
+test.concurrent('where all hours are quiet nobody is left out: they wait', () =>
+  withDatabase(async (database) => {
+    const seed = {
+      contacts: 1,
+      number: () => 16_055_550_100,
+      workspace: { quiet_hours_start: 0, quiet_hours_end: 1440 },
+    };
+    const { campaignId } = await seedCampaign(database, seed);
+    await expectOpen(database, campaignId, [['2026-03-10T15:00:01Z', 'closed']]);
+    expect(await campaignRow(database, campaignId)).toMatchObject({ status: 'running', pending: 1 });
+  }));
+
 test.concurrent('contacts of one campaign are called each in the hours of their own time zone', () =>
   withDatabase(async (database) => {
     const zones = ['America/New_York', 'Europe/Berlin', 'Asia/Kolkata', null];
     const { campaignId } = await seedCampaign(database, {
       contacts: 40,
       timezone: (i) => zones[i % 4]!,
-      campaign: { ...nineToFive, timezone: 'Asia/Tokyo' },
+      campaign: { ...nineToFive, timezone: 'Asia/Tokyo', callee_time_zone: 'campaign' },
     });
     const time = testClock('2026-03-09T23:50:00Z');
     const { stop } = await startTestDialer(database, { time });

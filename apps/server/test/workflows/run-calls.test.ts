@@ -36,6 +36,7 @@ async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> 
       variables: { first_name: 'Ada' },
       ringTimeoutSeconds: 30,
       maxCallSeconds: 60,
+      hours: {},
       ...wish,
     };
     const terms = { serverId: servers[0]!.id, now: now(), isSimulated: switchboard.isSimulated };
@@ -126,6 +127,26 @@ test.concurrent.each<[string, Omit<SeedOptions, 'contacts'>, Partial<RunCallWish
     { workspace: quiet },
     { to: '+493012345678' },
     { reason: 'quiet_hours', until: new Date('2026-03-10T13:00:00Z') },
+  ],
+  [
+    'windows that are closed at its area code',
+    {},
+    { hours: { callingWindows: [{ days: [2], start: 540, end: 1020 }] } },
+    { reason: 'outside_window', until: new Date('2026-03-10T16:00:00Z') },
+  ],
+  [
+    'windows that are closed by the clock of the node',
+    {},
+    {
+      hours: { callingWindows: [{ days: [2], start: 0, end: 60 }], calleeTimeZone: 'campaign', timezone: 'Asia/Tokyo' },
+    },
+    { reason: 'outside_window', until: new Date('2026-03-16T15:00:00Z') },
+  ],
+  [
+    'windows that never open in both time zones of its area code',
+    {},
+    { to: '+16055550123', hours: { callingWindows: [{ days: [2], start: 540, end: 600 }] } },
+    { kind: 'blocked', reason: 'no_common_hour' },
   ],
   ['no live calls left', { workspace: { max_concurrent_calls: 0 } }, {}, { reason: 'limit_reached' }],
   [

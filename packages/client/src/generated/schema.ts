@@ -2326,8 +2326,21 @@ export interface components {
              * @example Ana Ruiz
              */
             name?: string;
-            /** @description The `timezone` column of the file, the person's own time zone. Absent where it was empty. */
+            /** @description The person's time zone: the `timezone` column of the file, else that of the number where it can be in one only. Absent where neither tells it. */
             timezone?: components["schemas"]["TimeZone"];
+            /**
+             * @description What tells the time zones, the file's column or the number. `unknown` where neither does.
+             * @example number
+             * @enum {string}
+             */
+            timezoneSource?: "column" | "number" | "unknown";
+            /**
+             * @description The time zones in which the person may be, one of each clock. Absent where nothing tells them.
+             * @example [
+             *       "America/Los_Angeles"
+             *     ]
+             */
+            timezones?: components["schemas"]["TimeZone"][];
             /**
              * @description Every other column of the file, column name to cell. At most 64 columns and 64 KiB a row, unless configured otherwise.
              * @example {
@@ -3108,8 +3121,14 @@ export interface components {
         NumberPoolId: string;
         /** @description The pool whose numbers call, in rotation. */
         CampaignNumberPoolId: components["schemas"]["NumberPoolId"];
-        /** @description IANA time zone in which the daily window and the weekdays are read. A contact's own time zone wins: its column, else its number's region where that is unambiguous. */
+        /** @description IANA time zone in which hours and weekdays are read for contacts of whom none is known. A contact's own time zone wins, which its column says, and then those that its number may be in; `calleeTimeZone` says which where they are several. */
         CampaignTimeZone: components["schemas"]["TimeZone"];
+        /**
+         * @description Whose clock counts for a contact without a time zone of its own whose number can be in several. `strictest`: calls are placed only while the hours are open in every one of them, and nobody is called where they never are. `campaign`: where the number's country has several clocks, that of the campaign or batch.
+         * @example strictest
+         * @enum {string}
+         */
+        CalleeTimeZone: "strictest" | "campaign";
         /**
          * @description What the list is for. `contacts` are called; `dnd` are never called by this campaign. A list of type `dnd` can't have the role `contacts`.
          * @example contacts
@@ -3241,6 +3260,7 @@ export interface components {
             numberPoolId?: components["schemas"]["CampaignNumberPoolId"];
             status: components["schemas"]["CampaignStatus"];
             timezone: components["schemas"]["CampaignTimeZone"];
+            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
             lists: components["schemas"]["CampaignLists"];
             maxConcurrency: components["schemas"]["CampaignMaxConcurrency"];
             callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"];
@@ -3302,6 +3322,8 @@ export interface components {
             lists: components["schemas"]["CampaignLists"];
             /** @default UTC */
             timezone?: components["schemas"]["CampaignTimeZone"];
+            /** @default strictest */
+            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
             scheduledAt?: components["schemas"]["CampaignScheduledAt"];
             startDate?: components["schemas"]["CampaignStartDate"];
             endDate?: components["schemas"]["CampaignEndDate"];
@@ -3331,6 +3353,8 @@ export interface components {
             lists: components["schemas"]["CampaignLists"];
             /** @default UTC */
             timezone?: components["schemas"]["CampaignTimeZone"];
+            /** @default strictest */
+            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
             scheduledAt?: components["schemas"]["CampaignScheduledAt"];
             startDate?: components["schemas"]["CampaignStartDate"];
             endDate?: components["schemas"]["CampaignEndDate"];
@@ -3390,6 +3414,7 @@ export interface components {
             numberPoolId?: components["schemas"]["CampaignNumberPoolId"];
             lists?: components["schemas"]["CampaignLists"];
             timezone?: components["schemas"]["CampaignTimeZone"];
+            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
             /** @description Time of the first call, or null. */
             scheduledAt?: components["schemas"]["CampaignScheduledAt"] | null;
             /** @description No call before this time, or null. */
@@ -3434,7 +3459,7 @@ export interface components {
          * @example retry_later
          * @enum {string}
          */
-        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown";
+        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour";
         /**
          * @description The contact's name, from the list.
          * @example Ada Lovelace
@@ -4314,6 +4339,12 @@ export interface components {
             };
             /** @description Seconds to let it ring before the call counts as `no_answer`. 30 where it is left out. */
             ringTimeoutSeconds?: number;
+            /** @description When to call, by the callee's clock: in any of these windows. The run waits for the next one, `blocked` with `outside_window`. At any hour where it is left out; quiet hours and holidays of the workspace always hold. */
+            callingWindows?: components["schemas"]["CallingWindows"];
+            /** @description IANA time zone in which hours are read for a number that tells none. UTC where it is left out. */
+            timezone?: components["schemas"]["TimeZone"];
+            /** @description Whose clock counts where the number can be in several time zones: all of them (`strictest`, where it is left out), or that of `timezone` (`campaign`). */
+            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
             outcomes?: components["schemas"]["WorkflowCallOutcomes"];
             /** @description The node after every outcome that `outcomes` doesn't name. */
             next: components["schemas"]["WorkflowNodeId"];
@@ -5104,7 +5135,7 @@ export interface components {
         };
         /** @description Time of the first call. Absent, or passed, means now. */
         BatchScheduledAt: components["schemas"]["Timestamp"];
-        /** @description IANA time zone of the daily window. A recipient's own time zone wins, else its number's region where that is unambiguous. */
+        /** @description IANA time zone of the hours, for recipients of whom none is known. A recipient's own wins, and then those that its number may be in. */
         BatchTimeZone: components["schemas"]["TimeZone"];
         /**
          * @description How many recipients.
@@ -5122,6 +5153,7 @@ export interface components {
             metadata?: components["schemas"]["BatchMetadata"];
             scheduledAt?: components["schemas"]["BatchScheduledAt"];
             timezone: components["schemas"]["BatchTimeZone"];
+            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
             callingWindows?: components["schemas"]["CallingWindows"];
@@ -5192,6 +5224,8 @@ export interface components {
             scheduledAt?: components["schemas"]["BatchScheduledAt"];
             /** @default UTC */
             timezone?: components["schemas"]["BatchTimeZone"];
+            /** @default strictest */
+            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
             callingWindows?: components["schemas"]["CallingWindows"];
@@ -5211,6 +5245,8 @@ export interface components {
             scheduledAt?: components["schemas"]["BatchScheduledAt"];
             /** @default UTC */
             timezone?: components["schemas"]["BatchTimeZone"];
+            /** @default strictest */
+            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
             callingWindows?: components["schemas"]["CallingWindows"];

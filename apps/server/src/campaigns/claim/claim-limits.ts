@@ -55,7 +55,7 @@ export async function lockForClaim(
       join servers s on s.id = ${serverId}
       left join lateral (select * from phone_numbers
         where workspace_id = c.workspace_id and id = c.phone_number_id offset 0) as n on ${callable}
-      where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running'
+      where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running' and c.relaning_after is null
         and c.next_claim_at <= ${now} and (c.end_date is null or c.end_date > ${now}) and w.dialing_paused_at is null
       for no key update of c skip locked for key share of s`,
   ]);

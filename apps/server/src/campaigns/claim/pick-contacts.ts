@@ -20,7 +20,7 @@ export interface PickedContact {
   /** What its call carries, beside the metadata of the batch. */
   metadata: Record<string, string> | null;
   /** Why it must not be called, if so. */
-  refusal: Refusal | undefined;
+  refusal: Refusal | 'no_common_hour' | undefined;
 }
 
 interface Row {
@@ -53,6 +53,7 @@ export async function pickContacts(
   if (open.length === 0) return [];
   const { rows } = await pickStatement(campaign, open, most, now).execute(tx.db);
   const area = callingArea(campaign, campaign.allowed_outbound_countries);
+  const hopeless = new Set(open.filter((lane) => !lane.hasCommonHour).map(({ lane }) => lane));
   return rows.map((row) => ({
     id: row.id,
     place: row.place,
@@ -62,7 +63,8 @@ export async function pickContacts(
     attempt: row.attempt,
     variables: callVariables(row.columns, row.values, row.name),
     metadata: row.metadata,
-    refusal: dialRefusal(row.phone_number, row.do_not_call, area),
+    refusal:
+      dialRefusal(row.phone_number, row.do_not_call, area) ?? (hopeless.has(row.lane) ? 'no_common_hour' : undefined),
   }));
 }
 

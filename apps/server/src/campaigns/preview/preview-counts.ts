@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { dialRefusal } from '../../calls/may-dial.ts';
+import { zonesOfContact } from '../../calls/zones-of-contact.ts';
 import type { WorkspaceTx } from '../../database/database.ts';
 import { doNotCallNumbers } from '../../do-not-call/do-not-call-numbers.ts';
-import type { ContactReason } from '../explain-contact.ts';
+import { type ContactReason, whyClosed } from '../explain-contact.ts';
 import type { PreviewScope } from './preview-scope.ts';
 
 /** How many numbers of each kind of left-out contacts are named, to be shown. */
@@ -39,12 +40,14 @@ export async function countWhoIsLeft(tx: WorkspaceTx, scope: PreviewScope): Prom
 /** The numbers of a campaign that are to be called, each once. */
 function numbersLeft(tx: WorkspaceTx, { campaign, uploads }: PreviewScope) {
   if (!uploads) {
-    return sql`select phone_number from campaign_contacts
+    return sql`select phone_number, false as has_zone from campaign_contacts
       where workspace_id = ${tx.workspaceId} and campaign_id = ${campaign.id} and state in ('pending', 'waiting')`;
   }
-  const each = uploads.length > 1 ? sql`distinct` : sql``;
-  return sql`select ${each} phone_number from contact_list_entries
+  const entries = sql`from contact_list_entries
     where workspace_id = ${tx.workspaceId} and upload_id = any(${uploads}::uuid[])`;
+  return uploads.length > 1
+    ? sql`select phone_number, bool_or(timezone is not null) as has_zone ${entries} group by phone_number`
+    : sql`select phone_number, timezone is not null as has_zone ${entries}`;
 }
 
 const blockedNumbers = (tx: WorkspaceTx, { doNotCallUploads }: PreviewScope) => sql`
@@ -62,20 +65,33 @@ async function countBlocked(tx: WorkspaceTx, scope: PreviewScope) {
 }
 
 /**
- * Counts the numbers that are refused, though they are on no do-not-call list. A number's first digits decide it: the area
+ * Counts the numbers that are refused, though they are on no do-not-call list, or may be in time zones that no hour is common to. A number's first digits decide it: the area
  * code in North America, six digits elsewhere; so only one number of each such group is looked up. (A list holds no number
  * that no plan has.)
  */
 async function countRefused(tx: WorkspaceTx, scope: PreviewScope) {
-  const { rows } = await sql<{ example: number; count: number }>`
-    select min(n.phone_number) as example, count(*) as count
+  const { rows } = await sql<{ example: number; count: number; has_zone: boolean }>`
+    select min(n.phone_number) as example, count(*) as count, n.has_zone
     from (${numbersLeft(tx, scope)}) as n left join (${blockedNumbers(tx, scope)}) as b using (phone_number)
     where b.phone_number is null
-    group by left(n.phone_number::text, case when n.phone_number::text like '1%' then 4 else 6 end)`.execute(tx.db);
-  return rows.flatMap(({ example, count }) => {
-    const reason = dialRefusal(example, false, scope.area);
+    group by n.has_zone, left(n.phone_number::text, case when n.phone_number::text like '1%' then 4 else 6 end)`.execute(
+    tx.db,
+  );
+  const known = new Map<string, boolean>();
+  return rows.flatMap(({ example, count, has_zone }) => {
+    const reason =
+      dialRefusal(example, false, scope.area) ?? (has_zone ? undefined : noCommonHour(scope, example, known));
     return reason ? [{ reason, example, count }] : [];
   });
+}
+
+/** Of contacts that are still to be added: the others are left out by the first claim. `known` keeps the answer of each set. */
+function noCommonHour({ uploads, campaign, situation, at }: PreviewScope, number: number, known: Map<string, boolean>) {
+  if (!uploads) return undefined;
+  const { timezones } = zonesOfContact(campaign.callee_time_zone, null, number);
+  const key = timezones.join();
+  if (!known.has(key)) known.set(key, whyClosed(situation.hours, timezones, at) === 'no_common_hour');
+  return known.get(key) ? ('no_common_hour' as const) : undefined;
 }
 
 async function skippedByReason(tx: WorkspaceTx, { campaign }: PreviewScope): Promise<LeftCounts['leftOut']> {

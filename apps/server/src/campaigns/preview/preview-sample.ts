@@ -2,6 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { type RawBuilder, sql } from 'kysely';
 import { toE164 } from '../../calls/call.ts';
 import { dialRefusal, type Refusal } from '../../calls/may-dial.ts';
+import { zonesOfContact } from '../../calls/zones-of-contact.ts';
 import type { WorkspaceTx } from '../../database/database.ts';
 import { isDoNotCall } from '../../do-not-call/do-not-call-numbers.ts';
 import { assignNumbers } from '../../number-pools/assign-numbers.ts';
@@ -50,7 +51,7 @@ export async function previewSample(
   const judged = [...first.slice(0, size - examples.length), ...examples].map((row) => {
     const explanation = explain({
       state: row.state,
-      timezone: row.timezone ?? zones.get(row.lane ?? 0) ?? scope.campaign.timezone,
+      timezones: zones.get(row.lane ?? 0) ?? zonesBeforeStart(scope, row),
       nextAttemptAt: row.next_attempt_at ?? scope.at,
       reason: row.reason,
     });
@@ -66,6 +67,11 @@ export async function previewSample(
   const from = new Map(callees.map((contact, at) => [contact, numbers[at]?.fromNumber]));
   return inOrder.map((contact) => shape(scope, contact, from.get(contact), pace));
 }
+
+const zonesBeforeStart = ({ campaign }: PreviewScope, { timezone, phone_number }: Candidate): readonly string[] => {
+  const { timezones } = zonesOfContact(campaign.callee_time_zone, timezone, phone_number);
+  return timezones.length > 0 ? timezones : [campaign.timezone];
+};
 
 const dueTime = ({ nextAttemptAt }: Explanation) => nextAttemptAt?.getTime() ?? Number.MAX_SAFE_INTEGER;
 

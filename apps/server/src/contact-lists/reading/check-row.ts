@@ -1,4 +1,3 @@
-import { timeZoneOfCountry } from '../../phone-numbers/country-time-zone.ts';
 import { unguardCell } from './cell-guard.ts';
 import { DELIMITERS, type Delimiter } from './delimiter.ts';
 import type { RowFault } from './error-report.ts';
@@ -15,7 +14,7 @@ export interface ReadContact {
   phoneNumber: number;
   country: string | undefined;
   name: string | undefined;
-  /** IANA name: the row's own, or that of a country with one clock. */
+  /** IANA name: the row's own. */
   timezone: string | undefined;
   /** One value for each of the batch's `variables`; blank where the row has none. */
   values: string[];
@@ -95,7 +94,7 @@ export function checkRow(
     phoneNumber: number.digits,
     country: number.country,
     name: name === '' ? undefined : name,
-    timezone: zone ?? (number.country && timeZoneOfCountry(number.country)),
+    timezone: zone,
     values: header.variables.map(({ column }) => unguardCell((fields[column] ?? '').trim())),
   };
 }

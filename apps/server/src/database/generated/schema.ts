@@ -88,9 +88,11 @@ export interface Schema {
     workspace_id: string;
     campaign_id: string;
     lane: number;
-    timezone: string;
+    timezones: string[];
     opens_at: Date;
     closes_at: Date;
+    is_own: Generated<boolean>;
+    has_common_hour: Generated<boolean>;
   };
   campaign_lists: {
     workspace_id: string;
@@ -162,6 +164,8 @@ export interface Schema {
     metadata: JSONColumnType<Record<string, string>, string, string> | null;
     calling_windows: JSONColumnType<{ days: number[]; start: number; end: number }[], string, string> | null;
     holidays: Generated<string[]>;
+    relaning_after: string | null;
+    callee_time_zone: Generated<'strictest' | 'campaign'>;
   };
   concurrency_keys: {
     workspace_id: string;

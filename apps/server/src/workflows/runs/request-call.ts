@@ -24,6 +24,8 @@ const lacks: Record<RunCallObstacle, string> = {
   quiet_hours: 'It is quiet hours where the callee is.',
   holiday: 'It is a holiday where the callee is.',
   outside_window: 'It is outside the calling windows where the callee is.',
+  no_common_hour:
+    'The callee may be in several time zones, and the calling windows are never open in all of them at once.',
   limit_reached: 'A limit of the workspace is reached.',
   country_not_allowed: 'Calls to that country, or to premium-rate numbers in it, are not allowed.',
   no_caller_id: 'There is no number that can place the call now.',
@@ -53,6 +55,7 @@ export async function requestCall(
     variables: Object.fromEntries(variables),
     ringTimeoutSeconds: node.ringTimeoutSeconds ?? DEFAULT_RING_SECONDS,
     maxCallSeconds: MAX_CALL_SECONDS,
+    hours: node,
   };
   const answer = await requestRunCall(tx, wish, terms);
   if (answer.kind === 'blocked') return { change: blocked(run, answer, terms.longestBlockMs, now) };
