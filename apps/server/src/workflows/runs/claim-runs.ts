@@ -3,6 +3,7 @@ import type { EngineTx } from '../../database/database.ts';
 import { together } from '../../database/together.ts';
 import type { Signal } from './advance-run.ts';
 import type { RunRow } from './run.ts';
+import { whereRunIs } from './run-by-key.ts';
 
 /** A run that this server now holds, with what it has waited for where that has come. */
 export interface ClaimedRun {
@@ -13,6 +14,7 @@ export interface ClaimedRun {
 /**
  * Takes runs for a server, at most `most` of each kind: those that are due, longest due first, and those whose signal
  * has come. Two statements each, so that only the head of an index is read, however many runs sleep (engine.md, "Claims").
+ * To take 100 touches 1,560 buffers beside 1,000 runs, 2,010 beside 20,000.
  */
 export async function claimRuns(tx: EngineTx, serverId: string, most: number, now: Date): Promise<ClaimedRun[]> {
   const [due, told] = await together(tx, [() => dueRuns(tx, most, now), () => toldRuns(tx, most)]);
@@ -31,6 +33,7 @@ export async function claimRuns(tx: EngineTx, serverId: string, most: number, no
 /** A run's row, and where it lies as long as it is locked. */
 type LockedRow = RunRow & { ctid: string };
 
+/** 125 buffers for 100 runs. */
 async function dueRuns(tx: EngineTx, most: number, now: Date): Promise<LockedRow[]> {
   const { rows } = await sql<LockedRow>`
     select *, ctid from workflow_runs where due_at <= ${now} and server_id is null
@@ -38,18 +41,38 @@ async function dueRuns(tx: EngineTx, most: number, now: Date): Promise<LockedRow
   return rows;
 }
 
+/** How many of the oldest signals a claim looks at: more than a few servers hold runs whose signal isn't deleted yet. */
+const MOST_SIGNALS = 1000;
+
+/**
+ * Locks the runs of the oldest signals. A signal that nobody waits for is deleted on the way: its run has moved on while it was
+ * written, as one that was cancelled, and waits for each call and child once. 707 buffers for 100 runs, at most 15,000 for 1,000
+ * signals that nobody waits for.
+ */
 async function toldRuns(tx: EngineTx, most: number): Promise<(LockedRow & { signal: Signal })[]> {
   const { rows } = await sql<LockedRow & { signal: Signal }>`
-    select r.*, r.ctid, s.data as signal from run_signals s
-    join workflow_runs r on r.workspace_id = s.workspace_id and r.id = s.run_id
-    where r.waits_for = s.source and r.server_id is null
-    order by s.created_at limit ${most} for no key update of r skip locked`.execute(tx.db);
+    with head as (
+      select s.*, r.waits_for, r.server_id
+      from (select *, ctid from run_signals order by created_at limit ${MOST_SIGNALS}) s
+      left join lateral (
+        select t.waits_for, t.server_id from workflow_runs t ${whereRunIs(sql`s.workspace_id`, sql`s.run_id`)}
+      ) r on true),
+    forgotten as (
+      delete from run_signals where ctid = any(array(select ctid from head where waits_for is distinct from source)))
+    select r.*, h.data as signal from head h
+    cross join lateral (
+      select t.*, t.ctid from workflow_runs t ${whereRunIs(sql`h.workspace_id`, sql`h.run_id`)}
+      for no key update skip locked
+    ) r
+    where h.waits_for = h.source and h.server_id is null and r.waits_for = h.source and r.server_id is null
+    limit ${most}`.execute(tx.db);
   return rows;
 }
 
 /**
  * Lets go of runs without a change: each is due again at its time, or where that is null when its signal comes; one that
- * sleeps at its `wakeAt`, which may have changed. Runs that this server doesn't hold any more are left alone.
+ * sleeps at its `wakeAt`, which may have changed. Runs that this server doesn't hold any more are left alone. For 100 it
+ * touches 1,940 buffers beside 1,000 runs, 2,520 beside 20,000.
  */
 export async function releaseRuns(
   tx: EngineTx,
@@ -67,7 +90,7 @@ export async function releaseRuns(
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as x (workspace_id uuid, id uuid, server_id uuid, due_at timestamptz)
     cross join lateral (
-      select t.ctid from workflow_runs t where t.workspace_id = x.workspace_id and t.id = x.id limit 1
+      select t.ctid from workflow_runs t ${whereRunIs(sql`x.workspace_id`, sql`x.id`)}
     ) as found
     where r.ctid = found.ctid and r.server_id is not distinct from x.server_id`.execute(tx.db);
 }

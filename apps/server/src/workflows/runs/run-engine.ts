@@ -10,7 +10,7 @@ import { claimRuns } from './claim-runs.ts';
 import { type Flow, flowName } from './flows.ts';
 import { RunHolder } from './run-holder.ts';
 import { registerRunMetrics } from './run-metrics.ts';
-import { forgetOldSignals, freeForgottenRuns, freeLostRuns } from './take-over-runs.ts';
+import { freeForgottenRuns, freeLostRuns } from './take-over-runs.ts';
 import { recheckBlocked } from './unblock-runs.ts';
 
 /** How long each loop rests when it found nothing to do. A change made in this process nudges the claims. */
@@ -107,7 +107,6 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     const lost = await database.inEngine((tx) => freeLostRuns(tx, now));
     if (lost > 0) log.warn({ runs: lost }, 'runs of a server that is gone go on');
     unknown = await database.inEngine((tx) => freeForgottenRuns(tx, lease.serverId(), holder.ids(), unknown, now));
-    await database.inEngine((tx) => forgetOldSignals(tx, now));
     nudge();
   };
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { CallOwner } from '../../calls/call-owner.ts';
 import type { Tx } from '../../database/database.ts';
+import { whereRunIs } from './run-by-key.ts';
 
 interface CallNews {
   workspaceId: string;
@@ -28,7 +29,10 @@ export const runCallOwner: CallOwner = {
     ),
 };
 
-/** What the agent has recorded of the call so far goes with it. A run that waits for something else is told nothing. */
+/**
+ * What the agent has recorded of the call so far goes with it. A run that waits for something else is told nothing. 1,360
+ * buffers for 100.
+ */
 async function signal(tx: Tx, calls: (CallNews & { data: object })[], now: Date): Promise<void> {
   const ours = calls
     .filter((call) => call.workflowRunId !== null)
@@ -46,7 +50,7 @@ async function signal(tx: Tx, calls: (CallNews & { data: object })[], now: Date)
     from json_to_recordset(${JSON.stringify(ours)}::json)
       as x (workspace_id uuid, run_id uuid, source uuid, data jsonb)
     cross join lateral (
-      select waits_for from workflow_runs r where r.workspace_id = x.workspace_id and r.id = x.run_id limit 1
+      select t.waits_for from workflow_runs t ${whereRunIs(sql`x.workspace_id`, sql`x.run_id`)}
     ) as run
     left join lateral (
       select result from calls c where c.workspace_id = x.workspace_id and c.id = x.source limit 1

@@ -1,7 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { EngineTx } from '../../database/database.ts';
-import type { Row } from '../../database/schema.ts';
-import { together } from '../../database/together.ts';
 import type { RunRow } from './run.ts';
 
 // No planner's switch holds here, and a plan may be as old as the tables: each look is for one key, or at the head of an index
@@ -54,26 +52,4 @@ export async function freeForgottenRuns(
     await freeRuns(tx, sql`server_id = ${serverId} and id = any(${forgotten}::uuid[])`, now);
   }
   return new Set(absent);
-}
-
-const OLD_SIGNAL_MS = 600_000;
-
-/** Deletes the oldest signals that came too late: nobody waits for them any more. */
-export async function forgetOldSignals(tx: EngineTx, now: Date): Promise<void> {
-  const { rows } = await sql<Omit<Row<'run_signals'>, 'data' | 'created_at'>>`
-    select s.workspace_id, s.run_id, s.source from (
-      select * from run_signals
-      where created_at > '-infinity' and created_at < ${new Date(now.getTime() - OLD_SIGNAL_MS)}
-      order by created_at limit 100) s
-    left join lateral (
-      select waits_for from workflow_runs r where r.workspace_id = s.workspace_id and r.id = s.run_id limit 1
-    ) r on true
-    where r.waits_for is distinct from s.source`.execute(tx.db);
-  await together(
-    tx,
-    rows.map(
-      ({ workspace_id, run_id, source }) => sql`
-        delete from run_signals where workspace_id = ${workspace_id} and run_id = ${run_id} and source = ${source}`,
-    ),
-  );
 }
