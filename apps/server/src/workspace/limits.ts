@@ -29,6 +29,14 @@ export async function lockLimits(tx: EngineTx, workspaceId: string): Promise<boo
 export const liveCalls = (workspaceId: RawBuilder<unknown>) => sql<number>`
   (select count(*) from calls where workspace_id = ${workspaceId} and ended_at is null)`;
 
+/** Those that wait for the next day are due later: a run that waits for room is looked at within so many milliseconds. */
+const LONGEST_WAIT_FOR_ROOM_MS = 660_000;
+
+/** SQL for whether a workflow run is blocked because its workspace has as many calls up as it may. */
+export const waitsForRoom = (now: Date) => sql`
+  (blocked_since is not null and server_id is null and error ->> 'code' = 'limit_reached'
+    and due_at <= ${new Date(now.getTime() + LONGEST_WAIT_FOR_ROOM_MS)})`;
+
 /** What a workspace has used of its limits. */
 export interface UsedOfLimits {
   /** Calls that are being placed or up. */

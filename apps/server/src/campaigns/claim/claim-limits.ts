@@ -4,7 +4,14 @@ import type { EngineTx } from '../../database/database.ts';
 import { together } from '../../database/together.ts';
 import { doNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
 import { callable } from '../../phone-numbers/phone-number.ts';
-import { hasLimits, leftOfLimits, lockLimits, type UsedOfLimits, usedOfLimits } from '../../workspace/limits.ts';
+import {
+  hasLimits,
+  leftOfLimits,
+  lockLimits,
+  type UsedOfLimits,
+  usedOfLimits,
+  waitsForRoom,
+} from '../../workspace/limits.ts';
 import type { CampaignKey } from '../campaign.ts';
 import type { ScheduleRow } from '../lanes.ts';
 
@@ -63,6 +70,18 @@ export async function lockForClaim(
   return campaign && hasLimits(campaign) && !isLocked ? undefined : campaign;
 }
 
+/** The most runs that a claim leaves room for. */
+const MOST_RUNS = 50;
+
+/**
+ * How many of the calls that a workspace has room for a claim leaves to the workflow runs that wait for room: half of them,
+ * and of an odd one every second time, so that neither starves.
+ */
+function leftToRuns(runs: number, room: number): number {
+  const half = room / 2;
+  return Math.min(runs, Math.random() < 0.5 ? Math.floor(half) : Math.ceil(half));
+}
+
 /**
  * How many calls may be started now, at most `most`. What is counted here can't change before the claim's end. 8 to 14
  * buffers at 50 calls that are up.
@@ -72,10 +91,13 @@ export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most
   const rooms = [most, campaign.max_concurrency - in_flight];
   if (target_call_count !== null) rooms.push(target_call_count - answered - in_flight);
   if (hasLimits(campaign)) {
-    const { rows } = await sql<UsedOfLimits>`
-      select ${usedOfLimits(now)} from workspaces w where w.id = ${campaign.workspace_id}`.execute(tx.db);
+    const { rows } = await sql<UsedOfLimits & { runs: number }>`
+      select ${usedOfLimits(now)}, case when w.max_concurrent_calls is null then 0 else
+        (select count(*) from (select from workflow_runs where workspace_id = w.id and ${waitsForRoom(now)}
+          limit ${sql.lit(MOST_RUNS)}) as r) end as runs
+      from workspaces w where w.id = ${campaign.workspace_id}`.execute(tx.db);
     const left = leftOfLimits(campaign, rows[0]!);
-    rooms.push(left.now, left.today);
+    rooms.push(left.now - leftToRuns(rows[0]!.runs, Math.max(0, left.now)), left.today);
   }
   return Math.max(0, Math.min(...rooms));
 }
