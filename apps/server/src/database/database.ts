@@ -79,8 +79,8 @@ const RETRIES = 3;
  * from one of its transactions to the next, each of them idling; a process that runs just waits again.
  */
 const LIMITS = { idle_in_transaction_session_timeout: 3000, lock_timeout: 2500, statement_timeout: 30_000 };
-/** How often a transaction of a workspace waits again. */
-const WAITS_AGAIN = 1;
+/** After so long, in milliseconds, a transaction of a workspace that was kept from a lock does not begin to wait again. */
+const WAITS_MS = 4000;
 
 const beginEngine = `begin; set local trunkline.engine = 'on'; set local statement_timeout = 0`;
 
@@ -126,8 +126,8 @@ export function openDatabase(options: { connection: Connection; poolSize: number
 
   let onTold = (_topic: string) => {};
 
-  const inTransaction = async <T>(begin: Begin, fn: (tx: Tx) => Promise<T>, waitsAgain: number): Promise<T> => {
-    let waits = 0;
+  const inTransaction = async <T>(begin: Begin, fn: (tx: Tx) => Promise<T>, waitsMs: number): Promise<T> => {
+    const began = performance.now();
     for (let attempt = 0; ; ) {
       const told = new Set<string>();
       try {
@@ -135,10 +135,7 @@ export function openDatabase(options: { connection: Connection; poolSize: number
         for (const topic of told) onTold(topic);
         return result;
       } catch (error) {
-        if (isLockTimeout(error) && waits < waitsAgain) {
-          waits += 1;
-          continue;
-        }
+        if (isLockTimeout(error) && performance.now() - began < waitsMs) continue;
         if (attempt === RETRIES || !isRetriable(error)) throw error;
         await sleep(2 ** attempt * (5 + Math.random() * 15));
         attempt += 1;
@@ -154,7 +151,7 @@ export function openDatabase(options: { connection: Connection; poolSize: number
       return inTransaction(
         () => beginThere,
         (tx) => fn({ ...tx, workspaceId } as WorkspaceTx),
-        WAITS_AGAIN,
+        WAITS_MS,
       ).catch((error) => {
         throw tookTooLong(error);
       });
