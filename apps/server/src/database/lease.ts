@@ -83,7 +83,10 @@ export async function openLease(options: {
     await take();
   };
 
-  await take();
+  await take().catch(async (error) => {
+    await database.close();
+    throw error;
+  });
   let renewing: Promise<void> = Promise.resolve();
   const timer = setInterval(
     () => {
