@@ -1,0 +1,1 @@
+export { type Clock, type ClockTimer, systemClock } from './clock.ts';
