@@ -1,0 +1,162 @@
+import { randomInt } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import { parseSdp, SdpError, type SdpMedia, type SessionDescription, writeSdp } from './sdp.ts';
+import {
+  type AudioCodec,
+  type AudioDescription,
+  type AudioFormat,
+  type Direction,
+  isAudioCodec,
+  type MediaAddress,
+  mirrored,
+  readAudio,
+  type SdpRefusal,
+} from './sdp-audio.ts';
+
+/** What this side tells of itself. */
+export interface LocalAudio {
+  /** Where peers send to: the address as they see it. IPv4 or IPv6. */
+  address: string;
+  /** Of RTP; RTCP comes to the port above. */
+  port: number;
+  /** In order of preference. */
+  codecs: readonly AudioCodec[];
+  /** A number of up to 20 digits. Default: a random one. */
+  sessionId?: string;
+}
+
+/** A stream that both sides have agreed on. It can be sent to another thread. */
+export interface AudioStream {
+  remote: MediaAddress;
+  /** What we send, under the peer's number for it. */
+  codec: AudioCodec;
+  payloadType: number;
+  /** The payload type that the peer takes telephone-events by (RFC 4733); without it, it takes none. */
+  telephoneEventType: number | undefined;
+  /** What may arrive, by payload type: as we numbered it, and as the peer did. */
+  receives: Map<number, AudioFormat>;
+  /** How much sound a packet of ours carries, in ms: 10, 20, 30, 40 or 60. */
+  packetMs: number;
+  /** What we may do. While it is not `sendrecv`, the call is on hold. */
+  direction: Direction;
+}
+
+type Refused = { refused: SdpRefusal; audio?: undefined; answer?: undefined };
+export type OfferAnswered = { audio: AudioStream; answer: string; refused?: undefined } | Refused;
+export type AnswerRead = { audio: AudioStream; refused?: undefined } | Refused;
+
+const staticTypes: readonly (readonly [number, AudioCodec])[] = [
+  [0, 'PCMU'],
+  [8, 'PCMA'],
+];
+const DEFAULT_TELEPHONE_EVENT = 101;
+
+/** Offers and answers of one dialog (RFC 3264), for one stream of G.711. Streams of any other kind are refused. */
+export class SdpSession {
+  /** What was agreed last; a refused offer or answer leaves it as it is. */
+  audio: AudioStream | undefined;
+  #local: LocalAudio;
+  #sessionId: string;
+  #version = 0;
+  #last = '';
+  /** The media lines that the dialog has come to; later descriptions keep their number and order (RFC 3264, 8). */
+  #lines: readonly SdpMedia[] = [{ kind: 'audio', port: 0, protocol: 'RTP/AVP', formats: [], attributes: [] }];
+  #audioAt = 0;
+
+  constructor(local: LocalAudio) {
+    this.#local = local;
+    this.#sessionId = local.sessionId ?? String(randomInt(2 ** 47));
+  }
+
+  /** An offer, first or later. The version of `o=` rises where it says something new. */
+  offer(): string {
+    const formats = new Map<number, AudioFormat>(this.#ownTypes());
+    formats.set(this.audio?.telephoneEventType ?? DEFAULT_TELEPHONE_EVENT, 'telephone-event');
+    return this.#describe(formats, this.audio?.packetMs ?? 20, 'sendrecv');
+  }
+
+  /** Reads the answer to our offer. Nothing is thrown: what can't be taken is `refused`. */
+  readAnswer(text: string): AnswerRead {
+    const read = this.#read(text);
+    if ('refused' in read) return read;
+    const { audio } = read;
+    const offered = new Map<number, AudioFormat>(this.#ownTypes());
+    offered.set(this.audio?.telephoneEventType ?? DEFAULT_TELEPHONE_EVENT, 'telephone-event');
+    this.audio = streamOf(audio, offered);
+    return { audio: this.audio };
+  }
+
+  /** Answers an offer, first or later. Nothing is thrown: what can't be taken is `refused`, for a 488. */
+  answer(text: string): OfferAnswered {
+    const read = this.#read(text);
+    if ('refused' in read) return read;
+    const { audio, session } = read;
+    this.#lines = session.media;
+    this.#audioAt = audio.index;
+    const stream = streamOf(audio, new Map(audio.formats));
+    for (const [type, codec] of this.#ownTypes()) if (!stream.receives.has(type)) stream.receives.set(type, codec);
+    this.audio = stream;
+    const formats = new Map<number, AudioFormat>([[stream.payloadType, stream.codec]]);
+    if (stream.telephoneEventType !== undefined) formats.set(stream.telephoneEventType, 'telephone-event');
+    return { audio: stream, answer: this.#describe(formats, stream.packetMs, stream.direction) };
+  }
+
+  #ownTypes() {
+    const { codecs } = this.#local;
+    return codecs.map((codec) => staticTypes.find(([, name]) => name === codec)!);
+  }
+
+  #read(text: string): { audio: AudioDescription; session: SessionDescription } | Refused {
+    try {
+      const session = parseSdp(text);
+      const read = readAudio(session, this.#local.codecs);
+      return 'refused' in read ? read : { audio: read.audio, session };
+    } catch (error) {
+      if (!(error instanceof SdpError)) throw error;
+      return { refused: { reason: 'malformed', text: error.message } };
+    }
+  }
+
+  #describe(formats: ReadonlyMap<number, AudioFormat>, packetMs: number, direction: Direction): string {
+    const { address, port } = this.#local;
+    const family = isIPv6(address) ? 6 : 4;
+    const media = this.#lines.map((line, at): SdpMedia => {
+      if (at !== this.#audioAt) return { ...line, port: 0, formats: line.formats.slice(0, 1), attributes: [] };
+      return {
+        kind: 'audio',
+        port,
+        protocol: line.protocol,
+        formats: [...formats.keys()].map(String),
+        attributes: [
+          ...[...formats].map(([type, format]) => ({ name: 'rtpmap', value: `${type} ${format}/8000` })),
+          ...[...formats]
+            .filter(([, format]) => !isAudioCodec(format))
+            .map(([type]) => ({ name: 'fmtp', value: `${type} 0-15` })),
+          { name: 'ptime', value: String(packetMs) },
+          { name: direction },
+        ],
+      };
+    });
+    const described = (version: number): string =>
+      writeSdp({
+        origin: { username: '-', sessionId: this.#sessionId, version: String(version), family, address },
+        connection: { family, address },
+        attributes: [],
+        media: media.map(({ connection: _, ...line }) => line),
+      });
+    if (described(0) !== this.#last) {
+      this.#last = described(0);
+      this.#version += 1;
+    }
+    return described(this.#version);
+  }
+}
+
+/** @param own the formats by the numbers that we gave them; where the peer numbered another one so, ours is meant */
+function streamOf(audio: AudioDescription, own: Map<number, AudioFormat>): AudioStream {
+  const { remote, formats, direction, packetMs } = audio;
+  const [payloadType, codec] = [...formats].find(([, format]) => isAudioCodec(format)) as [number, AudioCodec];
+  const telephoneEventType = [...formats].find(([, format]) => !isAudioCodec(format))?.[0];
+  const receives = new Map([...formats, ...own]);
+  return { remote, codec, payloadType, telephoneEventType, receives, packetMs, direction: mirrored[direction] };
+}
