@@ -8,8 +8,8 @@ const near = (clock: { now(): Date }, time = Date.now()) =>
 test('a clock that jumps is wrong at once, and time is counted on from where it was right', () => {
   let jump = 0;
   const clock = createMachineClock(() => Date.now() + jump);
-  expect(clock.isRight()).toBe(true);
   clock.compare(performance.now(), new Date());
+  expect(clock.isRight()).toBe(true);
   for (jump of [HOURS, -HOURS]) {
     expect(clock.isRight()).toBe(false);
     expect(clock.aheadMs()).toBeCloseTo(jump, -3);
@@ -25,12 +25,15 @@ test('a clock that jumps is wrong at once, and time is counted on from where it 
   near(clock, Date.now() + jump);
 });
 
-test('a clock that is wrong from the start follows the database, and a slow answer says nothing', () => {
+test('a clock is not believed before it was compared, to which a slow answer says nothing', () => {
   const clock = createMachineClock(() => Date.now() + HOURS);
   clock.compare(performance.now() - 1001, new Date());
-  expect(clock.isRight()).toBe(true);
+  expect(clock.isRight()).toBe(false);
+  expect(clock.aheadMs()).toBeUndefined();
+  expect(clock.fault()).toContain('could not be compared');
   clock.compare(performance.now(), new Date());
   expect(clock.isRight()).toBe(false);
+  expect(clock.fault()).toContain('is 7200 s ahead');
   near(clock);
 });
 

@@ -28,10 +28,12 @@ export interface MachineClock extends Clock {
    * @param asked when it was asked, as `performance.now()` reads; the answer has just come
    */
   compare(asked: number, theirs: Date): void;
-  /** How far it is ahead of the database's, in milliseconds; below zero where it is behind. */
-  aheadMs(): number;
-  /** Whether it is near enough to the database's: while it is not, nothing is claimed. */
+  /** How far it is ahead of the database's, in milliseconds; below zero where it is behind; undefined before a comparison. */
+  aheadMs(): number | undefined;
+  /** Whether it is known to be near enough to the database's: while it is not, nothing is claimed. */
   isRight(): boolean;
+  /** What an operator should know of it; nothing while it is right. */
+  fault(): string | undefined;
 }
 
 /** @param read the machine's time, in milliseconds since the epoch */
@@ -41,12 +43,12 @@ export function createMachineClock(read: () => number = Date.now): MachineClock 
   let whenRight: number | undefined;
   let ahead = 0;
   const base = () => read() - performance.now();
-  const aheadMs = () => (atLook === undefined ? 0 : ahead + base() - atLook);
-  const isRight = () => Math.abs(aheadMs()) <= MOST_OFF_MS;
+  const aheadMs = () => (atLook === undefined ? undefined : ahead + base() - atLook);
+  const isRight = () => Math.abs(aheadMs() ?? Number.POSITIVE_INFINITY) <= MOST_OFF_MS;
   return {
     now: () => {
       if (isRight()) return new Date(read());
-      return new Date(whenRight === undefined ? read() - aheadMs() : whenRight + performance.now());
+      return new Date(whenRight === undefined ? read() - (aheadMs() ?? 0) : whenRight + performance.now());
     },
     compare: (asked, theirs) => {
       const took = performance.now() - asked;
@@ -57,5 +59,14 @@ export function createMachineClock(read: () => number = Date.now): MachineClock 
     },
     aheadMs,
     isRight,
+    fault: () => {
+      if (isRight()) return undefined;
+      const off = aheadMs();
+      const how =
+        off === undefined
+          ? "could not be compared with the database's yet, which answers too slowly"
+          : `is ${Math.round(off / 1000)} s ahead of the database's`;
+      return `the clock of this machine ${how}: nothing is claimed`;
+    },
   };
 }

@@ -142,7 +142,7 @@ export async function compose(parts: Parts): Promise<Composition> {
         trustProxy: config.trustProxy,
         draining: parts.draining,
         notReady: parts.notReady,
-        warnings: () => [...services.restoreGuard.warnings(), ...clockWarnings(parts.machine)],
+        warnings: () => [...services.restoreGuard.warnings(), ...[parts.machine.fault() ?? []].flat()],
         outside,
         ...(overrides.onAnswer && { onAnswer: overrides.onAnswer }),
       }),
@@ -166,13 +166,6 @@ export async function compose(parts: Parts): Promise<Composition> {
     },
   };
 }
-
-const clockWarnings = (machine: MachineClock): string[] =>
-  machine.isRight()
-    ? []
-    : [
-        `the clock of this machine is ${Math.round(machine.aheadMs() / 1000)} s ahead of the database's: nothing is claimed`,
-      ];
 
 /** What a server does over and over, until it is closed. */
 interface Loop {

@@ -20,6 +20,9 @@ export interface Lease {
   release(): Promise<void>;
 }
 
+/** How often the clocks are compared again at once where the database answers too slowly; after that, at each renewal. */
+const MOST_LOOKS = 5;
+
 /**
  * Takes a lease of `seconds` and renews it thrice in that time until it is released, on a connection of its own, which no
  * other work can hold up. Each time the machine's clock is compared with the database's.
@@ -40,16 +43,15 @@ export async function openLease(options: {
     const asked = performance.now();
     const { rows } = await statement.execute(db);
     if (rows[0]) machine.compare(asked, rows[0].now);
-    tellOfClock();
     return rows.length === 1;
   };
   let wasRight = true;
   const tellOfClock = () => {
-    const isRight = machine.isRight();
-    if (isRight === wasRight) return;
-    wasRight = isRight;
-    if (isRight) log.info('the clock of this machine is right again');
-    else log.warn({ aheadMs: Math.round(machine.aheadMs()) }, 'the clock of this machine is wrong: nothing is claimed');
+    const fault = machine.fault();
+    if ((fault === undefined) === wasRight) return;
+    wasRight = fault === undefined;
+    if (wasRight) log.info('the clock of this machine is right again');
+    else log.warn({ aheadMs: machine.aheadMs() }, fault);
   };
 
   const take = async () => {
@@ -64,6 +66,10 @@ export async function openLease(options: {
       ),
     );
     heldUntil = asked + seconds * 1000;
+    // A first answer may be slow: the connection is new, and so are the plans. Until one comes in time nothing is known.
+    for (let again = 0; machine.aheadMs() === undefined && again < MOST_LOOKS; again += 1)
+      await database.inEngine((tx) => timed(tx, sql<{ now: Date }>`select clock_timestamp() as now`));
+    tellOfClock();
   };
   const renew = async () => {
     const asked = performance.now();
@@ -74,6 +80,7 @@ export async function openLease(options: {
             where id = ${id} and lease_until > clock_timestamp() returning clock_timestamp() as now`,
       ),
     );
+    tellOfClock();
     if (isRenewed) {
       heldUntil = asked + seconds * 1000;
       return;

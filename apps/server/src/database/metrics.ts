@@ -19,10 +19,10 @@ export function registerDatabaseMetrics(registry: Registry, database: Database, 
   });
   new Gauge({
     name: 'trunkline_clock_ahead_seconds',
-    help: "How far the clock of this machine is ahead of the database's. Beyond 5, or -5, nothing is claimed.",
+    help: "How far the clock of this machine is ahead of the database's. Beyond 5, or -5, or while it is not known (NaN), nothing is claimed.",
     registers: [registry],
     collect() {
-      this.set(machine.aheadMs() / 1000);
+      this.set((machine.aheadMs() ?? Number.NaN) / 1000);
     },
   });
   new Gauge({
