@@ -9,6 +9,7 @@ import type { Connection } from './database/connection.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { startEmbeddedPostgres } from './database/postgres/embedded.ts';
+import { reasonOf, waitForStart } from './database/wait-for-start.ts';
 import { listen } from './http/listen.ts';
 
 export interface ServerOptions {
@@ -31,17 +32,26 @@ export interface RunningServer {
 const REQUESTS_MS = 5_000;
 const DATABASE_CHECK_MS = 2_000;
 
-/** The database of the settings, migrated: that of `DATABASE_URL`, or the embedded one. */
-export async function openMigrated(config: Config, log: Logger): Promise<Database> {
+/** How long a PostgreSQL of one's own is waited for that still starts. */
+const DATABASE_START_MS = 60_000;
+
+/**
+ * The database of the settings, migrated: that of `DATABASE_URL`, or the embedded one.
+ * @param startMs how long it is waited for while it still starts
+ */
+export async function openMigrated(config: Config, log: Logger, startMs = DATABASE_START_MS): Promise<Database> {
   const database = openDatabase({ connection: await connectionOf(config, log), poolSize: config.poolSize, log });
   try {
+    if (config.databaseUrl) await waitForStart(database.connection, log, startMs);
     await migrate(database, log);
     await refuseUnsafeCommits(database);
     return database;
   } catch (error) {
     await database.close();
     throw config.databaseUrl && isUnreachable(error)
-      ? new ConfigError(`DATABASE_URL names a database that can not be used: ${error.message}.`, { cause: error })
+      ? new ConfigError(`DATABASE_URL names a database that can not be used: ${reasonOf(error)}. ${ADVICE}`, {
+          cause: error,
+        })
       : error;
   }
 }
@@ -55,11 +65,13 @@ async function refuseUnsafeCommits({ pool }: Database): Promise<void> {
   );
 }
 
-/** No such host, nobody listens, or PostgreSQL refuses the role, its password or the database's name. */
+const ADVICE = 'Start PostgreSQL there, or set DATABASE_URL to one that runs and lets this role in.';
+
+/** No such host, nobody answers, or PostgreSQL starts for too long or refuses the role, its password or the database's name. */
 function isUnreachable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
-  const { syscall, code = '' } = error as NodeJS.ErrnoException;
-  return syscall !== undefined || code.startsWith('28') || code === '3D000';
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return /^(E[A-Z_]+|28...|3D000|57P03)$/.test(code) || /^(timeout expired|Connection terminated)/.test(error.message);
 }
 
 async function connectionOf({ databaseUrl, dataDir }: Config, log: Logger): Promise<Connection> {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createClient } from '@trunkline/client';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { newKey } from '../src/api-keys/key.ts';
 import type { Overrides } from '../src/compose.ts';
 import { type Config, loadConfig } from '../src/config.ts';
@@ -18,6 +18,7 @@ export interface TestOverrides extends Overrides {
   apiKey?: string;
   /** The server then lives by it, and not by the test's clock. */
   machineTime?: () => number;
+  log?: Logger;
 }
 
 /** Starts a whole server on a database of its own. An answer that breaks the contract is a 500 that says how. */
@@ -37,7 +38,7 @@ export async function startTestServer(overrides: TestOverrides = {}) {
     rateLimitPerMinute: 0,
     ...overrides.config,
   };
-  const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
+  const log = overrides.log ?? pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
   const server = await startServer({
     config,
     log,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Connection } from '../../src/database/connection.ts';
 import {
   removeEmbeddedPostgres,
   startEmbeddedPostgres,
@@ -84,14 +85,29 @@ test('it outlives a killed parent, is found again, and ends when told', async ()
   await stopEmbeddedPostgres(dataDir);
 });
 
+/** The process ID of the server that a connection is to. */
+async function postmasterOf({ connectionString }: Connection): Promise<number> {
+  const sockets = decodeURIComponent(new URL(connectionString).hostname);
+  return Number.parseInt(await readFile(path.join(sockets, '.s.PGSQL.5432.lock'), 'utf8'), 10);
+}
+
+test('one that runs and does not answer is waited for, with an end', async () => {
+  const dataDir = inHome('data');
+  const { connection } = await startEmbeddedPostgres({ dataDir, log });
+  const pid = await postmasterOf(connection);
+  process.kill(pid, 'SIGSTOP');
+  const starting = startEmbeddedPostgres({ dataDir, log, startMs: 100 });
+  await expect(starting).rejects.toThrow(/has not started within 0.1 s; .*postgres.log says how far/);
+  process.kill(pid, 'SIGCONT');
+  await startEmbeddedPostgres({ dataDir, log });
+});
+
 test('what was written is there after the server was killed', async () => {
   const dataDir = inHome('data');
   const { connection } = await startEmbeddedPostgres({ dataDir, log });
   await statementOn(connection, 'create table kept as select 7 as n');
   const asleep = statementOn(connection, 'select pg_sleep(30)').catch(() => 'cut off');
-  const sockets = decodeURIComponent(new URL(connection.connectionString).hostname);
-  const pid = Number.parseInt(await readFile(path.join(sockets, '.s.PGSQL.5432.lock'), 'utf8'), 10);
-  process.kill(pid, 'SIGKILL');
+  process.kill(await postmasterOf(connection), 'SIGKILL');
   const again = await startEmbeddedPostgres({ dataDir, log });
   expect((await statementOn(again.connection, 'select n from kept')).rows).toEqual([{ n: 7 }]);
   expect(await asleep).toBe('cut off');

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Connection } from '../connection.ts';
+import { tellOfWait } from '../wait-for-start.ts';
 import { giveTo, runAs, spawnAs } from './account.ts';
 import { postgresBinaries } from './binaries.ts';
 import { findPlace, type Place } from './place.ts';
@@ -23,6 +24,11 @@ const MAJOR_VERSION = '18';
 const ROLE = 'trunkline';
 /** A start fails while the processes of a killed server are still ending, so more than one is tried. */
 const MOST_FAILURES = 10;
+/** Recovery after a crash may take minutes. */
+const LONGEST_START_MS = 600_000;
+/** So long a start takes without a word about it. */
+const QUIET_MS = 2000;
+const LONGEST_CONNECT_MS = 2000;
 
 const settings = {
   listen_addresses: '',
@@ -45,15 +51,19 @@ const settings = {
 
 /**
  * Starts the PostgreSQL of this data folder, or attaches to the one that runs. Several processes may do so at once.
- * Throws when PostgreSQL can't be started here; the message says why.
+ * Throws when PostgreSQL can't be started here, or takes longer than `startMs` for it; the message says why.
  */
-export async function startEmbeddedPostgres(options: { dataDir: string; log: Logger }): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(options: {
+  dataDir: string;
+  log: Logger;
+  startMs?: number;
+}): Promise<EmbeddedPostgres> {
   const place = await findPlace(options.dataDir);
   const binaries = await postgresBinaries(place.account);
   await initialise(binaries, place);
   const connection = connectionTo(place.sockets);
   if (await answers(connection)) options.log.info('attached to the embedded PostgreSQL');
-  else await launch(binaries, place, connection, options.log);
+  else await launch(binaries, place, connection, options);
   return { connection, stop: () => stopEmbeddedPostgres(options.dataDir) };
 }
 
@@ -109,11 +119,18 @@ const readVersion = (data: string) =>
   );
 
 /** Starts the server until it answers. When another process starts it too, PostgreSQL's own lock lets one win. */
-async function launch(binaries: string, place: Place, connection: Connection, log: Logger): Promise<void> {
+async function launch(
+  binaries: string,
+  place: Place,
+  connection: Connection,
+  { log, startMs = LONGEST_START_MS }: { log: Logger; startMs?: number },
+): Promise<void> {
+  const began = performance.now();
+  const goOn = tellOfWait(log, startMs);
   let failures = 0;
   let child: ChildProcess | undefined;
   while (!(await answers(connection))) {
-    // Recovery after a crash may take minutes: as long as a server runs, it is waited for.
+    // As long as a server runs, it is waited for.
     if (!child && !(await postmasterRuns(place.data))) {
       child = await spawnServer(binaries, place);
       const ended = (error: unknown) => {
@@ -124,10 +141,14 @@ async function launch(binaries: string, place: Place, connection: Connection, lo
       child.once('error', ended).once('exit', ended);
     }
     if (failures === MOST_FAILURES) throw new Error(`PostgreSQL doesn't start; ${logFile(place)} says why.`);
+    if (performance.now() - began > QUIET_MS && !goOn()) throw new Error(notYet(place, startMs));
     await sleep(failures === 0 ? 20 : 300);
   }
   log.info({ dataFolder: place.data }, 'started the embedded PostgreSQL');
 }
+
+const notYet = (place: Place, startMs: number) =>
+  `PostgreSQL has not started within ${startMs / 1000} s; ${logFile(place)} says how far it is. It goes on: start the server again to wait for it.`;
 
 const logFile = (place: Place) => path.join(place.data, 'postgres.log');
 
@@ -151,9 +172,9 @@ const connectionTo = (sockets: string): Connection => ({
   connectionString: `postgresql://${ROLE}@${encodeURIComponent(sockets)}/${ROLE}`,
 });
 
-/** False while nobody listens or the server starts or stops (57P03); throws what won't pass by itself. */
+/** False while nobody answers or the server starts or stops (57P03); throws what won't pass by itself. */
 async function answers(connection: Connection): Promise<boolean> {
-  const client = new pg.Client(connection);
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: LONGEST_CONNECT_MS });
   client.on('error', () => {});
   try {
     await client.connect();
