@@ -84,6 +84,12 @@ GET /v1/knowledge-bases/{kbId}/documents/{docId} getKnowledgeBaseDocument knowle
 DELETE /v1/knowledge-bases/{kbId}/documents/{docId} deleteKnowledgeBaseDocument knowledge_bases:write 200 404
 POST /v1/knowledge-bases/{kbId}/search searchKnowledgeBase knowledge_bases:read 200 404
 
+GET /v1/agents listAgents agents:read 200
+POST /v1/agents createAgent agents:write 201 404 409
+GET /v1/agents/{agentId} getAgent agents:read 200 404
+PATCH /v1/agents/{agentId} updateAgent agents:write 200 404 409
+DELETE /v1/agents/{agentId} deleteAgent agents:write 200 404 409
+
 GET /v1/webhooks listWebhooks webhooks:read 200
 POST /v1/webhooks createWebhook webhooks:write 201 409
 GET /v1/webhooks/{webhookId} getWebhook webhooks:read 200 404

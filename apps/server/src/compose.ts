@@ -6,6 +6,8 @@ import type { Logger } from 'pino';
 import { type AgentDirectory, anyAgent } from './agents/directory.ts';
 import { fileAgents } from './agents/file.ts';
 import { httpAgents } from './agents/http.ts';
+import { keptAgents } from './agents/kept-agents.ts';
+import { agentOperations } from './agents/operations.ts';
 import { createKeyRing } from './api-keys/key-ring.ts';
 import { apiKeyOperations } from './api-keys/operations.ts';
 import { batchOperations } from './batches/operations.ts';
@@ -182,7 +184,8 @@ async function openServices(parts: Parts) {
   // Before anything that would be left running: these fail where a setting is wrong.
   const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
   const objects = await openObjects(parts, encryptionKey);
-  const agents = overrides.agents ?? (await openAgents(parts));
+  const secrets = createSecrets(encryptionKey);
+  const agents = keptAgents(database, secrets, overrides.agents ?? (await openAgents(parts)));
   const metrics = createMetrics();
   registerDatabaseMetrics(metrics.registry, database, machine);
   const witness = await openWitness(config, objects);
@@ -190,7 +193,7 @@ async function openServices(parts: Parts) {
   database.onTold(notifications.notify);
   const guard = createAddressGuard(config.outboundAllowedAddresses ?? { networks: [], hosts: [] });
   return {
-    secrets: createSecrets(encryptionKey),
+    secrets,
     objects,
     agents,
     metrics,
@@ -296,7 +299,7 @@ function handlersOf(
   features: Features,
   engine: Engine,
 ): Handlers {
-  const { agents, notifications, secrets } = services;
+  const { agents, guard, notifications, secrets } = services;
   const { contactLists, knowledgeBases, phoneNumbers, webhooks } = features;
   const { calls, switchboard, claiming, flows, runEngine, startRun } = engine;
   const { endCall, requestEnd, nudgeHangUps } = switchboard;
@@ -317,6 +320,7 @@ function handlersOf(
     ...workspaceOperations({ database, clock, secrets, onHoursChanged: forgetWindows }),
     ...apiKeyOperations({ database, clock }),
     ...auditLogOperations(database),
+    ...agentOperations({ database, clock, secrets, guard }),
     ...webhookOperations(webhooks),
   };
 }

@@ -90,7 +90,7 @@ export const variables = {
   agentsFile: optional(
     'AGENTS_FILE',
     text,
-    'YAML file of the known agents. Without it and `AGENTS_URL` every agent ID is accepted.',
+    'YAML file of agents that are known besides those of `/v1/agents`. Without it and `AGENTS_URL` every other agent ID is accepted.',
   ),
   agentsUrl: optional('AGENTS_URL', url, 'HTTP directory of agents, asked as `GET <url>/<agentId>`.'),
   s3Bucket: optional('S3_BUCKET', text, 'Keeps uploaded files in this S3 bucket instead of `DATA_DIR`.'),

@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'room'
   | 'cc'
   | 'kb'
+  | 'agent'
   | 'doc'
   | 'key'
   | 'evt'

@@ -1,31 +1,26 @@
+import type { AgentConnection } from '../telephony/gateway.ts';
+
 /** A voice agent, as far as calls need to know it. */
 export interface Agent {
   id: string;
   name: string;
-  /** Where a SIP trunk's calls reach it. */
-  sipUri?: string;
-  /** The name that LiveKit dispatches it by. */
-  livekitAgentName?: string;
+  /** How calls reach it; absent where only simulated calls can. */
+  connection?: AgentConnection;
+  /** The most calls that it takes at once. */
+  maxConcurrentCalls?: number;
+  /** Seconds of talk after which its calls are hung up. */
+  maxCallSeconds?: number;
+  /** Whether its calls are recorded. */
+  recording?: boolean;
 }
 
-/** Where agents are known: they come from elsewhere (decisions.md, "Phone numbers"). */
+/** Where agents are known (decisions.md, "Agents"). */
 export interface AgentDirectory {
-  /** The agent, or undefined where there is none. Throws `unavailable` if the directory can't be asked. */
-  resolve(agentId: string): Promise<Agent | undefined>;
+  /** The agent that a workspace has, or undefined where there is none. Throws `unavailable` if it can't be asked. */
+  resolve(agentId: string, workspaceId: string): Promise<Agent | undefined>;
 }
 
-/** Without a directory every ID is an agent, and its own name. */
+/** Every ID is an agent, and its own name. */
 export const anyAgent: AgentDirectory = {
   resolve: async (agentId) => ({ id: agentId, name: agentId }),
 };
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const isTextOrAbsent = (value: unknown): value is string | undefined => value === undefined || isText(value);
-
-/** An agent out of what a file or a server gave; undefined if it is none. Fields that we don't know are left out. */
-export function readAgent(value: unknown): Agent | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { id, name, sipUri, livekitAgentName } = value as Record<string, unknown>;
-  if (!isText(id) || !isText(name) || !isTextOrAbsent(sipUri) || !isTextOrAbsent(livekitAgentName)) return undefined;
-  return { id, name, ...(sipUri && { sipUri }), ...(livekitAgentName && { livekitAgentName }) };
-}

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fileAgents } from './file.ts';
 
+const defaults = { headers: {}, connectAt: 'answered', connectTimeoutSeconds: 2, reconnect: false };
+
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agents-'));
@@ -18,25 +20,25 @@ async function directoryOf(content: string) {
 
 test('finds the agents of a YAML file, and no others', async () => {
   const directory = await directoryOf(
-    'agents:\n  - id: reception\n    name: Reception\n    sipUri: sip:reception@agents.example.com\n',
+    'agents:\n  - id: reception\n    name: Reception\n    connection: {type: stream, url: wss://agents.example.com}\n',
   );
-  expect(await directory.resolve('reception')).toEqual({
+  expect(await directory.resolve('reception', 'w')).toEqual({
     id: 'reception',
     name: 'Reception',
-    sipUri: 'sip:reception@agents.example.com',
+    connection: { type: 'stream', url: 'wss://agents.example.com', ...defaults },
   });
-  expect(await directory.resolve('toString')).toBeUndefined();
+  expect(await directory.resolve('toString', 'w')).toBeUndefined();
 });
 
 test('reads JSON as well', async () => {
-  const directory = await directoryOf('{"agents": [{"id": "a", "name": "Anna", "livekitAgentName": "anna"}]}');
-  expect(await directory.resolve('a')).toEqual({ id: 'a', name: 'Anna', livekitAgentName: 'anna' });
+  const directory = await directoryOf('{"agents": [{"id": "a", "name": "Anna", "maxConcurrentCalls": 2}]}');
+  expect(await directory.resolve('a', 'w')).toEqual({ id: 'a', name: 'Anna', maxConcurrentCalls: 2 });
 });
 
 test.each([
   ['', /agents\.yaml: it has no list named agents/],
   ['agents: {a: b}', /no list named agents/],
-  ['agents: [{id: a}]', /agents\[0\] needs an id and a name/],
+  ['agents: [{id: a}]', /agents\[0\]: it needs an id and a name/],
   ['agents: [{id: a, name: A}, {id: a, name: B}]', /the agent a is there twice/],
   ['agents: [', /agents\.yaml: /],
 ])('refuses %j', async (content, message) => {

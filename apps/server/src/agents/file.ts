@@ -1,20 +1,28 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { type Agent, type AgentDirectory, readAgent } from './directory.ts';
+import type { Agent, AgentDirectory } from './directory.ts';
+import { readAgent } from './read-agent.ts';
 
 /**
- * Agents out of a YAML or JSON file: `agents: [{id, name, sipUri?, livekitAgentName?}]`. It is read once, at start.
+ * Agents out of a YAML or JSON file: `agents: [{id, name, connection?, …}]` (docs/agents.md). It is read once, at start.
  * Throws an error that names the file and its first fault.
  */
 export async function fileAgents(path: string): Promise<AgentDirectory> {
   const agents = new Map<string, Agent>();
   for (const [index, value] of (await listIn(path)).entries()) {
-    const agent = readAgent(value);
-    if (!agent) throw new Error(`${path}: agents[${index}] needs an id and a name, and all its values must be text`);
+    const agent = agentAt(path, index, value);
     if (agents.has(agent.id)) throw new Error(`${path}: the agent ${agent.id} is there twice`);
     agents.set(agent.id, agent);
   }
   return { resolve: async (agentId) => agents.get(agentId) };
+}
+
+function agentAt(path: string, index: number, value: unknown): Agent {
+  try {
+    return readAgent(value);
+  } catch (error) {
+    throw new Error(`${path}: agents[${index}]: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 async function listIn(path: string): Promise<unknown[]> {

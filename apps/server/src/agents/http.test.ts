@@ -32,26 +32,26 @@ const anna = { id: 'anna/1', name: 'Anna' };
 
 test('asks for the agent by its ID, and keeps it for 30 seconds', async () => {
   const { directory, asked, time } = await directoryOn((_, response) => response.end(JSON.stringify(anna)));
-  expect(await directory.resolve('anna/1')).toEqual(anna);
+  expect(await directory.resolve('anna/1', 'w')).toEqual(anna);
   time.now = 29_999;
-  expect(await directory.resolve('anna/1')).toEqual(anna);
+  expect(await directory.resolve('anna/1', 'w')).toEqual(anna);
   expect(asked).toEqual(['/agents/anna%2F1']);
   time.now = 30_000;
-  await directory.resolve('anna/1');
+  await directory.resolve('anna/1', 'w');
   expect(asked).toHaveLength(2);
 });
 
 test('404 is no agent, and is asked again', async () => {
   const { directory, asked } = await directoryOn((_, response) => response.writeHead(404).end('{}'));
-  expect(await directory.resolve('nobody')).toBeUndefined();
-  expect(await directory.resolve('nobody')).toBeUndefined();
+  expect(await directory.resolve('nobody', 'w')).toBeUndefined();
+  expect(await directory.resolve('nobody', 'w')).toBeUndefined();
   expect(asked).toHaveLength(2);
 });
 
 test('an ID can not lead out of the directory', async () => {
   const { directory, asked } = await directoryOn((_, response) => response.end(JSON.stringify(anna)));
-  expect(await directory.resolve('..')).toBeUndefined();
-  expect(await directory.resolve('.')).toBeUndefined();
+  expect(await directory.resolve('..', 'w')).toBeUndefined();
+  expect(await directory.resolve('.', 'w')).toBeUndefined();
   expect(asked).toEqual([]);
 });
 
@@ -62,7 +62,7 @@ test.each<[string, RequestListener]>([
   ['a cut connection', (request) => request.socket.destroy()],
 ])('%s is unavailable, and says nothing of the directory', async (_, answer) => {
   const { directory } = await directoryOn(answer);
-  await expect(directory.resolve('anna')).rejects.toMatchObject({
+  await expect(directory.resolve('anna', 'w')).rejects.toMatchObject({
     code: 'unavailable',
     message: 'The agent directory could not be asked. Try again in a moment.',
   });
@@ -70,5 +70,5 @@ test.each<[string, RequestListener]>([
 
 test('a directory that does not answer in time is unavailable', async () => {
   const { directory } = await directoryOn(() => {}, 50);
-  await expect(directory.resolve('anna')).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(directory.resolve('anna', 'w')).rejects.toMatchObject({ code: 'unavailable' });
 });

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../service-error.ts';
-import { type Agent, type AgentDirectory, readAgent } from './directory.ts';
+import type { Agent, AgentDirectory } from './directory.ts';
+import { readAgent } from './read-agent.ts';
 
 const KEPT_MS = 30_000;
 const MOST_KEPT = 1_000;
@@ -48,7 +49,7 @@ async function ask(url: string, agentId: string, timeoutMs: number): Promise<Age
     }
     if (!response.ok) throw new Error(`the agent directory answered ${response.status}`);
     const agent = readAgent(await response.json());
-    if (agent?.id !== agentId) throw new Error('the agent directory answered with something else than the agent');
+    if (agent.id !== agentId) throw new Error('the agent directory answered with something else than the agent');
     return agent;
   } catch (cause) {
     throw new ServiceError('unavailable', 'The agent directory could not be asked. Try again in a moment.', { cause });

@@ -55,7 +55,7 @@ export async function startBatch(
     });
     if (earlier) return earlier;
   }
-  const agent = await agentName(agents, input.agentId);
+  const agent = await agentName(agents, input.agentId, workspaceId);
   const answered = await database.inWorkspace(workspaceId, async (tx): Promise<Answered> => {
     const batchId = named ? await takeIdempotencyKey(tx, named) : id;
     if (batchId !== id) return replay(tx, batchId);

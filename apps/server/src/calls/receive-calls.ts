@@ -165,7 +165,7 @@ async function takerOf(
   const decision = await ask({ ...arriving, ...(from !== undefined && { from }) });
   if ('reject' in decision) return undefined;
   const { agentId = bound?.agentId, ...rest } = decision;
-  const agent = agentId === undefined ? undefined : await agents.resolve(agentId).catch(() => undefined);
+  const agent = agentId === undefined ? undefined : await agents.resolve(agentId, workspaceId).catch(() => undefined);
   if (agent) return { agentId: agent.id, ...rest };
   if (agentId !== undefined) log.warn({ roomId, agentId }, 'an inbound webhook named no known agent');
   return bound;

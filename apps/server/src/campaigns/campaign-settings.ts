@@ -90,8 +90,8 @@ export function listFaults(lists: readonly ListInput[]): ErrorDetail[] {
 }
 
 /** The agent's name. Throws `invalid_request` for an agent that the directory doesn't know. */
-export async function agentName(agents: AgentDirectory, agentId: string): Promise<string> {
-  const agent = await agents.resolve(agentId);
+export async function agentName(agents: AgentDirectory, agentId: string, workspaceId: string): Promise<string> {
+  const agent = await agents.resolve(agentId, workspaceId);
   if (agent) return agent.name;
   const message = 'There is no such agent.';
   throw new ServiceError('invalid_request', message, { details: [{ path: '/body/agentId', message }] });

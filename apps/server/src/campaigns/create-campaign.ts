@@ -41,7 +41,7 @@ export async function createCampaign(
     end_date: date(input.endDate),
   };
   refuseFaults([...settingsFaults(settings, maxConcurrency), ...windowFaults(input), ...listFaults(input.lists)]);
-  const agent = await agentName(agents, input.agentId);
+  const agent = await agentName(agents, input.agentId, workspaceId);
   const id = newUuid();
   const now = clock.now();
   return database.inWorkspace(workspaceId, async (tx) => {

@@ -26,7 +26,7 @@ export async function startCampaign(
 ): Promise<Campaign> {
   const asked = await database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId));
   if (!asked) throw notFound();
-  const agent = await agents.resolve(asked.agent_id);
+  const agent = await agents.resolve(asked.agent_id, workspaceId);
   const started = await database.inWorkspace(workspaceId, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     if (!campaign) throw notFound();
@@ -77,7 +77,7 @@ export const startDueCampaign =
   (agents: AgentDirectory) =>
   async (database: Database, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<void> => {
     const asked = await database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId, 'any'));
-    const agent = asked && (await agents.resolve(asked.agent_id));
+    const agent = asked && (await agents.resolve(asked.agent_id, workspaceId));
     await database.inWorkspace(workspaceId, async (tx) => {
       const campaign = await lockCampaign(tx, campaignId, 'any');
       if (campaign?.status !== 'scheduled') return;

@@ -96,7 +96,7 @@ async function nameIfCampaignExists(
   agentId: string,
 ): Promise<string> {
   if (!(await database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId)))) throw notFound();
-  return agentName(agents, agentId);
+  return agentName(agents, agentId, workspaceId);
 }
 
 function refuseUnchangeable({ status }: CampaignRow, input: UpdateCampaign): void {

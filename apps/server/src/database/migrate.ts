@@ -25,6 +25,7 @@ import * as fileFormat from '../../migrations/0022-file-format.ts';
 import * as installation from '../../migrations/0023-installation.ts';
 import * as callingHours from '../../migrations/0024-calling-hours.ts';
 import * as lanesOfZones from '../../migrations/0025-lanes-of-zones.ts';
+import * as agents from '../../migrations/0026-agents.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -52,6 +53,7 @@ const migrations = {
   '0023-installation': installation,
   '0024-calling-hours': callingHours,
   '0025-lanes-of-zones': lanesOfZones,
+  '0026-agents': agents,
 };
 
 /**

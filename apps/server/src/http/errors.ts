@@ -26,6 +26,8 @@ const STATUS_OF_CODE: Record<ErrorCode, number> = {
   number_in_other_pool: 409,
   not_a_member: 409,
   pool_in_use: 409,
+  agent_in_use: 409,
+  knowledge_base_not_ready: 409,
   call_not_active: 409,
   limit_reached: 409,
   payload_too_large: 413,

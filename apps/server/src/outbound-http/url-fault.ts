@@ -3,12 +3,16 @@ import type { AddressGuard } from './address-guard.ts';
 /** What of a guard a URL is judged by before anything is sent there. */
 export type HostGuard = Pick<AddressGuard, 'isOpenHost' | 'isAllowedHost'>;
 
-/** Why nothing can be sent to a URL, such as plain http or an address that the settings don't allow. */
-export function urlFault(guard: HostGuard, text: string): string | undefined {
+/**
+ * Why nothing can be sent to a URL, such as plain http or an address that the settings don't allow.
+ * @param secure the scheme that any address may have; the plain one is for hosts that the settings name
+ */
+export function urlFault(guard: HostGuard, text: string, secure: 'https:' | 'wss:' = 'https:'): string | undefined {
   const url = URL.parse(text);
   if (!url) return 'must be a URL';
   if (url.username !== '' || url.password !== '') return 'must hold no user name and no password';
   if (!guard.isOpenHost(url.hostname)) return 'must not lead into the network of the server';
-  if (url.protocol !== 'https:' && !guard.isAllowedHost(url.hostname)) return 'must be an https URL';
+  if (url.protocol !== secure && !guard.isAllowedHost(url.hostname))
+    return `must be ${secure === 'wss:' ? 'a wss' : 'an https'} URL`;
   return undefined;
 }

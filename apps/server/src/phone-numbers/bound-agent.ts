@@ -15,12 +15,13 @@ const LONGEST_NAME = 255;
  */
 export async function boundAgent(
   agents: AgentDirectory,
+  workspaceId: string,
   agentId: string | null | undefined,
   path: string,
 ): Promise<BoundAgent | undefined> {
   if (agentId === undefined) return undefined;
   if (agentId === null) return { id: null, name: null };
-  const agent = await agents.resolve(agentId);
+  const agent = await agents.resolve(agentId, workspaceId);
   if (agent) return { id: agent.id, name: agent.name.slice(0, LONGEST_NAME) };
   const message = `There is no agent ${agentId}.`;
   throw new ServiceError('invalid_request', message, { details: [{ path, message }] });

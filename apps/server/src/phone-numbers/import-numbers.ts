@@ -36,7 +36,7 @@ export async function importNumbers(
     ...allowlistFaults(body.sipConfig.ipAllowlist ?? [], `${path}/ipAllowlist`),
     ...inboundUrlFaults(deps.guard, body.inboundWebhookUrl),
   ]);
-  const shared = await sharedColumns(deps, body);
+  const shared = await sharedColumns(deps, workspaceId, body);
   const { good, sorted } = sort(body.phoneNumbers);
   const inserted = await deps.database.inWorkspace(workspaceId, (tx) => insert(deps, tx, good, body, shared, actorOf));
   await withinCheckTime(deps, checkTrunks(deps, inserted));
@@ -82,9 +82,9 @@ function sort(phoneNumbers: readonly string[]) {
   return { good: [...good], sorted };
 }
 
-async function sharedColumns(deps: PhoneNumberDeps, body: Body) {
-  const inbound = await boundAgent(deps.agents, body.inboundAgentId, '/body/inboundAgentId');
-  const outbound = await boundAgent(deps.agents, body.outboundAgentId, '/body/outboundAgentId');
+async function sharedColumns(deps: PhoneNumberDeps, workspaceId: string, body: Body) {
+  const inbound = await boundAgent(deps.agents, workspaceId, body.inboundAgentId, '/body/inboundAgentId');
+  const outbound = await boundAgent(deps.agents, workspaceId, body.outboundAgentId, '/body/outboundAgentId');
   const { terminationUrl, username, transport, ipAllowlist } = body.sipConfig;
   return {
     friendly_name: body.friendlyName ?? null,

@@ -34,8 +34,8 @@ export async function updateNumber(
     ...allowlistFaults(body.sipConfig?.ipAllowlist ?? [], '/body/sipConfig/ipAllowlist'),
     ...inboundUrlFaults(deps.guard, body.inboundWebhookUrl),
   ]);
-  const inbound = await boundAgent(deps.agents, body.inboundAgentId, '/body/inboundAgentId');
-  const outbound = await boundAgent(deps.agents, body.outboundAgentId, '/body/outboundAgentId');
+  const inbound = await boundAgent(deps.agents, workspaceId, body.inboundAgentId, '/body/inboundAgentId');
+  const outbound = await boundAgent(deps.agents, workspaceId, body.outboundAgentId, '/body/outboundAgentId');
   const { row, trunkChanged } = await deps.database.inWorkspace(workspaceId, async (tx) => {
     const now = deps.clock.now();
     const before = await lockNumber(tx, id);

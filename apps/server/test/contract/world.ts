@@ -33,6 +33,14 @@ export async function buildWorld(server: TestServer, numbers: { from: string; to
   note(base.id);
   note((await addFiles(server, base.id, { 'hours.txt': 'We are open.' }))[0]!.id);
 
+  await until(async () => {
+    const read = await client.GET('/v1/knowledge-bases/{kbId}', { params: { path: { kbId: base.id } } });
+    return dataOf(read).status === 'ready';
+  });
+  const connection = { type: 'stream' as const, url: 'wss://agents.invalid/anna' };
+  const agent = { name: 'Anna', connection, knowledgeBaseIds: [base.id] };
+  note(dataOf(await client.POST('/v1/agents', { body: agent })).agent.id);
+
   const url = 'https://hooks.invalid/calls';
   const webhook = dataOf(await client.POST('/v1/webhooks', { body: { url, eventTypes: ['call.ended'] } }));
   note(webhook.id);

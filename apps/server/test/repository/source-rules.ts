@@ -13,8 +13,8 @@ export type Rule = (files: readonly SourceFile[]) => string[];
 /** Imports run downwards through these; what shares a line may import each other, but not in a circle. */
 const layers = [
   ['service-error', 'clock', 'coalesce', 'limiter', 'timestamp', 'ids', 'config-values', 'config'],
-  ['database', 'objects', 'telephony', 'outbound-http', 'agents', 'journal', 'jobs', 'installation'],
-  ['api-keys', 'workspace', 'do-not-call', 'phone-numbers', 'contact-lists', 'knowledge-bases', 'webhooks'],
+  ['database', 'objects', 'telephony', 'outbound-http', 'journal', 'jobs', 'installation'],
+  ['api-keys', 'workspace', 'do-not-call', 'phone-numbers', 'contact-lists', 'knowledge-bases', 'agents', 'webhooks'],
   ['number-pools'],
   ['calls'],
   ['campaigns', 'workflows'],

@@ -1522,6 +1522,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List agents
+         * @description The workspace's agents, newest first. `searchText` looks in their names.
+         */
+        get: operations["listAgents"];
+        put?: never;
+        /**
+         * Create an agent
+         * @description Makes an agent, which can be bound to numbers and named by campaigns, batches and workflows from now on. The secret that signs its connections is shown in this answer only. Only knowledge bases that are `ready` can be attached.
+         */
+        post: operations["createAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID of an agent.
+                 * @example agent_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                agentId: components["parameters"]["AgentIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an agent
+         * @description The agent, without its secret and the values of its headers.
+         */
+        get: operations["getAgent"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an agent
+         * @description Deletes an agent that nothing uses.
+         */
+        delete: operations["deleteAgent"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an agent
+         * @description Changes the fields that are given. Calls that are up go on as they are; those that begin from now on take the new settings.
+         */
+        patch: operations["updateAgent"];
+        trace?: never;
+    };
     "/v1/webhooks": {
         parameters: {
             query?: never;
@@ -2067,7 +2125,7 @@ export interface components {
          * @example not_found
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "call_not_active" | "limit_reached" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
+        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "call_not_active" | "limit_reached" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
         /** @description One fault, and where it is. */
         ErrorDetail: {
             /** @description JSON pointer to the fault, beginning with `/body`, `/query`, `/path` or `/headers`. */
@@ -2496,7 +2554,7 @@ export interface components {
          */
         PhoneNumberStatus: "provisioning" | "active" | "failed" | "suspended" | "released";
         /**
-         * @description ID of a voice agent, from the agents interface.
+         * @description ID of a voice agent. One that this server keeps has `agent_` and 32 hex digits; other directories have their own.
          * @example agent_reception
          */
         AgentId: string;
@@ -4017,7 +4075,7 @@ export interface components {
          * @example campaigns:read
          * @enum {string}
          */
-        Permission: "*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "knowledge_bases:read" | "knowledge_bases:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "do_not_call:read" | "do_not_call:write" | "workspace:write" | "audit_log:read";
+        Permission: "*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "do_not_call:read" | "do_not_call:write" | "workspace:write" | "audit_log:read";
         /**
          * @description What the key may do.
          * @example [
@@ -4890,6 +4948,214 @@ export interface components {
             data: components["schemas"]["WorkflowRun"];
         };
         /**
+         * @description ID of an agent that this server keeps.
+         * @example agent_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        KeptAgentId: string;
+        /**
+         * @description What people call the agent.
+         * @example Reception
+         */
+        AgentName: string;
+        /**
+         * Format: uri
+         * @description Where the agent listens: a `wss://` URL. An address inside the server's own network, and plain `ws://`, are refused unless the server's settings allow the host.
+         * @example wss://agents.example.com/reception
+         */
+        AgentStreamUrl: string;
+        /**
+         * @description When the agent is connected: once the callee has answered, or already while it rings, which costs the agent's time and saves the first moment of the call.
+         * @example answered
+         * @enum {string}
+         */
+        AgentConnectAt: "answered" | "ringing";
+        /**
+         * @description Seconds in which the agent must take the connection.
+         * @example 2
+         */
+        AgentConnectTimeoutSeconds: number;
+        /**
+         * @description Whether a connection that drops in a call is made once more, as a new stream.
+         * @example false
+         */
+        AgentReconnect: boolean;
+        /** @description How calls reach the agent. */
+        AgentConnection: {
+            /**
+             * @description The only way for now. `stream` is a WebSocket that speaks the media-stream protocol.
+             * @example stream
+             * @enum {string}
+             */
+            type: "stream";
+            url: components["schemas"]["AgentStreamUrl"];
+            /**
+             * @description The names of the headers that are sent; their values are not shown.
+             * @example [
+             *       "Authorization"
+             *     ]
+             */
+            headerNames: string[];
+            connectAt: components["schemas"]["AgentConnectAt"];
+            connectTimeoutSeconds: components["schemas"]["AgentConnectTimeoutSeconds"];
+            reconnect: components["schemas"]["AgentReconnect"];
+        };
+        /**
+         * @description The most calls that the agent takes at once, over all campaigns, batches, runs and arriving calls. No more people are called than it can talk to.
+         * @example 50
+         */
+        AgentMaxConcurrentCalls: number;
+        /**
+         * @description Seconds of talk after which a call of this agent is hung up, where nothing shorter applies.
+         * @example 900
+         */
+        AgentMaxCallSeconds: number;
+        /**
+         * @description The knowledge bases that the agent may search. Only one that is `ready` can be attached.
+         * @example [
+         *       "kb_01932f3c8a7e7bd0a1b2c3d4e5f60718"
+         *     ]
+         */
+        AgentKnowledgeBaseIds: components["schemas"]["KnowledgeBaseId"][];
+        /**
+         * @description Whether calls of this agent are recorded, from the answer on.
+         * @example false
+         */
+        AgentRecording: boolean;
+        /** @description A voice agent that takes calls. */
+        Agent: {
+            id: components["schemas"]["KeptAgentId"];
+            name: components["schemas"]["AgentName"];
+            connection: components["schemas"]["AgentConnection"];
+            maxConcurrentCalls?: components["schemas"]["AgentMaxConcurrentCalls"];
+            maxCallSeconds?: components["schemas"]["AgentMaxCallSeconds"];
+            knowledgeBaseIds: components["schemas"]["AgentKnowledgeBaseIds"];
+            recording: components["schemas"]["AgentRecording"];
+            /** @description When the agent was created. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When the agent last changed. */
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of agents. */
+        AgentPage: {
+            /** @description The agents of this page. */
+            items: components["schemas"]["Agent"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of agents. */
+        AgentPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["AgentPage"];
+        };
+        /**
+         * @description Headers of the request that opens the WebSocket, such as `Authorization`. They are kept encrypted, and never shown again. Those of the handshake itself (`Host`, `Connection`, `Upgrade`, `Sec-WebSocket-…`, `X-Trunkline-…` and the like) can't be set.
+         * @example {
+         *       "Authorization": "Bearer example-token"
+         *     }
+         */
+        AgentHeaders: {
+            [key: string]: string;
+        };
+        /**
+         * @description The key that signs each connection, as `X-Trunkline-Signature`. Without one the server makes it. It is shown in the answer of the request that made the agent, and never again.
+         * @example ags_ZXhhbXBsZS1zZWNyZXQtb2YtMzItYnl0ZXMtLS0tLS0
+         */
+        AgentSecret: string;
+        /** @description How calls reach the agent. */
+        CreateAgentConnection: {
+            /**
+             * @description The only way for now. `stream` is a WebSocket that speaks the media-stream protocol.
+             * @constant
+             */
+            type: "stream";
+            url: components["schemas"]["AgentStreamUrl"];
+            headers?: components["schemas"]["AgentHeaders"];
+            secret?: components["schemas"]["AgentSecret"];
+            /** @default answered */
+            connectAt?: components["schemas"]["AgentConnectAt"];
+            /** @default 2 */
+            connectTimeoutSeconds?: components["schemas"]["AgentConnectTimeoutSeconds"];
+            /** @default false */
+            reconnect?: components["schemas"]["AgentReconnect"];
+        };
+        /** @description A new agent. */
+        CreateAgent: {
+            name: components["schemas"]["AgentName"];
+            connection: components["schemas"]["CreateAgentConnection"];
+            maxConcurrentCalls?: components["schemas"]["AgentMaxConcurrentCalls"];
+            maxCallSeconds?: components["schemas"]["AgentMaxCallSeconds"];
+            knowledgeBaseIds?: components["schemas"]["AgentKnowledgeBaseIds"];
+            /** @default false */
+            recording?: components["schemas"]["AgentRecording"];
+        };
+        /** @description An agent, and the secret that signs its connections. Keep it now; it is never shown again. */
+        AgentCreatedAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description The agent and its secret. */
+            data: {
+                agent: components["schemas"]["Agent"];
+                secret: components["schemas"]["AgentSecret"];
+            };
+        };
+        /** @description An agent. */
+        AgentAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["Agent"];
+        };
+        /** @description What was deleted. */
+        AgentDeletedAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description The agent that is gone. */
+            data: {
+                id: components["schemas"]["KeptAgentId"];
+                /**
+                 * @description Always true.
+                 * @constant
+                 */
+                deleted: true;
+            };
+        };
+        /** @description What to change of the connection. A field that is left out stays as it is; `headers` takes the place of all. */
+        UpdateAgentConnection: {
+            url?: components["schemas"]["AgentStreamUrl"];
+            headers?: components["schemas"]["AgentHeaders"];
+            secret?: components["schemas"]["AgentSecret"];
+            connectAt?: components["schemas"]["AgentConnectAt"];
+            connectTimeoutSeconds?: components["schemas"]["AgentConnectTimeoutSeconds"];
+            reconnect?: components["schemas"]["AgentReconnect"];
+        };
+        /** @description What to change. A field that is left out stays as it is. */
+        UpdateAgent: {
+            name?: components["schemas"]["AgentName"];
+            connection?: components["schemas"]["UpdateAgentConnection"];
+            /** @description The most calls that the agent takes at once. `null` takes the limit away. */
+            maxConcurrentCalls?: components["schemas"]["AgentMaxConcurrentCalls"] | null;
+            /** @description Seconds of talk after which a call is hung up. `null` takes the limit away. */
+            maxCallSeconds?: components["schemas"]["AgentMaxCallSeconds"] | null;
+            knowledgeBaseIds?: components["schemas"]["AgentKnowledgeBaseIds"];
+            recording?: components["schemas"]["AgentRecording"];
+        };
+        /**
          * @description Webhook endpoint ID.
          * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
          */
@@ -5651,6 +5917,11 @@ export interface components {
          * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
          */
         RunIdParameter: components["schemas"]["RunId"];
+        /**
+         * @description ID of an agent.
+         * @example agent_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        AgentIdParameter: components["schemas"]["KeptAgentId"];
         /**
          * @description The webhook endpoint.
          * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
@@ -9285,6 +9556,236 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAgents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of agents. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The new agent. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAgent"];
+            };
+        };
+        responses: {
+            /** @description The agent and its secret. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentCreatedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description A knowledge base is not `ready`. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID of an agent.
+                 * @example agent_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                agentId: components["parameters"]["AgentIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID of an agent.
+                 * @example agent_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                agentId: components["parameters"]["AgentIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentDeletedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description Something uses the agent. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID of an agent.
+                 * @example agent_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                agentId: components["parameters"]["AgentIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description What to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateAgent"];
+            };
+        };
+        responses: {
+            /** @description The agent as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description A knowledge base is not `ready`. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

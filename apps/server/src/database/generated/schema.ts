@@ -2,6 +2,29 @@
 import type { Generated, JSONColumnType } from 'kysely';
 
 export interface Schema {
+  agent_knowledge_bases: {
+    workspace_id: string;
+    agent_id: string;
+    knowledge_base_id: string;
+    position: number;
+  };
+  agents: {
+    workspace_id: string;
+    id: string;
+    name: string;
+    connection_url: string;
+    connection_headers: string | null;
+    header_names: string[];
+    secret: string;
+    connect_at: 'answered' | 'ringing';
+    connect_timeout_seconds: number;
+    reconnect: boolean;
+    max_concurrent_calls: number | null;
+    max_call_seconds: number | null;
+    recording: boolean;
+    created_at: Date;
+    updated_at: Date;
+  };
   api_keys: {
     workspace_id: string;
     id: string;

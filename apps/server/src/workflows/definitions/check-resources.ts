@@ -27,10 +27,14 @@ const faults = (named: Named[], message: (value: string) => string | undefined):
   });
 
 /** The agents that the directory doesn't know. Asked outside of a transaction; throws `unavailable` if it can't be. */
-export async function checkAgents(agents: AgentDirectory, definition: Definition): Promise<ErrorDetail[]> {
+export async function checkAgents(
+  agents: AgentDirectory,
+  workspaceId: string,
+  definition: Definition,
+): Promise<ErrorDetail[]> {
   const named = namedIn(definition, 'call', 'agentId');
   const ids = [...new Set(named.map(({ value }) => value))];
-  const found = await Promise.all(ids.map((id) => agents.resolve(id)));
+  const found = await Promise.all(ids.map((id) => agents.resolve(id, workspaceId)));
   const known = new Set(ids.filter((_, index) => found[index]));
   return faults(named, (id) => (known.has(id) ? undefined : `There is no agent ${id}.`));
 }

@@ -25,7 +25,7 @@ export async function publishWorkflow(
     const { draft, draft_revision: revision } = await database.inWorkspace(workspaceId, (tx) =>
       readWorkflow(tx, workflowId),
     );
-    const found = [...checkDefinition(draft), ...(await checkAgents(agents, draft))];
+    const found = [...checkDefinition(draft), ...(await checkAgents(agents, workspaceId, draft))];
     const published = await database.inWorkspace(workspaceId, async (tx) => {
       const workflow = await lockWorkflow(tx, workflowId);
       // What was checked is no longer the draft.

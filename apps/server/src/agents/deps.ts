@@ -1,0 +1,12 @@
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Secrets } from '../database/secrets.ts';
+import type { HostGuard } from '../outbound-http/url-fault.ts';
+
+/** What agents need. */
+export interface AgentDeps {
+  database: Database;
+  clock: Clock;
+  secrets: Secrets;
+  guard: HostGuard;
+}
