@@ -6,7 +6,7 @@ import { type AuditEntry, audit } from '../../journal/record.ts';
 
 /**
  * Has runs of a workflow that sleep at a wait go on at once: those that hold one of the keys. Answers their keys. A run
- * that is due already, or was just woken, is not woken again.
+ * that is due already, or was just woken, is not woken again, also by a server whose clock is behind.
  */
 export async function wakeRuns(
   deps: { database: Database; clock: Clock; nudge: () => void },
@@ -28,7 +28,7 @@ export async function wakeRuns(
       ({ active_run }) => sql<{ concurrency_key: string }>`
         update workflow_runs set due_at = ${now}, wake_at = ${now}, revision = revision + 1, updated_at = ${now}
         where workspace_id = ${workspaceId} and workflow_id = ${workflowId} and id = ${active_run}
-          and status = 'waiting_schedule' and wake_at > ${now}
+          and status = 'waiting_schedule' and wake_at > greatest(${now}, updated_at)
         returning concurrency_key`,
     );
     const woken = await together(tx, updates);
