@@ -50,6 +50,18 @@ describe('judgeRecipients', () => {
     expect(rejected[0]).toMatchObject({ code: 'country_not_allowed', phoneNumber: '+14155550142' });
   });
 
+  it.each(['+19002341234', '+447012345678', '+8816123456789', '+870773111632', '+8821612345', '+979123456789'])(
+    'refuses %s, which costs more, unless such numbers are allowed, and says what they are',
+    (phoneNumber) => {
+      const { rejected } = judge([person({ phoneNumber })], { area: { countries: [], premiumRate: false } });
+      expect(rejected).toMatchObject([{ code: 'country_not_allowed' }]);
+      for (const kind of ['premium-rate', 'personal', 'satellite', 'international', 'premiumRateAllowed']) {
+        expect(rejected[0]!.error).toContain(kind);
+      }
+      expect(judge([person({ phoneNumber })]).contacts).toHaveLength(1);
+    },
+  );
+
   it('keeps the time zone that the recipient says; that of the number is known by the number', () => {
     const { contacts } = judge([
       person(),

@@ -1,5 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import { dialRefusal, type ReadNumber, readNumber } from '../calls/may-dial.ts';
+import { COUNTRY_NOT_ALLOWED, dialRefusal, type ReadNumber, readNumber } from '../calls/may-dial.ts';
 import type { BatchContact } from '../campaigns/insert-batch.ts';
 import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
 import { newUuid } from '../ids.ts';
@@ -24,7 +24,7 @@ const errors: Record<Exclude<Code, 'invalid_metadata'>, string> = {
   invalid_number: 'This is not a number that can be called. Write it in E.164 form, such as +14155550142.',
   duplicate: 'The number stands in this request before, and is called once.',
   do_not_call: 'This number is on the do-not-call list.',
-  country_not_allowed: 'No call may go to this country, or to premium-rate numbers in it.',
+  country_not_allowed: COUNTRY_NOT_ALLOWED,
 };
 
 /** The numbers of some recipients; nothing for what can't be called. */

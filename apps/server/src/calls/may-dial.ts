@@ -26,6 +26,12 @@ export type IsSimulated = (provider: string) => boolean | undefined;
 /** Why a person is not to be called, now or later. Batches and previews say it ahead, runs and claims when they dial. */
 export type Refusal = 'invalid_number' | 'do_not_call' | 'country_not_allowed';
 
+/** `country_not_allowed` in words, and what would let the call go. */
+export const COUNTRY_NOT_ALLOWED =
+  "Calls to this number are closed: its country is not among the allowedCountries of the workspace's limits or the " +
+  'allowedOutboundCountries of the number that calls; or it is a premium-rate number, or one that costs as much (a ' +
+  'personal number, a satellite or international network), which premiumRateAllowed of the limits opens.';
+
 /**
  * Why a number is refused, the first reason of it; nothing where it may be called.
  * @param toNumber E.164 without the plus

@@ -1,3 +1,4 @@
+import { COUNTRY_NOT_ALLOWED } from '../../calls/may-dial.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
 import {
   type RunCallAnswer,
@@ -27,7 +28,7 @@ const lacks: Record<RunCallObstacle, string> = {
   no_common_hour:
     'The callee may be in several time zones, and the calling windows are never open in all of them at once.',
   limit_reached: 'A limit of the workspace is reached.',
-  country_not_allowed: 'Calls to that country, or to premium-rate numbers in it, are not allowed.',
+  country_not_allowed: COUNTRY_NOT_ALLOWED,
   no_caller_id: 'There is no number that can place the call now.',
   already_on_a_call: 'The callee is on another call.',
 };
