@@ -29,7 +29,7 @@ import * as agents from '../../migrations/0026-agents.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
-const migrations = {
+export const migrations = {
   '0001-initial': initial,
   '0002-simulator': simulator,
   '0003-audit-log-index': auditLogIndex,
