@@ -1,5 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import { statsOf } from '../campaigns/campaign-stats.ts';
+import type { CampaignStats } from '../campaigns/campaign-stats.ts';
 import type { CampaignRow } from '../campaigns/shape-campaign.ts';
 import type { CampaignStatus } from '../database/schema.ts';
 import { toId } from '../ids.ts';
@@ -31,16 +31,14 @@ export const batchStatus = (status: CampaignStatus): BatchStatus =>
 /** What an answer shows of a batch beside its campaign. */
 interface Beside {
   rejectedCount: number;
-  /** Calls per second. */
-  pace: number;
-  now: Date;
+  stats: CampaignStats;
 }
 
 const field = <K extends string, V>(name: K, value: V | null) =>
   (value === null ? {} : { [name]: value }) as { [P in K]?: V };
 
 /** A batch as clients see it. */
-export function shapeBatch(row: CampaignRow, { rejectedCount, pace, now }: Beside): Batch {
+export function shapeBatch(row: CampaignRow, { rejectedCount, stats }: Beside): Batch {
   const cancelledAt = row.cancelled_at ?? row.stopped_at;
   return {
     batchId: toId('bat', row.id),
@@ -60,8 +58,8 @@ export function shapeBatch(row: CampaignRow, { rejectedCount, pace, now }: Besid
     maxConcurrency: row.max_concurrency,
     retryPolicy: row.retry_policy,
     acceptedCount: row.total_contacts,
-    rejectedCount: rejectedCount,
-    stats: statsOf(row, pace, now),
+    rejectedCount,
+    stats,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     ...field('cancelledAt', cancelledAt?.toISOString() ?? null),

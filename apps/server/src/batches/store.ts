@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { callsPerSecond } from '../campaigns/campaign-stats.ts';
+import { readStats } from '../campaigns/campaign-stats.ts';
 import type { CampaignRow } from '../campaigns/shape-campaign.ts';
 import { campaignPage, findCampaign } from '../campaigns/store.ts';
 import type { WorkspaceTx } from '../database/database.ts';
@@ -29,9 +29,8 @@ async function shaped(tx: WorkspaceTx, campaigns: CampaignRow[], now: Date): Pro
     where workspace_id = ${tx.workspaceId} and id = any(${campaigns.map(({ id }) => id)}::uuid[])`.execute(tx.db);
   const rejected = new Map(rows.map((row) => [row.id, row.rejected_count]));
   return Promise.all(
-    campaigns.map(async (campaign) => {
-      const pace = await callsPerSecond(tx, campaign, now);
-      return shapeBatch(campaign, { rejectedCount: rejected.get(campaign.id)!, pace, now });
-    }),
+    campaigns.map(async (campaign) =>
+      shapeBatch(campaign, { rejectedCount: rejected.get(campaign.id)!, stats: await readStats(tx, campaign, now) }),
+    ),
   );
 }

@@ -47,6 +47,8 @@ export interface HeldCall extends OwnedCall {
 export interface EndedCall extends OwnedCall {
   outcome: CallOutcome;
   endedAt: Date;
+  /** Whether it was taken back before its placement, by whoever asked for its end. */
+  neverPlaced?: true;
 }
 
 /** A call that no provider has heard of, and that therefore may be placed again. */

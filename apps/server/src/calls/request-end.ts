@@ -28,7 +28,8 @@ export async function requestEndOfCalls(
   const live = await sql`
     update calls c set end_requested_at = coalesce(end_requested_at, ${now})
     where ${open} returning id`.execute(tx.db);
-  const ended = takenBack.rows.map((row) => ({ ...toOwned(row), outcome: 'cancelled' as const, endedAt: now }));
+  const how = { outcome: 'cancelled', endedAt: now, neverPlaced: true } as const;
+  const ended = takenBack.rows.map((row) => ({ ...toOwned(row), ...how }));
   await owners.onCallsEnded(tx, ended, now);
   return ended.length + live.rows.length;
 }

@@ -10,10 +10,14 @@ import { relaneContacts } from './relane-contacts.ts';
 /** Entries that one transaction adds (engine.md, "Claims"). */
 const CHUNK_SIZE = 20_000;
 
-type AddingRow = Pick<
-  Row<'campaigns'>,
-  'adding_uploads' | 'adding_after_row' | 'total_contacts' | 'callee_time_zone' | 'relaning_after'
->;
+interface AddingRow
+  extends Pick<Row<'campaigns'>, 'adding_uploads' | 'adding_after_row' | 'callee_time_zone' | 'relaning_after'> {
+  /** Contacts that it has already. */
+  taken: number;
+}
+
+/** SQL for the contacts that a campaign has, in whichever state. */
+const taken = sql<number>`pending + waiting + in_flight + done + skipped`;
 
 /**
  * Adds the next chunk of a started campaign's contacts from its lists' entries; a number that is there already stays
@@ -45,7 +49,7 @@ async function addChunk(database: Database, { workspaceId, campaignId }: Campaig
       select pg_try_advisory_xact_lock(hashtextextended(${campaignId}, 0)) as locked`.execute(tx.db);
     if (!lock.rows[0]!.locked) return nothing;
     const campaign = await sql<AddingRow>`
-      select adding_uploads, adding_after_row, total_contacts, callee_time_zone, relaning_after
+      select adding_uploads, adding_after_row, callee_time_zone, relaning_after, ${taken} as taken
       from campaigns
       where workspace_id = ${workspaceId} and id = ${campaignId} and status in ('running', 'paused')
         and not contacts_added`.execute(tx.db);
@@ -89,14 +93,15 @@ async function addChunk(database: Database, { workspaceId, campaignId }: Campaig
     const uploadIsRead = entries.length < CHUNK_SIZE;
     const uploads = uploadIsRead ? row.adding_uploads.slice(1) : row.adding_uploads;
     const done = uploads.length === 0;
+    // The start has counted each entry of each list.
+    const total = done ? sql`${taken} + ${added}` : sql`total_contacts - ${entries.length - added}`;
     await sql`
-      update campaigns set
-        total_contacts = total_contacts + ${added}, pending = pending + ${added}, contacts_added = ${done},
+      update campaigns set total_contacts = ${total}, pending = pending + ${added}, contacts_added = ${done},
         adding_uploads = ${uploads}, adding_after_row = ${uploadIsRead ? 0 : entries.at(-1)!.row_number},
         next_claim_at = 'epoch', revision = revision + 1
       where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
     tx.tell(campaignId);
-    const isLarge = row.total_contacts + added >= CHUNK_SIZE;
-    return { more: !done, changesStatistics: isLarge && (done || row.total_contacts === 0) };
+    const isLarge = row.taken + added >= CHUNK_SIZE;
+    return { more: !done, changesStatistics: isLarge && (done || row.taken === 0) };
   });
 }

@@ -20,7 +20,6 @@ export type Counted = Pick<
   | 'in_flight'
   | 'done'
   | 'skipped'
-  | 'attempts'
   | 'conversions'
   | 'started_at'
   | 'end_date'
@@ -29,27 +28,43 @@ export type Counted = Pick<
   | CallOutcome
 >;
 
-/**
- * Calls placed per second over the last minute, or since the start. A faster campaign than some 16 a second is measured
- * over its last thousand calls, so that asking costs the same at any pace.
- */
-export async function callsPerSecond(tx: WorkspaceTx, campaign: CampaignRow, now: Date): Promise<number> {
-  const since = new Date(now.getTime() - PACE_MS);
-  if (campaign.started_at === null || campaign.attempts === 0) return 0;
-  if (campaign.ended_at !== null && campaign.ended_at <= since) return 0;
-  const { rows } = await sql<{ count: number; first: Date | null }>`
-    select count(*) as count, min(dialed_at) as first
-    from (select dialed_at from calls where workspace_id = ${tx.workspaceId} and campaign_id = ${campaign.id}
-      order by id desc limit ${sql.lit(PACE_CALLS)}) as latest
-    where dialed_at > ${since}`.execute(tx.db);
-  const { count, first } = rows[0]!;
-  if (first === null) return 0;
-  const start = count < PACE_CALLS ? Math.max(since.getTime(), campaign.started_at.getTime()) : first.getTime();
-  return round(count / Math.max(1, (now.getTime() - start) / 1000));
+/** What a campaign's row does not say. */
+interface Placed {
+  /** Calls placed so far. The row counts those too that were claimed and wait for their start. */
+  attempts: number;
+  /** Calls placed per second over the last minute, or since the start. */
+  pace: number;
 }
 
-/** A campaign's figures, from what its row counts. `pace` is in calls per second. */
-export function statsOf(campaign: Counted, pace: number, now: Date): CampaignStats {
+/**
+ * A campaign's figures. A faster campaign than some 16 calls a second is measured over its last thousand calls, so that
+ * asking costs the same at any pace.
+ */
+export async function readStats(tx: WorkspaceTx, campaign: CampaignRow, now: Date): Promise<CampaignStats> {
+  return statsOf(campaign, await readPlaced(tx, campaign, now), now);
+}
+
+async function readPlaced(tx: WorkspaceTx, campaign: CampaignRow, now: Date): Promise<Placed> {
+  const { id, started_at, ended_at, attempts } = campaign;
+  const since = new Date(now.getTime() - PACE_MS);
+  if (started_at === null || attempts === 0 || (ended_at && ended_at <= since)) return { attempts, pace: 0 };
+  const { rows } = await sql<{ attempts: number; count: number; first: Date | null }>`
+    select c.attempts - (select count(*) from (
+        select campaign_id from calls where workspace_id = ${tx.workspaceId} and ended_at is null and status = 'queued' offset 0)
+        as q where q.campaign_id = c.id)::int as attempts, latest.*
+    from campaigns c, (select count(*) as count, min(dialed_at) as first
+      from (select dialed_at from calls where workspace_id = ${tx.workspaceId} and campaign_id = ${id}
+        order by id desc limit ${sql.lit(PACE_CALLS)}) as l
+      where dialed_at > ${since}) as latest
+    where c.workspace_id = ${tx.workspaceId} and c.id = ${id}`.execute(tx.db);
+  const { count, first, ...placed } = rows[0] ?? { attempts, count: 0, first: null };
+  if (first === null) return { ...placed, pace: 0 };
+  const start = count < PACE_CALLS ? Math.max(since.getTime(), started_at.getTime()) : first.getTime();
+  return { ...placed, pace: round(count / Math.max(1, (now.getTime() - start) / 1000)) };
+}
+
+/** A campaign's figures, from what its row counts and what was placed. */
+export function statsOf(campaign: Counted, { attempts, pace }: Placed, now: Date): CampaignStats {
   const counts = callOutcomes.map((outcome) => [outcome, campaign[outcome]] as const);
   const ended = counts.reduce((sum, [, count]) => sum + count, 0);
   const end = estimatedEnd(campaign, ended, pace, now);
@@ -60,7 +75,7 @@ export function statsOf(campaign: Counted, pace: number, now: Date): CampaignSta
     dialing: campaign.in_flight,
     done: campaign.done,
     skipped: campaign.skipped,
-    attempts: campaign.attempts,
+    attempts,
     outcomes: Object.fromEntries(counts.filter(([, count]) => count > 0)),
     ...(ended > 0 && { answerRate: round(campaign.answered / ended) }),
     conversions: campaign.conversions,

@@ -48,7 +48,8 @@ export async function endContacts(tx: Tx, key: CampaignKey, calls: ContactCall<E
   tx.tell(campaignId);
   const inState = (state: string) => moved.filter((m) => m.state === state).length;
   await sql`
-    update campaigns set in_flight = in_flight - ${calls.length}, waiting = waiting + ${inState('waiting')},
+    update campaigns set in_flight = in_flight - ${calls.length},
+      attempts = attempts - ${calls.filter((call) => call.neverPlaced).length}, waiting = waiting + ${inState('waiting')},
       done = done + ${inState('done')}, skipped = skipped + ${inState('skipped')}, ${countOutcomes(calls)},
       next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
@@ -81,7 +82,7 @@ export async function returnContacts(
   tx.tell(campaignId);
   const pending = rows.filter((row) => row.state === 'pending').length;
   await sql`
-    update campaigns set in_flight = in_flight - ${calls.length}, attempts = attempts - ${calls.filter((call) => call.attemptTakenBack).length},
+    update campaigns set in_flight = in_flight - ${calls.length}, attempts = attempts - ${calls.length},
       pending = pending + ${pending}, waiting = waiting + ${rows.length - pending},
       next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);

@@ -10,6 +10,7 @@ const running: CampaignSituation = {
   endDate: null,
   dialingPaused: false,
   noCallerId: false,
+  limitedUntil: undefined,
   hours: { windows: ALWAYS, quiet: [], holidays: new Set() },
 };
 const fresh: ContactSituation = { state: 'pending', timezones: ['UTC'], nextAttemptAt: now, reason: null };
@@ -80,6 +81,18 @@ test('in the quiet hours of the workspace the reason is these, on a holiday that
     reason: 'holiday',
     nextAttemptAt: new Date('2026-11-21T00:00:00Z'),
   });
+});
+
+test('where a limit is reached the reason is that, and the next attempt is when it ends', () => {
+  const limitedUntil = new Date('2026-11-21T00:00:00Z');
+  expect(explain({ limitedUntil })).toEqual({ reason: 'limit_reached', nextAttemptAt: limitedUntil });
+  expect(explain({ limitedUntil: now })).toEqual({ reason: 'limit_reached', nextAttemptAt: now });
+  expect(explain({ limitedUntil }, retry)).toEqual({ reason: 'retry_later', nextAttemptAt: limitedUntil });
+  expect(explain({ limitedUntil: now }, retry)).toEqual({ reason: 'retry_later', nextAttemptAt: retry.nextAttemptAt });
+  const hours = { ...running.hours, windows: [{ days: EVERY_DAY, start: 540, end: 660 }] };
+  const opens = new Date('2026-11-21T09:00:00Z');
+  expect(explain({ hours, limitedUntil })).toEqual({ reason: 'outside_window', nextAttemptAt: opens });
+  expect(explain({ dialingPaused: true, limitedUntil }).reason).toBe('dialing_paused');
 });
 
 test('there is no next attempt from the end date on', () => {

@@ -14,6 +14,8 @@ export interface CampaignSituation {
   dialingPaused: boolean;
   /** Whether neither its number nor any of its pool can place calls. */
   noCallerId: boolean;
+  /** Until when at least a limit of the campaign, its pool or its workspace lets nobody be called. */
+  limitedUntil: Date | undefined;
   hours: CallingHours;
 }
 
@@ -99,9 +101,11 @@ export function contactExplainer(campaign: CampaignSituation, now: Date): (conta
     if (hasEnded(campaign.status)) return { reason: ofCampaign! };
 
     const isDue = nextAttemptAt <= now;
-    const why = ofCampaign ?? (isDue ? (closedNow(timezones) ?? stored) : (stored ?? 'retry_later'));
+    const held = campaign.limitedUntil ? 'limit_reached' : stored;
+    const why = ofCampaign ?? (isDue ? (closedNow(timezones) ?? held) : (stored ?? 'retry_later'));
     if (why === 'no_common_hour') return { reason: why };
-    const next = firstOpen(timezones, isDue ? now : nextAttemptAt);
+    const from = [now, nextAttemptAt, campaign.limitedUntil ?? now].reduce((a, b) => (a > b ? a : b));
+    const next = firstOpen(timezones, from);
     return {
       ...(why && { reason: why }),
       ...(!(campaign.endDate && next >= campaign.endDate) && { nextAttemptAt: next }),

@@ -32,7 +32,7 @@ interface ContactRow {
   values: (string | null)[];
   columns: string[];
   state: ContactState;
-  attempt: number;
+  attempts: number;
   lane: number;
   next_attempt_at: Date;
   last_outcome: CallOutcome | null;
@@ -50,7 +50,7 @@ const counters = {
 } as const satisfies Record<ContactState, keyof CampaignRow>;
 
 const countOf = (campaign: CampaignRow, state: ContactState | undefined): number =>
-  state === undefined ? campaign.total_contacts : campaign[counters[state]];
+  (state === undefined ? Object.values(counters) : [counters[state]]).reduce((sum, name) => sum + campaign[name], 0);
 
 /** A page of a campaign's contacts, each with why it is not called where it is not. */
 export async function contactPage(
@@ -74,11 +74,12 @@ export async function contactPage(
     search: ['c.name', "'+' || c.phone_number::text"],
     order: ['c.id'],
     around: (contacts) => sql`
-      select c.id, c.phone_number, c.name, c."values", l.columns, c.state, c.attempt, c.lane, c.next_attempt_at,
-        c.last_outcome, c.reason,
-        array(select k.id::text from calls k
-          where k.workspace_id = ${tx.workspaceId} and k.contact_id = c.id order by k.attempt) as rooms
+      select c.id, c.phone_number, c.name, c."values", l.columns, c.state, c.lane, c.next_attempt_at,
+        c.last_outcome, c.reason, k.attempts, k.rooms
       from (${contacts}) as c
+      cross join lateral (select coalesce(array_agg(id::text order by attempt), '{}') as rooms,
+        count(*) filter (where dialed_at is not null and (status <> 'cancelled' or ended_by <> 'error')) as attempts
+        from calls where workspace_id = ${tx.workspaceId} and contact_id = c.id) as k
       join contact_lists l on l.workspace_id = c.workspace_id and l.id = c.list_id
       order by c.id ${direction}`,
     ...(reason === undefined && query.searchText === undefined && { totalCount: countOf(campaign, state) }),
@@ -97,7 +98,7 @@ export async function contactPage(
       ...(row.name !== null && { name: row.name }),
       variables: callVariables(row.columns, row.values, null),
       state: row.state,
-      attempts: row.attempt,
+      attempts: row.attempts,
       ...(row.last_outcome && { lastOutcome: row.last_outcome }),
       ...(nextAttemptAt && { nextAttemptAt: nextAttemptAt.toISOString() }),
       ...(why && { reason: why }),
@@ -131,9 +132,10 @@ function hasReason(
   if (ofCampaign !== undefined) return ofCampaign === reason ? sql`(${kept} or ${isLeft})` : kept.$castTo<boolean>();
   const closed = [...zones].map(([lane, zone]) => ({ lane, why: whyClosed(situation.hours, zone, now) }));
   const lanes = (why: string | undefined) => closed.filter((c) => c.why === why).map(({ lane }) => lane);
+  const held = situation.limitedUntil ? sql.lit('limit_reached' satisfies ContactReason) : sql`c.reason`;
   const isDue = sql`c.next_attempt_at <= ${now}`;
   return sql`(${kept} or (${isLeft} and case
     when not ${isDue} then coalesce(c.reason, 'retry_later') = ${reason}
     when c.lane = any(${lanes(reason)}::smallint[]) then true
-    else c.lane = any(${lanes(undefined)}::smallint[]) and c.reason = ${reason} end))`;
+    else c.lane = any(${lanes(undefined)}::smallint[]) and ${held} = ${reason} end))`;
 }

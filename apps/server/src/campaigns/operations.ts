@@ -4,7 +4,7 @@ import type { Handlers, RequestContext } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
 import { notFound } from '../service-error.ts';
-import { callsPerSecond, statsOf } from './campaign-stats.ts';
+import { readStats } from './campaign-stats.ts';
 import { createCampaign } from './create-campaign.ts';
 import { deleteCampaign } from './delete-campaign.ts';
 import type { CampaignDeps } from './deps.ts';
@@ -83,12 +83,7 @@ export function campaignOperations(deps: CampaignDeps) {
       return ok(pageAnswer(page, found, (contact) => contact));
     },
     getCampaignStats: async ({ path }, { workspaceId }) =>
-      ok(
-        await existing(workspaceId, path.id, async (campaign, tx) => {
-          const now = clock.now();
-          return statsOf(campaign, await callsPerSecond(tx, campaign, now), now);
-        }),
-      ),
+      ok(await existing(workspaceId, path.id, (campaign, tx) => readStats(tx, campaign, clock.now()))),
     streamCampaignEvents: async ({ path, headers }, { workspaceId, signal }) => {
       const reader = { workspaceId, lastEventId: headers['Last-Event-ID'], signal };
       const stream = await streamCampaignEvents(deps, fromId(path.id), reader);

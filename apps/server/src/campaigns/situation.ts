@@ -1,8 +1,12 @@
+import { sql } from 'kysely';
+import type { QuietHoursRow } from '../calls/quiet-hours.ts';
+import { nextUtcDay } from '../clock.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { notFound } from '../service-error.ts';
+import { type CallLimits, leftOfLimits, type UsedOfLimits, usedOfLimits } from '../workspace/limits.ts';
 import type { CampaignSituation } from './explain-contact.ts';
 import { callingHours } from './lanes.ts';
-import { hasCaller } from './preview/preview-callers.ts';
+import { whyNoCaller } from './preview/preview-callers.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 
 /** What a workspace says about the calls of a campaign. */
@@ -12,21 +16,45 @@ export interface Situation extends CampaignSituation {
 
 /** What decides whether and when a campaign's contacts are called, from a time on. */
 export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow, at: Date): Promise<Situation> {
-  const workspace = await tx.db
-    .selectFrom('workspaces')
-    .select(['quiet_hours_start', 'quiet_hours_end', 'quiet_windows', 'holidays'])
-    .select(['dialing_paused_at', 'allowed_countries', 'premium_rate_allowed'])
-    .where('id', '=', tx.workspaceId)
-    .executeTakeFirst();
+  const { rows } = await sql<WorkspaceRow>`
+    select w.quiet_hours_start, w.quiet_hours_end, w.quiet_windows, w.holidays, w.dialing_paused_at, w.allowed_countries,
+      w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day, w.max_attempts_per_person_per_day,
+      ${usedOfLimits(at)}
+    from workspaces w where w.id = ${tx.workspaceId}`.execute(tx.db);
+  const [workspace] = rows;
   if (!workspace) throw notFound();
+  const noCaller = await whyNoCaller(tx, campaign, at);
+  const isFull = noCaller === 'limit_reached' || isAtOwnLimit(campaign);
   return {
     status: campaign.status,
     targetCallCount: campaign.target_call_count,
     answered: campaign.answered,
     endDate: campaign.end_date,
     dialingPaused: workspace.dialing_paused_at !== null,
-    noCallerId: !(await hasCaller(tx, campaign, at)),
+    noCallerId: noCaller === 'no_caller_id',
+    limitedUntil: limitedUntil(campaign, leftOfLimits(workspace, workspace), isFull, at),
     hours: callingHours(campaign, workspace),
     workspace,
   };
+}
+
+type WorkspaceRow = Situation['workspace'] &
+  QuietHoursRow &
+  CallLimits &
+  UsedOfLimits & { dialing_paused_at: Date | null };
+
+/** Whether a campaign has as many calls up as it may, or as can still be answered. */
+const isAtOwnLimit = ({ in_flight, max_concurrency, target_call_count, answered }: CampaignRow): boolean =>
+  in_flight >= max_concurrency || (target_call_count !== null && answered + in_flight >= target_call_count);
+
+/** Until when at least a limit lets nobody be called: the day's, the pace, or one of calls at the same time. */
+function limitedUntil(
+  { calls_per_second, next_start_at }: CampaignRow,
+  left: { now: number; today: number },
+  isFull: boolean,
+  at: Date,
+): Date | undefined {
+  if (left.today <= 0) return nextUtcDay(at);
+  if (calls_per_second !== null && next_start_at > at) return next_start_at;
+  return isFull || left.now <= 0 ? at : undefined;
 }

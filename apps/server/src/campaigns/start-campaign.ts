@@ -58,12 +58,18 @@ async function schedule(tx: WorkspaceTx, campaignId: string, now: Date): Promise
   );
 }
 
-/** From here `claiming.ts` goes on: it adds the contacts of these uploads, and claims them. */
+/**
+ * From here `claiming.ts` goes on: it adds the contacts of these uploads, and claims them. Until then all entries of the
+ * lists are counted, also those of a number that stands in several lists.
+ */
 async function beginDialing(tx: WorkspaceTx, campaignId: string, now: Date): Promise<void> {
   const uploads = await contactUploads(tx, campaignId);
   await sql`
     update campaigns set status = 'running', started_at = ${now}, updated_at = ${now}, revision = revision + 1,
-      next_claim_at = 'epoch', contacts_added = false, adding_uploads = ${uploads}, adding_after_row = 0
+      next_claim_at = 'epoch', contacts_added = false, adding_uploads = ${uploads}, adding_after_row = 0,
+      total_contacts = (select coalesce(sum(l.total_entries), 0) from campaign_lists cl
+        join contact_lists l on l.workspace_id = cl.workspace_id and l.id = cl.list_id
+        where cl.workspace_id = ${tx.workspaceId} and cl.campaign_id = ${campaignId} and cl.role = 'contacts')
     where workspace_id = ${tx.workspaceId} and id = ${campaignId} and status in ${from(campaignTransitions, 'running', 'draft', 'scheduled')}`.execute(
     tx.db,
   );

@@ -1,7 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import type { StreamFrame } from '../http/handler.ts';
 import { follow, type StreamReader } from '../journal/follow.ts';
-import { callsPerSecond, statsOf } from './campaign-stats.ts';
+import { readStats } from './campaign-stats.ts';
 import type { CampaignDeps } from './deps.ts';
 import { hasEnded } from './explain-contact.ts';
 import { shapeCampaign } from './shape-campaign.ts';
@@ -13,8 +13,8 @@ type CampaignEvent = components['schemas']['CampaignEvent'];
 const APART_MS = 500;
 
 /**
- * The events of a campaign: snapshots of what it has come to, until it has ended. Nothing where the client has seen the
- * last one. Throws `not_found`.
+ * The events of a campaign: each status that it has come to since the one that the client has seen last, and snapshots of its
+ * figures between them, until it has ended. Nothing where the client has seen the last one. Throws `not_found`.
  */
 export const streamCampaignEvents = (
   deps: CampaignDeps,
@@ -28,10 +28,10 @@ export const streamCampaignEvents = (
       read: (tx) => findCampaign(tx, campaignId),
       type: ({ status }) => `campaign.${status}` satisfies CampaignEvent['eventType'],
       data: async (campaign, tx) => {
-        const now = deps.clock.now();
-        const stats = statsOf(campaign, await callsPerSecond(tx, campaign, now), now);
+        const stats = await readStats(tx, campaign, deps.clock.now());
         return { campaign: shapeCampaign(campaign), stats } satisfies CampaignEvent['data'];
       },
+      past: (campaign, now) => ({ ...now, campaign }),
       isFinal: ({ status }) => hasEnded(status),
       snapshots: { apartMs: APART_MS, type: 'campaign.progress' satisfies CampaignEvent['eventType'] },
     },

@@ -21,8 +21,10 @@ export interface Followed<Row extends { revision: number }> {
   isAtRest?(row: Row): boolean;
   /** What is sent of an event where that is more than what was recorded. */
   asSent?(event: StreamEvent): Promise<StreamEvent>;
-  /** Where it is told as it is, and not event by event: how far apart at least, and by which type while its state's is the same. */
+  /** Where it changes without events too: it is told as it is then, by this type, so far apart at least. */
   snapshots?: { apartMs: number; type: string };
+  /** The data of an event that was recorded, told beside the data of the present state; by default what was recorded. */
+  past?(recorded: object, now: object): object;
 }
 
 /** What a frame holds. */
@@ -61,32 +63,34 @@ export async function follow<Row extends { revision: number }>(
   return deps.database.inWorkspace(reader.workspaceId, async (tx) => {
     const row = await followed.read(tx);
     if (!row) throw notFound();
-    if (seen === undefined || seen > row.revision) return frames(deps, followed, reader, undefined, undefined);
+    if (seen === undefined || seen > row.revision) return frames(deps, followed, reader, undefined);
     if (seen === row.revision && followed.isFinal(row)) return undefined;
-    const isKept = followed.snapshots || seen === row.revision || (await keepsSince(tx, followed.id, seen));
-    const hasMissed = followed.snapshots && (await eventsAfter(tx, followed.id, seen, 1)).length > 0;
-    return frames(deps, followed, reader, isKept ? seen : undefined, hasMissed ? undefined : followed.type(row));
+    const isKept = seen === row.revision || (await keepsSince(tx, followed.id, seen));
+    return frames(deps, followed, reader, isKept ? seen : undefined);
   });
 }
 
-/** @param told the type of the state that the client knows */
 async function* frames<Row extends { revision: number }>(
   { database, notifications }: FollowDeps,
   followed: Followed<Row>,
   { workspaceId, signal }: StreamReader,
   seen: number | undefined,
-  told: string | undefined,
 ): AsyncGenerator<StreamFrame> {
   const { id, snapshots, isAtRest = followed.isFinal } = followed;
   let after = seen;
-  let type = told;
 
+  const stateNow = async (type: string, row: Row, tx: WorkspaceTx): Promise<RecordedEvent[]> => [
+    { revision: row.revision, type, data: await followed.data(row, tx) },
+  ];
   const eventsOf = async (row: Row, tx: WorkspaceTx): Promise<RecordedEvent[]> => {
-    if (after !== undefined && row.revision <= after) return [];
-    if (after !== undefined && !snapshots) return eventsAfter(tx, id, after);
-    const isSame = snapshots && followed.type(row) === type;
-    type = followed.type(row);
-    return [{ revision: row.revision, type: isSame ? snapshots.type : type, data: await followed.data(row, tx) }];
+    if (after === undefined) return stateNow(followed.type(row), row, tx);
+    if (row.revision <= after) return [];
+    const recorded = await eventsAfter(tx, id, after);
+    if (snapshots && recorded.length === 0) return stateNow(snapshots.type, row, tx);
+    const { past } = followed;
+    if (!past || recorded.length === 0) return recorded;
+    const now = await followed.data(row, tx);
+    return recorded.map((event) => ({ ...event, data: past(event.data, now) }));
   };
 
   for await (const _ of ticks(notifications, id, signal)) {

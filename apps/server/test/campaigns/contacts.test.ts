@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addContacts } from '../../src/campaigns/add-contacts.ts';
+import { readStats } from '../../src/campaigns/campaign-stats.ts';
 import { createCampaign } from '../../src/campaigns/create-campaign.ts';
 import type { ContactReason } from '../../src/campaigns/explain-contact.ts';
 import { type ContactQuery, contactPage } from '../../src/campaigns/list-contacts.ts';
@@ -12,7 +13,8 @@ import type { WorkspaceTx } from '../../src/database/database.ts';
 import { fromId, toId } from '../../src/ids.ts';
 import { byTest } from '../by-test.ts';
 import { type SeededEntry, seedList } from '../seed/list.ts';
-import { seedRow } from '../seed/rows.ts';
+import { seedPool } from '../seed/pool.ts';
+import { type Given, seedRow } from '../seed/rows.ts';
 import { seedNumber, seedWorkspace, setKillSwitch } from '../seed/workspace.ts';
 import { testClock } from '../test-clock.ts';
 import { campaignDeps } from './campaign-deps.ts';
@@ -44,14 +46,19 @@ async function seed(
   const input = { name: 'x', agentId: 'a', fromNumber, lists: used, ...given } as Input;
   const campaign = await createCampaign(under.deps, workspaceId, input, byTest);
   const id = fromId(campaign.id);
+  const begin = () => startCampaign(under.deps, workspaceId, id, byTest(campaign.id));
+  const add = () => addContacts(under.database, { workspaceId, campaignId: id }, noon);
   const inTx = <T>(act: (tx: WorkspaceTx) => Promise<T>) => under.database.inWorkspace(workspaceId, act);
   return {
     workspaceId,
     id,
+    begin,
+    add,
     start: async () => {
-      await startCampaign(under.deps, workspaceId, id, byTest(campaign.id));
-      while (await addContacts(under.database, { workspaceId, campaignId: id }, noon));
+      await begin();
+      while (await add());
     },
+    stats: () => inTx(async (tx) => readStats(tx, (await findCampaign(tx, id))!, noon)),
     move: (name: Parameters<typeof moveCampaign>[3]) =>
       moveCampaign(under.deps, workspaceId, id, name, byTest(campaign.id)),
     /** Changes contacts, or the campaign's counters. */
@@ -139,9 +146,9 @@ describe('contacts', () => {
       attempt: number,
       at: string,
     ) => `insert into calls (workspace_id, id, status, outcome, direction, simulated, from_number, to_number, agent_id,
-        phone_number_id, campaign_id, contact_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
+        phone_number_id, campaign_id, contact_id, attempt, start_at, dialed_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
       select c.workspace_id, '00000000-0000-0000-0000-00000000000${9 - attempt}', 'failed', 'busy', 'outbound', true, 1, c.phone_number, 'a', n.id, c.campaign_id, c.id,
-        ${attempt}, '${at}', '${at}', 1, 1, '${at}', '${at}'
+        ${attempt}, '${at}', '${at}', '${at}', 1, 1, '${at}', '${at}'
       from campaign_contacts c join phone_numbers n on n.workspace_id = c.workspace_id where c.campaign_id = $id`;
     await campaign.write(call(1, '2026-11-20'));
     await campaign.write(call(2, '2026-11-20'));
@@ -149,6 +156,44 @@ describe('contacts', () => {
     expect((await campaign.contacts()).items).toMatchObject([
       { attempts: 2, lastOutcome: 'busy', roomIds: [`room_${'8'.padStart(32, '0')}`, `room_${'7'.padStart(32, '0')}`] },
     ]);
+  });
+
+  test('are counted in the answer of the start: all of one list, and of several each once when they are taken', async () => {
+    const one = await seed([{ entries: numbers(3) }, { entries: numbers(2), role: 'dnd' }]);
+    expect((await one.begin()).totalContacts).toBe(3);
+    expect((await one.contacts()).totalCount).toBe(0);
+    const two = await seed([{ entries: numbers(3) }, { entries: numbers(4) }]);
+    expect((await two.begin()).totalContacts).toBe(7);
+    const totals = [];
+    for (let more = true; more; ) {
+      more = await two.add();
+      totals.push((await two.stats()).totalContacts);
+    }
+    expect(totals).toEqual([7, 4]);
+    expect((await two.contacts()).totalCount).toBe(4);
+  });
+
+  test('count as called when their call is placed, not when it waits for its start or never reached a provider', async () => {
+    const campaign = await seed([{ entries: numbers(3) }]);
+    await campaign.start();
+    const { items } = await campaign.contacts();
+    const call = (at: number, given: Given<'calls'>) =>
+      seedRow(under.database, 'calls', {
+        workspace_id: campaign.workspaceId,
+        campaign_id: campaign.id,
+        contact_id: fromId(items[at]!.id),
+        to_number: Number(items[at]!.phoneNumber.slice(1)),
+        direction: 'outbound',
+        ...given,
+      });
+    const dialed = { dialed_at: noon, attempt: 1 };
+    await call(0, { status: 'dialing', ...dialed });
+    await call(1, { status: 'queued', attempt: 1 });
+    await call(2, { status: 'cancelled', outcome: 'cancelled', ended_by: 'error', ended_at: noon, ...dialed });
+    await campaign.write(`update campaign_contacts set state = 'dialing', attempt = 1 where campaign_id = $id`);
+    await campaign.write(`update campaigns set pending = 0, in_flight = 3, attempts = 2 where id = $id`);
+    expect((await campaign.stats()).attempts).toBe(1);
+    expect((await campaign.contacts()).items.map(({ attempts }) => attempts)).toEqual([1, 0, 0]);
   });
 
   test('filtered by a reason are those that are given it, in every situation', async () => {
@@ -207,6 +252,69 @@ describe('contacts', () => {
     expect(await compare()).toEqual(new Set([...kept, 'campaign_ended']));
     await campaign.write(`update campaigns set answered = 1 where id = $id`);
     expect(await compare()).toEqual(new Set([...kept, 'target_reached']));
+  });
+});
+
+describe('who is not called now', () => {
+  /** The reasons that contacts are given, filtered by each as well. */
+  async function reasonsOf(campaign: Awaited<ReturnType<typeof seed>>) {
+    const { items } = await campaign.contacts();
+    const reasons = [...new Set(items.map(({ reason }) => reason))];
+    for (const reason of reasons) {
+      const { totalCount } = await campaign.contacts({ reason });
+      expect(totalCount).toBe(items.filter((item) => item.reason === reason).length);
+    }
+    return { reasons, next: items.map(({ nextAttemptAt }) => nextAttemptAt) };
+  }
+
+  test("is told of the day's limit, and that the next day is the earliest", async () => {
+    const campaign = await seed([{ entries: numbers(3) }]);
+    await campaign.start();
+    expect((await reasonsOf(campaign)).reasons).toEqual([undefined]);
+    await campaign.write(`update workspaces set max_calls_per_day = 5`);
+    await campaign.write(
+      `insert into workspace_usage (workspace_id, day, calls) values ('${campaign.workspaceId}', '2026-11-20', 5)`,
+    );
+    const tomorrow = '2026-11-21T00:00:00.000Z';
+    expect(await reasonsOf(campaign)).toEqual({
+      reasons: ['limit_reached'],
+      next: [tomorrow, tomorrow, tomorrow],
+    });
+    expect((await campaign.preview()).sample[0]).toMatchObject({ reason: 'limit_reached', nextAttemptAt: tomorrow });
+  });
+
+  test.each([
+    ['max_concurrency', `update campaigns set in_flight = 10, max_concurrency = 10 where id = $id`],
+    [
+      'the answers that it wants',
+      `update campaigns set in_flight = 2, answered = 3, target_call_count = 5 where id = $id`,
+    ],
+    ['the pace', `update campaigns set calls_per_second = 1, next_start_at = '2026-11-20T12:00:01Z' where id = $id`],
+  ])('is told of a limit of the campaign: %s', async (_, full) => {
+    const campaign = await seed([{ entries: numbers(1) }]);
+    await campaign.start();
+    await campaign.write(full);
+    const { reasons, next } = await reasonsOf(campaign);
+    expect(reasons).toEqual(['limit_reached']);
+    expect(next[0]).toBe(full.includes('next_start_at') ? '2026-11-20T12:00:01.000Z' : noon.toISOString());
+  });
+
+  test("is told of calls that are up: the workspace's, or those of each number of the pool", async () => {
+    const campaign = await seed([{ entries: numbers(1) }]);
+    await campaign.start();
+    const { poolId, memberIds } = await seedPool(under.database, campaign.workspaceId, [{}], {
+      max_concurrent_per_number: 1,
+    });
+    const call = { workspace_id: campaign.workspaceId, phone_number_id: memberIds[0]!, to_number: 14155550999 };
+    await seedRow(under.database, 'calls', { ...call, from_number: 1, direction: 'outbound' });
+    expect((await reasonsOf(campaign)).reasons).toEqual([undefined]);
+    await campaign.write(`update workspaces set max_concurrent_calls = 1`);
+    expect((await reasonsOf(campaign)).reasons).toEqual(['limit_reached']);
+    await campaign.write(`update workspaces set max_concurrent_calls = null`);
+    await campaign.write(`update campaigns set phone_number_id = null, number_pool_id = '${poolId}' where id = $id`);
+    expect((await reasonsOf(campaign)).reasons).toEqual(['limit_reached']);
+    await campaign.write(`update phone_numbers set provider = 'sip', trunk_valid = false`);
+    expect((await reasonsOf(campaign)).reasons).toEqual(['no_caller_id']);
   });
 });
 

@@ -84,14 +84,52 @@ test('the stream begins with the state, tells each status, and ends with the las
     expect(event).toMatchObject({
       eventId,
       eventType: type,
-      data: { campaign: { id: toId('cmp', id) }, stats: { totalContacts: 0 } },
+      data: { campaign: { id: toId('cmp', id) }, stats: { totalContacts: 1 } },
     });
     expect(`campaign.${event.data.campaign.status}`).toBe(type);
   }
   expect((await follow(id, stream.seen.at(-1)!.id)).isOver).toBe(true);
   const again = await follow(id, stream.seen[0]!.id);
   await again.reading;
-  expect(again.types()).toEqual(['campaign.stopped']);
+  expect(again.types()).toEqual(['campaign.paused', 'campaign.stopped']);
+  expect(again.seen.map(({ event }) => event.data.campaign)).toEqual(
+    stream.seen.slice(1).map(({ event }) => event.data.campaign),
+  );
+});
+
+test('every status is shown, however fast they follow, in their order among the figures', async () => {
+  const id = await start();
+  const stream = await follow(id);
+  await until(stream.types).toHaveLength(1);
+  const first = stream.seen[0]!;
+  await progress(id);
+  for (const name of ['pause', 'resume', 'pause', 'resume'] as const) await move(id, name);
+  await progress(id);
+  const statuses = ['paused', 'running', 'paused', 'running'];
+  await until(() => stream.types().filter((type) => type !== 'campaign.progress')).toEqual(
+    ['running', ...statuses].map((status) => `campaign.${status}`),
+  );
+  await until(() => stream.types().at(-1)).toBe('campaign.progress');
+  stream.end();
+  const ids = stream.seen.map(({ id: eventId }) => Number(eventId));
+  expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
+
+  const again = await follow(id, first.id);
+  await until(again.types).toEqual([...statuses.map((status) => `campaign.${status}`), 'campaign.progress']);
+  for (const { event, type } of again.seen.slice(0, -1)) expect(`campaign.${event.data.campaign.status}`).toBe(type);
+  again.end();
+});
+
+test('where the events are gone, the state is sent', async () => {
+  const id = await start();
+  const { seen, end } = await follow(id);
+  await until(() => seen.length).toBe(1);
+  end();
+  await move(id, 'pause');
+  await under.database.inEngine(({ db }) => sql`delete from events where resource_id = ${id}`.execute(db));
+  const again = await follow(id, seen[0]!.id);
+  await until(again.types).toEqual(['campaign.paused']);
+  again.end();
 });
 
 test('progress comes at most twice a second, however much happens, and its last state is not lost', async () => {

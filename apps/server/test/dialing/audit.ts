@@ -46,7 +46,7 @@ export async function countersOf(database: Database, campaignId: string) {
   const counted: Record<string, number> = {
     total_contacts: states.reduce((sum, { n }) => sum + n, 0),
     in_flight: calls.filter((call) => call.ended_at === null).length,
-    attempts: calls.length,
+    attempts: calls.filter(wasPlaced).length,
   };
   for (const state of ['pending', 'waiting', 'done', 'skipped']) counted[state] = inState(state);
   for (const outcome of callOutcomes) {

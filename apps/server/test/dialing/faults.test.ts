@@ -74,7 +74,7 @@ test.concurrent('where the request is lost, nothing happens until the provider s
     expect(await dialedWrongly(database)).toEqual([]);
     const { kept, counted } = await countersOf(database, campaignId);
     expect(kept).toEqual(counted);
-    expect(kept).toMatchObject({ attempts: 80, answered: 60, done: 60, cancelled: 0 });
+    expect(kept).toMatchObject({ attempts: 60, answered: 60, done: 60, cancelled: 0 });
     const again = (await contactsOf(database, campaignId)).filter((contact) => contact.attempt === 2);
     expect(again).toHaveLength(20);
     for (const contact of again) expect(contact.tries).toBe(1);

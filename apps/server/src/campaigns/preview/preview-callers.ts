@@ -45,12 +45,18 @@ export async function previewCallers(
   };
 }
 
-/** Whether a campaign's number, or a number of its pool, can place calls at a time. */
-export async function hasCaller(tx: WorkspaceTx, campaign: CallerRow, at: Date): Promise<boolean> {
+/** Why a campaign calls from none of its numbers at a time: none can place calls, or all that can have as many up as they may. */
+export async function whyNoCaller(
+  tx: WorkspaceTx,
+  campaign: CallerRow,
+  at: Date,
+): Promise<'no_caller_id' | 'limit_reached' | undefined> {
   const { number_pool_id: poolId } = campaign;
-  if (poolId === null) return (await readyNumber(tx, campaign)) !== undefined;
-  const freeAt = await poolFreeAt(tx, { workspaceId: tx.workspaceId, poolId, now: at, providers });
-  return freeAt !== undefined && freeAt <= at;
+  if (poolId === null) return (await readyNumber(tx, campaign)) ? undefined : 'no_caller_id';
+  const query = { workspaceId: tx.workspaceId, poolId, now: at, providers };
+  const freeAt = await poolFreeAt(tx, query);
+  if (!freeAt || freeAt > at) return 'no_caller_id';
+  return (await readCandidates(tx, { ...query, most: 1 })).length > 0 ? undefined : 'limit_reached';
 }
 
 /** The campaign's number, if it can place calls now. */
