@@ -35,7 +35,7 @@ const servers: Record<Kind, () => Promise<Server>> = {
         trustProxy: false,
         draining: new AbortController().signal,
         notReady: async () => undefined,
-        warnings: () => [],
+        warnings: async () => [],
       }),
     ),
   express: async () => {

@@ -144,7 +144,12 @@ export async function compose(parts: Parts): Promise<Composition> {
         trustProxy: config.trustProxy,
         draining: parts.draining,
         notReady: parts.notReady,
-        warnings: () => [...services.restoreGuard.warnings(), ...[parts.machine.fault() ?? []].flat()],
+        warnings: async () => [
+          ...services.restoreGuard.warnings(),
+          ...[parts.machine.fault() ?? []].flat(),
+          ...parts.database.faults(),
+          ...(await objects.faults()),
+        ],
         outside,
         ...(overrides.onAnswer && { onAnswer: overrides.onAnswer }),
       }),
@@ -349,7 +354,10 @@ function simulated({ config, database, overrides }: Parts): ReadonlyMap<string, 
 const RETENTION_MS = 600_000;
 
 /** S3 where a bucket is configured, else a folder of the data directory. */
-async function openObjects({ config, clock, publicUrl }: Parts, key: Buffer): Promise<S3ObjectStore | DiskObjectStore> {
+async function openObjects(
+  { config, clock, log, publicUrl }: Parts,
+  key: Buffer,
+): Promise<S3ObjectStore | DiskObjectStore> {
   const bucket = await openBucket(config);
   if (bucket) return bucket;
   return openDiskObjectStore({
@@ -357,6 +365,7 @@ async function openObjects({ config, clock, publicUrl }: Parts, key: Buffer): Pr
     secret: createHmac('sha256', key).update('signed object URLs').digest('hex'),
     baseUrl: () => publicUrl,
     clock,
+    log,
   });
 }
 

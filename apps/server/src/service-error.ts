@@ -27,6 +27,16 @@ export class ServiceError extends Error {
   }
 }
 
+/** Seconds after which a client may try again where a disk is full: somebody has to make room. */
+const ROOM_SECONDS = '30';
+
+/** The `unavailable` of a disk, or a quota, that is full. @param what has no room left, as a client may read it */
+export const noRoom = (what: string, cause: unknown): ServiceError =>
+  new ServiceError('unavailable', `${what} has no room left. Try again later.`, {
+    headers: { 'Retry-After': ROOM_SECONDS },
+    cause,
+  });
+
 /**
  * The one `not_found`, the same for what another workspace has and for what never was (decisions.md, "Everywhere").
  * @param path where the request names it, if in its body: `/body/fromNumber`

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Connection } from './connection.ts';
-import { isLockTimeout, isRetriable, isStalePlan, tookTooLong, translated } from './errors.ts';
+import { isDiskFull, isLockTimeout, isRetriable, isStalePlan, tookTooLong, translated } from './errors.ts';
 import type { Schema } from './schema.ts';
 import { inOneWrite } from './together.ts';
 import { bindToClient } from './transaction-driver.ts';
@@ -58,6 +58,8 @@ export interface Database {
   inHotLoop<T>(fn: (tx: EngineTx) => Promise<T>): Promise<T>;
   /** Calls `listener`, which must not throw, with what transactions told of, after their commit. */
   onTold(listener: (topic: string) => void): void;
+  /** What an operator should know of it, a line each. */
+  faults(): string[];
   readonly connection: Connection;
   readonly pool: pg.Pool;
   close(): Promise<void>;
@@ -81,6 +83,9 @@ const RETRIES = 3;
 const LIMITS = { idle_in_transaction_session_timeout: 3000, lock_timeout: 2500, statement_timeout: 30_000 };
 /** After so long, in milliseconds, a transaction of a workspace that was kept from a lock does not begin to wait again. */
 const WAITS_MS = 4000;
+
+/** So long after its last word a full disk is told of, in milliseconds: a server writes all the time. */
+const FULL_MS = 60_000;
 
 const beginEngine = `begin; set local trunkline.engine = 'on'; set local statement_timeout = 0`;
 
@@ -124,6 +129,13 @@ export function openDatabase(options: { connection: Connection; poolSize: number
   pool.on('error', (error) => options.log.warn({ reason: error.message }, 'an idle database connection was lost'));
   pool.on('connect', (client) => client.on('error', () => {}));
 
+  let fullAt = Number.NEGATIVE_INFINITY;
+  const isFull = () => performance.now() - fullAt < FULL_MS;
+  const noteFull = (error: unknown) => {
+    if (!isFull()) options.log.error({ err: error }, "the database's disk is full");
+    fullAt = performance.now();
+  };
+
   let onTold = (_topic: string) => {};
 
   const inTransaction = async <T>(begin: Begin, fn: (tx: Tx) => Promise<T>, waitsMs: number): Promise<T> => {
@@ -135,6 +147,7 @@ export function openDatabase(options: { connection: Connection; poolSize: number
         for (const topic of told) onTold(topic);
         return result;
       } catch (error) {
+        if (isDiskFull(error)) noteFull(error);
         if (isLockTimeout(error) && performance.now() - began < waitsMs) continue;
         if (attempt === RETRIES || !isRetriable(error)) throw error;
         await sleep(2 ** attempt * (5 + Math.random() * 15));
@@ -172,6 +185,7 @@ export function openDatabase(options: { connection: Connection; poolSize: number
     onTold: (listener) => {
       onTold = listener;
     },
+    faults: () => (isFull() ? ["the database's disk is full: nothing can be written"] : []),
     connection: options.connection,
     pool,
     close: () => pool.end(),

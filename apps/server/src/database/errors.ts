@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ServiceError } from '../service-error.ts';
+import { noRoom, ServiceError } from '../service-error.ts';
 
 /** Whether running the whole transaction again may succeed: deadlock, serialization failure, a plan made stale by a migration. */
 export function isRetriable(error: unknown): boolean {
@@ -24,8 +24,13 @@ export function tookTooLong(error: unknown): unknown {
   return new ServiceError('unavailable', 'The database takes too long right now. Try again.', { cause: error });
 }
 
-/** What the driver threw, with a lost or refused connection turned into `unavailable`. */
+/** Whether a statement failed since the database's disk is full. */
+export const isDiskFull = (error: unknown): boolean =>
+  hasCode(error, '53100') || (error instanceof ServiceError && hasCode(error.cause, '53100'));
+
+/** What the driver threw, with a lost or refused connection and a full disk turned into `unavailable`. */
 export function translated(error: unknown): unknown {
+  if (isDiskFull(error)) return noRoom('The database', error);
   if (!isConnectionLost(error)) return error;
   return new ServiceError('unavailable', 'The database cannot be reached right now. Try again.', { cause: error });
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Handler, Router } from 'express';
+import { Gauge } from 'prom-client';
 import type { Metrics } from './metrics.ts';
 
 /** The files of the contract that the server shows. */
@@ -33,10 +34,18 @@ const DOCS_POLICY = [
 ].join('; ');
 
 /** What an operator should know of a server that can take requests, a line each. */
-export type Warnings = () => string[];
+export type Warnings = () => Promise<string[]>;
 
 export function outsideRoutes(files: ContractFiles, metrics: Metrics, notReady: NotReady, warnings: Warnings): Router {
   const router = Router();
+  new Gauge({
+    name: 'trunkline_warnings',
+    help: 'How many lines /readyz has besides ok: what an operator should look at.',
+    registers: [metrics.registry],
+    async collect() {
+      this.set((await warnings()).length);
+    },
+  });
   router.get('/', (_request, response) => response.redirect('/docs'));
   router.get('/docs', sendFile(files.docs, 'text/html; charset=utf-8', { 'Content-Security-Policy': DOCS_POLICY }));
   router.get('/openapi.json', sendFile(files.json, 'application/json'));
@@ -49,7 +58,7 @@ export function outsideRoutes(files: ContractFiles, metrics: Metrics, notReady: 
     response
       .status(reason ? 503 : 200)
       .type('text/plain')
-      .send(`${reason ?? ['ok', ...warnings()].join('\n')}\n`);
+      .send(`${reason ?? ['ok', ...(await warnings())].join('\n')}\n`);
   });
   router.get('/metrics', async (_request, response) => {
     response.set('Content-Type', metrics.registry.contentType).send(await metrics.registry.metrics());

@@ -2,8 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
-import { atMost, checkFileName, checkKey, ObjectMissing, type ObjectStat, type ObjectStore } from './object-store.ts';
+import { ServiceError } from '../service-error.ts';
+import {
+  atMost,
+  checkFileName,
+  checkKey,
+  ObjectMissing,
+  type ObjectStat,
+  type ObjectStore,
+  translatedWrite,
+} from './object-store.ts';
 import { type Grant, grantQuery, readGrant } from './signature.ts';
 
 /** A store on disk, whose signed URLs `objectsRouter` serves. */
@@ -21,8 +31,10 @@ export interface DiskOptions {
   /** The address at which clients reach the server, without a slash at its end. */
   baseUrl: () => string;
   clock: Clock;
+  log: Logger;
 }
 
+const NOT_THERE = 'The place of files is not there right now. Try again later.';
 const ABANDONED_AFTER_MS = 24 * 3600 * 1000;
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
@@ -30,6 +42,16 @@ const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   await handle.sync().finally(() => handle.close());
+}
+
+/** The disk that a folder is on, or would be made on. */
+async function diskOf(folder: string): Promise<number> {
+  const found = await stat(folder).catch(unlessMissing);
+  return found ? found.dev : diskOf(dirname(folder));
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error;
 }
 
 /** Removes what writes that a crash cut short have left. */
@@ -46,10 +68,12 @@ async function removeAbandoned(incoming: string): Promise<void> {
  * which fails where the key is taken: so the first complete write wins, in whichever process.
  */
 export async function openDiskObjectStore(options: DiskOptions): Promise<DiskObjectStore> {
-  const { directory, secret, clock } = options;
+  const { directory, secret, clock, log } = options;
   const incoming = join(directory, '.incoming');
   await mkdir(incoming, { recursive: true, mode: 0o700 });
   await removeAbandoned(incoming);
+  const disk = await diskOf(incoming);
+  let isFull = false;
 
   const pathOf = (key: string) => {
     checkKey(key);
@@ -58,21 +82,34 @@ export async function openDiskObjectStore(options: DiskOptions): Promise<DiskObj
   const urlOf = (grant: Grant) => `${options.baseUrl()}/objects/${grant.key}${grantQuery(secret, grant)}`;
   const expiry = (seconds: number) => Math.ceil(clock.now().getTime() / 1000) + seconds;
 
-  async function statOf(key: string): Promise<ObjectStat | undefined> {
-    try {
-      const found = await stat(pathOf(key));
-      return found.isFile() ? { sizeBytes: found.size, storedAt: found.mtime } : undefined;
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
-      throw error;
-    }
+  /**
+   * Makes the folder again where it has vanished; not where the disk that it was on is gone, which would hide what is
+   * written meanwhile once it is back.
+   */
+  async function ensureFolder(): Promise<void> {
+    if (await stat(incoming).catch(unlessMissing)) return;
+    if ((await diskOf(incoming)) !== disk) throw new ServiceError('unavailable', NOT_THERE);
+    await mkdir(incoming, { recursive: true, mode: 0o700 });
+    log.error({ directory }, 'the folder of files had vanished, with all that was in it; it was made again');
   }
+
+  async function statOf(key: string): Promise<ObjectStat | undefined> {
+    const found = await stat(pathOf(key)).catch(unlessMissing);
+    if (!found) await ensureFolder();
+    return found?.isFile() ? { sizeBytes: found.size, storedAt: found.mtime } : undefined;
+  }
+
+  const noteFull = (error: unknown) => {
+    if (!isFull) log.error({ err: error, directory }, 'a file could not be stored: its disk is full');
+    isFull = true;
+  };
 
   async function put(key: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<boolean> {
     const path = pathOf(key);
     const temporary = join(incoming, randomUUID());
-    const file = await open(temporary, 'wx', 0o600);
     try {
+      await ensureFolder();
+      const file = await open(temporary, 'wx', 0o600);
       try {
         await file.writeFile(atMost(content, maxBytes));
         await file.sync();
@@ -82,10 +119,14 @@ export async function openDiskObjectStore(options: DiskOptions): Promise<DiskObj
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await link(temporary, path);
       await syncDirectory(dirname(path));
+      isFull = false;
       return true;
     } catch (error) {
       if (codeOf(error) === 'EEXIST') return false;
-      throw error;
+      const translated = translatedWrite(error);
+      if (translated !== error) noteFull(error);
+      // It vanished meanwhile; the next write makes it again.
+      throw codeOf(error) === 'ENOENT' ? new ServiceError('unavailable', NOT_THERE, { cause: error }) : translated;
     } finally {
       await rm(temporary, { force: true });
     }
@@ -99,7 +140,15 @@ export async function openDiskObjectStore(options: DiskOptions): Promise<DiskObj
       if (!(await statOf(key))) throw new ObjectMissing(key);
       return createReadStream(pathOf(key));
     },
+    faults: async () => {
+      const fault = await ensureFolder().then(
+        () => [],
+        () => ['the folder of files is not there, or can not be used'],
+      );
+      return isFull ? [...fault, 'the last file could not be stored: its disk is full'] : fault;
+    },
     async delete(key) {
+      await ensureFolder();
       await rm(pathOf(key), { force: true });
     },
     async uploadUrl(key, { contentType, maxBytes, expiresInSeconds }) {

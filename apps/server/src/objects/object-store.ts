@@ -1,3 +1,5 @@
+import { noRoom } from '../service-error.ts';
+
 /** What is known of a stored object without reading it. */
 export interface ObjectStat {
   sizeBytes: number;
@@ -19,7 +21,7 @@ export interface ObjectStore {
    * Writes an object from a stream.
    * @param maxBytes the cap; past it, nothing is stored
    * @returns whether this write was the first; `false` means that the key held an object already
-   * @throws ObjectTooLarge past the cap, and whatever the stream throws
+   * @throws ObjectTooLarge past the cap; `unavailable` where there is no room left; and whatever the stream throws
    */
   put(key: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<boolean>;
   /** Reads an object. @throws ObjectMissing */
@@ -44,6 +46,8 @@ export interface ObjectStore {
     key: string,
     options: { fileName: string; contentType: string; expiresInSeconds: number },
   ): Promise<string>;
+  /** What an operator should know of it, a line each. */
+  faults(): Promise<string[]>;
   /** Whether a finished upload is told of at once (`onStored` of the router); otherwise `stat` has to be polled. */
   readonly tellsOfUploads: boolean;
 }
@@ -67,6 +71,12 @@ export function checkKey(key: string): void {
 /** Holds the name of a download to what needs no quoting in a header. @throws TypeError */
 export function checkFileName(fileName: string): void {
   if (!FILE_NAME.test(fileName)) throw new TypeError(`Not a download name: ${JSON.stringify(fileName)}`);
+}
+
+/** What writing a file failed with, with a disk or a quota that is full turned into `unavailable`. */
+export function translatedWrite(error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT' ? noRoom('The place of files', error) : error;
 }
 
 /** Passes content on until it is over the cap. @throws ObjectTooLarge */

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { atMost, checkFileName, checkKey, ObjectMissing, type ObjectStore } from './object-store.ts';
+import { atMost, checkFileName, checkKey, ObjectMissing, type ObjectStore, translatedWrite } from './object-store.ts';
 
 /** Which bucket, and how to reach it. */
 export interface S3Options {
@@ -55,8 +55,8 @@ export async function openS3ObjectStore(options: S3Options): Promise<S3ObjectSto
   async function put(key: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<boolean> {
     const place = at(key);
     const temporary = join(tmpdir(), `trunkline-${randomUUID()}`);
-    const file = await open(temporary, 'wx', 0o600);
     try {
+      const file = await open(temporary, 'wx', 0o600);
       await file.writeFile(atMost(content, maxBytes)).finally(() => file.close());
       const { size } = await stat(temporary);
       const Body = size <= IN_MEMORY_BYTES ? await readFile(temporary) : createReadStream(temporary);
@@ -64,7 +64,7 @@ export async function openS3ObjectStore(options: S3Options): Promise<S3ObjectSto
       return true;
     } catch (error) {
       if (isTaken(error)) return false;
-      throw error;
+      throw translatedWrite(error);
     } finally {
       await rm(temporary, { force: true });
     }
@@ -72,6 +72,7 @@ export async function openS3ObjectStore(options: S3Options): Promise<S3ObjectSto
 
   return {
     tellsOfUploads: false,
+    faults: async () => [],
     put,
     async replace(key, text) {
       await client.send(new s3.PutObjectCommand({ ...at(key), Body: text }));

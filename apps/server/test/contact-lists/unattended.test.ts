@@ -43,7 +43,7 @@ beforeAll(async () => {
   notifications = openNotifications({ connection, log });
   const { clock, database } = server;
   const directory = path.join(dataDir, 'objects');
-  const disk = await openDiskObjectStore({ directory, secret: 'another', baseUrl: () => server.url, clock });
+  const disk = await openDiskObjectStore({ directory, secret: 'another', baseUrl: () => server.url, clock, log });
   const objects = { ...disk, tellsOfUploads: false };
   deps = { database, notifications, jobs, objects, clock, log, limits: DEFAULT_READ_LIMITS };
 });

@@ -29,7 +29,7 @@ export async function startEdge(
     trustProxy: false,
     draining: new AbortController().signal,
     notReady: async () => undefined,
-    warnings: () => [],
+    warnings: async () => [],
     ...options,
     contract: (options.contract ?? loadContract()) as ContractDocument,
     handlers: (options.handlers ?? {}) as AppOptions['handlers'],

@@ -26,8 +26,8 @@ beforeAll(async () => {
   server = await startTestServer({ config: { dataDir } });
   const { clock, database } = server;
   const directory = path.join(dataDir, 'objects');
-  const objects = await openDiskObjectStore({ directory, secret: 'x', baseUrl: () => server.url, clock });
   const log = pino({ level: 'silent' });
+  const objects = await openDiskObjectStore({ directory, secret: 'x', baseUrl: () => server.url, clock, log });
   const jobs = await openJobs({ connection: database.connection, log });
   deps = { database, objects, clock, jobs, log, maxBytes: 1 };
 });

@@ -1,14 +1,19 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import express from 'express';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DiskObjectStore, openDiskObjectStore } from '../../src/objects/disk.ts';
+import { translatedWrite } from '../../src/objects/object-store.ts';
 import { objectsRouter } from '../../src/objects/router.ts';
+import { mayMount, mount, unmount } from './mount.ts';
 import { freshKey, objectStoreSuite } from './object-store-suite.ts';
 
+const log = pino({ level: 'silent' });
 let directory: string;
 let server: Server;
 let store: DiskObjectStore;
@@ -18,7 +23,7 @@ const stored: string[] = [];
 let failing = false;
 
 const open = () =>
-  openDiskObjectStore({ directory, secret: 'a secret', baseUrl: () => baseUrl, clock: { now: () => now } });
+  openDiskObjectStore({ directory, secret: 'a secret', baseUrl: () => baseUrl, clock: { now: () => now }, log });
 
 beforeAll(async () => {
   directory = join(await mkdtemp(join(tmpdir(), 'trunkline-objects-')), 'objects');
@@ -172,5 +177,41 @@ describe('signed URLs of the disk store', () => {
     await open();
     expect(await readdir(join(directory, '.incoming'))).toEqual(['young']);
     await rm(young!);
+  });
+});
+
+describe('the folder of the disk store', () => {
+  it('is made again where it vanished', async () => {
+    await rm(directory, { recursive: true });
+    const { url } = await store.uploadUrl(freshKey(), options);
+    expect((await send(url, { body: 'x' })).status).toBe(200);
+    await rm(directory, { recursive: true });
+    expect(await store.faults()).toEqual([]);
+    expect(await readdir(directory)).toEqual(['.incoming']);
+  });
+
+  it.runIf(mayMount)('is not made on another disk where its own is gone', async () => {
+    await mount(directory, '1m');
+    const mounted = await open();
+    await unmount(directory);
+    await rm(directory, { recursive: true });
+    expect(await mounted.faults()).toEqual(['the folder of files is not there, or can not be used']);
+    const key = freshKey();
+    for (const act of [
+      () => mounted.put(key, Readable.from(['x']), 9),
+      () => mounted.get(key),
+      () => mounted.delete(key),
+    ])
+      await expect(act()).rejects.toMatchObject({ code: 'unavailable' });
+    await mkdir(join(directory, '.incoming'), { recursive: true });
+    expect(await mounted.faults()).toEqual([]);
+  });
+
+  it.each(['ENOSPC', 'EDQUOT'])('that is full, by %s, is unavailable', (code) => {
+    const headers = { 'Retry-After': '30' };
+    expect(translatedWrite(Object.assign(new Error('write'), { code }))).toMatchObject({
+      code: 'unavailable',
+      headers,
+    });
   });
 });

@@ -5788,7 +5788,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The server is starting, draining, or without its database. Try again after `Retry-After` seconds. */
+        /** @description The server is starting, draining or without its database, or a disk is full. Try again after `Retry-After` seconds. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
