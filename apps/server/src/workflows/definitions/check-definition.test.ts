@@ -77,6 +77,11 @@ test.each<[object, string[]]>([
   [{ ...ring, numberPoolId: 'pool_x' }, ['fromNumber: Give exactly one of fromNumber and numberPoolId.']],
   [{ ...call, numberPoolId: 'pool_x', to: '+14155550142' }, []],
   [{ ...ring, to: '4155550142' }, ['to: Give a phone number in E.164 form, such as +14155550100, or a template.']],
+  ...['Mars/Olympus', '+02:00', '{{timezone}}', 'Europe/Berlin ', 'CET/Berlin'].map((timezone): [object, string[]] => [
+    { ...ring, timezone },
+    ['timezone: There is no such time zone. Give an IANA name such as Europe/Berlin.'],
+  ]),
+  [{ ...ring, timezone: 'europe/berlin' }, []],
   [{ ...wait, until: '{{at}}' }, ['seconds: Give exactly one of seconds and until.']],
   [
     { ...wait, seconds: undefined, until: '2026-02-30T00:00:00Z' },
