@@ -16,9 +16,9 @@ import { callOperations } from './calls/operations.ts';
 import { callStore } from './calls/store.ts';
 import { createSwitchboard } from './calls/switchboard.ts';
 import type { CampaignKey } from './campaigns/campaign.ts';
+import { changeHoursOfWorkspace } from './campaigns/change-hours.ts';
 import { createClaiming } from './campaigns/claiming.ts';
 import { countConversions } from './campaigns/count-conversions.ts';
-import { forgetWindows } from './campaigns/lanes.ts';
 import { campaignOperations } from './campaigns/operations.ts';
 import { campaignCallDetails, campaignCallOwner } from './campaigns/own-calls.ts';
 import { recordEngineMove } from './campaigns/record-campaign.ts';
@@ -322,7 +322,7 @@ function handlersOf(
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
     ...callOperations({ database, clock, calls, countConversions, endCall }),
     ...workflowOperations({ database, agents, clock }),
-    ...workspaceOperations({ database, clock, secrets, onHoursChanged: forgetWindows }),
+    ...workspaceOperations({ database, clock, secrets, onHoursChanged: changeHoursOfWorkspace }),
     ...apiKeyOperations({ database, clock }),
     ...auditLogOperations(database),
     ...agentOperations({ database, clock, secrets, guard }),

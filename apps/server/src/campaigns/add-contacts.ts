@@ -56,7 +56,8 @@ async function addChunk(database: Database, { workspaceId, campaignId }: Campaig
     const row = campaign.rows[0];
     if (!row) return nothing;
     if (row.relaning_after !== null) {
-      await relaneContacts(tx, { workspaceId, campaignId }, row.callee_time_zone, row.relaning_after);
+      const terms = { rule: row.callee_time_zone, after: row.relaning_after, now };
+      await relaneContacts(tx, { workspaceId, campaignId }, terms);
       return { more: true, changesStatistics: false };
     }
 

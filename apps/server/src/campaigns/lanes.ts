@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type CallingHours, neverOpenTogether, nextCallingWindow, type WeeklyWindow } from '../calls/calling-hours.ts';
 import { closedHours, type QuietHoursRow } from '../calls/quiet-hours.ts';
 import { type ContactZones, zonesKey } from '../calls/zones-of-contact.ts';
-import type { EngineTx, Tx, WorkspaceTx } from '../database/database.ts';
+import type { EngineTx, Tx } from '../database/database.ts';
 
 /** A set of time zones of a campaign's contacts, with its current or next window. */
 export interface Lane {
@@ -97,15 +97,4 @@ export async function lanesOf(
     select lane, timezones, is_own as "isOwn" from campaign_lanes
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId}`.execute(tx.db);
   return new Map(rows.map((row) => [zonesKey(row), row.lane]));
-}
-
-/** Has the windows of all of the workspace's campaigns computed anew, after its quiet hours or holidays have changed. */
-export async function forgetWindows({ db, workspaceId }: WorkspaceTx): Promise<void> {
-  await sql`
-    with active as (select id from campaigns
-      where workspace_id = ${workspaceId} and status in ('scheduled', 'running', 'paused')
-      order by id for no key update)
-    update campaigns c set next_claim_at = 'epoch' from active
-    where c.workspace_id = ${workspaceId} and c.id = active.id`.execute(db);
-  await sql`update campaign_lanes set closes_at = 'epoch' where workspace_id = ${workspaceId}`.execute(db);
 }

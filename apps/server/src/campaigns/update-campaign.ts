@@ -1,7 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { sql, type Updateable } from 'kysely';
 import { EVERY_DAY } from '../calls/calling-hours.ts';
-import type { WorkspaceTx } from '../database/database.ts';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
@@ -15,8 +14,8 @@ import {
   settingsFaults,
   windowFaults,
 } from './campaign-settings.ts';
+import { changeHoursOfCampaign } from './change-hours.ts';
 import type { CampaignDeps } from './deps.ts';
-import { FIRST_CONTACT } from './relane-contacts.ts';
 import { type Campaign, type CampaignRow, shapeCampaign } from './shape-campaign.ts';
 import { findCampaign, lockCampaign } from './store.ts';
 
@@ -67,10 +66,6 @@ export async function updateCampaign(
       change.phone_number_id = await phoneNumberId(tx, input.fromNumber);
       change.number_pool_id = null;
     }
-    const newZones = change.callee_time_zone ?? campaign.callee_time_zone;
-    if (campaign.status === 'paused' && newZones !== campaign.callee_time_zone) {
-      Object.assign(change, { contacts_added: false, relaning_after: FIRST_CONTACT });
-    }
     await tx.db
       .updateTable('campaigns')
       .set({ ...change, updated_at: now, revision: sql`revision + 1`, next_claim_at: sql`'epoch'` })
@@ -78,8 +73,9 @@ export async function updateCampaign(
       .where('id', '=', campaignId)
       .execute();
     if (input.lists) await setLists(tx, campaignId, input.lists);
-    if (campaign.status === 'paused' && hours.some((name) => change[name] !== undefined)) {
-      await forgetWindows(tx, campaignId);
+    const newZones = (change.callee_time_zone ?? campaign.callee_time_zone) !== campaign.callee_time_zone;
+    if (campaign.status === 'paused' && (newZones || hours.some((name) => change[name] !== undefined))) {
+      await changeHoursOfCampaign(tx, campaignId, { newZones });
     }
     tx.tell(campaignId);
     await audit(tx, actor, now);
@@ -146,14 +142,4 @@ function scheduleChange({ callingWindows, scheduleStart, scheduleEnd, scheduleDa
     schedule_days: scheduleDays === null ? [...EVERY_DAY] : scheduleDays?.toSorted(),
     calling_windows: isShort ? null : callingWindows,
   };
-}
-
-/** The next claim computes the windows anew. */
-async function forgetWindows(tx: WorkspaceTx, campaignId: string): Promise<void> {
-  await tx.db
-    .updateTable('campaign_lanes')
-    .set({ opens_at: sql`'epoch'`, closes_at: sql`'epoch'` })
-    .where('workspace_id', '=', tx.workspaceId)
-    .where('campaign_id', '=', campaignId)
-    .execute();
 }

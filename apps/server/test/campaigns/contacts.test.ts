@@ -2,6 +2,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addContacts } from '../../src/campaigns/add-contacts.ts';
 import { readStats } from '../../src/campaigns/campaign-stats.ts';
+import { changeHoursOfWorkspace } from '../../src/campaigns/change-hours.ts';
+import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
 import { createCampaign } from '../../src/campaigns/create-campaign.ts';
 import type { ContactReason } from '../../src/campaigns/explain-contact.ts';
 import { type ContactQuery, contactPage } from '../../src/campaigns/list-contacts.ts';
@@ -9,6 +11,7 @@ import { moveCampaign } from '../../src/campaigns/move-campaign.ts';
 import { previewCampaign } from '../../src/campaigns/preview/preview-campaign.ts';
 import { startCampaign } from '../../src/campaigns/start-campaign.ts';
 import { findCampaign } from '../../src/campaigns/store.ts';
+import { updateCampaign } from '../../src/campaigns/update-campaign.ts';
 import type { WorkspaceTx } from '../../src/database/database.ts';
 import { fromId, toId } from '../../src/ids.ts';
 import { byTest } from '../by-test.ts';
@@ -59,6 +62,15 @@ async function seed(
       while (await add());
     },
     stats: () => inTx(async (tx) => readStats(tx, (await findCampaign(tx, id))!, noon)),
+    /** The numbers that a claim calls. */
+    claim: async (now: Date) => {
+      const { id: serverId } = await seedRow(under.database, 'servers');
+      const terms = { serverId, free: 50, now, isSimulated: () => true };
+      const { calls } = await claimContacts(under.database, { workspaceId, campaignId: id }, terms, async () => {});
+      return calls.map(({ toNumber }) => toNumber);
+    },
+    update: (input: Parameters<typeof updateCampaign>[3]) =>
+      updateCampaign(under.deps, workspaceId, id, input, byTest(campaign.id)),
     move: (name: Parameters<typeof moveCampaign>[3]) =>
       moveCampaign(under.deps, workspaceId, id, name, byTest(campaign.id)),
     /** Changes contacts, or the campaign's counters. */
@@ -315,6 +327,97 @@ describe('who is not called now', () => {
     expect((await reasonsOf(campaign)).reasons).toEqual(['limit_reached']);
     await campaign.write(`update phone_numbers set provider = 'sip', trunk_valid = false`);
     expect((await reasonsOf(campaign)).reasons).toEqual(['no_caller_id']);
+  });
+});
+
+describe('new hours of a campaign that has begun', () => {
+  const dakota = (count: number) => numbers(count, 16055550100);
+  const at = (time: string) => new Date(`2026-11-20T${time}Z`);
+
+  /** Central or Mountain time: no hour from nine to ten is common to both. One more is known to be in UTC. */
+  async function leftOut() {
+    const campaign = await seed([{ entries: [...dakota(2), { phone_number: 14155550101, timezone: 'UTC' }] }], {
+      scheduleStart: 540,
+      scheduleEnd: 600,
+    });
+    expect(await campaign.preview()).toMatchObject({ callable: 1, leftOut: { no_common_hour: 2 } });
+    await campaign.start();
+    expect(await campaign.claim(noon)).toEqual([]);
+    expect(await campaign.stats()).toMatchObject({ pending: 1, skipped: 2 });
+    expect(await campaign.preview()).toMatchObject({ callable: 1, leftOut: { no_common_hour: 2 } });
+    return campaign;
+  }
+
+  test('call whom no hour was common for, where one is now', async () => {
+    const campaign = await leftOut();
+    await campaign.move('pause');
+    await campaign.update({ scheduleEnd: 1020 });
+    while (await campaign.add());
+    expect(await campaign.stats()).toMatchObject({ pending: 3, skipped: 0 });
+    await campaign.move('resume');
+    expect(await campaign.claim(at('15:59:59'))).toEqual([14155550101]);
+    expect((await campaign.claim(at('16:00:00'))).toSorted()).toEqual([16055550100, 16055550101]);
+    expect(await campaign.stats()).toMatchObject({ pending: 0, dialing: 3, skipped: 0 });
+  });
+
+  test('leave them out again where none is, and nobody else out', async () => {
+    const campaign = await leftOut();
+    await campaign.move('pause');
+    await campaign.update({ scheduleEnd: 599 });
+    expect(await campaign.preview()).toMatchObject({ callable: 1, leftOut: { no_common_hour: 2 } });
+    while (await campaign.add());
+    expect(await campaign.stats()).toMatchObject({ pending: 3, skipped: 0 });
+    expect(await campaign.preview()).toMatchObject({ callable: 1, leftOut: { no_common_hour: 2 } });
+    await campaign.move('resume');
+    expect(await campaign.claim(noon)).toEqual([]);
+    expect(await campaign.stats()).toMatchObject({ pending: 1, skipped: 2 });
+  });
+
+  test('may be those of the workspace, also while it runs, and another calleeTimeZone', async () => {
+    const quiet = async (campaign: Awaited<ReturnType<typeof seed>>, windows: unknown[]) => {
+      await campaign.write(`update workspaces set quiet_windows = '${JSON.stringify(windows)}'`);
+      await under.database.inWorkspace(campaign.workspaceId, changeHoursOfWorkspace);
+    };
+    const campaign = await seed(
+      [{ entries: dakota(1) }, { entries: [{ phone_number: 14155550101, timezone: 'UTC' }] }],
+      {
+        scheduleStart: 540,
+        scheduleEnd: 660,
+      },
+    );
+    const everyDay = [1, 2, 3, 4, 5, 6, 7];
+    await quiet(campaign, [{ days: everyDay, start: 600, end: 660 }]);
+    await campaign.start();
+    expect(await campaign.claim(noon)).toEqual([]);
+    expect(await campaign.stats()).toMatchObject({ skipped: 1, pending: 1 });
+    await quiet(campaign, []);
+    while (await campaign.add());
+    expect(await campaign.claim(at('16:00:00'))).toEqual([16055550100]);
+
+    const other = await leftOut();
+    await other.move('pause');
+    await other.update({ calleeTimeZone: 'campaign', timezone: 'America/Denver' });
+    while (await other.add());
+    await other.move('resume');
+    expect((await other.claim(at('16:30:00'))).toSorted()).toEqual([16055550100, 16055550101]);
+  });
+
+  test('hold for a campaign that is resumed before its contacts have come to their new lanes', async () => {
+    const campaign = await seed([{ entries: numbers(2, 18085550100) }], {
+      timezone: 'America/New_York',
+      calleeTimeZone: 'campaign',
+      scheduleStart: 540,
+      scheduleEnd: 1020,
+    });
+    await campaign.start();
+    await campaign.move('pause');
+    await campaign.update({ calleeTimeZone: 'strictest' });
+    await campaign.move('resume');
+    expect(await campaign.claim(at('15:00:00'))).toEqual([]);
+    while (await campaign.add());
+    expect(await campaign.claim(at('15:00:01'))).toEqual([]);
+    expect(await campaign.stats()).toMatchObject({ pending: 2 });
+    expect((await campaign.claim(at('19:00:00'))).toSorted()).toEqual([18085550100, 18085550101]);
   });
 });
 

@@ -40,8 +40,9 @@ export async function countWhoIsLeft(tx: WorkspaceTx, scope: PreviewScope): Prom
 /** The numbers of a campaign that are to be called, each once. */
 function numbersLeft(tx: WorkspaceTx, { campaign, uploads }: PreviewScope) {
   if (!uploads) {
-    return sql`select phone_number, false as has_zone from campaign_contacts
-      where workspace_id = ${tx.workspaceId} and campaign_id = ${campaign.id} and state in ('pending', 'waiting')`;
+    return sql`select c.phone_number, l.is_own as has_zone from campaign_contacts c
+      join campaign_lanes l on l.workspace_id = c.workspace_id and l.campaign_id = c.campaign_id and l.lane = c.lane
+      where c.workspace_id = ${tx.workspaceId} and c.campaign_id = ${campaign.id} and c.state in ('pending', 'waiting')`;
   }
   const entries = sql`from contact_list_entries
     where workspace_id = ${tx.workspaceId} and upload_id = any(${uploads}::uuid[])`;
@@ -85,9 +86,8 @@ async function countRefused(tx: WorkspaceTx, scope: PreviewScope) {
   });
 }
 
-/** Of contacts that are still to be added: the others are left out by the first claim. `known` keeps the answer of each set. */
-function noCommonHour({ uploads, campaign, situation, at }: PreviewScope, number: number, known: Map<string, boolean>) {
-  if (!uploads) return undefined;
+/** `known` keeps the answer of each set of time zones. */
+function noCommonHour({ campaign, situation, at }: PreviewScope, number: number, known: Map<string, boolean>) {
   const { timezones } = zonesOfContact(campaign.callee_time_zone, null, number);
   const key = timezones.join();
   if (!known.has(key)) known.set(key, whyClosed(situation.hours, timezones, at) === 'no_common_hour');
