@@ -18,7 +18,7 @@ const MOST_RANKED = 400;
 const MOST_COUNTED = 4 * MOST_RANKED;
 const BYTES_PER_PASSAGE = 1000;
 /** How many passages tell, more or less, how common words are in a knowledge base. */
-const SAMPLED = 200;
+const SAMPLED = 50;
 /** Of a long query, the longest words: they are the rarest, as a rule. */
 const MOST_WORDS = 24;
 
