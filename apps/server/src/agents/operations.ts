@@ -42,5 +42,5 @@ export function agentOperations(deps: AgentDeps) {
       await deleteAgent(deps, context.workspaceId, fromId(path.agentId), actorOf(context));
       return { status: 200, body: wrapped({ id: path.agentId, deleted: true as const }) };
     },
-  } satisfies Handlers<'listAgents' | 'createAgent' | 'getAgent' | 'updateAgent' | 'deleteAgent'>;
+  } satisfies Partial<Handlers>;
 }

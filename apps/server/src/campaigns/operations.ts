@@ -89,20 +89,5 @@ export function campaignOperations(deps: CampaignDeps) {
       const stream = await streamCampaignEvents(deps, fromId(path.id), reader);
       return stream ? { status: 200, stream } : { status: 204 };
     },
-  } satisfies Handlers<
-    | 'listCampaigns'
-    | 'createCampaign'
-    | 'getCampaign'
-    | 'updateCampaign'
-    | 'deleteCampaign'
-    | 'startCampaign'
-    | 'pauseCampaign'
-    | 'resumeCampaign'
-    | 'stopCampaign'
-    | 'cancelCampaign'
-    | 'previewCampaign'
-    | 'listCampaignContacts'
-    | 'getCampaignStats'
-    | 'streamCampaignEvents'
-  >;
+  } satisfies Partial<Handlers>;
 }

@@ -18,19 +18,6 @@ import { shapeUpload, type UploadRow } from './upload.ts';
 import { uploadEvents } from './upload-events.ts';
 import { findUpload } from './upload-store.ts';
 
-type Ids =
-  | 'listContactLists'
-  | 'createContactList'
-  | 'getContactList'
-  | 'deleteContactList'
-  | 'listContactListEntries'
-  | 'listContactListUploads'
-  | 'createContactListUpload'
-  | 'getContactListUpload'
-  | 'previewContactListUpload'
-  | 'streamContactListUploadEvents'
-  | 'confirmContactListUpload';
-
 const uploadIds = (path: { id: string; uploadID: string }) => ({
   listId: fromId(path.id),
   uploadId: fromId(path.uploadID),
@@ -135,5 +122,5 @@ export function contactListOperations(deps: ContactListDeps) {
       const { list, upload } = await confirmUpload(deps, workspaceId, uploadIds(path), actorOf(context), signal);
       return { status: 200, body: shapeList(list, await present(upload)) };
     },
-  } satisfies Handlers<Ids>;
+  } satisfies Partial<Handlers>;
 }

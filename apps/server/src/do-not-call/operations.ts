@@ -40,7 +40,7 @@ export function doNotCallOperations({ database, clock }: { database: Database; c
       });
       return { status: 200, body: { id: phoneNumber, deleted: true } };
     },
-  } satisfies Handlers<'listDoNotCall' | 'addDoNotCall' | 'removeDoNotCall'>;
+  } satisfies Partial<Handlers>;
 }
 
 const digitsOf = (e164: string) => Number(e164.slice(1));

@@ -74,5 +74,5 @@ export interface RequestContext {
 /** One operation, carried out: read the input, call one act, shape the answer. */
 export type Handler<Id extends OperationId> = (input: Input<Id>, context: RequestContext) => Promise<Answer<Id>>;
 
-/** The handlers of some operations; each feature's `operations.ts` makes one of these. */
-export type Handlers<Ids extends OperationId = OperationId> = { [Id in Ids]: Handler<Id> };
+/** The handlers of all operations. Each feature's `operations.ts` makes some of them; together they must be all. */
+export type Handlers = { [Id in OperationId]: Handler<Id> };

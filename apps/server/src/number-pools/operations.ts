@@ -69,14 +69,5 @@ export function numberPoolOperations(deps: NumberPoolDeps) {
       const checks = await validateTrunks(deps, workspaceId, fromId(path.id));
       return { status: 200, body: wrapped(checks) };
     },
-  } satisfies Handlers<
-    | 'listNumberPools'
-    | 'createNumberPool'
-    | 'getNumberPool'
-    | 'updateNumberPool'
-    | 'deleteNumberPool'
-    | 'listNumberPoolMembers'
-    | 'moveNumberPoolMember'
-    | 'validateNumberPoolTrunks'
-  >;
+  } satisfies Partial<Handlers>;
 }

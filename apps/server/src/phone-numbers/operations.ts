@@ -61,13 +61,5 @@ export function phoneNumberOperations(deps: PhoneNumberDeps) {
       await releaseNumber(deps, context.workspaceId, id, actorOf(context));
       return { status: 200, body: { id: toId('pn', id), deleted: true } };
     },
-  } satisfies Handlers<
-    | 'listPhoneNumbers'
-    | 'searchAvailablePhoneNumbers'
-    | 'buyPhoneNumber'
-    | 'importPhoneNumbers'
-    | 'getPhoneNumber'
-    | 'updatePhoneNumber'
-    | 'releasePhoneNumber'
-  >;
+  } satisfies Partial<Handlers>;
 }
