@@ -100,6 +100,13 @@ export class Headers {
     return this;
   }
 
+  /** Puts a value in the place of a header's first line, and leaves its other lines. */
+  replaceFirst(name: string, value: string): void {
+    const lower = checked(name, value);
+    const first = this.#lines.find((line) => line[0] === lower);
+    if (first) first[1] = value;
+  }
+
   delete(name: string): void {
     this.#lines = this.#lines.filter((line) => line[0] !== name);
   }

@@ -1,0 +1,80 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { isIPv4 } from 'node:net';
+import type { Addressing } from './addressing.ts';
+import { plainAddress } from './networks.ts';
+import { type Flow, TransportError } from './transport.ts';
+
+/** Room for what arrives while JavaScript is busy; the kernel may give less. */
+const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
+/** The shortest message with what RFC 3261 demands is longer. */
+const SHORTEST_BYTES = 40;
+
+/** One socket that sends and receives all messages, so that answers pass the NAT that requests opened. */
+export interface UdpTransport {
+  readonly port: number;
+  flowTo(address: string, port: number): Flow;
+  close(): void;
+}
+
+/**
+ * @param host an address, `0.0.0.0`, or `::` for both families
+ * @param port 0 for any
+ */
+export async function openUdp(
+  host: string,
+  port: number,
+  addressing: Addressing,
+  onDatagram: (bytes: Buffer, flow: Flow) => void,
+): Promise<UdpTransport> {
+  const isDual = host === '::';
+  const socket = createSocket({
+    type: isIPv4(host) ? 'udp4' : 'udp6',
+    ipv6Only: !isDual,
+    recvBufferSize: RECEIVE_BUFFER_BYTES,
+  });
+  socket.bind(port, host);
+  await once(socket, 'listening');
+  // What goes wrong with one datagram is its sender's to hear, by the callback of its send.
+  socket.on('error', () => {});
+  let isClosed = false;
+  const bound = socket.address().port;
+
+  const flowTo = (address: string, peerPort: number): Flow => ({
+    target: { transport: 'udp', address, port: peerPort },
+    local: { host: addressing.hostFor(address), port: bound },
+    get isOpen() {
+      return !isClosed;
+    },
+    send: (bytes) => {
+      if (isClosed) return Promise.reject(new TransportError('stopped', 'The socket is closed.'));
+      if (isIPv4(address) !== isIPv4(host) && !isDual)
+        return Promise.reject(new TransportError('unsupported', `The socket at ${host} does not reach ${address}.`));
+      return sendDatagram(socket, bytes, peerPort, isDual && isIPv4(address) ? `::ffff:${address}` : address);
+    },
+    onClosed: () => () => {},
+  });
+
+  socket.on('message', (bytes, { address, port: from }) => {
+    if (bytes.length >= SHORTEST_BYTES && from > 0) onDatagram(bytes, flowTo(plainAddress(address), from));
+  });
+  return {
+    port: bound,
+    flowTo,
+    close() {
+      isClosed = true;
+      socket.close();
+    },
+  };
+}
+
+const sendDatagram = (socket: Socket, bytes: Buffer, port: number, address: string) =>
+  new Promise<void>((resolve, reject) => {
+    socket.send(bytes, port, address, (error) => {
+      if (!error) return resolve();
+      const { code = '' } = error as NodeJS.ErrnoException;
+      reject(
+        new TransportError(code === 'ECONNREFUSED' ? 'refused' : 'unreachable', `${address}: ${code || error.message}`),
+      );
+    });
+  });
