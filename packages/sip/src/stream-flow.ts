@@ -14,6 +14,7 @@ export function createStreamFlow(
   socket: Socket,
   target: Target,
   local: Flow['local'],
+  isInbound: boolean,
   onMessage: (bytes: Buffer, flow: Flow) => void,
 ): Flow {
   const framing = new Framing();
@@ -22,6 +23,7 @@ export function createStreamFlow(
   const flow: Flow = {
     target,
     local,
+    isInbound,
     get isOpen() {
       return isOpen;
     },

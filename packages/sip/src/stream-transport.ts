@@ -99,7 +99,7 @@ export class StreamTransport {
       this.#inbound -= 1;
     });
     const target: Target = { transport, address: plainAddress(socket.remoteAddress), port: socket.remotePort ?? 0 };
-    const flow = this.#createFlow(socket, target);
+    const flow = this.#createFlow(socket, target, true);
     // Requests of ours to the address that such a peer names, as its Contact does, find the connection (RFC 5923).
     const key = keyOf(target);
     const opened = Promise.resolve(flow);
@@ -107,11 +107,11 @@ export class StreamTransport {
     flow.onClosed(() => this.#pool.get(key) === opened && this.#pool.delete(key));
   }
 
-  #createFlow(socket: Socket, target: Target): Flow {
+  #createFlow(socket: Socket, target: Target, isInbound: boolean): Flow {
     const host = this.#context.addressing.hostFor(target.address);
     // Without a port that listens, a peer can reach us by this connection only.
     const port = this.#listening[target.transport] ?? socket.localPort ?? 0;
-    return createStreamFlow(socket, target, { host, port }, this.#context.onMessage);
+    return createStreamFlow(socket, target, { host, port }, isInbound, this.#context.onMessage);
   }
 
   #connect(target: Target): Promise<Flow> {
@@ -137,7 +137,7 @@ export class StreamTransport {
       );
       socket.once(target.transport === 'tls' ? 'secureConnect' : 'connect', () => {
         timer.clear();
-        const flow = this.#createFlow(socket, target);
+        const flow = this.#createFlow(socket, target, false);
         flow.onClosed(() => this.#pool.delete(keyOf(target)));
         resolve(flow);
       });

@@ -4,6 +4,7 @@ import { callIdOf, createResponse, cseqOf, fromTagOf, type SipRequest, type SipR
 import { NonInviteClientTransaction } from './non-invite-client-transaction.ts';
 import { NonInviteServerTransaction } from './non-invite-server-transaction.ts';
 import { parseReasons } from './reason.ts';
+import { createReply } from './reply.ts';
 import type { ClientTransaction, ClientTransactionUser, ServerTransaction, TransactionContext } from './transaction.ts';
 import type { Flow, Received } from './transport.ts';
 import { MAGIC_COOKIE } from './via.ts';
@@ -65,6 +66,11 @@ export class Transactions {
     const invite = new InviteClientTransaction(this.#context, request, flow, user, () => this.#clients.delete(key));
     this.#clients.set(key, invite);
     return invite;
+  }
+
+  /** Sends a 2xx again, which its transaction leaves to who answered the call. */
+  repeatAnswer({ request, flow }: ServerTransaction, response: SipResponse): void {
+    createReply(this.#context, request, flow, response).send();
   }
 
   receive({ message, flow }: Received): void {

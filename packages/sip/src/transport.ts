@@ -40,6 +40,8 @@ export interface Flow {
   readonly target: Target;
   /** What Via and Contact name for this peer (RFC 3261 sections 18.1.1 and 8.1.1.8). */
   readonly local: { host: string; port: number };
+  /** Whether the peer opened it, from a port that says nothing. */
+  readonly isInbound: boolean;
   /** False once the connection is closed. */
   readonly isOpen: boolean;
   /** Hands bytes to the operating system. Rejects with a `TransportError` where it didn't take them. */

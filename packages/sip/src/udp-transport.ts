@@ -43,6 +43,7 @@ export async function openUdp(
   const flowTo = (address: string, peerPort: number): Flow => ({
     target: { transport: 'udp', address, port: peerPort },
     local: { host: addressing.hostFor(address), port: bound },
+    isInbound: false,
     get isOpen() {
       return !isClosed;
     },

@@ -1,0 +1,46 @@
+import type { CallEnd } from './call-end.ts';
+import type { SipResponse } from './message.ts';
+import type { StoredDialog } from './stored-dialog.ts';
+
+/** A provisional response. 180 to 183 are ringing; early media is no answer. */
+export interface Progress {
+  status: number;
+  phrase: string;
+  /** The session description in it. */
+  sdp?: string;
+  /** The tag of the fork that says so. */
+  fork?: string;
+  response: SipResponse;
+}
+
+/** A body of an INFO request, such as a key that was pressed. */
+export interface Info {
+  contentType: string;
+  body: string;
+}
+
+/** What a call tells its user. What these throw goes to the user agent's `onError`. */
+export interface CallHandlers {
+  /** Outgoing calls. */
+  onProgress?(progress: Progress): void;
+  /**
+   * The call is answered. Outgoing: `sdp` is that of the 200, or the one before it of the same fork. Incoming: when the
+   * ACK came.
+   */
+  onAnswered?(answered: { sdp?: string }): void;
+  /**
+   * The peer offers a session (again), by re-INVITE or UPDATE, or where our INVITE had no offer. Returns the answer, or
+   * undefined to refuse it with 488: the session stays as it was. Where `offer` is undefined the peer asks for an offer
+   * of ours. Without this an offer that is not the one before is refused.
+   */
+  onOffer?(offer: string | undefined): string | undefined | Promise<string | undefined>;
+  /** The peer's answer to an offer that `onOffer` or `answer` made. */
+  onAnswer?(sdp: string): void;
+  onInfo?(info: Info): void;
+  /** Headers that did not fit into a UDP datagram, by name, were left out of the INVITE. */
+  onHeadersDropped?(names: string[]): void;
+  /** What to store so that another process can end the call. Before the INVITE is sent it is waited for. */
+  onState?(state: StoredDialog): void | Promise<void>;
+  /** Once, at the end. Nothing follows. */
+  onEnded?(end: CallEnd): void;
+}
