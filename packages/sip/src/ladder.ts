@@ -32,7 +32,11 @@ const MAX_CALLS = 1000;
 const MAX_MESSAGES = 60;
 
 /** Keeps the first and last messages of the calls that spoke last, redacted. Of a call's many messages the middle is left out. */
-export function createLadder({ maxCalls = MAX_CALLS, maxMessages = MAX_MESSAGES, clock = systemClock as Clock } = {}): Ladder {
+export function createLadder({
+  maxCalls = MAX_CALLS,
+  maxMessages = MAX_MESSAGES,
+  clock = systemClock as Clock,
+} = {}): Ladder {
   const calls = new Map<string, LadderEntry[]>();
   return {
     onMessage(direction, message, { target }) {
@@ -43,7 +47,14 @@ export function createLadder({ maxCalls = MAX_CALLS, maxMessages = MAX_MESSAGES,
       calls.set(callId, entries);
       if (entries.length >= maxMessages) entries.splice(Math.floor(maxMessages / 2), 1);
       const peer = `${target.address}:${target.port}`;
-      entries.push({ at: clock.now(), direction, transport: target.transport, peer, summary: firstLine(message), text: redacted(message) });
+      entries.push({
+        at: clock.now(),
+        direction,
+        transport: target.transport,
+        peer,
+        summary: firstLine(message),
+        text: redacted(message),
+      });
     },
     of: (callId) => [...(calls.get(callId) ?? [])],
     forget: (callId) => void calls.delete(callId),
@@ -54,7 +65,9 @@ const secret = new Set(['authorization', 'proxy-authorization', 'www-authenticat
 
 /** A message without what nobody needs to see: answers to challenges, keys of SRTP, and digits that were pressed. */
 export function redacted(message: SipMessage): string {
-  const lines = [...message.headers].map(([name, value]) => `${writtenName(name)}: ${secret.has(name) ? '(hidden)' : value}`);
+  const lines = [...message.headers].map(
+    ([name, value]) => `${writtenName(name)}: ${secret.has(name) ? '(hidden)' : value}`,
+  );
   return [firstLine(message), ...lines, '', bodyOf(message)].join('\r\n');
 }
 

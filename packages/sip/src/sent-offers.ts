@@ -30,9 +30,7 @@ const MAX_TRIES = 4;
  * @throws OfferRefused
  */
 export async function sendUpdate(session: Session, offer: string | undefined): Promise<string | undefined> {
-  if (session.phase !== 'answered') throw new OfferRefused(undefined, 'The call is not answered, or ended.');
-  if (session.isOffering || session.isAnswering || session.sentAnswer)
-    throw new OfferRefused(491, 'Another offer is on its way.');
+  await untilNoOffer(session);
   session.isOffering = true;
   try {
     for (let tries = 1; ; tries += 1) {
@@ -47,6 +45,12 @@ export async function sendUpdate(session: Session, offer: string | undefined): P
   } finally {
     session.isOffering = false;
   }
+}
+
+/** One offer at a time (RFC 3264 section 4): what is on its way in either direction is over in 64 × T1. */
+async function untilNoOffer(session: Session): Promise<void> {
+  while (session.isOffering || session.isAnswering || session.sentAnswer) await session.wait();
+  if (session.phase !== 'answered') throw new OfferRefused(undefined, 'The call is not answered, or ended.');
 }
 
 function settle(session: Session, response: SipResponse, offer: string | undefined): string | undefined {

@@ -114,7 +114,7 @@ export class Session {
     if (this.phase === 'ended') return undefined;
     this.end(end, true);
     // The caller must hear BYE after it has sent its ACK, or nobody waits for that any more (section 15).
-    while (this.sentAnswer) await this.#acknowledged();
+    while (this.sentAnswer) await this.wait();
     const exchanged = await this.request('BYE', (bye) => reason && bye.headers.add('reason', writeReason(reason)));
     this.core.dialogs.delete(keyOf(this.dialog));
     return exchanged;
@@ -171,7 +171,8 @@ export class Session {
     if (refreshTarget(this.dialog, message) && this.phase === 'answered') this.store();
   }
 
-  #acknowledged(): Promise<void> {
+  /** For a moment, until one looks again. */
+  wait(): Promise<void> {
     return this.core.timers.wait(this.core.values.t1 / 5);
   }
 

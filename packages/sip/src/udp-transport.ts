@@ -30,7 +30,7 @@ export async function openUdp(
   const isDual = host === '::';
   const socket = createSocket({
     type: isIPv4(host) ? 'udp4' : 'udp6',
-    ipv6Only: !isDual,
+    ipv6Only: !isDual && !isIPv4(host),
     recvBufferSize: RECEIVE_BUFFER_BYTES,
   });
   socket.bind(port, host);
