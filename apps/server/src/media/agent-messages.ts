@@ -1,0 +1,86 @@
+/** The messages of the media-stream protocol (Twilio Media Streams), as text frames of JSON. */
+
+/** What an agent says to us. */
+export type AgentMessage = { event: 'media'; audio: Buffer } | { event: 'mark'; name: string } | { event: 'clear' };
+
+const MAX_MARK_NAME = 1000;
+
+/** Reads a message; nothing where it is none that means anything here. Nothing is thrown. */
+export function readAgentMessage(text: Buffer): AgentMessage | undefined {
+  let message: unknown;
+  try {
+    message = JSON.parse(text.toString());
+  } catch {
+    return undefined;
+  }
+  const { event, media, mark } = objectOf(message);
+  if (event === 'media') {
+    const { payload } = objectOf(media);
+    return typeof payload === 'string' ? { event, audio: Buffer.from(payload, 'base64') } : undefined;
+  }
+  if (event === 'mark') {
+    const { name } = objectOf(mark);
+    return typeof name === 'string' && name.length <= MAX_MARK_NAME ? { event, name } : undefined;
+  }
+  return event === 'clear' ? { event } : undefined;
+}
+
+const objectOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+/** Who a stream is of. */
+export interface StreamIds {
+  accountSid: string;
+  callSid: string;
+  streamSid: string;
+}
+
+/** What we say to an agent over one connection: numbered, and its sound with the time that has passed. */
+export class StreamWriter {
+  #ids: StreamIds;
+  #messages = 0;
+  #chunks = 0;
+  #bytes = 0;
+
+  constructor(ids: StreamIds) {
+    this.#ids = ids;
+  }
+
+  connected(): string {
+    return JSON.stringify({ event: 'connected', protocol: 'Call', version: '1.0.0' });
+  }
+
+  start(customParameters: Record<string, string>): string {
+    const { accountSid, callSid, streamSid } = this.#ids;
+    const mediaFormat = { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 };
+    const start = { accountSid, streamSid, callSid, tracks: ['inbound'], mediaFormat, customParameters };
+    return this.#message('start', { start });
+  }
+
+  /** @param ulaw the timestamp counts its bytes: agents insist on a whole number of ms, as text */
+  media(ulaw: Buffer): string {
+    this.#chunks += 1;
+    const timestamp = String(Math.floor(this.#bytes / 8));
+    this.#bytes += ulaw.length;
+    const payload = ulaw.toString('base64');
+    return this.#message('media', { media: { track: 'inbound', chunk: String(this.#chunks), timestamp, payload } });
+  }
+
+  dtmf(digit: string): string {
+    return this.#message('dtmf', { dtmf: { track: 'inbound_track', digit } });
+  }
+
+  mark(name: string): string {
+    return this.#message('mark', { mark: { name } });
+  }
+
+  stop(): string {
+    const { accountSid, callSid } = this.#ids;
+    return this.#message('stop', { stop: { accountSid, callSid } });
+  }
+
+  #message(event: string, body: Record<string, unknown>): string {
+    this.#messages += 1;
+    return JSON.stringify({ event, sequenceNumber: String(this.#messages), ...body, streamSid: this.#ids.streamSid });
+  }
+}

@@ -1,0 +1,151 @@
+import type { AudioFormat } from '@trunkline/sip';
+import { alawToUlaw, BYTES_PER_MS, FRAME, ULAW_SILENCE } from './g711.ts';
+import { Reception } from './reception.ts';
+import { Reorder } from './reorder.ts';
+import type { RtpPacket } from './rtp.ts';
+import { DigitReceiver } from './telephone-event.ts';
+
+const FRAME_MS = FRAME / BYTES_PER_MS;
+const silence = Buffer.alloc(FRAME, ULAW_SILENCE);
+/**
+ * So long after the end of a packet without the next one, silence is filled in: carriers may stop sending in pauses
+ * (DTX), and agents would wait for ever for what ends a sentence.
+ */
+const LATE_MS = 40;
+/** What is held for a missing packet is held no longer. */
+const HOLD_MS = 60;
+/** Lost frames that are made up for by silence at once. */
+const MAX_MISSING = 10;
+/** Packets of an unknown SSRC after which the source is believed to have started a new stream. */
+const NEW_STREAM = 3;
+/** Longer ones are no packets of a telephone. */
+const MAX_PAYLOAD = 200 * BYTES_PER_MS;
+/** How much sound beyond real time is taken at once; a source that floods isn't heard any faster. */
+const BURST = 2000 * BYTES_PER_MS;
+const MAX_RATE = 1.1 * BYTES_PER_MS;
+
+/** Where the callee's sound goes: µ-law, 20 ms at a time, whatever its packets are like. */
+export interface InboundListener {
+  frame(ulaw: Buffer): void;
+  digit(digit: string): void;
+}
+
+/** What the callee says: decoded by each packet's payload type, put in order, its gaps filled with silence. */
+export class InboundAudio {
+  readonly reception = new Reception();
+  /** When any packet was taken, in ms; nothing before the first. */
+  heardAt: number | undefined;
+  #formats: ReadonlyMap<number, AudioFormat> = new Map();
+  #ssrc: number | undefined;
+  #unknown = { ssrc: 0, packets: 0 };
+  #reorder = new Reorder<RtpPacket>(
+    (packet) => this.#decode(packet),
+    (count) => this.#makeUpFor(count),
+  );
+  #digits = new DigitReceiver();
+  #listener: InboundListener | undefined;
+  /** What is left over where packets are not of 20 ms. */
+  #rest: Buffer = Buffer.alloc(0);
+  /** When the last sound came, and how long it lasts. */
+  #soundAt = 0;
+  #soundMs = FRAME_MS;
+  #nextFill: number | undefined;
+  #filled = 0;
+  #budget = BURST;
+  #budgetAt = 0;
+
+  /** What payload types mean from now on. */
+  expect(formats: ReadonlyMap<number, AudioFormat>): void {
+    this.#formats = formats;
+  }
+
+  /** From now on, what is heard goes to a listener; what came before goes nowhere. */
+  listen(listener: InboundListener, now: number): void {
+    this.#listener = listener;
+    this.#soundAt = now;
+  }
+
+  /** The next packets are of another source than those before. */
+  restart(): void {
+    this.#reorder.restart();
+    this.#ssrc = undefined;
+    this.#digits.restart();
+  }
+
+  /** The source has ended this stream; the next may begin at once. */
+  endStream(ssrc: number): void {
+    if (ssrc === this.#ssrc) this.restart();
+  }
+
+  /** @param now in ms */
+  hear(packet: RtpPacket, now: number): void {
+    if (packet.payload.length > MAX_PAYLOAD || !this.#isOfStream(packet.ssrc) || !this.#mayHear(packet, now)) return;
+    this.heardAt = now;
+    this.reception.note(packet, now);
+    const format = this.#formats.get(packet.payloadType);
+    if (format && format !== 'telephone-event') {
+      this.#soundAt = now;
+      this.#soundMs = packet.payload.length / BYTES_PER_MS;
+      this.#nextFill = undefined;
+    }
+    this.#reorder.push(packet.sequence, packet, now);
+  }
+
+  /** Gives up on lost packets, and fills gaps. To be called at the beat. */
+  tick(now: number): void {
+    this.#reorder.giveUp(now, HOLD_MS);
+    const endsAt = this.#soundAt + this.#soundMs;
+    if (!this.#listener || now - endsAt < LATE_MS) return;
+    this.#nextFill ??= endsAt;
+    for (; this.#nextFill <= now - FRAME_MS; this.#nextFill += FRAME_MS) {
+      this.#filled += 1;
+      this.#tell(silence);
+    }
+  }
+
+  #isOfStream(ssrc: number): boolean {
+    if (ssrc === this.#ssrc) {
+      this.#unknown.packets = 0;
+      return true;
+    }
+    if (this.#ssrc !== undefined) {
+      this.#unknown = { ssrc, packets: ssrc === this.#unknown.ssrc ? this.#unknown.packets + 1 : 1 };
+      if (this.#unknown.packets < NEW_STREAM) return false;
+    }
+    this.restart();
+    this.#ssrc = ssrc;
+    return true;
+  }
+
+  #mayHear({ payload }: RtpPacket, now: number): boolean {
+    this.#budget = Math.min(BURST, this.#budget + (now - this.#budgetAt) * MAX_RATE);
+    this.#budgetAt = now;
+    const cost = Math.max(payload.length, FRAME / 4);
+    if (cost > this.#budget) return false;
+    this.#budget -= cost;
+    return true;
+  }
+
+  #decode(packet: RtpPacket): void {
+    const format = this.#formats.get(packet.payloadType);
+    if (!this.#listener || !format) return; // comfort noise (13) too: silence is filled in
+    if (format === 'telephone-event') {
+      const digit = this.#digits.hear(packet);
+      if (digit !== undefined) this.#listener.digit(digit);
+      return;
+    }
+    this.#filled = 0;
+    this.#tell(format === 'PCMA' ? alawToUlaw(packet.payload) : packet.payload);
+  }
+
+  #makeUpFor(count: number): void {
+    for (let missing = Math.min(count, MAX_MISSING) - this.#filled; missing > 0; missing -= 1) this.#tell(silence);
+  }
+
+  #tell(ulaw: Buffer): void {
+    if (!this.#listener) return;
+    let sound: Buffer = this.#rest.length === 0 ? ulaw : Buffer.concat([this.#rest, ulaw]);
+    for (; sound.length >= FRAME; sound = sound.subarray(FRAME)) this.#listener.frame(sound.subarray(0, FRAME));
+    this.#rest = sound;
+  }
+}

@@ -1,0 +1,96 @@
+import { Worker } from 'node:worker_threads';
+import type { MediaEvent } from './media-events.ts';
+import type { Act, Asks, Told, WorkerSetup } from './worker-channel.ts';
+
+const program = new URL(`./media-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+
+/** A thread that doesn't answer for this long hangs, and is ended. */
+const ANSWER_MS = 10_000;
+
+/** The thread died before it answered; its calls have lost their media. */
+export class MediaLostError extends Error {}
+
+/** A call's media could not be opened, or there is no such call; `code` is that of the system. */
+export class MediaFault extends Error {
+  readonly code: string | undefined;
+
+  constructor(message: string, code: string | undefined) {
+    super(message);
+    this.code = code;
+  }
+}
+
+interface Waiting {
+  resolve: (answer: never) => void;
+  reject: (error: Error) => void;
+  timer: NodeJS.Timeout;
+}
+
+/** One worker thread, as the process sees it. */
+export class MediaThread {
+  /** The calls that it holds, and who is told of their events. */
+  readonly calls = new Map<string, (event: MediaEvent) => void>();
+  #worker: Worker;
+  #waiting = new Map<number, Waiting>();
+  #lastId = 0;
+  #isDead = false;
+
+  /** @param died told once, after its calls have been; with what the thread threw, if it threw */
+  constructor(setup: WorkerSetup, died: (thread: MediaThread, error: Error | undefined) => void) {
+    this.#worker = new Worker(program, { workerData: setup });
+    let thrown: Error | undefined;
+    this.#worker.on('message', (told: Told) => this.#hear(told));
+    this.#worker.on('error', (error) => {
+      thrown = error as Error;
+    });
+    this.#worker.on('exit', () => {
+      this.#lose();
+      died(this, thrown);
+    });
+  }
+
+  /**
+   * @param extraMs how long the answer may take beyond the usual
+   * @throws MediaLostError, MediaFault
+   */
+  ask<A extends Act>(call: string, act: A, ask: Asks[A]['ask'], extraMs = 0): Promise<Asks[A]['answer']> {
+    return new Promise((resolve, reject) => {
+      if (this.#isDead) return reject(new MediaLostError('The media thread has died.'));
+      this.#lastId += 1;
+      const id = this.#lastId;
+      const timer = setTimeout(() => void this.end(), ANSWER_MS + extraMs);
+      this.#waiting.set(id, { resolve: resolve as (answer: never) => void, reject, timer });
+      this.#worker.postMessage({ id, call, act, ask });
+    });
+  }
+
+  /** Ends the thread; its calls are told. */
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #hear(told: Told): void {
+    if ('event' in told) {
+      this.calls.get(told.call)?.(told.event);
+      return;
+    }
+    const waiting = this.#waiting.get(told.id);
+    if (!waiting) return;
+    this.#waiting.delete(told.id);
+    clearTimeout(waiting.timer);
+    if ('fault' in told) waiting.reject(new MediaFault(told.fault.message, told.fault.code));
+    else waiting.resolve(told.answer as never);
+  }
+
+  #lose(): void {
+    this.#isDead = true;
+    for (const { reject, timer } of this.#waiting.values()) {
+      clearTimeout(timer);
+      reject(new MediaLostError('The media thread has died.'));
+    }
+    this.#waiting.clear();
+    const told = [...this.calls.values()];
+    this.calls.clear();
+    for (const tell of told) tell({ type: 'media_lost' });
+  }
+}

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import type { AudioStream } from '@trunkline/sip';
+import { BYTES_PER_MS, ulawToAlaw } from './g711.ts';
+import type { SenderState } from './rtcp.ts';
+import { RTP_HEADER, writeRtpHeader } from './rtp.ts';
+import { DigitSender } from './telephone-event.ts';
+
+/** What the callee hears, as packets: sound in the peer's codec, and digits in between. */
+export class OutboundAudio {
+  readonly digits = new DigitSender();
+  #sequence = randomBytes(2).readUInt16BE();
+  #timestamp = randomBytes(4).readUInt32BE();
+  #ssrc = randomBytes(4).readUInt32BE();
+  #packets = 0;
+  #bytes = 0;
+  #marksNext = true;
+  #wasTalking = false;
+
+  get state(): SenderState {
+    return { ssrc: this.#ssrc, timestamp: this.#timestamp, packets: this.#packets, bytes: this.#bytes };
+  }
+
+  /**
+   * The packet of this turn.
+   * @param ulaw what is said, as much as a packet carries
+   * @param talking whether it is more than silence
+   */
+  packet(ulaw: Buffer, talking: boolean, stream: AudioStream): Buffer {
+    const { telephoneEventType } = stream;
+    const event = telephoneEventType === undefined ? undefined : this.digits.next(this.#timestamp, ulaw.length);
+    const payload = event?.payload ?? (stream.codec === 'PCMA' ? ulawToAlaw(ulaw) : ulaw);
+    const packet = Buffer.allocUnsafe(RTP_HEADER + payload.length);
+    writeRtpHeader(packet, {
+      payloadType: event ? telephoneEventType! : stream.payloadType,
+      marker: event ? event.marker : this.#marksNext || (talking && !this.#wasTalking),
+      sequence: this.#sequence,
+      timestamp: event?.timestamp ?? this.#timestamp,
+      ssrc: this.#ssrc,
+    });
+    payload.copy(packet, RTP_HEADER);
+    this.#wasTalking = talking;
+    this.#marksNext = event !== undefined;
+    this.#sequence = (this.#sequence + 1) & 0xffff;
+    this.#timestamp = (this.#timestamp + ulaw.length) >>> 0;
+    this.#packets += 1;
+    this.#bytes += payload.length;
+    return packet;
+  }
+
+  /** Time passes without packets: a hold, or a stall. The next one begins a new talkspurt (RFC 3551, 4.1). */
+  pass(ms: number): void {
+    this.#timestamp = (this.#timestamp + ms * BYTES_PER_MS) >>> 0;
+    this.#marksNext = true;
+  }
+}

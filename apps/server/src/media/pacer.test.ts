@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Pacer } from './pacer.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+function paced(pacer: Pacer, periodMs: number) {
+  const played: number[] = [];
+  const skipped: number[] = [];
+  const end = pacer.add({ play: (now) => played.push(now), skip: (ms) => skipped.push(ms) }, periodMs);
+  return { played, skipped, end };
+}
+
+test.each([10, 20, 30, 40, 60])('a call is played every %d ms', (periodMs) => {
+  const { played, end } = paced(new Pacer(), periodMs);
+  vi.advanceTimersByTime(1200 + periodMs);
+  expect(played.length).toBeGreaterThanOrEqual(1200 / periodMs);
+  for (const [at, now] of played.slice(1).entries()) expect(now - played[at]!).toBe(periodMs);
+  end();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('calls are spread over the ticks', () => {
+  const pacer = new Pacer();
+  const calls = Array.from({ length: 8 }, () => paced(pacer, 20));
+  vi.advanceTimersByTime(40);
+  const phases = calls.map(({ played }) => played[0]! % 20);
+  for (const phase of [0, 5, 10, 15]) expect(phases.filter((each) => each === phase)).toHaveLength(2);
+});
+
+test('lateness does not add up', () => {
+  let now = 0;
+  const pacer = new Pacer(() => now);
+  const { played } = paced(pacer, 20);
+  for (const at of [27, 48, 61, 80, 104]) {
+    now = at;
+    pacer.run();
+  }
+  expect(played.length).toBe(5);
+});
+
+test('a stall is made up for up to 100 ms; the rest is skipped, and the beat stays', () => {
+  let now = 0;
+  const pacer = new Pacer(() => now);
+  const { played, skipped } = paced(pacer, 20);
+  now = 1005;
+  pacer.run();
+  const [ms = 0] = skipped;
+  expect(skipped).toHaveLength(1);
+  expect(played.length).toBeLessThanOrEqual(6);
+  expect(ms + played.length * 20).toBe(1020);
+  now = 1024;
+  pacer.run();
+  expect(ms + played.length * 20).toBe(1020);
+  now = 1025;
+  pacer.run();
+  expect(ms + played.length * 20).toBe(1040);
+});
+
+test('a call may end another one, and itself, in its turn', () => {
+  const pacer = new Pacer();
+  const ends: (() => void)[] = [];
+  const end = () => {
+    for (const each of ends) each();
+  };
+  for (let call = 0; call < 5; call += 1) ends.push(pacer.add({ play: end, skip: () => {} }, 20));
+  vi.advanceTimersByTime(100);
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,90 @@
+/** What is due at a fixed beat. */
+export interface Paced {
+  /** @param now in ms, of `performance.now()` */
+  play(now: number): void;
+  /** The clock stood still for too long to make up for: this many ms of media time have passed without a turn. */
+  skip(ms: number): void;
+}
+
+const TICK_MS = 5;
+/** A round of ticks that every packet time (10, 20, 30, 40, 60 ms) divides. */
+const TICKS = 120 / TICK_MS;
+/** What is made up for after a stall; more is skipped. */
+const MAX_CATCH_UP_MS = 100;
+/** What is skipped is a multiple of this. */
+const SKIP_MS = 20;
+
+/**
+ * One scheduler for all calls of a thread. Calls are spread evenly over the ticks, and each tick's timer is set for when
+ * it is due by the clock, so that lateness doesn't add up. It rests while nothing is to be paced.
+ */
+export class Pacer {
+  #slots = Array.from({ length: TICKS }, () => new Set<Paced>());
+  #size = 0;
+  /** When the slot `#at` is due. */
+  #due = 0;
+  #at = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #now: () => number;
+
+  /** @param now in ms; never set back */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /**
+   * Has a call played every `periodMs`: 10, 20, 30, 40 or 60.
+   * @returns ends it
+   */
+  add(call: Paced, periodMs: number): () => void {
+    const step = periodMs / TICK_MS;
+    let first = 0;
+    for (let slot = 1; slot < step; slot += 1) if (this.#slots[slot]!.size < this.#slots[first]!.size) first = slot;
+    const slots = this.#slots.filter((_, slot) => slot % step === first);
+    for (const slot of slots) slot.add(call);
+    this.#size += 1;
+    if (!this.#timer) this.#start();
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      for (const slot of slots) slot.delete(call);
+      this.#size -= 1;
+      if (this.#size > 0) return;
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    };
+  }
+
+  #start(): void {
+    this.#due = this.#now() + TICK_MS;
+    this.#arm();
+  }
+
+  #arm(): void {
+    this.#timer = setTimeout(
+      () => {
+        this.run();
+        if (this.#size > 0) this.#arm();
+      },
+      Math.max(1, Math.ceil(this.#due - this.#now())),
+    );
+  }
+
+  /** Plays what is due. The timer calls it. */
+  run(): void {
+    let now = this.#now();
+    const skipped = Math.floor((now - this.#due - MAX_CATCH_UP_MS) / SKIP_MS) * SKIP_MS;
+    if (skipped > 0) {
+      this.#due += skipped;
+      this.#at = (this.#at + skipped / TICK_MS) % TICKS;
+      for (const call of new Set(this.#slots.flatMap((slot) => [...slot]))) call.skip(skipped);
+    }
+    while (this.#due <= now && this.#size > 0) {
+      for (const call of this.#slots[this.#at]!) call.play(now);
+      this.#at = (this.#at + 1) % TICKS;
+      this.#due += TICK_MS;
+      now = this.#now();
+    }
+  }
+}
