@@ -51,6 +51,8 @@ export const CODES_BY_STATUS = {
     'number_unavailable',
     'number_already_exists',
     'number_in_use',
+    'trunk_already_exists',
+    'trunk_in_use',
     'number_in_other_pool',
     'not_a_member',
     'pool_in_use',

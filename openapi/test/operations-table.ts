@@ -11,6 +11,15 @@ GET /v1/telephony/phone-numbers/{id} getPhoneNumber phone_numbers:read 200 404
 PATCH /v1/telephony/phone-numbers/{id} updatePhoneNumber phone_numbers:write 200 404
 DELETE /v1/telephony/phone-numbers/{id} releasePhoneNumber phone_numbers:write 200 404 409 502
 
+GET /v1/telephony/trunks listTrunks phone_numbers:read 200
+POST /v1/telephony/trunks createTrunk phone_numbers:write 201 409
+GET /v1/telephony/trunks/{id} getTrunk phone_numbers:read 200 404
+PATCH /v1/telephony/trunks/{id} updateTrunk phone_numbers:write 200 404 409
+DELETE /v1/telephony/trunks/{id} deleteTrunk phone_numbers:write 200 404 409
+POST /v1/telephony/trunks/{id}/validate validateTrunk phone_numbers:write 200 404
+POST /v1/telephony/trunks/{id}/pause pauseTrunk phone_numbers:write 200 404
+POST /v1/telephony/trunks/{id}/resume resumeTrunk phone_numbers:write 200 404
+
 GET /v1/number-pools listNumberPools number_pools:read 200
 POST /v1/number-pools createNumberPool number_pools:write 201 404 409
 GET /v1/number-pools/{id} getNumberPool number_pools:read 200 404

@@ -29,7 +29,6 @@ import { acceptFile } from './contact-lists/accept-file.ts';
 import { startContactListWork } from './contact-lists/background.ts';
 import { contactListOperations } from './contact-lists/operations.ts';
 import type { Database, Tx } from './database/database.ts';
-import { deleteOldIdempotencyKeys } from './database/idempotency-keys.ts';
 import { openLease } from './database/lease.ts';
 import { registerDatabaseMetrics } from './database/metrics.ts';
 import { openNotifications } from './database/notifications.ts';
@@ -44,10 +43,8 @@ import { fileWitness } from './installation/file-witness.ts';
 import { createRestoreGuard } from './installation/restore-guard.ts';
 import { s3Witness } from './installation/s3-witness.ts';
 import type { Witness } from './installation/witness.ts';
-import { every } from './jobs/every.ts';
 import { openJobs } from './jobs/jobs.ts';
 import { auditLogOperations } from './journal/operations.ts';
-import { deleteOldEvents } from './journal/retention.ts';
 import { startKnowledgeBaseWork } from './knowledge-bases/background.ts';
 import { knowledgeBaseOperations } from './knowledge-bases/operations.ts';
 import { leavePool } from './number-pools/leave-pool.ts';
@@ -58,15 +55,18 @@ import { openS3ObjectStore, type S3ObjectStore } from './objects/s3.ts';
 import { createAddressGuard } from './outbound-http/address-guard.ts';
 import { createOutboundHttp } from './outbound-http/guarded-request.ts';
 import { phoneNumberOperations } from './phone-numbers/operations.ts';
+import { recordTurned } from './phone-numbers/record-number.ts';
 import { startPhoneNumberTasks } from './phone-numbers/tasks.ts';
+import { startRetention } from './retention.ts';
 import type { TelephonyGateway } from './telephony/gateway.ts';
 import { createSimulator } from './telephony/simulator/simulator.ts';
 import { postgresStore } from './telephony/simulator/store.ts';
 import type { SimulatorTime } from './telephony/simulator/time.ts';
+import { trunkOperations } from './trunks/operations.ts';
+import { startTrunkTasks } from './trunks/tasks.ts';
 import { askInboundWebhook } from './webhooks/ask-inbound-webhook.ts';
 import { registerWebhookMetrics } from './webhooks/metrics.ts';
 import { webhookOperations } from './webhooks/operations.ts';
-import { eraseOldDeliveries } from './webhooks/retention.ts';
 import { startWebhookSender } from './webhooks/sender.ts';
 import { workflowOperations } from './workflows/operations.ts';
 import { runOperations } from './workflows/run-operations.ts';
@@ -160,7 +160,8 @@ export async function compose(parts: Parts): Promise<Composition> {
       loops.push(startEngine(engine));
       loops.push(await startContactListWork(features.contactLists));
       loops.push(await startKnowledgeBaseWork(features.knowledgeBases));
-      loops.push(startPhoneNumberTasks(features.phoneNumbers), startWebhookSender(features.webhooks));
+      loops.push(startPhoneNumberTasks(features.phoneNumbers), startTrunkTasks(features.phoneNumbers));
+      loops.push(startWebhookSender(features.webhooks));
       loops.push(...startRetention(parts));
     },
     stop: async (requestsEnded) => {
@@ -204,6 +205,7 @@ async function openServices(parts: Parts) {
     metrics,
     notifications,
     guard,
+    trunkGuard: createAddressGuard(config.sipAllowedAddresses ?? { networks: [], hosts: [] }),
     restoreGuard: createRestoreGuard({ database, witness, clock, log, registry: metrics.registry }),
     outbound: createOutboundHttp(guard),
     gateways: overrides.gateways ?? simulated(parts),
@@ -215,7 +217,8 @@ async function openServices(parts: Parts) {
 
 /** What the acts and the loops of features work with. */
 function featuresOf({ config, database, clock, log }: Parts, services: Services) {
-  const { agents, gateways, guard, jobs, lease, metrics, notifications, objects, outbound, secrets } = services;
+  const { agents, gateways, guard, jobs, lease, metrics, notifications, objects, outbound, secrets, trunkGuard } =
+    services;
   const limits = {
     maxRows: config.uploadMaxRows,
     maxBytes: config.uploadMaxBytes,
@@ -226,7 +229,18 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
   return {
     contactLists: { database, notifications, jobs, objects, clock, log, limits },
     knowledgeBases: { database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes },
-    phoneNumbers: { database, clock, log, secrets, agents, guard, gateways: providers, onReleased: leavePool },
+    phoneNumbers: {
+      database,
+      clock,
+      log,
+      secrets,
+      agents,
+      guard,
+      trunkGuard,
+      gateways: providers,
+      onReleased: leavePool,
+      onTurned: recordTurned,
+    },
     webhooks: {
       database,
       clock,
@@ -313,6 +327,7 @@ function handlersOf(
   const { nudge } = runEngine;
   return {
     ...phoneNumberOperations(phoneNumbers),
+    ...trunkOperations(phoneNumbers),
     ...numberPoolOperations(phoneNumbers),
     ...contactListOperations(contactLists),
     ...doNotCallOperations({ database, clock }),
@@ -330,13 +345,6 @@ function handlersOf(
   };
 }
 
-/** Erases what is kept for a time only. */
-const startRetention = ({ database, clock, log }: Parts): Loop[] => [
-  every(RETENTION_MS, () => deleteOldEvents(database, clock.now()), { name: 'event retention', log }),
-  every(RETENTION_MS, () => eraseOldDeliveries(database, clock.now()), { name: 'delivery retention', log }),
-  every(RETENTION_MS, () => deleteOldIdempotencyKeys(database, clock.now()), { name: 'key retention', log }),
-];
-
 /** Until the SIP adapter is there, the simulator also takes the calls of imported numbers. */
 function simulated({ config, database, overrides }: Parts): ReadonlyMap<string, TelephonyGateway> {
   const simulator = createSimulator({
@@ -350,8 +358,6 @@ function simulated({ config, database, overrides }: Parts): ReadonlyMap<string, 
     ['sip', simulator],
   ]);
 }
-
-const RETENTION_MS = 600_000;
 
 /** S3 where a bucket is configured, else a folder of the data directory. */
 async function openObjects(

@@ -138,6 +138,11 @@ export const variables = {
     addresses,
     'Private addresses that `http` nodes and webhooks may reach: addresses, networks and host names, by commas.',
   ),
+  sipAllowedAddresses: optional(
+    'SIP_ALLOWED_ADDRESSES',
+    addresses,
+    'Private addresses that trunks may have: addresses, networks and host names, by commas.',
+  ),
   longestBlockHours: withDefault(
     'LONGEST_BLOCK_HOURS',
     '24',

@@ -3,6 +3,7 @@ import { v7 } from 'uuid';
 /** The prefix of each kind of ID (decisions.md, "Everywhere"). */
 export type IdPrefix =
   | 'pn'
+  | 'trk'
   | 'pool'
   | 'wf'
   | 'run'

@@ -14,6 +14,10 @@ export function isStalePlan(error: unknown): boolean {
 
 const hasCode = (error: unknown, code: string): boolean => error instanceof pg.DatabaseError && error.code === code;
 
+/** Whether a row was refused since a unique index has another one like it. */
+export const isUniqueViolation = (error: unknown, index: string): boolean =>
+  error instanceof pg.DatabaseError && error.code === '23505' && error.constraint === index;
+
 /** Whether a statement waited for locks of other transactions for too long, and was given up for that. */
 export const isLockTimeout = (error: unknown): boolean =>
   hasCode(error, '55P03') || (error instanceof ServiceError && hasCode(error.cause, '55P03'));

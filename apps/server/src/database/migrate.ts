@@ -26,6 +26,8 @@ import * as installation from '../../migrations/0023-installation.ts';
 import * as callingHours from '../../migrations/0024-calling-hours.ts';
 import * as lanesOfZones from '../../migrations/0025-lanes-of-zones.ts';
 import * as agents from '../../migrations/0026-agents.ts';
+import * as trunks from '../../migrations/0027-trunks.ts';
+import * as numberOwners from '../../migrations/0028-number-owners.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -54,6 +56,8 @@ export const migrations = {
   '0024-calling-hours': callingHours,
   '0025-lanes-of-zones': lanesOfZones,
   '0026-agents': agents,
+  '0027-trunks': trunks,
+  '0028-number-owners': numberOwners,
 };
 
 /**

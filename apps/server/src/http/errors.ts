@@ -23,6 +23,8 @@ const STATUS_OF_CODE: Record<ErrorCode, number> = {
   number_unavailable: 409,
   number_already_exists: 409,
   number_in_use: 409,
+  trunk_already_exists: 409,
+  trunk_in_use: 409,
   number_in_other_pool: 409,
   not_a_member: 409,
   pool_in_use: 409,

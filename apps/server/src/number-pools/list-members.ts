@@ -4,7 +4,7 @@ import { utcDay } from '../clock.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { Row } from '../database/schema.ts';
-import type { PhoneNumberRow } from '../phone-numbers/phone-number.ts';
+import { joinTrunk, type PhoneNumberRow, trunkColumns } from '../phone-numbers/phone-number.ts';
 import { presentNumber } from '../phone-numbers/present-number.ts';
 
 type Member = components['schemas']['NumberPoolMember'];
@@ -12,21 +12,22 @@ type Member = components['schemas']['NumberPoolMember'];
 type MemberRow = PhoneNumberRow &
   Pick<Row<'number_usage'>, 'last_used_at' | 'day' | 'attempts' | 'answered' | 'failed' | 'cooling_until'>;
 
-const from = sql`number_usage u join phone_numbers n on n.workspace_id = u.workspace_id and n.id = u.phone_number_id`;
+const from = sql`number_usage u join phone_numbers n on n.workspace_id = u.workspace_id and n.id = u.phone_number_id
+  ${joinTrunk}`;
 const isMember = ({ workspaceId }: WorkspaceTx, poolId: string) =>
   sql`u.workspace_id = ${workspaceId} and u.pool_id = ${poolId}`;
 
 /** A pool's numbers, in the order in which they came to the workspace. */
 export async function poolNumbers(tx: WorkspaceTx, poolId: string): Promise<PhoneNumberRow[]> {
   const { rows } = await sql<PhoneNumberRow>`
-    select n.* from ${from} where ${isMember(tx, poolId)} order by n.created_at, n.id`.execute(tx.db);
+    select n.*, ${trunkColumns} from ${from} where ${isMember(tx, poolId)} order by n.created_at, n.id`.execute(tx.db);
   return rows;
 }
 
 /** One page of a pool's members, each with how it has fared today (UTC), and how many there are on all pages. */
 export const memberPage = (tx: WorkspaceTx, poolId: string, page: PageQuery): Promise<Page<MemberRow>> =>
   readPage(tx, page, {
-    columns: sql`n.*, u.last_used_at, u.day, u.attempts, u.answered, u.failed, u.cooling_until`,
+    columns: sql`n.*, ${trunkColumns}, u.last_used_at, u.day, u.attempts, u.answered, u.failed, u.cooling_until`,
     from,
     where: [isMember(tx, poolId)],
     search: ['n.phone_number', 'n.friendly_name', 'n.label'],

@@ -1,9 +1,12 @@
 import type { components } from '@trunkline/client/schema';
-import { checkTrunks, TRUNK_CHECK_MS, type TrunkVerdict } from '../phone-numbers/check-trunks.ts';
-import { withDeadline } from '../phone-numbers/deadline.ts';
+import { withDeadline } from '../deadline.ts';
 import type { PhoneNumberRow } from '../phone-numbers/phone-number.ts';
-import { someAtOnce } from '../phone-numbers/some-at-once.ts';
 import { notFound } from '../service-error.ts';
+import { someAtOnce } from '../some-at-once.ts';
+import { checkTrunks, TRUNK_CHECK_MS, type TrunkVerdict } from '../trunks/check-trunk.ts';
+import { reasonTexts, type TrunkReason } from '../trunks/shape-trunk.ts';
+import { readTrunks } from '../trunks/store.ts';
+import { endsByCheck } from '../trunks/trunk.ts';
 import type { NumberPoolDeps } from './deps.ts';
 import { poolNumbers } from './list-members.ts';
 import { findPool } from './store.ts';
@@ -14,53 +17,44 @@ type Checks = components['schemas']['NumberPoolTrunks'];
 /** How many trunks are probed at a time, and how many bought numbers asked for: a pool has at most 1,000 members. */
 const AT_ONCE = 100;
 
-/** Why a trunk takes no calls, for a person. */
-const reasons: Record<TrunkVerdict['detail'], string> = {
-  ok: 'The trunk takes no calls.',
-  simulated: 'The trunk takes no calls.',
-  unreachable: 'The trunk did not answer.',
-  credentials_rejected: 'The trunk rejected the username or password.',
-  tls_failure: 'No TLS connection to the trunk could be made.',
-  dns_failure: 'The host of the trunk has no address.',
-  no_prober: 'No provider is configured that places calls through trunks.',
-  no_trunk: 'The number has no termination URL.',
-  password_unreadable: 'The stored password of the trunk cannot be read. Set it again.',
-};
-
 /**
  * Checks now, for every member of a pool, whether a call could be placed from it: trunks by a probe, whose result is kept,
  * bought numbers by asking whether the provider still holds them for us. Each takes at most the time of one check, and a
  * hundred go on at a time. Throws `not_found`.
  */
 export async function validateTrunks(deps: NumberPoolDeps, workspaceId: string, poolId: string): Promise<Checks> {
-  const rows = await deps.database.inWorkspace(workspaceId, async (tx) => {
+  const { rows, trunks } = await deps.database.inWorkspace(workspaceId, async (tx) => {
     if (!(await findPool(tx, poolId))) throw notFound();
-    return poolNumbers(tx, poolId);
+    const rows = await poolNumbers(tx, poolId);
+    return { rows, trunks: await readTrunks(tx, [...new Set(rows.flatMap((row) => row.trunk_id ?? []))]) };
   });
   const active = rows.filter((row) => row.status === 'active');
-  const imported = active.filter((row) => row.provider === 'sip');
   const bought = active.filter((row) => row.provider !== 'sip');
   const [verdicts, asked] = await Promise.all([
-    checkTrunks(deps, imported, AT_ONCE),
+    checkTrunks(deps, trunks, AT_ONCE),
     someAtOnce(AT_ONCE, bought, async (row) => [row.id, await askProvider(deps, row)] as const),
   ]);
   const ofBought = new Map(asked);
   const details = rows.map((row): Check => {
     const { phone_number: phoneNumber, status } = row;
     if (status !== 'active') return { phoneNumber, valid: false, reason: `The number is ${status}.` };
-    return ofBought.get(row.id) ?? ofTrunk(deps, phoneNumber, verdicts.get(row.id));
+    return ofBought.get(row.id) ?? ofTrunk(deps, row, row.trunk_id === null ? undefined : verdicts.get(row.trunk_id));
   });
   const invalidNumbers = details.filter(({ valid }) => !valid).map(({ phoneNumber }) => phoneNumber);
   return { valid: details.length - invalidNumbers.length, invalid: invalidNumbers.length, invalidNumbers, details };
 }
 
-function ofTrunk(deps: NumberPoolDeps, phoneNumber: string, verdict: TrunkVerdict | undefined): Check {
-  if (!verdict) return { phoneNumber, valid: false, reason: `The trunk did not answer within ${patience(deps)}.` };
-  const { valid, detail, rttMs } = verdict;
+function ofTrunk(deps: NumberPoolDeps, row: PhoneNumberRow, verdict: TrunkVerdict | undefined): Check {
+  const { phone_number: phoneNumber, trunk_id, trunk_reason: paused } = row;
+  const invalid = (reason: string): Check => ({ phoneNumber, valid: false, reason });
+  if (trunk_id === null) return invalid('The number is on no trunk.');
+  if (paused !== null && !endsByCheck(paused)) return invalid(reasonTexts[paused as TrunkReason]);
+  if (!verdict) return invalid(`The trunk did not answer within ${patience(deps)}.`);
+  const { valid, reason, rttMs } = verdict;
   return {
     phoneNumber,
     valid,
-    ...(!valid && { reason: reasons[detail] }),
+    ...(reason && { reason: reasonTexts[reason] }),
     ...(rttMs !== undefined && { rttMs: Math.round(rttMs) }),
   };
 }

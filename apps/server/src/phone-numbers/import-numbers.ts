@@ -1,15 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { components } from '@trunkline/client/schema';
+import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { newUuid, toId } from '../ids.ts';
+import { fromId, newUuid, toId } from '../ids.ts';
 import type { ActorOf } from '../journal/actor.ts';
+import { ServiceError } from '../service-error.ts';
+import { checkWithin } from '../trunks/check-trunk.ts';
+import { trunkNamed } from '../trunks/short-form.ts';
+import { lockTrunk } from '../trunks/store.ts';
+import type { TrunkRow } from '../trunks/trunk.ts';
+import { refuse } from '../trunks/trunk-faults.ts';
 import { boundAgent } from './bound-agent.ts';
 import { inboundUrlFaults } from './check-inbound-url.ts';
-import { allowlistFaults, refuse, terminationFaults } from './check-sip-config.ts';
-import { checkTrunks, TRUNK_CHECK_MS } from './check-trunks.ts';
 import type { PhoneNumberDeps } from './deps.ts';
-import { countryOfNumber } from './numbering-plan.ts';
-import { type PhoneNumberRow, passwordPlace } from './phone-number.ts';
+import { countryOfNumber, findPlan } from './numbering-plan.ts';
+import type { PhoneNumberRow } from './phone-number.ts';
 import { recordNumber } from './record-number.ts';
 import { forgetFailed, readNumbers } from './store.ts';
 
@@ -17,8 +21,6 @@ type Body = components['schemas']['ImportPhoneNumbers'];
 type Rejected = components['schemas']['RejectedPhoneNumber'];
 
 const E164 = /^\+[1-9][0-9]{6,14}$/;
-/** A trunk that has not answered by then is checked again by a background task. */
-export const CHECK_TAKEN_UP_MS = 30_000;
 
 /**
  * Imports owned numbers with their trunk, each for itself, and checks the trunk. Throws `invalid_request` for a trunk that
@@ -30,38 +32,35 @@ export async function importNumbers(
   body: Body,
   actorOf: ActorOf,
 ): Promise<{ imported: PhoneNumberRow[]; rejected: Rejected[] }> {
-  const path = '/body/sipConfig';
-  refuse([
-    ...terminationFaults(body.sipConfig.terminationUrl, `${path}/terminationUrl`),
-    ...allowlistFaults(body.sipConfig.ipAllowlist ?? [], `${path}/ipAllowlist`),
-    ...inboundUrlFaults(deps.guard, body.inboundWebhookUrl),
-  ]);
+  if (Number(body.trunkId !== undefined) + Number(body.sipConfig !== undefined) !== 1) {
+    refuse([{ path: '/body/trunkId', message: 'must be given, or sipConfig in its place' }]);
+  }
+  refuse(inboundUrlFaults(deps.guard, body.inboundWebhookUrl));
   const shared = await sharedColumns(deps, workspaceId, body);
   const { good, sorted } = sort(body.phoneNumbers);
-  const inserted = await deps.database.inWorkspace(workspaceId, (tx) => insert(deps, tx, good, body, shared, actorOf));
-  await withinCheckTime(deps, checkTrunks(deps, inserted));
-  const ids = inserted.map((row) => row.id);
+  const { ids, trunk } = await deps.database.inWorkspace(workspaceId, async (tx) => {
+    const trunk = await trunkWanted(deps, tx, body);
+    return { trunk, ids: await insert(deps, tx, good, { ...shared, trunk_id: trunk.id }, actorOf) };
+  });
+  if (trunk.checked_at === null) await checkWithin(deps, [trunk]);
   const now = await deps.database.inWorkspace(workspaceId, (tx) => readNumbers(tx, ids));
   const byNumber = new Map(now.map((row) => [row.phone_number, row]));
+  const missing = good.filter((phoneNumber) => !byNumber.has(phoneNumber));
+  const own = await deps.database.inWorkspace(workspaceId, (tx) => numbersThere(tx, missing));
   const rejected = sorted.flatMap(({ phoneNumber, code }) => {
     if (code) return [rejection(phoneNumber, code)];
-    return byNumber.has(phoneNumber) ? [] : [rejection(phoneNumber, 'number_already_exists')];
+    if (byNumber.has(phoneNumber)) return [];
+    return [rejection(phoneNumber, own.has(phoneNumber) ? 'number_already_exists' : 'number_unavailable')];
   });
   return { imported: good.flatMap((phoneNumber) => byNumber.get(phoneNumber) ?? []), rejected };
 }
 
-/** Waits for a check of trunks, but not longer than a check may take. */
-export async function withinCheckTime(deps: PhoneNumberDeps, check: Promise<unknown>): Promise<void> {
-  const logged = check.catch((error) => deps.log.error({ err: error }, 'trunks were not checked; they stay due'));
-  const late = new AbortController();
-  await Promise.race([logged, sleep(deps.trunkCheckMs ?? TRUNK_CHECK_MS, undefined, { signal: late.signal })]);
-  late.abort();
-}
-
 const faults: Record<Rejected['code'], string> = {
-  invalid_number: 'This is not a phone number in E.164 form, such as +14155550100.',
+  invalid_number: 'This is not a phone number in E.164 form, such as +14155550100, or no numbering plan has it.',
   duplicate: 'The number was named before in this request.',
   number_already_exists: 'The workspace has this number already.',
+  number_not_allowed: 'Premium-rate numbers, and those that cost as much, cannot be imported.',
+  number_unavailable: 'This number is in use on this server already. If it is yours, ask the operator to move it.',
 };
 
 const rejection = (phoneNumber: string, code: Rejected['code']): Rejected => ({
@@ -74,7 +73,9 @@ const rejection = (phoneNumber: string, code: Rejected['code']): Rejected => ({
 function sort(phoneNumbers: readonly string[]) {
   const good = new Set<string>();
   const sorted = phoneNumbers.map((phoneNumber) => {
-    if (!E164.test(phoneNumber)) return { phoneNumber, code: 'invalid_number' as const };
+    const plan = E164.test(phoneNumber) ? findPlan(phoneNumber.slice(1)) : undefined;
+    if (!plan) return { phoneNumber, code: 'invalid_number' as const };
+    if (plan.isCostly) return { phoneNumber, code: 'number_not_allowed' as const };
     if (good.has(phoneNumber)) return { phoneNumber, code: 'duplicate' as const };
     good.add(phoneNumber);
     return { phoneNumber, code: undefined };
@@ -85,7 +86,6 @@ function sort(phoneNumbers: readonly string[]) {
 async function sharedColumns(deps: PhoneNumberDeps, workspaceId: string, body: Body) {
   const inbound = await boundAgent(deps.agents, workspaceId, body.inboundAgentId, '/body/inboundAgentId');
   const outbound = await boundAgent(deps.agents, workspaceId, body.outboundAgentId, '/body/outboundAgentId');
-  const { terminationUrl, username, transport, ipAllowlist } = body.sipConfig;
   return {
     friendly_name: body.friendlyName ?? null,
     label: body.label ?? null,
@@ -94,50 +94,62 @@ async function sharedColumns(deps: PhoneNumberDeps, workspaceId: string, body: B
     outbound_agent_id: outbound?.id ?? null,
     outbound_agent_name: outbound?.name ?? null,
     inbound_webhook_url: body.inboundWebhookUrl ?? null,
-    sip_termination_url: terminationUrl,
-    sip_username: username ?? null,
-    sip_transport: transport ?? ('auto' as const),
-    sip_ip_allowlist: ipAllowlist ?? null,
   };
 }
 
-/** Answers the rows of those numbers that the workspace did not have. */
+/** The trunk of a request, by its ID or in short. */
+async function trunkWanted(deps: PhoneNumberDeps, tx: WorkspaceTx, body: Body): Promise<TrunkRow> {
+  if (body.sipConfig) return trunkNamed(deps, tx, { config: body.sipConfig }, deps.clock.now());
+  const row = await lockTrunk(tx, fromId(body.trunkId!));
+  if (row) return row;
+  const message = `There is no trunk ${body.trunkId}.`;
+  throw new ServiceError('invalid_request', message, { details: [{ path: '/body/trunkId', message }] });
+}
+
+/** Which of some numbers the workspace has. */
+async function numbersThere(tx: WorkspaceTx, phoneNumbers: string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ phone_number: string }>`
+    select phone_number from phone_numbers
+    where workspace_id = ${tx.workspaceId} and phone_number = any(${phoneNumbers}) and status <> 'released'`.execute(
+    tx.db,
+  );
+  return new Set(rows.map((row) => row.phone_number));
+}
+
+type Shared = Awaited<ReturnType<typeof sharedColumns>> & { trunk_id: string };
+
+/** Answers the UUIDs of those numbers that neither this workspace nor another one had. */
 async function insert(
   deps: PhoneNumberDeps,
   tx: WorkspaceTx,
   phoneNumbers: string[],
-  body: Body,
-  shared: Awaited<ReturnType<typeof sharedColumns>>,
+  shared: Shared,
   actorOf: ActorOf,
-): Promise<PhoneNumberRow[]> {
+): Promise<string[]> {
   if (phoneNumbers.length === 0) return [];
   const now = deps.clock.now();
   await forgetFailed(tx, phoneNumbers, now, deps.onReleased);
-  const { password } = body.sipConfig;
   // Sorted, so that two imports of the same numbers wait for each other in one order.
-  const rows = phoneNumbers.toSorted().map((phone_number) => {
-    const row = { workspace_id: tx.workspaceId, id: newUuid() };
-    return {
-      ...row,
-      ...shared,
-      phone_number,
-      country: countryOfNumber(Number(phone_number.slice(1))) ?? null,
-      status: 'active' as const,
-      provider: 'sip' as const,
-      sip_password: password === undefined ? null : deps.secrets.encrypt(password, passwordPlace(row)),
-      due_at: new Date(now.getTime() + CHECK_TAKEN_UP_MS),
-      created_at: now,
-      updated_at: now,
-    };
-  });
+  const rows = phoneNumbers.toSorted().map((phone_number) => ({
+    ...shared,
+    workspace_id: tx.workspaceId,
+    id: newUuid(),
+    phone_number,
+    country: countryOfNumber(Number(phone_number.slice(1))) ?? null,
+    status: 'active' as const,
+    provider: 'sip' as const,
+    created_at: now,
+    updated_at: now,
+  }));
   const inserted = await tx.db
     .insertInto('phone_numbers')
     .values(rows)
     .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
+    .returning('id')
     .execute();
-  for (const row of inserted) {
+  const ids = inserted.map((row) => row.id);
+  for (const row of await readNumbers(tx, ids)) {
     await recordNumber(tx, row, now, actorOf('phone_number.imported', 'phone_number', toId('pn', row.id)));
   }
-  return inserted;
+  return ids;
 }

@@ -1,12 +1,26 @@
 import { sql } from 'kysely';
 import type { Row } from '../database/schema.ts';
-import type { Secrets } from '../database/secrets.ts';
-import type { Trunk } from '../telephony/gateway.ts';
 
-/** A phone number as the database keeps it. */
-export type PhoneNumberRow = Row<'phone_numbers'>;
+type Trunk = Row<'trunks'>;
+
+/** A phone number as the database keeps it, with what is shown of its trunk; null where it has none. */
+export interface PhoneNumberRow extends Row<'phone_numbers'> {
+  trunk_status: Trunk['status'] | null;
+  trunk_reason: string | null;
+  sip_termination_url: string | null;
+  sip_transport: Trunk['transport'] | null;
+  sip_username: string | null;
+  sip_ip_allowlist: string[] | null;
+}
 export type PhoneNumberStatus = PhoneNumberRow['status'];
 export type Provider = PhoneNumberRow['provider'];
+
+/** SQL for what a `PhoneNumberRow` has of its trunk, the row `t` of `trunks`. */
+export const trunkColumns = sql`t.status as trunk_status, t.reason as trunk_reason,
+  t.termination_url as sip_termination_url, t.transport as sip_transport, t.username as sip_username,
+  t.ip_allowlist as sip_ip_allowlist`;
+/** SQL that joins it to the number `n`. */
+export const joinTrunk = sql`left join trunks t on t.workspace_id = n.workspace_id and t.id = n.trunk_id`;
 
 /** Every provider that a number can have. */
 export const providers = ['simulator', 'twilio', 'telnyx', 'sip'] as const satisfies readonly Provider[];
@@ -20,40 +34,19 @@ export const phoneNumberTransitions = {
   released: [],
 } as const satisfies Record<PhoneNumberStatus, readonly PhoneNumberStatus[]>;
 
-/** Whether calls can be placed from a number by an agent that the caller brings: active and, on a trunk, a passed check. */
-export const isCallable = (row: Pick<PhoneNumberRow, 'status' | 'provider' | 'trunk_valid'>): boolean =>
-  row.status === 'active' && (row.provider !== 'sip' || row.trunk_valid === true);
+/** Whether calls can be placed from a number by an agent that the caller brings: active and, on a trunk, over an active one. */
+export const isCallable = (row: Pick<PhoneNumberRow, 'status' | 'provider' | 'trunk_status'>): boolean =>
+  row.status === 'active' && (row.provider !== 'sip' || row.trunk_status === 'active');
 
-/** The same in SQL, of the row `n` of `phone_numbers`, for all who call. It is null where a trunk was not tried. */
-export const callable = sql<boolean>`(n.status = 'active' and (n.provider <> 'sip' or n.trunk_valid))`;
+/** The same in SQL, of the row `n` of `phone_numbers`, for all who call. The trunk is read by its key. It is null where there is none. */
+export const callable = sql<boolean>`(n.status = 'active' and (n.provider <> 'sip' or (
+  select t.status = 'active' from trunks t where t.workspace_id = n.workspace_id and t.id = n.trunk_id)))`;
 
 /** Whether a number can place calls with its own agent. */
 export const isOutboundReady = (
-  row: Pick<PhoneNumberRow, 'status' | 'provider' | 'trunk_valid' | 'outbound_agent_id'>,
+  row: Pick<PhoneNumberRow, 'status' | 'provider' | 'trunk_status' | 'outbound_agent_id'>,
 ): boolean => isCallable(row) && row.outbound_agent_id !== null;
 
 /** Whether a number can receive calls. */
 export const isInboundReady = (row: Pick<PhoneNumberRow, 'status' | 'inbound_agent_id'>): boolean =>
   row.status === 'active' && row.inbound_agent_id !== null;
-
-/** What a number's SIP password is encrypted for. */
-export const passwordPlace = (row: { workspace_id: string; id: string }): string =>
-  `phone_numbers.sip_password ${row.workspace_id} ${row.id}`;
-
-/** The trunk of an imported number, with its password; undefined where it has none. Throws if that can't be decrypted. */
-export function trunkOf(row: PhoneNumberRow, secrets: Secrets): Trunk | undefined {
-  if (row.sip_termination_url === null) return undefined;
-  return {
-    terminationUrl: row.sip_termination_url,
-    transport: row.sip_transport ?? 'auto',
-    ...(row.sip_username !== null && { username: row.sip_username }),
-    ...(row.sip_password !== null && { password: secrets.decrypt(row.sip_password, passwordPlace(row)) }),
-  };
-}
-
-/** Whether two rows reach their trunk the same way, and so share the result of a check. */
-export const sameTrunk = (a: PhoneNumberRow, b: PhoneNumberRow): boolean =>
-  a.sip_termination_url === b.sip_termination_url &&
-  a.sip_transport === b.sip_transport &&
-  a.sip_username === b.sip_username &&
-  a.sip_password === b.sip_password;

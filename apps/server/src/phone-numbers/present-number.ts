@@ -28,7 +28,9 @@ export function presentNumber(row: PhoneNumberRow): PhoneNumber {
       allowedInboundCountries: orNull(row.allowed_inbound_countries),
       allowedOutboundCountries: orNull(row.allowed_outbound_countries),
     }),
-    ...(row.provider === 'sip' && {
+    ...(row.trunk_id !== null && {
+      trunkId: toId('trk', row.trunk_id),
+      ...given({ trunkReason: row.trunk_reason as PhoneNumber['trunkReason'] | null }),
       sipConfig: {
         transport: row.sip_transport ?? 'auto',
         ...given({

@@ -19,10 +19,6 @@ export function providerOf(gateways: readonly TelephonyGateway[], row: PhoneNumb
   return gateway;
 }
 
-/** The gateway that probes trunks. */
-export const trunkProber = (gateways: readonly TelephonyGateway[]): TelephonyGateway | undefined =>
-  gateways.find(({ name }) => name === 'sip') ?? gateways.find(({ capabilities }) => capabilities.trunks);
-
 /** What a client is told of a provider that failed; what the provider said goes into the log only. */
 export const providerError = (cause: unknown, provider: string): ServiceError =>
   new ServiceError('provider_error', `The provider ${provider} failed, and nothing was changed. Try again later.`, {

@@ -1,5 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
+import { isUniqueViolation } from '../database/errors.ts';
 import { toId } from '../ids.ts';
 import type { ActorOf } from '../journal/actor.ts';
 import { notFound, ServiceError } from '../service-error.ts';
@@ -7,7 +8,7 @@ import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
 import { providerError, providerOf } from './providers.ts';
 import { recordNumber } from './record-number.ts';
-import { changeNumber, isHeldElsewhere, lockNumber, moveNumber } from './store.ts';
+import { changeNumber, isHeldElsewhere, lockNumber, moveNumber, readNumber } from './store.ts';
 
 /** When another server takes up a release, if this one has died over it. */
 const TAKE_UP_MS = 60_000;
@@ -27,7 +28,12 @@ export async function releaseNumber(
   try {
     await giveBack(deps, row);
   } catch (error) {
-    await deps.database.inWorkspace(workspaceId, (tx) => callOffRelease(tx, id));
+    await deps.database
+      .inWorkspace(workspaceId, (tx) => callOffRelease(tx, id))
+      .catch((failed) => {
+        // It stays suspended where another workspace has got it in the meantime.
+        if (!isUniqueViolation(failed, 'phone_numbers_owner')) throw failed;
+      });
     throw error instanceof ServiceError ? error : providerError(error, row.provider);
   }
   await deps.database.inWorkspace(workspaceId, (tx) => endRelease(deps, tx, id, actorOf));
@@ -80,11 +86,12 @@ async function beginRelease(
         and c.status in ('scheduled', 'running', 'paused'))
       and not exists (select from calls c where c.workspace_id = ${tx.workspaceId} and c.phone_number_id = ${id}
         and c.ended_at is null)`)
-    .returningAll()
+    .returning('id')
     .executeTakeFirst();
   if (!marked) throw new ServiceError('number_in_use', await reasonOf(tx, id));
-  if (!held) return release(deps, tx, marked, actorOf);
-  return marked.status === 'active' ? moveNumber(tx, marked, 'suspended', {}) : marked;
+  const row = (await readNumber(tx, id))!;
+  if (!held) return release(deps, tx, row, actorOf);
+  return row.status === 'active' ? moveNumber(tx, row, 'suspended', {}) : row;
 }
 
 /** Keeps claims from the number's pool out: what they have called from it is committed, and they won't choose it now. */
@@ -134,7 +141,6 @@ async function release(
     releasing_from: null,
     // A purchase that is under way stays due: what comes of it must be given back.
     due_at: row.status === 'provisioning' ? row.due_at : null,
-    sip_password: null,
     revision: row.revision + 1,
     updated_at: now,
   });

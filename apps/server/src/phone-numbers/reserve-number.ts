@@ -6,7 +6,7 @@ import { ServiceError } from '../service-error.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import { countryOfNumber } from './numbering-plan.ts';
 import type { PhoneNumberRow, Provider } from './phone-number.ts';
-import { forgetFailed } from './store.ts';
+import { forgetFailed, readNumber } from './store.ts';
 
 const OPERATION = 'buyPhoneNumber';
 
@@ -52,10 +52,11 @@ export async function reserveNumber(
       updated_at: now,
     })
     .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
+    .returning('id')
     .executeTakeFirst();
-  if (!reserved) throw new ServiceError('number_unavailable', `The workspace has the number ${phoneNumber} already.`);
-  return { reserved };
+  if (!reserved)
+    throw new ServiceError('number_unavailable', `The number ${phoneNumber} is in use on this server already.`);
+  return { reserved: (await readNumber(tx, id))! };
 }
 
 /** Counts the purchase, and so locks today's row; under that lock the limit is read. */

@@ -5,66 +5,68 @@ import { type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { Schema } from '../database/schema.ts';
 import type { ProviderNumber } from '../telephony/gateway.ts';
 import type { PhoneNumberDeps } from './deps.ts';
-import { type PhoneNumberRow, type PhoneNumberStatus, phoneNumberTransitions } from './phone-number.ts';
+import {
+  joinTrunk,
+  type PhoneNumberRow,
+  type PhoneNumberStatus,
+  phoneNumberTransitions,
+  trunkColumns,
+} from './phone-number.ts';
 
 /** A number that was not released, by its UUID. */
 export function findNumber(tx: WorkspaceTx, id: string): Promise<PhoneNumberRow | undefined> {
-  return numbersOf(tx).where('id', '=', id).where(isNotReleased).executeTakeFirst();
+  return numbersOf(tx).where('n.id', '=', id).where(isNotReleased).executeTakeFirst();
 }
 
 /** A number in whichever status, locked for a change. */
 export function lockNumber(tx: WorkspaceTx, id: string): Promise<PhoneNumberRow | undefined> {
-  return numbersOf(tx).where('id', '=', id).forUpdate().executeTakeFirst();
-}
-
-/** Numbers in whichever status, locked for a change, by ascending ID. */
-export function lockNumbers(tx: WorkspaceTx, ids: string[]): Promise<PhoneNumberRow[]> {
-  return numbersOf(tx).where('id', 'in', ids).orderBy('id').forUpdate().execute();
+  return numbersOf(tx).where('n.id', '=', id).forUpdate('n').executeTakeFirst();
 }
 
 /** A number in whichever status. */
 export function readNumber(tx: WorkspaceTx, id: string): Promise<PhoneNumberRow | undefined> {
-  return numbersOf(tx).where('id', '=', id).executeTakeFirst();
+  return numbersOf(tx).where('n.id', '=', id).executeTakeFirst();
 }
 
 /** Numbers in whichever status. */
 export async function readNumbers(tx: WorkspaceTx, ids: string[]): Promise<PhoneNumberRow[]> {
-  return ids.length === 0 ? [] : numbersOf(tx).where('id', 'in', ids).execute();
+  return ids.length === 0 ? [] : numbersOf(tx).where('n.id', 'in', ids).execute();
 }
 
 /** Changes a number that the transaction holds, and answers the whole of it. */
-export function changeNumber(
+export async function changeNumber(
   tx: WorkspaceTx,
   id: string,
   changes: Updateable<Schema['phone_numbers']>,
 ): Promise<PhoneNumberRow> {
-  return tx.db
+  await tx.db
     .updateTable('phone_numbers')
     .set(changes)
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+    .execute();
+  return (await readNumber(tx, id))!;
 }
 
 /**
  * Moves a number that the transaction holds to another status, and answers the whole of it. Throws where the state table
  * knows no such move.
  */
-export function moveNumber(
+export async function moveNumber(
   tx: WorkspaceTx,
-  { id }: PhoneNumberRow,
+  { id }: Pick<PhoneNumberRow, 'id'>,
   status: PhoneNumberStatus,
   changes: Updateable<Schema['phone_numbers']>,
 ): Promise<PhoneNumberRow> {
-  return tx.db
+  await tx.db
     .updateTable('phone_numbers')
     .set({ ...changes, status })
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', id)
     .where(sql<SqlBool>`status in ${from(phoneNumberTransitions, status)}`)
-    .returningAll()
+    .returning('id')
     .executeTakeFirstOrThrow();
+  return (await readNumber(tx, id))!;
 }
 
 /** One page of numbers that are not released, and how many there are on all pages. */
@@ -73,10 +75,11 @@ export const listNumbers = (
   page: PageQuery & { column: 'phone_number' | 'created_at' },
 ): Promise<Page<PhoneNumberRow>> =>
   readPage(tx, page, {
-    from: sql`phone_numbers`,
-    where: [sql`workspace_id = ${tx.workspaceId}`, isNotReleased],
-    search: ['phone_number', 'friendly_name', 'label'],
-    order: [page.column, 'id'],
+    columns: sql`n.*, ${trunkColumns}`,
+    from: sql`phone_numbers n ${joinTrunk}`,
+    where: [sql`n.workspace_id = ${tx.workspaceId}`, isNotReleased],
+    search: ['n.phone_number', 'n.friendly_name', 'n.label'],
+    order: [`n.${page.column}`, 'n.id'],
   });
 
 /** Whether a number's provider has sold it to another of our reservations or workspaces. */
@@ -111,10 +114,11 @@ export async function takeDueNumbers(tx: EngineTx, now: Date, next: Date, limit:
     order by due_at limit ${limit} for update skip locked`.execute(tx.db);
   if (due.rows.length === 0) return [];
   const { rows } = await sql<PhoneNumberRow>`
-    update phone_numbers set due_at = ${next}
+    with n as (update phone_numbers set due_at = ${next}
     where (workspace_id, id) in (
       select * from unnest(${due.rows.map((row) => row.workspace_id)}::uuid[], ${due.rows.map((row) => row.id)}::uuid[])
-    ) returning *`.execute(tx.db);
+    ) returning *)
+    select n.*, ${trunkColumns} from n ${joinTrunk}`.execute(tx.db);
   return rows;
 }
 
@@ -126,7 +130,15 @@ export const boughtColumns = (number: ProviderNumber) => ({
 });
 
 /** A literal, as the index on numbers has it. */
-const isNotReleased = sql<SqlBool>`status <> 'released'`;
+const isNotReleased = sql<SqlBool>`n.status <> 'released'`;
 
 const numbersOf = (tx: WorkspaceTx) =>
-  tx.db.selectFrom('phone_numbers').selectAll().where('workspace_id', '=', tx.workspaceId);
+  tx.db
+    .selectFrom('phone_numbers as n')
+    .leftJoin('trunks as t', (join) =>
+      join.onRef('t.workspace_id', '=', 'n.workspace_id').onRef('t.id', '=', 'n.trunk_id'),
+    )
+    .selectAll('n')
+    .select(['t.status as trunk_status', 't.reason as trunk_reason', 't.termination_url as sip_termination_url'])
+    .select(['t.transport as sip_transport', 't.username as sip_username', 't.ip_allowlist as sip_ip_allowlist'])
+    .where('n.workspace_id', '=', tx.workspaceId);

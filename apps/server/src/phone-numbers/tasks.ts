@@ -1,6 +1,5 @@
+import { withDeadline } from '../deadline.ts';
 import { every, type Repeating } from '../jobs/every.ts';
-import { checkTrunks } from './check-trunks.ts';
-import { withDeadline } from './deadline.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
 import { releaseDue } from './release-number.ts';
@@ -15,8 +14,8 @@ const AGAIN_MS = 60_000;
 const LOOK_MS = 30_000;
 
 /**
- * The background side of phone numbers: settles purchases and releases that a server has left, and checks trunks every
- * hour. Any server takes up what is due, each number once.
+ * The background side of phone numbers: settles purchases and releases that a server has left. Any server takes up what is
+ * due, each number once.
  * @returns what ends it, after the round that is under way
  */
 export function startPhoneNumberTasks(deps: PhoneNumberDeps, restMs = REST_MS): Repeating {
@@ -29,12 +28,9 @@ export async function takeUpDueNumbers(deps: PhoneNumberDeps): Promise<number> {
   const now = deps.clock.now();
   const next = new Date(now.getTime() + AGAIN_MS);
   const due = await deps.database.inEngine((tx) => takeDueNumbers(tx, now, next, AT_ONCE));
-  const imported = due.filter((row) => row.provider === 'sip');
-  const bought = due.filter((row) => row.provider !== 'sip');
-  await Promise.all([
-    ...[...byWorkspace(imported).values()].map((rows) => attempt(deps, rows[0]!, () => checkTrunks(deps, rows))),
-    ...bought.map((row) => attempt(deps, row, () => (row.releasing_from ? releaseDue : settleDue)(deps, row))),
-  ]);
+  await Promise.all(
+    due.map((row) => attempt(deps, row, () => (row.releasing_from ? releaseDue : settleDue)(deps, row))),
+  );
   return due.length;
 }
 
@@ -42,10 +38,4 @@ async function attempt(deps: PhoneNumberDeps, row: PhoneNumberRow, act: () => Pr
   await withDeadline(LOOK_MS, act).catch((error) => {
     deps.log.warn({ err: error, phoneNumberId: row.id }, 'a phone number could not be looked after; it is tried again');
   });
-}
-
-function byWorkspace(rows: PhoneNumberRow[]): Map<string, PhoneNumberRow[]> {
-  const groups = new Map<string, PhoneNumberRow[]>();
-  for (const row of rows) groups.set(row.workspace_id, [...(groups.get(row.workspace_id) ?? []), row]);
-  return groups;
 }

@@ -17,13 +17,62 @@ export type CallOutcome = (typeof callOutcomes)[number];
 /** Who ended a call: `service` is us (end call, cancel), `time_limit` its longest duration. */
 export type EndedBy = 'caller' | 'callee' | 'agent' | 'service' | 'time_limit' | 'error';
 
-/** A customer's SIP trunk, as the contract's `sipConfig`. */
+/** A customer's SIP trunk, as the contract has it: its texts hold no control characters, its addresses no parameter but `transport`. */
 export interface Trunk {
-  /** A SIP URI or a host, with or without a port. */
+  /** UUID. */
+  id: string;
+  /** Raised with each change: what an adapter keeps by the ID holds for one revision. */
+  revision: number;
+  /** A SIP URI without a user part, or a host, with or without a port. Its address is still to be judged at connect. */
   terminationUrl: string;
+  transport: 'auto' | 'udp' | 'tcp' | 'tls';
+  /** As `terminationUrl`. */
+  outboundProxy?: string;
   username?: string;
   password?: string;
-  transport: 'auto' | 'udp' | 'tcp' | 'tls';
+  /** The name in digest answers; `username` without it. */
+  authUsername?: string;
+  /** The user part of From; the number that calls without it. */
+  fromUser?: string;
+  fromDomain?: string;
+  register: boolean;
+  registerExpiresSeconds: number;
+  /** Addresses and networks in CIDR form, from which calls may arrive. */
+  ipAllowlist: readonly string[];
+  probe: 'options' | 'register' | 'none';
+  /** Calls that may be up at once; the switchboard keeps it for calls that it places. */
+  maxChannels?: number;
+  /** The switchboard keeps it. */
+  callsPerSecond: number;
+  numberFormat: 'e164_plus' | 'e164' | 'national' | 'international_prefix';
+  /** ISO 3166-1 alpha-2; there where `numberFormat` needs it. */
+  country?: string;
+  dialPrefix?: string;
+  callerIdHeader: 'from' | 'pai' | 'ppi' | 'rpid';
+  /** The best first. */
+  codecs: readonly ('PCMU' | 'PCMA')[];
+  mediaEncryption: 'none';
+  /** Names begin with `X-`. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** What a trunk said as it ended a call, or refused it. */
+export interface SipAnswer {
+  /** The final status of the INVITE. */
+  sipStatus?: number;
+  /** Its reason phrase, or the text of a Reason header (RFC 3326), which says more. */
+  sipReason?: string;
+  /** The cause of a Reason header with protocol Q.850. */
+  q850Cause?: number;
+}
+
+/** What of the sound of a call was counted. */
+export interface MediaReport {
+  /** Such as `PCMU`. */
+  codec?: string;
+  /** RTP packets from the other side; 0 where none came. Absent where nobody counted. */
+  packetsReceived?: number;
+  packetsLost?: number;
 }
 
 /** How a voice agent is reached, as the contract's `AgentConnection` with its secrets. */
@@ -77,7 +126,7 @@ export interface CallRequest {
  */
 export type PlaceResult =
   | { status: 'accepted' }
-  | { status: 'rejected'; outcome: CallOutcome; detail: string; sipStatus?: number }
+  | ({ status: 'rejected'; outcome: CallOutcome; detail: string } & SipAnswer)
   | { status: 'unknown'; detail: string };
 
 /** What names a placed call to a provider. Some know it by the room, some only by the numbers and the time. */
@@ -98,14 +147,14 @@ export interface CallTimes {
 /** `absent`: no such call was ever placed. `undetermined`: the provider can't be asked now; ask later. */
 export type CallState =
   | ({ state: 'live'; phase: 'dialing' | 'ringing' | 'answered' } & CallTimes)
-  | ({ state: 'ended'; outcome: CallOutcome; endedBy: EndedBy; endedAt: Date; sipStatus?: number } & CallTimes)
+  | ({ state: 'ended'; outcome: CallOutcome; endedBy: EndedBy; endedAt: Date } & SipAnswer & MediaReport & CallTimes)
   | { state: 'absent' }
   | { state: 'undetermined'; detail: string };
 
 /** One step of a call. `at` is when it happened at the provider. */
 export type CallEvent =
   | { roomId: string; at: Date; type: 'ringing' | 'answered' }
-  | { roomId: string; at: Date; type: 'ended'; outcome: CallOutcome; endedBy: EndedBy; sipStatus?: number };
+  | ({ roomId: string; at: Date; type: 'ended'; outcome: CallOutcome; endedBy: EndedBy } & SipAnswer & MediaReport);
 
 /** Takes a set of events. They may come twice, late, out of order, or before `placeCall` has answered. */
 export type CallEventListener = (events: CallEvent[]) => void;

@@ -209,7 +209,9 @@ describe('start', () => {
 
   test('is 409 where no number is ready', async () => {
     await seedNumber(under.database, under.workspaceId, '+14155550121', { status: 'suspended' });
-    await seedNumber(under.database, under.workspaceId, '+14155550122', { provider: 'sip', trunk_valid: false });
+    await seedNumber(under.database, under.workspaceId, '+14155550122', {
+      trunk: { status: 'paused', reason: 'unreachable' },
+    });
     for (const number of ['+14155550121', '+14155550122']) {
       const { response, error } = await send({ fromNumber: number });
       expect([response.status, error!.code]).toEqual([409, 'campaign_not_startable']);

@@ -15,6 +15,7 @@ import { campaignDeps } from '../campaigns/campaign-deps.ts';
 import { seedCampaign } from '../seed/campaign.ts';
 import { seedUploadedList } from '../seed/list.ts';
 import { type Given, seedRow } from '../seed/rows.ts';
+import type { SeededNumber } from '../seed/trunk.ts';
 import { testClock } from '../test-clock.ts';
 
 /** Noon in UTC on a Friday. */
@@ -37,7 +38,7 @@ afterAll(async () => {
 interface Question {
   to?: number;
   workspace?: Given<'workspaces'>;
-  number?: Given<'phone_numbers'>;
+  number?: SeededNumber;
   optedOut?: boolean;
   /** A list that holds the callee. */
   list?: Given<'contact_lists'>;
@@ -218,9 +219,13 @@ test.each<[string, Question, ReturnType<typeof everybody>]>([
   ['a personal number', { to: 447012345678 }, atRecipients('country_not_allowed')],
   ['a satellite number', { to: 8816123456789 }, atRecipients('country_not_allowed')],
   ['from a suspended number', { number: { status: 'suspended' } }, everybody('no_caller_id')],
-  ['over a trunk that has failed', { number: { provider: 'sip', trunk_valid: false } }, everybody('no_caller_id')],
-  ['over a trunk that was not tried', { number: { provider: 'sip', trunk_valid: null } }, everybody('no_caller_id')],
-  ['over a trunk that passed', { number: { provider: 'sip', trunk_valid: true } }, everybody('called')],
+  [
+    'over a trunk that has failed',
+    { number: { trunk: { status: 'paused', reason: 'unreachable' } } },
+    everybody('no_caller_id'),
+  ],
+  ['over no trunk', { number: { provider: 'sip' } }, everybody('no_caller_id')],
+  ['over a trunk that passed', { number: { trunk: {} } }, everybody('called')],
   ['while dialing is paused', { workspace: { dialing_paused_at: noon } }, atCalls('dialing_paused')],
   ['in quiet hours', { workspace: quietHours }, atCalls('quiet_hours')],
   ['with no live call left', { workspace: { max_concurrent_calls: 0 } }, atCalls('limit_reached')],

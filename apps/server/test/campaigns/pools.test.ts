@@ -73,7 +73,7 @@ describe('a campaign with a pool', () => {
 
   test.each([
     ['nobody in its pool', () => pool(0)],
-    ['only failed trunks', () => pool(2, { provider: 'sip', trunk_valid: false })],
+    ['only failed trunks', () => pool(2, { trunk: { status: 'paused', reason: 'unreachable' } })],
   ])('does not start with %s', async (_, make) => {
     const { id } = await draft((await make()).id);
     const { response, error } = await under.act(id, 'start');

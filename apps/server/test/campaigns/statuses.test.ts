@@ -77,7 +77,9 @@ describe('start', () => {
     [
       'has a trunk that failed its check',
       async () => {
-        await seedNumber(under.database, under.workspaceId, '+14155550111', { provider: 'sip', trunk_valid: false });
+        await seedNumber(under.database, under.workspaceId, '+14155550111', {
+          trunk: { status: 'paused', reason: 'unreachable' },
+        });
         return (await create({ fromNumber: '+14155550111' })).id;
       },
       'The trunk of +14155550111 did not pass its last check.',

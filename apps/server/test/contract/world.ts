@@ -29,6 +29,9 @@ export async function buildWorld(server: TestServer, numbers: { from: string; to
   note(dataOf(await client.POST('/v1/number-pools', { body: pool })).id);
   note(dataOf(await client.POST('/v1/api-keys', { body: { name: 'CRM', permissions: ['calls:read'] } })).id);
 
+  const trunk = { terminationUrl: 'ok.sim' };
+  note(dataOf(await client.POST('/v1/telephony/trunks', { body: trunk })).id);
+
   const base = dataOf(await client.POST(bases, { body: { name: 'Handbook' } }));
   note(base.id);
   note((await addFiles(server, base.id, { 'hours.txt': 'We are open.' }))[0]!.id);

@@ -226,12 +226,12 @@ test.concurrent('members that can not call are left out: trunk, provider, coolin
   withDatabase(async (database) => {
     const cooling = { cooling_until: new Date(Date.parse(NOON) + 1) };
     const pool: SeededMember[] = [
-      { provider: 'sip', trunk_valid: false },
+      { trunk: { status: 'paused', reason: 'unreachable' } },
       { provider: 'sip' },
       { provider: 'twilio' },
       { usage: cooling },
       { usage: { day: '2026-03-10', attempts: 3 } },
-      { provider: 'sip', trunk_valid: true },
+      { trunk: {} },
     ];
     const seeded = await seedPoolCampaign(database, { contacts: 9 }, pool, { max_calls_per_number_per_day: 3 });
     const { claim } = await claimer(database, seeded);

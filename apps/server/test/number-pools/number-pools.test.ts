@@ -452,7 +452,8 @@ describe('validate-trunks', () => {
     const owned = await bought();
     const { id } = await made([...ids, owned.id]);
     await server.deps.database.inWorkspace(workspaceId, ({ db }) =>
-      sql`update phone_numbers set trunk_valid = null where id = any(${ids.map(fromId)}::uuid[])`.execute(db),
+      sql`update trunks set status = 'paused', reason = 'unchecked'
+        where id in (select trunk_id from phone_numbers where id = any(${ids.map(fromId)}::uuid[]))`.execute(db),
     );
     const all = await members(id, { order: 'asc' });
     const [ok, auth, dead, tls] = ids.map((each) => all.items.find((item) => item.id === each)!.phoneNumber);
@@ -471,9 +472,8 @@ describe('validate-trunks', () => {
     });
     const { rows } = await server.deps.database.inWorkspace(workspaceId, ({ db }) =>
       sql<{ trunk_valid: boolean }>`
-        select trunk_valid from phone_numbers where id = any(${ids.map(fromId)}::uuid[]) order by created_at, id`.execute(
-        db,
-      ),
+        select t.status = 'active' as trunk_valid from phone_numbers n join trunks t on t.id = n.trunk_id
+        where n.id = any(${ids.map(fromId)}::uuid[]) order by n.created_at, n.id`.execute(db),
     );
     expect(rows.map((row) => row.trunk_valid)).toEqual([true, false, false, false]);
   });

@@ -14,6 +14,7 @@ import type { PhoneNumberDeps } from '../../src/phone-numbers/deps.ts';
 import { phoneNumberOperations } from '../../src/phone-numbers/operations.ts';
 import { memoryStore } from '../../src/telephony/simulator/memory-store.ts';
 import { createSimulator } from '../../src/telephony/simulator/simulator.ts';
+import { trunkOperations } from '../../src/trunks/operations.ts';
 import { workspaceOperations } from '../../src/workspace/operations.ts';
 import { noteStatus } from '../contract/statuses.ts';
 import { freshDatabase } from '../database.ts';
@@ -63,6 +64,7 @@ export async function startNumberServer(given: Partial<PhoneNumberDeps> = {}) {
   overrides.handlers = {
     ...phoneNumberOperations(deps),
     ...numberPoolOperations(deps),
+    ...trunkOperations(deps),
     ...workspaceOperations({ database, clock, secrets, onHoursChanged }),
   };
   const listening = await listen(0, '127.0.0.1');

@@ -1,13 +1,16 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Row } from '../../src/database/schema.ts';
 import { fromId } from '../../src/ids.ts';
-import { checkTrunks } from '../../src/phone-numbers/check-trunks.ts';
 import { isCallable } from '../../src/phone-numbers/phone-number.ts';
 import { findNumber } from '../../src/phone-numbers/store.ts';
 import { takeUpDueNumbers } from '../../src/phone-numbers/tasks.ts';
 import { ServiceError } from '../../src/service-error.ts';
 import type { ProviderNumber, Trunk, TrunkProbe } from '../../src/telephony/gateway.ts';
+import { checkTrunks } from '../../src/trunks/check-trunk.ts';
+import { readTrunks } from '../../src/trunks/store.ts';
+import { takeUpDueTrunks } from '../../src/trunks/tasks.ts';
 import { meanwhile } from '../race.ts';
 import { type Given, insertRows, seedRow } from '../seed/rows.ts';
 import { type NumberServer, simulatedProvider, startNumberServer } from './number-server.ts';
@@ -52,9 +55,13 @@ beforeEach(() => {
 const path = '/v1/telephony/phone-numbers';
 let nextLine = 1000;
 const freeNumber = () => `+1212555${nextLine++}`;
-const trunk = { terminationUrl: 'sip:ok.sim:5061', username: 'u', password };
+let nextUser = 0;
+/** A trunk that no other test calls over. */
+const trunk = () => ({ terminationUrl: 'sip:ok.sim:5061', username: `u${nextUser++}`, password });
+let nextHost = 0;
+const hostOf = (name: string) => `h${nextHost++}.${name}`;
 const send = (body: Partial<Import>) =>
-  server.client.POST(`${path}/import/manual`, { body: { phoneNumbers: [freeNumber()], sipConfig: trunk, ...body } });
+  server.client.POST(`${path}/import/manual`, { body: { phoneNumbers: [freeNumber()], sipConfig: trunk(), ...body } });
 const imported = async (body: Partial<Import> = {}) => (await send(body)).data!.imported[0]!;
 const bought = async () =>
   (await server.client.POST(`${path}/buy`, { body: { phoneNumber: freeNumber(), provider: 'simulator' } })).data!;
@@ -66,8 +73,9 @@ const list = async (query: object = {}) => (await server.client.GET(path, { para
 const inWorkspace = <T>(query: ReturnType<typeof sql<T>>) =>
   server.deps.database.inWorkspace(workspaceId, async (tx) => (await query.execute(tx.db)).rows);
 const rowOf = async (id: string) => {
-  const rows = await inWorkspace(sql<{ due_at: Date; trunk_detail: string; revision: number; sip_password: string }>`
-    select * from phone_numbers where id = ${fromId(id)}`);
+  const rows = await inWorkspace(sql<{ revision: number; trunk_id: string; trunk: Row<'trunks'> | null }>`
+    select n.revision, n.trunk_id, to_jsonb(t) as trunk from phone_numbers n left join trunks t on t.id = n.trunk_id
+    where n.id = ${fromId(id)}`);
   return rows[0]!;
 };
 const eventsOf = async (id: string) => {
@@ -79,7 +87,9 @@ const eventsOf = async (id: string) => {
 test('good numbers are imported, the others rejected each with its reason', async () => {
   const [first, second] = [freeNumber(), freeNumber()];
   await send({ phoneNumbers: [second] });
-  const { data, response } = await send({ phoneNumbers: [first, '4155551234', first, second, '+491701234567'] });
+  const { data, response } = await send({
+    phoneNumbers: [first, '4155551234', first, second, '+491701234567', '+19002341234', '+49110', '+14150000000'],
+  });
   expect(response.status).toBe(201);
   expect(data!.imported.map(({ phoneNumber, country }) => [phoneNumber, country])).toEqual([
     [first, 'US'],
@@ -89,6 +99,9 @@ test('good numbers are imported, the others rejected each with its reason', asyn
     ['4155551234', 'invalid_number'],
     [first, 'duplicate'],
     [second, 'number_already_exists'],
+    ['+19002341234', 'number_not_allowed'],
+    ['+49110', 'invalid_number'],
+    ['+14150000000', 'invalid_number'],
   ]);
   expect((await send({ phoneNumbers: ['x'] })).data).toMatchObject({
     imported: [],
@@ -99,7 +112,7 @@ test('good numbers are imported, the others rejected each with its reason', asyn
 test('an imported number has its trunk, checked at once for all of a request', async () => {
   const { data } = await send({
     phoneNumbers: [freeNumber(), freeNumber()],
-    sipConfig: { ...trunk, ipAllowlist: ['203.0.113.0/28'] },
+    sipConfig: { ...trunk(), username: 'u', ipAllowlist: ['203.0.113.0/28'] },
     friendlyName: 'Desk',
     label: 'nyc',
     inboundAgentId: 'agent_in',
@@ -120,7 +133,7 @@ test('an imported number has its trunk, checked at once for all of a request', a
     inboundWebhookUrl: 'https://crm.example.com/in',
     sipConfig: { terminationUrl: 'sip:ok.sim:5061', username: 'u', transport: 'auto', ipAllowlist: ['203.0.113.0/28'] },
   });
-  expect(probed).toEqual([{ terminationUrl: 'sip:ok.sim:5061', username: 'u', password, transport: 'auto' }]);
+  expect(probed).toMatchObject([{ terminationUrl: 'sip:ok.sim:5061', username: 'u', password, transport: 'auto' }]);
   const events = await eventsOf(data!.imported[0]!.id);
   expect(events.map(({ isOutboundReady }) => isOutboundReady)).toEqual([false, true]);
   expect(events.at(-1)).toEqual(data!.imported[0]);
@@ -132,8 +145,7 @@ test.each([
   ['tls.sim', 'tls_failure'],
 ])('over the trunk %s a number is not ready to call', async (host, detail) => {
   const number = await imported({ sipConfig: { terminationUrl: host }, outboundAgentId: 'agent_out' });
-  expect(number).toMatchObject({ status: 'active', isOutboundReady: false });
-  expect((await rowOf(number.id)).trunk_detail).toBe(detail);
+  expect(number).toMatchObject({ status: 'active', isOutboundReady: false, trunkReason: detail });
 });
 
 test('a trunk that answers late is not waited for, and is ready once it was checked again', { retry: 3 }, async () => {
@@ -146,42 +158,44 @@ test('a trunk that answers late is not waited for, and is ready once it was chec
     throw new Error('the prober is down');
   };
   server.clock.advance(31_000);
-  await takeUpDueNumbers(server.deps);
+  await takeUpDueTrunks(server.deps);
   expect((await read(number.id))?.isOutboundReady).toBe(false);
   faults = {};
   server.clock.advance(61_000);
-  await takeUpDueNumbers(server.deps);
+  await takeUpDueTrunks(server.deps);
   expect((await read(number.id))?.isOutboundReady).toBe(true);
 });
 
 test('every trunk is checked hourly, and what turns is told once', async () => {
   const number = await imported({ outboundAgentId: 'agent_out' });
   const events = (await eventsOf(number.id)).length;
-  await takeUpDueNumbers(server.deps);
+  await takeUpDueTrunks(server.deps);
   const before = probed.length;
   server.clock.advance(3_590_000);
-  await takeUpDueNumbers(server.deps);
+  await takeUpDueTrunks(server.deps);
   expect(await rowOf(number.id)).toMatchObject({ revision: events });
   server.clock.advance(20_000);
   faults.probe = async () => ({ valid: false, reachable: false, credentials: 'unverified', reason: 'unreachable' });
-  await takeUpDueNumbers(server.deps);
+  await takeUpDueTrunks(server.deps);
   expect(probed.length).toBeGreaterThan(before);
   expect((await read(number.id))?.isOutboundReady).toBe(false);
   server.clock.advance(3_610_000);
-  await takeUpDueNumbers(server.deps);
+  await takeUpDueTrunks(server.deps);
   expect((await eventsOf(number.id)).map(({ isOutboundReady }) => isOutboundReady)).toEqual([false, true, false]);
-  expect((await rowOf(number.id)).due_at.getTime()).toBeGreaterThan(server.clock.now().getTime());
+  const { trunk } = await rowOf(number.id);
+  expect(new Date(trunk!.due_at!).getTime()).toBeGreaterThan(server.clock.now().getTime());
 });
 
 test('a check of a trunk that was changed meanwhile counts for nothing', async () => {
-  const number = await imported({ outboundAgentId: 'agent_out', sipConfig: { terminationUrl: 'dead.sim' } });
-  const row = await server.deps.database.inWorkspace(workspaceId, (tx) => findNumber(tx, fromId(number.id)));
+  const number = await imported({ outboundAgentId: 'agent_out', sipConfig: { terminationUrl: hostOf('dead.sim') } });
+  const { trunk_id } = await rowOf(number.id);
+  const rows = await server.deps.database.inWorkspace(workspaceId, (tx) => readTrunks(tx, [trunk_id]));
   let answer = (_probe: TrunkProbe) => {};
   faults.probe = () =>
     new Promise((resolve) => {
       answer = resolve;
     });
-  const check = checkTrunks(server.deps, [row!]);
+  const check = checkTrunks(server.deps, rows);
   faults = {};
   expect((await patch(number.id, { outboundTermination: 'ok.sim' })).data?.isOutboundReady).toBe(true);
   answer({ valid: false, reachable: false, credentials: 'not_given', reason: 'unreachable' });
@@ -249,7 +263,7 @@ test('one agent both ways', async () => {
 });
 
 test('a change of the trunk is checked at once, and credentials go with their user', async () => {
-  const number = await imported({ outboundAgentId: 'agent_out', sipConfig: { terminationUrl: 'dead.sim' } });
+  const number = await imported({ outboundAgentId: 'agent_out', sipConfig: { terminationUrl: hostOf('dead.sim') } });
   const fixed = await patch(number.id, {
     outboundTermination: 'sips:ok.sim',
     sipConfig: { username: 'me', password, transport: 'tls', ipAllowlist: ['::1'] },
@@ -258,17 +272,21 @@ test('a change of the trunk is checked at once, and credentials go with their us
     isOutboundReady: true,
     sipConfig: { terminationUrl: 'sips:ok.sim', username: 'me', transport: 'tls', ipAllowlist: ['::1'] },
   });
-  expect(probed.at(-1)).toEqual({ terminationUrl: 'sips:ok.sim', username: 'me', password, transport: 'tls' });
+  expect(probed.at(-1)).toMatchObject({ terminationUrl: 'sips:ok.sim', username: 'me', password, transport: 'tls' });
   const checks = probed.length;
   await patch(number.id, { friendlyName: 'x', sipConfig: { ipAllowlist: null } });
   expect(probed).toHaveLength(checks);
   const removed = await patch(number.id, { sipConfig: { username: null } });
   expect(removed.data?.sipConfig).toEqual({ terminationUrl: 'sips:ok.sim', transport: 'tls' });
-  expect((await rowOf(number.id)).sip_password).toBeNull();
-  expect(probed.at(-1)).toEqual({ terminationUrl: 'sips:ok.sim', transport: 'tls' });
+  expect((await rowOf(number.id)).trunk?.password).toBeNull();
+  expect(probed.at(-1)).toMatchObject({ terminationUrl: 'sips:ok.sim', transport: 'tls' });
+  expect(probed.at(-1)).not.toHaveProperty('username');
   const without = await patch(number.id, { outboundTermination: null });
-  expect(without.data).toMatchObject({ isOutboundReady: false, sipConfig: { transport: 'tls' } });
-  expect((await rowOf(number.id)).due_at).toBeNull();
+  expect(without.data).toMatchObject({ isOutboundReady: false });
+  expect(without.data).not.toHaveProperty('sipConfig');
+  expect((await rowOf(number.id)).trunk).toBeNull();
+  const { error } = await patch(number.id, { sipConfig: { transport: 'tls' } });
+  expect(error?.details?.[0]?.path).toBe('/body/sipConfig');
 });
 
 test('a webhook of inbound calls may be plain http only where the settings allow the host', async () => {
@@ -377,7 +395,6 @@ test('a released number is gone, told to webhooks, and can be had again', async 
     }
     expect(await list({ searchText: number.phoneNumber })).toMatchObject({ items: [], totalCount: 0 });
     expect((await eventsOf(number.id)).at(-1)?.status).toBe('released');
-    expect((await rowOf(number.id)).sip_password).toBeNull();
     expect((await imported({ phoneNumbers: [number.phoneNumber] })).phoneNumber).toBe(number.phoneNumber);
   }
 });
@@ -478,15 +495,16 @@ test('SIP passwords stand nowhere in plain text', async () => {
   const number = await imported({ phoneNumbers: ['+12125559100', '+12125559101'] });
   await patch(number.id, { sipConfig: { password: `${password}-2` } });
   const tables = await inWorkspace(sql<{ all: string }>`
-    select n::text as all from phone_numbers n union all select e::text from events e union all select a::text from audit_log a`);
+    select n::text as all from phone_numbers n union all select t::text from trunks t union all select e::text from events e union all select a::text from audit_log a`);
   expect(tables.length).toBeGreaterThan(2);
   expect(tables.map((row) => row.all).join()).not.toContain('correct-horse');
   expect(server.logged.join()).not.toContain('correct-horse');
   expect(JSON.stringify([number, await read(number.id), await list()])).not.toContain('assword');
-  const [one, two] = await inWorkspace(sql<{ sip_password: string }>`
-    select sip_password from phone_numbers where phone_number in ('+12125559100', '+12125559101')`);
-  expect(one?.sip_password).toMatch(/^v1\./);
-  expect(one?.sip_password).not.toBe(two?.sip_password);
+  const passwords = await inWorkspace(sql<{ password: string }>`
+    select t.password from phone_numbers n join trunks t on t.id = n.trunk_id
+    where n.phone_number in ('+12125559100', '+12125559101')`);
+  expect(passwords).toHaveLength(2);
+  for (const row of passwords) expect(row.password).toMatch(/^v1\./);
 });
 
 test('a password that the key does not open makes the number unready, and others go on', async () => {
@@ -494,28 +512,28 @@ test('a password that the key does not open makes the number unready, and others
     await imported({ outboundAgentId: 'agent_out' }),
     await imported({ outboundAgentId: 'agent_out' }),
   ];
-  const { sip_password } = await rowOf(good.id);
-  await inWorkspace(sql`update phone_numbers set sip_password = ${sip_password} where id = ${fromId(broken.id)}`);
+  const { trunk } = await rowOf(good.id);
+  const { trunk_id } = await rowOf(broken.id);
+  await inWorkspace(sql`update trunks set password = ${trunk!.password} where id = ${trunk_id}`);
   server.clock.advance(3_700_000);
-  while ((await takeUpDueNumbers(server.deps)) > 0);
-  expect((await rowOf(broken.id)).trunk_detail).toBe('password_unreadable');
-  expect((await read(broken.id))?.isOutboundReady).toBe(false);
+  while ((await takeUpDueTrunks(server.deps)) > 0);
+  expect(await read(broken.id)).toMatchObject({ isOutboundReady: false, trunkReason: 'unreadable' });
   expect((await read(good.id))?.isOutboundReady).toBe(true);
 });
 
 test('calls can be placed from an active number whose trunk has passed, and a released one is gone', async () => {
-  const { id } = await imported({ sipConfig: { terminationUrl: 'dead.sim' } });
+  const { id } = await imported({ sipConfig: { terminationUrl: hostOf('dead.sim') } });
   const find = () => server.deps.database.inWorkspace(workspaceId, (tx) => findNumber(tx, fromId(id)));
   const row = await find();
   expect(isCallable(row!)).toBe(false);
-  expect(isCallable({ ...row!, trunk_valid: true })).toBe(true);
-  expect(isCallable({ ...row!, trunk_valid: true, status: 'suspended' })).toBe(false);
+  expect(isCallable({ ...row!, trunk_status: 'active' })).toBe(true);
+  expect(isCallable({ ...row!, trunk_status: 'active', status: 'suspended' })).toBe(false);
   expect(isCallable({ ...row!, provider: 'simulator' })).toBe(true);
   await remove(id);
   expect(await find()).toBeUndefined();
 });
 
-test('another workspace can neither see, change nor release a number, and may have the same', async () => {
+test('another workspace can neither see, change, release nor import a number, until it is released', async () => {
   const number = await imported();
   const other = await server.clientWith(['*'], 'Other');
   const never = await server.client.GET(`${path}/{id}`, at('pn_01932f3c8a7e7bd0a1b2c3d4e5f60718'));
@@ -528,11 +546,18 @@ test('another workspace can neither see, change nor release a number, and may ha
     expect(answer.error).toEqual(never.error);
   }
   expect((await other.GET(path)).data).toMatchObject({ items: [], totalCount: 0 });
-  const same = await other.POST(`${path}/import/manual`, {
-    body: { phoneNumbers: [number.phoneNumber], sipConfig: trunk },
+  const again = { body: { phoneNumbers: [number.phoneNumber], sipConfig: trunk() } };
+  const { data } = await other.POST(`${path}/import/manual`, again);
+  expect(data).toEqual({
+    imported: [],
+    rejected: [{ phoneNumber: number.phoneNumber, code: 'number_unavailable', error: expect.any(String) }],
   });
-  expect(same.data?.imported).toHaveLength(1);
+  expect(JSON.stringify(data)).not.toMatch(/ws_|Default/);
+  const bought = { body: { phoneNumber: number.phoneNumber, provider: 'simulator' as const } };
+  expect((await other.POST(`${path}/buy`, bought)).error?.code).toBe('number_unavailable');
   expect(await read(number.id)).toEqual(number);
+  await remove(number.id);
+  expect((await other.POST(`${path}/import/manual`, again)).data?.imported).toHaveLength(1);
 });
 
 test('who may not is refused: 400, 401, 403, 413, 415', async () => {
@@ -540,7 +565,7 @@ test('who may not is refused: 400, 401, 403, 413, 415', async () => {
   const stranger = server.clientOf('tl_test_0123456789012345678901234567890123456789012');
   const reader = await server.clientWith(['phone_numbers:read']);
   const writer = await server.clientWith(['phone_numbers:write']);
-  const imports = { body: { phoneNumbers: [freeNumber()], sipConfig: trunk } };
+  const imports = { body: { phoneNumbers: [freeNumber()], sipConfig: trunk() } };
   for (const [client, status] of [
     [stranger, 401],
     [reader, 403],

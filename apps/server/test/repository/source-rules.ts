@@ -12,14 +12,18 @@ export type Rule = (files: readonly SourceFile[]) => string[];
 
 /** Imports run downwards through these; what shares a line may import each other, but not in a circle. */
 const layers = [
-  ['service-error', 'clock', 'coalesce', 'limiter', 'timestamp', 'ids', 'config-values', 'config'],
+  [
+    ...['service-error', 'clock', 'coalesce', 'limiter', 'timestamp', 'ids', 'config-values', 'config'],
+    ...['deadline', 'some-at-once'],
+  ],
   ['database', 'objects', 'telephony', 'media', 'outbound-http', 'journal', 'jobs', 'installation'],
+  ['trunks'],
   ['api-keys', 'workspace', 'do-not-call', 'phone-numbers', 'contact-lists', 'knowledge-bases', 'agents', 'webhooks'],
   ['number-pools'],
   ['calls'],
   ['campaigns', 'workflows'],
   ['batches'],
-  ['http'],
+  ['http', 'retention'],
   ['compose', 'confirm-restore'],
   ['server'],
   ['main'],

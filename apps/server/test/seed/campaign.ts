@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/database/database.ts';
 import { seedUploadedList } from './list.ts';
-import { type Given, ROWS_AT_ONCE, seedRow, seedRows } from './rows.ts';
+import { type Given, insertRows, ROWS_AT_ONCE, seedRow, seedRows } from './rows.ts';
+import { type SeededNumber, withTrunks } from './trunk.ts';
 import { seedWorkspace } from './workspace.ts';
 
 export interface SeededCampaign {
@@ -19,7 +20,7 @@ export interface SeedOptions {
   campaign?: Given<'campaigns'>;
   workspaceId?: string;
   workspace?: Given<'workspaces'>;
-  phoneNumber?: Given<'phone_numbers'>;
+  phoneNumber?: SeededNumber;
 }
 
 /** A running campaign over a list of contacts, written straight into the database, its contacts still to be added. */
@@ -27,7 +28,10 @@ export async function seedCampaign(database: Database, options: SeedOptions): Pr
   const { contacts, number = (i) => 14_152_000_000 + i, timezone = () => null } = options;
   const workspaceId = options.workspaceId ?? (await seedWorkspace(database, options.workspace));
   const workspace = { workspace_id: workspaceId };
-  const { id: phoneNumberId } = await seedRow(database, 'phone_numbers', { ...workspace, ...options.phoneNumber });
+  const [caller] = await database.inEngine(async ({ db }) =>
+    insertRows(db, 'phone_numbers', await withTrunks(db, [{ ...workspace, ...options.phoneNumber }])),
+  );
+  const phoneNumberId = caller!.id;
   const list = { columns: ['city'], total_entries: contacts };
   const { listId, uploadId } = await seedUploadedList(database, workspaceId, [], { list });
   const entry = { ...workspace, upload_id: uploadId, name: 'Ada', values: ['Berlin'] };

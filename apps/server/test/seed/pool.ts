@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import type { Database } from '../../src/database/database.ts';
 import { type SeededCampaign, type SeedOptions, seedCampaign } from './campaign.ts';
 import { type Given, insertRows, seedRow } from './rows.ts';
+import { type SeededNumber, withTrunks } from './trunk.ts';
 
 /** A member: its number, and what is counted of it. */
-export type SeededMember = Given<'phone_numbers'> & { usage?: Given<'number_usage'> };
+export type SeededMember = SeededNumber & { usage?: Given<'number_usage'> };
 
 /** Pool numbers, from +12125550200 on: none of them plays a callee. */
 export const poolNumber = (at: number): string => `+1212555${String(200 + at).padStart(4, '0')}`;
@@ -34,7 +35,7 @@ export async function seedMembers(
     ...number,
   }));
   return database.inEngine(async ({ db }) => {
-    const numbers = await insertRows(db, 'phone_numbers', rows);
+    const numbers = await insertRows(db, 'phone_numbers', await withTrunks(db, rows));
     const usages = numbers.map(({ id, country }, at) => {
       return { ...workspace, phone_number_id: id, pool_id: poolId, country, ...members[at]!.usage };
     });

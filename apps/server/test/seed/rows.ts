@@ -22,6 +22,13 @@ const usual = {
     provider: 'simulator',
     ...stamps(),
   }),
+  trunks: () => {
+    const id = newUuid();
+    const state = { status: 'active', reason: null, status_since: new Date() } as const;
+    const pace = { calls_per_second: 1000, next_start_at: new Date(0) };
+    return { id, termination_url: `${id}.example.com`, transport: 'auto', ...pace, ...state, ...stamps() };
+  },
+  trunk_health: () => ({}),
   number_pools: () => ({ id: newUuid(), name: 'Pool', ...stamps() }),
   number_usage: () => ({ country: 'US' }),
   contact_lists: () => ({ id: newUuid(), name: 'People', type: 'contacts', status: 'ready', ...stamps() }),

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/database/database.ts';
-import { type Given, seedRow } from './rows.ts';
+import { type Given, insertRows, seedRow } from './rows.ts';
+import { type SeededNumber, withTrunks } from './trunk.ts';
 
 /** A workspace of its own. Answers its UUID. */
 export const seedWorkspace = async (database: Database, given?: Given<'workspaces'>): Promise<string> =>
@@ -11,9 +12,14 @@ export const seedNumber = async (
   database: Database,
   workspaceId: string,
   phoneNumber: string,
-  given?: Given<'phone_numbers'>,
-): Promise<string> =>
-  (await seedRow(database, 'phone_numbers', { workspace_id: workspaceId, phone_number: phoneNumber, ...given })).id;
+  given?: SeededNumber,
+): Promise<string> => {
+  const number = { workspace_id: workspaceId, phone_number: phoneNumber, ...given };
+  const [row] = await database.inEngine(async ({ db }) =>
+    insertRows(db, 'phone_numbers', await withTrunks(db, [number])),
+  );
+  return row!.id;
+};
 
 /** Stops, or lets go on, all dialing of a workspace. */
 export async function setKillSwitch(database: Database, workspaceId: string, at: Date | null): Promise<void> {

@@ -373,7 +373,7 @@ export interface paths {
         put?: never;
         /**
          * Import owned numbers
-         * @description Adds 1 to 100 numbers that you own, with the SIP trunk that carries them. Each number stands for itself: the good ones are imported, the others are listed in `rejected` with the reason. The trunk is checked at once; until a check has passed, `isOutboundReady` is false. An unknown agent refuses the whole request.
+         * @description Adds 1 to 100 numbers that you own, with the SIP trunk that carries them. Each number stands for itself: the good ones are imported, the others are listed in `rejected` with the reason. The trunk is named by `trunkId`, or by `sipConfig`, its short form. It is checked at once; until a check has passed, `isOutboundReady` is false. An unknown agent refuses the whole request. A number is active in one workspace of a server. Short, premium-rate and emergency numbers, and those that no numbering plan has, can't be imported.
          */
         post: operations["importPhoneNumbers"];
         delete?: never;
@@ -414,6 +414,142 @@ export interface paths {
          * @description Changes what the body names and leaves the rest; `null` empties a field, and so unbinds an agent. Calls that are up go on as they are. A change of the trunk has it checked again, and `isOutboundReady` is false until that has passed. Refused with 400: an unknown agent, `useSameForInbound` together with another `inboundAgentId`, and `outboundTermination` or `sipConfig` for a number that was bought.
          */
         patch: operations["updatePhoneNumber"];
+        trace?: never;
+    };
+    "/v1/telephony/trunks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List trunks
+         * @description The workspace's SIP trunks, newest first, each with its state. `searchText` looks in the address and the username.
+         */
+        get: operations["listTrunks"];
+        put?: never;
+        /**
+         * Create a trunk
+         * @description Adds a SIP trunk, over which imported numbers call (`trunkId`), and checks it at once: what the check found stands in the answer's `status` and `reason`. Text with control characters, addresses inside the server's own network, and parameters other than `transport` are refused.
+         */
+        post: operations["createTrunk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/telephony/trunks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The trunk's ID.
+                 * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["TrunkId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a trunk
+         * @description One trunk, with its state and how many calls are up over it.
+         */
+        get: operations["getTrunk"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a trunk
+         * @description Forgets a trunk and its credentials. Refused while a number of the workspace calls over it, or a call is up.
+         */
+        delete: operations["deleteTrunk"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a trunk
+         * @description Changes what the body names and leaves the rest. Calls that are up go on as they are. A change of how the trunk is reached has it checked again. A trunk that was paused stays so until it is resumed.
+         */
+        patch: operations["updateTrunk"];
+        trace?: never;
+    };
+    "/v1/telephony/trunks/{id}/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The trunk's ID.
+                 * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["TrunkId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a trunk
+         * @description Asks the trunk now, in the way that `probe` says, and keeps what it found. Reachability and credentials are told apart. It is bounded in time: a silent trunk is `unreachable`.
+         */
+        post: operations["validateTrunk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/telephony/trunks/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The trunk's ID.
+                 * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["TrunkId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a trunk
+         * @description No call is placed from any of its numbers until it is resumed; calls that are up go on, and calls still arrive. A trunk that is paused for another reason stays so from now on.
+         */
+        post: operations["pauseTrunk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/telephony/trunks/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The trunk's ID.
+                 * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["TrunkId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a trunk
+         * @description Checks the trunk, and lets its numbers call again where it passes, at full pace and with nothing held against it. Where it does not pass, the answer says why. Contacts that were set aside are called again.
+         */
+        post: operations["resumeTrunk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/workspace": {
@@ -2005,6 +2141,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "trunk.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A trunk was updated
+         * @description Sent when a trunk was changed, paused or resumed, by a person, a check or how calls fared. `reason` says why it is paused, and where a call's end paused it, `pausedByPhoneNumberId` and `pausedByNumberPoolId` name the number and its pool. What slows it for seconds is not told.
+         */
+        post: operations["onTrunkUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "webhook.test": {
         parameters: {
             query?: never;
@@ -2548,7 +2704,7 @@ export interface components {
          */
         PhoneNumberLabel: string;
         /**
-         * @description `provisioning`: bought, the provider has not settled it yet. `active`: usable. `failed`: the purchase came to nothing. `suspended`: the provider has stopped it for now. `released`: given back; shown in webhooks and the audit log only.
+         * @description `provisioning`: bought, the provider has not settled it yet. `active`: usable. `failed`: the purchase came to nothing. `suspended`: it is stopped for now, by the provider, or since it is active elsewhere on this server. `released`: given back; shown in webhooks and the audit log only.
          * @example active
          * @enum {string}
          */
@@ -2573,6 +2729,17 @@ export interface components {
          */
         AllowedCountries: components["schemas"]["Country"][];
         /**
+         * @description Trunk ID.
+         * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        TrunkId: string;
+        /**
+         * @description Why no call goes over a trunk, or fewer. `requested`: somebody paused it. `unchecked`: it was not tried since it was made or changed. `unreachable`, `dns_failure`, `tls_failure`, `credentials_rejected`, `unreadable` (the stored password can't be decrypted), `not_allowed` (the address is not one that the server may reach), `no_prober` (no provider that uses trunks is configured): what its last check found; the next one that passes ends the pause. `capacity`: it had no room for a call. `forbidden`: it refused a call with 403. `number_format`: it didn't know, or declined, ten numbers in a row. `no_media`: three answered calls in a row brought no sound. The last three need somebody to look, and to resume the trunk.
+         * @example number_format
+         * @enum {string}
+         */
+        TrunkReason: "requested" | "unchecked" | "unreachable" | "dns_failure" | "tls_failure" | "credentials_rejected" | "unreadable" | "not_allowed" | "no_prober" | "capacity" | "forbidden" | "number_format" | "no_media";
+        /**
          * @description The trunk's address. A SIP URI without a user part, or a host, with a port where it is not the usual one.
          * @example sip:trunk.example.com:5061
          */
@@ -2595,7 +2762,7 @@ export interface components {
          *     ]
          */
         IpAllowlist: string[];
-        /** @description The SIP trunk of an imported number. The password is never returned. */
+        /** @description The SIP trunk of an imported number, in short; the whole of it is read by `trunkId`. The password is never returned. */
         SipConfig: {
             terminationUrl?: components["schemas"]["SipTermination"];
             username?: components["schemas"]["SipUsername"];
@@ -2644,6 +2811,10 @@ export interface components {
             allowedInboundCountries?: components["schemas"]["AllowedCountries"];
             /** @description Countries that this number may call, checked when a call is placed. Empty or absent means all. */
             allowedOutboundCountries?: components["schemas"]["AllowedCountries"];
+            /** @description The trunk that the number calls over. Imported numbers only. */
+            trunkId?: components["schemas"]["TrunkId"];
+            /** @description Why no call goes over that trunk now. Absent where calls go. */
+            trunkReason?: components["schemas"]["TrunkReason"];
             sipConfig?: components["schemas"]["SipConfig"];
             /** @description ID of the workspace that the number belongs to. */
             spaceId: components["schemas"]["WorkspaceId"];
@@ -2696,7 +2867,7 @@ export interface components {
          * @example a-long-passphrase
          */
         SipPassword: string;
-        /** @description The SIP trunk of the numbers. The credentials answer the trunk's challenge, where it sends one. */
+        /** @description The SIP trunk of the numbers, in short. Where the workspace has a trunk with this address, transport and username, that one is taken, and a password or list that is given here replaces its own; else one is made. The credentials answer the trunk's challenge, where it sends one. */
         ImportSipConfig: {
             terminationUrl: components["schemas"]["SipTermination"];
             username?: components["schemas"]["SipUsername"];
@@ -2718,7 +2889,9 @@ export interface components {
              *     ]
              */
             phoneNumbers: string[];
-            sipConfig: components["schemas"]["ImportSipConfig"];
+            /** @description The trunk that carries the numbers. Either this or `sipConfig`. */
+            trunkId?: components["schemas"]["TrunkId"];
+            sipConfig?: components["schemas"]["ImportSipConfig"];
             friendlyName?: components["schemas"]["FriendlyName"];
             label?: components["schemas"]["PhoneNumberLabel"];
             /** @description ID of the agent that answers inbound calls. */
@@ -2732,10 +2905,10 @@ export interface components {
             /** @description The number as it was sent. */
             phoneNumber: string;
             /**
-             * @description `invalid_number`: not a phone number in E.164 form. `duplicate`: named before in this request. `number_already_exists`: the workspace has it already.
+             * @description `invalid_number`: not a phone number in E.164 form, or none that a numbering plan has, short and emergency numbers among these. `duplicate`: named before in this request. `number_already_exists`: the workspace has it already. `number_not_allowed`: a premium-rate number, or one that costs as much, can't be imported. `number_unavailable`: it is active on this server already; if it is yours, its operator can move it.
              * @enum {string}
              */
-            code: "invalid_number" | "duplicate" | "number_already_exists";
+            code: "invalid_number" | "duplicate" | "number_already_exists" | "number_not_allowed" | "number_unavailable";
             /** @description The reason, for a person. */
             error: string;
         };
@@ -2755,7 +2928,7 @@ export interface components {
              */
             deleted: true;
         };
-        /** @description Changes to the SIP trunk. What is absent stays. The address is changed by `outboundTermination`. */
+        /** @description Changes to the number's SIP trunk, as `outboundTermination` makes them. What is absent stays. */
         UpdateSipConfig: {
             /** @description The SIP username. `null` removes it, and the password with it. */
             username?: components["schemas"]["SipUsername"] | null;
@@ -2777,7 +2950,9 @@ export interface components {
             outboundAgentId?: components["schemas"]["AgentId"] | null;
             /** @description `true` binds the outbound agent, as it is after this request, to inbound calls as well; together with a different `inboundAgentId` it is refused. `false` changes nothing. */
             useSameForInbound?: boolean;
-            /** @description The trunk's address, as `sipConfig.terminationUrl` shows it then. `null` removes it. Imported numbers only. */
+            /** @description The trunk that the number calls over. `null` takes it off. Imported numbers only, and not beside `outboundTermination` or `sipConfig`. */
+            trunkId?: components["schemas"]["TrunkId"] | null;
+            /** @description The trunk's address, as `sipConfig.terminationUrl` shows it then: the short form of `trunkId`. The number goes to the workspace's trunk with this address and the number's transport and username; where there is none the number's trunk is changed, or, if other numbers call over it, another one made like it. `null` takes the number off its trunk. Imported numbers only. */
             outboundTermination?: components["schemas"]["SipTermination"] | null;
             /** @description Countries that may call this number. Empty or `null` means all. */
             allowedInboundCountries?: components["schemas"]["AllowedCountries"] | null;
@@ -2786,6 +2961,306 @@ export interface components {
             /** @description An https URL that is asked when a call arrives. `null` removes it. */
             inboundWebhookUrl?: components["schemas"]["InboundWebhookUrl"] | null;
             sipConfig?: components["schemas"]["UpdateSipConfig"];
+        };
+        /**
+         * @description A SIP URI without a user part, or a host, with a port where it is not the usual one. Of parameters only `transport` is taken. An address inside the server's own network is refused unless the server's settings allow it.
+         * @example sip:trunk.example.com:5061
+         */
+        TrunkUri: string;
+        /**
+         * @description How SIP reaches the trunk. `auto` is TLS for `sips:` and for port 5061, else UDP.
+         * @default auto
+         * @enum {string}
+         */
+        TrunkTransport: "auto" | "udp" | "tcp" | "tls";
+        /**
+         * @description Text without control characters.
+         * @example trunkline
+         */
+        TrunkText: string;
+        /**
+         * @description A user part, without control characters, blanks, quotes and the signs that SIP puts around one.
+         * @example 14155550100
+         */
+        TrunkUser: string;
+        /**
+         * @description A host name or an IP address.
+         * @example pbx.example.com
+         */
+        TrunkHost: string;
+        /**
+         * @description For how long a registration is asked, in seconds.
+         * @default 3600
+         */
+        TrunkRegisterExpiresSeconds: number;
+        /**
+         * @description IPv4 and IPv6 addresses, or ranges in CIDR form, from which calls may arrive beside the trunk's own addresses.
+         * @example [
+         *       "203.0.113.0/28"
+         *     ]
+         */
+        TrunkAllowlist: string[];
+        /**
+         * @description How the trunk is checked. `options`: whether it answers. `register`: whether it takes the credentials too, by a REGISTER that binds nothing. `none`: not at all, and counts as passed.
+         * @default options
+         * @enum {string}
+         */
+        TrunkProbeMethod: "options" | "register" | "none";
+        /**
+         * @description The most calls that are up over the trunk at once, those that arrive among them. Over all servers.
+         * @example 30
+         */
+        TrunkMaxChannels: number;
+        /**
+         * @description The most calls that are placed over the trunk in a second, over all servers. Carriers allow 1 unless told otherwise.
+         * @default 1
+         */
+        TrunkCallsPerSecond: number;
+        /**
+         * @description How numbers are written for the trunk. `e164_plus`: +14155550100. `e164`: 14155550100. `national`: as they are dialled inside `country`, and with its international prefix outside. `international_prefix`: that prefix, and the number without its plus. The last two need `country`.
+         * @default e164_plus
+         * @enum {string}
+         */
+        TrunkNumberFormat: "e164_plus" | "e164" | "national" | "international_prefix";
+        /**
+         * @description Digits, `*` and `#` that come before every number that is called.
+         * @example 9
+         */
+        TrunkDialPrefix: string;
+        /**
+         * @description Where the number that calls stands. `from`: in From. `pai`, `ppi`, `rpid`: in P-Asserted-Identity, P-Preferred-Identity or Remote-Party-ID, and From names `fromUser`, else the username.
+         * @default from
+         * @enum {string}
+         */
+        TrunkCallerIdHeader: "from" | "pai" | "ppi" | "rpid";
+        /**
+         * @description A codec.
+         * @enum {string}
+         */
+        TrunkCodec: "PCMU" | "PCMA";
+        /**
+         * @description The codecs that are offered, the best first.
+         * @example [
+         *       "PCMU",
+         *       "PCMA"
+         *     ]
+         */
+        TrunkCodecs: components["schemas"]["TrunkCodec"][];
+        /**
+         * @description Whether sound is encrypted. Only `none` so far; an offer of SRTP is rejected.
+         * @default none
+         * @enum {string}
+         */
+        TrunkMediaEncryption: "none";
+        /**
+         * @description Headers that each call to the trunk carries, by name. Names begin with `X-`.
+         * @example {
+         *       "X-Account": "7781"
+         *     }
+         */
+        TrunkHeaders: {
+            [key: string]: components["schemas"]["TrunkText"];
+        };
+        /**
+         * @description `active`: calls go over it. `slowed`: it said that it has no room, so calls go over it at a slower pace until `until`, and by themselves as before then. `paused`: no call is placed from any of its numbers; `reason` says why.
+         * @example active
+         * @enum {string}
+         */
+        TrunkStatus: "active" | "slowed" | "paused";
+        /**
+         * @description Number pool ID.
+         * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        NumberPoolId: string;
+        /** @description A SIP trunk of the workspace, over which its imported numbers call. The password is never returned. */
+        Trunk: {
+            id: components["schemas"]["TrunkId"];
+            /** @description The trunk's address. */
+            terminationUrl: components["schemas"]["TrunkUri"];
+            transport: components["schemas"]["TrunkTransport"];
+            /** @description Where requests are sent instead of the trunk's address. */
+            outboundProxy?: components["schemas"]["TrunkUri"];
+            /** @description The name in answers to the trunk's challenges. Absent where there are no credentials. */
+            username?: components["schemas"]["TrunkText"];
+            /** @description Whether a password is stored. */
+            hasPassword: boolean;
+            /** @description The name in answers to challenges, where that is not `username`. */
+            authUsername?: components["schemas"]["TrunkText"];
+            /** @description The user part of From, where that is not the number that calls. */
+            fromUser?: components["schemas"]["TrunkUser"];
+            /** @description The host of From, where that is not the trunk's. */
+            fromDomain?: components["schemas"]["TrunkHost"];
+            /** @description Whether this server registers with the trunk. */
+            register: boolean;
+            registerExpiresSeconds: components["schemas"]["TrunkRegisterExpiresSeconds"];
+            ipAllowlist?: components["schemas"]["TrunkAllowlist"];
+            probe: components["schemas"]["TrunkProbeMethod"];
+            maxChannels?: components["schemas"]["TrunkMaxChannels"];
+            callsPerSecond: components["schemas"]["TrunkCallsPerSecond"];
+            numberFormat: components["schemas"]["TrunkNumberFormat"];
+            /** @description The country in whose national forms the trunk reads and writes numbers, as an ISO 3166-1 alpha-2 code. */
+            country?: components["schemas"]["Country"];
+            dialPrefix?: components["schemas"]["TrunkDialPrefix"];
+            callerIdHeader: components["schemas"]["TrunkCallerIdHeader"];
+            codecs: components["schemas"]["TrunkCodecs"];
+            mediaEncryption: components["schemas"]["TrunkMediaEncryption"];
+            headers?: components["schemas"]["TrunkHeaders"];
+            /** @description How many numbers of the workspace call over it. */
+            phoneNumberCount: number;
+            /** @description Calls that are being placed or up over it now, those that arrived among them. */
+            liveCalls: number;
+            status: components["schemas"]["TrunkStatus"];
+            /** @description Why it is slowed or paused. Absent where it is active. */
+            reason?: components["schemas"]["TrunkReason"];
+            /** @description The same for a person, with what to do next. Absent where it is active. */
+            message?: string;
+            /** @description Since when it has the status. */
+            statusSince: components["schemas"]["Timestamp"];
+            /** @description Until when it is slowed. */
+            until?: components["schemas"]["Timestamp"];
+            /** @description The number whose call paused it. */
+            pausedByPhoneNumberId?: components["schemas"]["PhoneNumberId"];
+            /** @description The pool which that number was in. */
+            pausedByNumberPoolId?: components["schemas"]["NumberPoolId"];
+            /** @description When it was last checked. */
+            checkedAt?: components["schemas"]["Timestamp"];
+            createdAt: components["schemas"]["Timestamp"];
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of trunks. */
+        TrunkPage: {
+            /** @description The trunks of this page. */
+            items: components["schemas"]["Trunk"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A SIP trunk. Address, transport and username together are its own in a workspace. */
+        CreateTrunk: {
+            /** @description The trunk's address. */
+            terminationUrl: components["schemas"]["TrunkUri"];
+            transport?: components["schemas"]["TrunkTransport"];
+            /** @description Where requests are sent instead of the trunk's address. */
+            outboundProxy?: components["schemas"]["TrunkUri"];
+            /** @description The name in answers to the trunk's challenges. */
+            username?: components["schemas"]["TrunkText"];
+            /** @description The password. Write-only: it is stored encrypted, and never returned or logged. */
+            password?: components["schemas"]["TrunkText"];
+            /** @description The name in answers to challenges, where that is not `username`. */
+            authUsername?: components["schemas"]["TrunkText"];
+            /** @description The user part of From, where that is not the number that calls. */
+            fromUser?: components["schemas"]["TrunkUser"];
+            /** @description The host of From, where that is not the trunk's. */
+            fromDomain?: components["schemas"]["TrunkHost"];
+            /**
+             * @description Whether this server registers with the trunk. Needs a username and a password.
+             * @default false
+             */
+            register?: boolean;
+            registerExpiresSeconds?: components["schemas"]["TrunkRegisterExpiresSeconds"];
+            ipAllowlist?: components["schemas"]["TrunkAllowlist"];
+            probe?: components["schemas"]["TrunkProbeMethod"];
+            maxChannels?: components["schemas"]["TrunkMaxChannels"];
+            callsPerSecond?: components["schemas"]["TrunkCallsPerSecond"];
+            numberFormat?: components["schemas"]["TrunkNumberFormat"];
+            /** @description The country in whose national forms the trunk reads and writes numbers, as an ISO 3166-1 alpha-2 code. */
+            country?: components["schemas"]["Country"];
+            dialPrefix?: components["schemas"]["TrunkDialPrefix"];
+            callerIdHeader?: components["schemas"]["TrunkCallerIdHeader"];
+            codecs?: components["schemas"]["TrunkCodecs"];
+            mediaEncryption?: components["schemas"]["TrunkMediaEncryption"];
+            headers?: components["schemas"]["TrunkHeaders"];
+        };
+        /** @description The trunk is deleted. */
+        TrunkDeleted: {
+            id: components["schemas"]["TrunkId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description The fields to change. What is absent stays, `null` empties or takes the default. */
+        UpdateTrunk: {
+            /** @description The trunk's address. */
+            terminationUrl?: components["schemas"]["TrunkUri"];
+            /**
+             * @description How SIP reaches the trunk.
+             * @enum {string}
+             */
+            transport?: "auto" | "udp" | "tcp" | "tls";
+            /** @description Where requests are sent instead of the trunk's address. `null` removes it. */
+            outboundProxy?: components["schemas"]["TrunkUri"] | null;
+            /** @description The name in answers to challenges. `null` removes it, and the password with it. */
+            username?: components["schemas"]["TrunkText"] | null;
+            /** @description The password, write-only. `null` removes it. */
+            password?: components["schemas"]["TrunkText"] | null;
+            /** @description The name in answers to challenges, where that is not `username`. `null` removes it. */
+            authUsername?: components["schemas"]["TrunkText"] | null;
+            /** @description The user part of From. `null` is the number that calls. */
+            fromUser?: components["schemas"]["TrunkUser"] | null;
+            /** @description The host of From. `null` is the trunk's. */
+            fromDomain?: components["schemas"]["TrunkHost"] | null;
+            /** @description Whether this server registers with the trunk. */
+            register?: boolean;
+            /** @description For how long a registration is asked, in seconds. */
+            registerExpiresSeconds?: number;
+            /** @description Addresses from which calls may arrive. `null` removes the list. */
+            ipAllowlist?: components["schemas"]["TrunkAllowlist"] | null;
+            /**
+             * @description How the trunk is checked.
+             * @enum {string}
+             */
+            probe?: "options" | "register" | "none";
+            /** @description The most calls that are up at once. `null` lifts the limit. */
+            maxChannels?: components["schemas"]["TrunkMaxChannels"] | null;
+            /** @description The most calls that are placed in a second. */
+            callsPerSecond?: number;
+            /**
+             * @description How numbers are written for the trunk.
+             * @enum {string}
+             */
+            numberFormat?: "e164_plus" | "e164" | "national" | "international_prefix";
+            /** @description The country of national forms, as an ISO 3166-1 alpha-2 code. `null` removes it. */
+            country?: components["schemas"]["Country"] | null;
+            /** @description What comes before every number that is called. `null` removes it. */
+            dialPrefix?: components["schemas"]["TrunkDialPrefix"] | null;
+            /**
+             * @description Where the number that calls stands.
+             * @enum {string}
+             */
+            callerIdHeader?: "from" | "pai" | "ppi" | "rpid";
+            codecs?: components["schemas"]["TrunkCodecs"];
+            /**
+             * @description Only `none` so far.
+             * @enum {string}
+             */
+            mediaEncryption?: "none";
+            /** @description Headers that each call carries. They replace those that there are; `null` removes them. */
+            headers?: components["schemas"]["TrunkHeaders"] | null;
+        };
+        /** @description What a check of a trunk found. */
+        TrunkCheck: {
+            /** @description Whether calls can be tried: it answers, and has not rejected the credentials. */
+            valid: boolean;
+            /** @description Whether it answers. */
+            reachable: boolean;
+            /**
+             * @description What it says of the credentials. Carriers that challenge no OPTIONS leave them `unverified`; `probe` `register` verifies them.
+             * @enum {string}
+             */
+            credentials: "verified" | "rejected" | "unverified" | "not_given";
+            /** @description What is wrong. Absent where it is valid. */
+            reason?: components["schemas"]["TrunkReason"];
+            /** @description The same for a person. Absent where it is valid. */
+            message?: string;
+            /** @description How long it took to answer, in milliseconds. Absent where it did not. */
+            rttMs?: number;
+            /** @description The trunk after the check. */
+            trunk: components["schemas"]["Trunk"];
         };
         /** @description What the workspace may do. A limit that is absent does not bind. Days are UTC days, unless said otherwise. */
         WorkspaceLimits: {
@@ -3172,11 +3647,6 @@ export interface components {
         CampaignDirection: "outbound" | "inbound";
         /** @description The number that calls, in E.164 form. One of the workspace's numbers. */
         CampaignFromNumber: components["schemas"]["E164"];
-        /**
-         * @description Number pool ID.
-         * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        NumberPoolId: string;
         /** @description The pool whose numbers call, in rotation. */
         CampaignNumberPoolId: components["schemas"]["NumberPoolId"];
         /** @description IANA time zone in which hours and weekdays are read for contacts of whom none is known. A contact's own time zone wins, which its column says, and then those that its number may be in; `calleeTimeZone` says which where they are several. */
@@ -3517,7 +3987,7 @@ export interface components {
          * @example retry_later
          * @enum {string}
          */
-        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour";
+        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused";
         /**
          * @description The contact's name, from the list.
          * @example Ada Lovelace
@@ -3792,6 +4262,14 @@ export interface components {
             variables?: components["schemas"]["CallVariables"];
             /** @description The final SIP status code, where there is one. */
             sipStatus?: number;
+            /** @description What the trunk said with that code, where it said something. */
+            sipReason?: string;
+            /** @description The codec that the sound was in, such as PCMU. Absent where there was none. */
+            codec?: string;
+            /** @description Packets of sound that came from the other side. Absent where they were not counted. */
+            packetsReceived?: number;
+            /** @description Packets of sound that were lost on their way from the other side. Absent where they were not counted. */
+            packetsLost?: number;
             /** @description When the call was taken up; for an inbound call, when it arrived. */
             queuedAt: components["schemas"]["Timestamp"];
             /** @description When the provider was asked to place the call. */
@@ -3988,6 +4466,10 @@ export interface components {
             allowedInboundCountries?: components["schemas"]["AllowedCountries"];
             /** @description Countries that this number may call, checked when a call is placed. Empty or absent means all. */
             allowedOutboundCountries?: components["schemas"]["AllowedCountries"];
+            /** @description The trunk that the number calls over. Imported numbers only. */
+            trunkId?: components["schemas"]["TrunkId"];
+            /** @description Why no call goes over that trunk now. Absent where calls go. */
+            trunkReason?: components["schemas"]["TrunkReason"];
             sipConfig?: components["schemas"]["SipConfig"];
             /** @description ID of the workspace that the number belongs to. */
             spaceId: components["schemas"]["WorkspaceId"];
@@ -5176,7 +5658,7 @@ export interface components {
          * @example call.ended
          * @enum {string}
          */
-        WebhookEventType: "call.started" | "call.answered" | "call.ended" | "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "batch.completed" | "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled" | "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired" | "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed" | "phone_number.updated";
+        WebhookEventType: "call.started" | "call.answered" | "call.ended" | "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "batch.completed" | "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled" | "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired" | "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed" | "phone_number.updated" | "trunk.updated";
         /**
          * @description The event types that the endpoint gets.
          * @example [
@@ -5670,6 +6152,18 @@ export interface components {
             timestamp: components["schemas"]["Timestamp"];
             /** @description The phone number as it was then. */
             data: components["schemas"]["PhoneNumber"];
+        };
+        /** @description A trunk was changed, paused or resumed. */
+        TrunkWebhookEvent: {
+            /**
+             * @description Always `trunk.updated`.
+             * @constant
+             */
+            type: "trunk.updated";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The trunk as it was then. */
+            data: components["schemas"]["Trunk"];
         };
         /** @description What was tested. */
         TestWebhookEventData: {
@@ -6946,6 +7440,332 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTrunks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPage"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchText"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of trunks. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrunkPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTrunk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The trunk. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTrunk"];
+            };
+        };
+        responses: {
+            /** @description The trunk, checked. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trunk"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description The workspace has this trunk already. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTrunk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The trunk's ID.
+                 * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["TrunkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The trunk. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trunk"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTrunk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The trunk's ID.
+                 * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["TrunkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The trunk is deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrunkDeleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description A number calls over the trunk, or a call is up. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateTrunk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The trunk's ID.
+                 * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["TrunkId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateTrunk"];
+            };
+        };
+        responses: {
+            /** @description The whole trunk after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trunk"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The workspace has this trunk already. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    validateTrunk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The trunk's ID.
+                 * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["TrunkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the check found. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrunkCheck"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseTrunk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The trunk's ID.
+                 * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["TrunkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The trunk is paused. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trunk"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeTrunk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The trunk's ID.
+                 * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["TrunkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The trunk after its check. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trunk"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10681,6 +11501,41 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PhoneNumberWebhookEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["WebhookGone"];
+            "2XX": components["responses"]["WebhookTaken"];
+            default: components["responses"]["WebhookFailed"];
+        };
+    };
+    onTrunkUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrunkWebhookEvent"];
             };
         };
         responses: {

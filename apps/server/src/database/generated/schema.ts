@@ -86,6 +86,11 @@ export interface Schema {
     workflow_run_id: string | null;
     variables: JSONColumnType<Record<string, string>, string, string> | null;
     pooled: Generated<boolean>;
+    trunk_id: string | null;
+    sip_reason: string | null;
+    codec: string | null;
+    packets_received: number | null;
+    packets_lost: number | null;
   };
   campaign_contacts: {
     workspace_id: string;
@@ -365,19 +370,12 @@ export interface Schema {
     inbound_webhook_url: string | null;
     allowed_inbound_countries: Generated<string[]>;
     allowed_outbound_countries: Generated<string[]>;
-    sip_termination_url: string | null;
-    sip_username: string | null;
-    sip_password: string | null;
-    sip_transport: 'auto' | 'udp' | 'tcp' | 'tls' | null;
-    sip_ip_allowlist: string[] | null;
-    trunk_checked_at: Date | null;
-    trunk_valid: boolean | null;
-    trunk_detail: string | null;
     due_at: Date | null;
     releasing_from: 'active' | 'suspended' | null;
     revision: Generated<number>;
     created_at: Date;
     updated_at: Date;
+    trunk_id: string | null;
   };
   run_signals: {
     workspace_id: string;
@@ -407,6 +405,53 @@ export interface Schema {
     phone_number: string;
     idempotency_key: string;
     bought_at: Date;
+  };
+  trunk_health: {
+    workspace_id: string;
+    trunk_id: string;
+    unknown_calls: Generated<string[]>;
+    silent_calls: Generated<string[]>;
+    full_answers: Generated<number>;
+    slowed_since: Date | null;
+    slowed_until: Date | null;
+  };
+  trunks: {
+    workspace_id: string;
+    id: string;
+    termination_url: string;
+    transport: 'auto' | 'udp' | 'tcp' | 'tls';
+    outbound_proxy: string | null;
+    username: string | null;
+    password: string | null;
+    password_of: string | null;
+    auth_username: string | null;
+    from_user: string | null;
+    from_domain: string | null;
+    register: Generated<boolean>;
+    register_expires_seconds: Generated<number>;
+    ip_allowlist: Generated<string[]>;
+    probe: Generated<'options' | 'register' | 'none'>;
+    max_channels: number | null;
+    calls_per_second: Generated<number>;
+    number_format: Generated<'e164_plus' | 'e164' | 'national' | 'international_prefix'>;
+    country: string | null;
+    dial_prefix: string | null;
+    caller_id_header: Generated<'from' | 'pai' | 'ppi' | 'rpid'>;
+    codecs: Generated<('PCMU' | 'PCMA')[]>;
+    media_encryption: Generated<'none'>;
+    headers: JSONColumnType<Record<string, string>, string | undefined, string>;
+    status: Generated<'active' | 'paused'>;
+    reason: Generated<string | null>;
+    message: string | null;
+    status_since: Date;
+    paused_by_number_id: string | null;
+    paused_by_pool_id: string | null;
+    checked_at: Date | null;
+    due_at: Date | null;
+    next_start_at: Generated<Date>;
+    revision: Generated<number>;
+    created_at: Date;
+    updated_at: Date;
   };
   webhook_deliveries: {
     workspace_id: string;

@@ -9,15 +9,16 @@ test.each([
   ['sips:tls.sim:5061', false, 'tls_failure'],
   ['sip.example.com', true, 'simulated'],
   ['notdead.sim', true, 'simulated'],
+  ['second.dead.sim', false, 'unreachable'],
 ])('%s is valid: %s, because %s', (terminationUrl, valid, reason) => {
-  expect(probeSimulatedTrunk({ terminationUrl, transport: 'auto' })).toMatchObject({ valid, reason });
+  expect(probeSimulatedTrunk({ terminationUrl })).toMatchObject({ valid, reason });
 });
 
 test('credentials are judged apart', () => {
-  const trunk = { transport: 'auto', username: 'anna', password: 'secret' } as const;
+  const trunk = { username: 'anna' };
   const credentials = (terminationUrl: string) => probeSimulatedTrunk({ ...trunk, terminationUrl }).credentials;
   expect(credentials('ok.sim')).toBe('verified');
   expect(credentials('auth.sim')).toBe('rejected');
   expect(credentials('sip.example.com')).toBe('unverified');
-  expect(probeSimulatedTrunk({ transport: 'auto', terminationUrl: 'ok.sim' }).credentials).toBe('not_given');
+  expect(probeSimulatedTrunk({ terminationUrl: 'ok.sim' }).credentials).toBe('not_given');
 });

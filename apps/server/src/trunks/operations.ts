@@ -1,0 +1,71 @@
+import { pageAnswer, pageOf } from '../database/page.ts';
+import type { Handlers } from '../http/handler.ts';
+import { fromId } from '../ids.ts';
+import { actorOf } from '../journal/actor.ts';
+import { notFound } from '../service-error.ts';
+import { createTrunk } from './create-trunk.ts';
+import { deleteTrunk } from './delete-trunk.ts';
+import type { TrunkDeps } from './deps.ts';
+import { pauseTrunk, resumeTrunk } from './pause-trunk.ts';
+import { type CountedTrunk, shapeTrunk } from './shape-trunk.ts';
+import { findTrunk, trunkPage } from './store.ts';
+import { updateTrunk } from './update-trunk.ts';
+import { validateTrunk } from './validate-trunk.ts';
+
+/** The operations of the tag "Trunks". */
+export function trunkOperations(deps: TrunkDeps) {
+  const { database, clock } = deps;
+  const shaped = (row: CountedTrunk) => shapeTrunk(row, clock.now());
+  return {
+    listTrunks: async ({ query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const found = await database.inSnapshot(workspaceId, (tx) => trunkPage(tx, page));
+      return { status: 200, body: pageAnswer(page, found, shaped) };
+    },
+
+    createTrunk: async ({ body }, context) => ({
+      status: 201,
+      body: shaped(await createTrunk(deps, context.workspaceId, body, actorOf(context))),
+    }),
+
+    getTrunk: async ({ path }, { workspaceId }) => {
+      const row = await database.inWorkspace(workspaceId, (tx) => findTrunk(tx, fromId(path.id)));
+      if (!row) throw notFound();
+      return { status: 200, body: shaped(row) };
+    },
+
+    updateTrunk: async ({ path, body }, context) => ({
+      status: 200,
+      body: shaped(await updateTrunk(deps, context.workspaceId, fromId(path.id), body, actorOf(context))),
+    }),
+
+    deleteTrunk: async ({ path }, context) => {
+      await deleteTrunk(deps, context.workspaceId, fromId(path.id), actorOf(context));
+      return { status: 200, body: { id: path.id, deleted: true } };
+    },
+
+    validateTrunk: async ({ path }, { workspaceId }) => ({
+      status: 200,
+      body: await validateTrunk(deps, workspaceId, fromId(path.id)),
+    }),
+
+    pauseTrunk: async ({ path }, context) => ({
+      status: 200,
+      body: shaped(await pauseTrunk(deps, context.workspaceId, fromId(path.id), actorOf(context))),
+    }),
+
+    resumeTrunk: async ({ path }, context) => ({
+      status: 200,
+      body: shaped(await resumeTrunk(deps, context.workspaceId, fromId(path.id), actorOf(context))),
+    }),
+  } satisfies Handlers<
+    | 'listTrunks'
+    | 'createTrunk'
+    | 'getTrunk'
+    | 'updateTrunk'
+    | 'deleteTrunk'
+    | 'validateTrunk'
+    | 'pauseTrunk'
+    | 'resumeTrunk'
+  >;
+}
