@@ -16,7 +16,7 @@ POST /v1/telephony/trunks createTrunk phone_numbers:write 201 409
 GET /v1/telephony/trunks/{id} getTrunk phone_numbers:read 200 404
 PATCH /v1/telephony/trunks/{id} updateTrunk phone_numbers:write 200 404 409
 DELETE /v1/telephony/trunks/{id} deleteTrunk phone_numbers:write 200 404 409
-POST /v1/telephony/trunks/{id}/validate validateTrunk phone_numbers:write 200 404
+GET /v1/telephony/trunks/{id}/validate validateTrunk phone_numbers:read 200 404
 POST /v1/telephony/trunks/{id}/pause pauseTrunk phone_numbers:write 200 404
 POST /v1/telephony/trunks/{id}/resume resumeTrunk phone_numbers:write 200 404
 

@@ -103,6 +103,18 @@ test('phone numbers', async () => {
   await step('releasePhoneNumber', 'phone_number.released', walker.DELETE(`${numbers}/{id}`, at(id)), () => id);
 });
 
+test('trunks', async () => {
+  const trunks = '/v1/telephony/trunks';
+  const body = { terminationUrl: 'walked.ok.sim', username: 'u', password: 'a-trunks-passphrase' };
+  secrets.push(body.password);
+  const { id } = await step('createTrunk', 'trunk.created', walker.POST(trunks, { body }), idOf);
+  const changing = walker.PATCH(`${trunks}/{id}`, { ...at(id), body: { maxChannels: 3 } });
+  await step('updateTrunk', 'trunk.updated', changing, idOf);
+  await step('pauseTrunk', 'trunk.paused', walker.POST(`${trunks}/{id}/pause`, at(id)), idOf);
+  await step('resumeTrunk', 'trunk.resumed', walker.POST(`${trunks}/{id}/resume`, at(id)), idOf);
+  await step('deleteTrunk', 'trunk.deleted', walker.DELETE(`${trunks}/{id}`, at(id)), idOf);
+});
+
 test('contact lists and the do-not-call list', async () => {
   const lists = '/v1/calls/contact-lists';
   const body = { name: 'Patients', fileName: 'patients.csv' };

@@ -211,15 +211,17 @@ test('without an agent a call is declined', async () => {
   expect(call).not.toHaveProperty('agentId');
 });
 
-test('a call to a number of nobody, or of two workspaces, is declined and leaves nothing', async () => {
+test('a call to a number of nobody is declined and leaves nothing, and a suspended twin takes none', async () => {
   const decline = vi.spyOn(dialing.simulator, 'rejectInbound');
   dialing.simulator.ring({ to: '+14155550999', from: caller });
   await until(() => expect(decline).toHaveBeenCalledTimes(1));
-  const other = await seedWorkspace(database);
-  const twin = await seedNumber(database, other, ours);
-  dialing.simulator.ring({ to: ours, from: caller });
-  await until(() => expect(decline).toHaveBeenCalledTimes(2));
   decline.mockRestore();
+  const other = await seedWorkspace(database);
+  const twin = await seedNumber(database, other, '+14155550998', { status: 'suspended' });
+  const declineTwin = vi.spyOn(dialing.simulator, 'rejectInbound');
+  dialing.simulator.ring({ to: '+14155550998', from: caller });
+  await until(() => expect(declineTwin).toHaveBeenCalledTimes(1));
+  declineTwin.mockRestore();
   const calls = await database.inEngine((tx) =>
     tx.db.selectFrom('calls').select('id').where('workspace_id', 'in', [workspaceId, other]).execute(),
   );

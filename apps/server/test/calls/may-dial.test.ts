@@ -21,7 +21,9 @@ import { testClock } from '../test-clock.ts';
 /** Noon in UTC on a Friday. */
 const noon = new Date('2026-11-20T12:00:00.000Z');
 const callee = 14155550142;
-const fromNumber = '+12125550199';
+/** Of each workspace another, as a number is one's alone. */
+let fromNumber = '';
+let nextLine = 1000;
 
 let under: Awaited<ReturnType<typeof campaignDeps>>;
 let lease: Lease;
@@ -52,6 +54,7 @@ interface Question {
 /** A workspace with a number and two campaigns that call one person: a draft, and one that runs. */
 async function ask({ to = callee, ...question }: Question) {
   const { database } = under;
+  fromNumber = `+1212555${nextLine++}`;
   const draft = await seedCampaign(database, {
     contacts: 1,
     number: () => to,

@@ -32,7 +32,9 @@ afterAll(() => under.close());
 
 /** Noon in UTC on a Friday. */
 const noon = new Date('2026-11-20T12:00:00.000Z');
-const fromNumber = '+14155550100';
+/** Of each workspace another, as a number is one's alone. */
+let fromNumber = '';
+let nextLine = 1000;
 
 /** A campaign over these lists in a workspace of its own. */
 async function seed(
@@ -41,6 +43,7 @@ async function seed(
   number: Parameters<typeof seedNumber>[3] = {},
 ) {
   const workspaceId = await seedWorkspace(under.database);
+  fromNumber = `+1415555${nextLine++}`;
   await seedNumber(under.database, workspaceId, fromNumber, number);
   const used = [];
   for (const { entries, role = 'contacts', columns = [] } of lists) {

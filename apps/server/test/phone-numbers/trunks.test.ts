@@ -48,7 +48,8 @@ const send = (body: Partial<Create> = {}) =>
 const made = async (body?: Partial<Create>) => (await send(body)).data!;
 const read = async (id: string) => (await server.client.GET(`${path}/{id}`, at(id))).data!;
 const patch = (id: string, body: object) => server.client.PATCH(`${path}/{id}`, { ...at(id), body });
-const act = (id: string, verb: 'pause' | 'resume' | 'validate') => server.client.POST(`${path}/{id}/${verb}`, at(id));
+const act = (id: string, verb: 'pause' | 'resume') => server.client.POST(`${path}/{id}/${verb}`, at(id));
+const validate = (id: string) => server.client.GET(`${path}/{id}/validate`, at(id));
 const importOn = async (body: object, phoneNumbers = [freeNumber()]) =>
   (await server.client.POST(`${numbers}/import/manual`, { body: { phoneNumbers, ...body } })).data!;
 const numberOn = async (trunkId: string) => (await importOn({ trunkId, outboundAgentId: 'agent_out' })).imported[0]!;
@@ -188,7 +189,7 @@ test('a trunk is deleted when nobody calls over it; until then it is 409, by nam
     await remove(),
     await act(trunk.id, 'pause'),
     await act(trunk.id, 'resume'),
-    await act(trunk.id, 'validate'),
+    await validate(trunk.id),
   ]) {
     expect([gone.response.status, gone.error?.code]).toEqual([404, 'not_found']);
   }
@@ -223,14 +224,14 @@ test('its owner pauses and resumes a trunk, and its numbers say so', async () =>
 
 test('a check tells reachability and credentials apart, and a silent trunk is unreachable', async () => {
   const trunk = await made({ username: 'u', password });
-  expect((await act(trunk.id, 'validate')).data).toMatchObject({
+  expect((await validate(trunk.id)).data).toMatchObject({
     valid: true,
     reachable: true,
     credentials: 'verified',
     rttMs: 5,
   });
   answer = async () => ({ valid: false, reachable: true, credentials: 'rejected', reason: 'credentials_rejected' });
-  expect((await act(trunk.id, 'validate')).data).toMatchObject({
+  expect((await validate(trunk.id)).data).toMatchObject({
     valid: false,
     reachable: true,
     credentials: 'rejected',
@@ -238,7 +239,7 @@ test('a check tells reachability and credentials apart, and a silent trunk is un
     trunk: { status: 'paused', reason: 'credentials_rejected' },
   });
   answer = () => new Promise(() => {});
-  expect((await act(trunk.id, 'validate')).data).toMatchObject({ valid: false, reason: 'unreachable' });
+  expect((await validate(trunk.id)).data).toMatchObject({ valid: false, reason: 'unreachable' });
   probed = [];
   await patch(trunk.id, { probe: 'none' });
   expect(probed).toEqual([]);

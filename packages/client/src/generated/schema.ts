@@ -487,13 +487,13 @@ export interface paths {
             };
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
          * Check a trunk
          * @description Asks the trunk now, in the way that `probe` says, and keeps what it found. Reachability and credentials are told apart. It is bounded in time: a silent trunk is `unreachable`.
          */
-        post: operations["validateTrunk"];
+        get: operations["validateTrunk"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
