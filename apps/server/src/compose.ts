@@ -225,32 +225,18 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
     maxColumns: config.uploadMaxColumns,
     maxRowLength: config.uploadMaxRowBytes,
   };
+  const common = { database, clock, log, secrets };
   const providers = [...new Set(gateways.values())];
   return {
     contactLists: { database, notifications, jobs, objects, clock, log, limits },
     knowledgeBases: { database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes },
     phoneNumbers: {
-      database,
-      clock,
-      log,
-      secrets,
-      agents,
-      guard,
-      trunkGuard,
-      gateways: providers,
+      ...common,
+      ...{ agents, guard, trunkGuard, gateways: providers },
       onReleased: leavePool,
       onTurned: recordTurned,
     },
-    webhooks: {
-      database,
-      clock,
-      log,
-      secrets,
-      lease,
-      guard,
-      send: outbound.send,
-      metrics: registerWebhookMetrics(metrics.registry),
-    },
+    webhooks: { ...common, lease, guard, send: outbound.send, metrics: registerWebhookMetrics(metrics.registry) },
   };
 }
 

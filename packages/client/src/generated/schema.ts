@@ -1062,7 +1062,7 @@ export interface paths {
         };
         /**
          * Follow a campaign
-         * @description Server-sent events, each a snapshot of the campaign and its figures: `campaign.<status>` when the status changes, and `campaign.progress` at most twice a second. Without `Last-Event-ID` the first event is the current state. The stream ends with `completed`, `stopped`, `cancelled` or `failed`; a reconnect after that gets 204.
+         * @description Server-sent events: `campaign.<status>` for each status that the campaign comes to, and between them `campaign.progress`, a snapshot of the campaign and its figures, at most twice a second. Without `Last-Event-ID` the first event is the current state; with it come the statuses since then, each with the campaign as it was. The stream ends with `completed`, `stopped`, `cancelled` or `failed`; a reconnect after that gets 204.
          */
         get: operations["streamCampaignEvents"];
         put?: never;
@@ -2281,7 +2281,7 @@ export interface components {
          * @example not_found
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "call_not_active" | "limit_reached" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
+        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "call_not_active" | "limit_reached" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
         /** @description One fault, and where it is. */
         ErrorDetail: {
             /** @description JSON pointer to the fault, beginning with `/body`, `/query`, `/path` or `/headers`. */
@@ -3800,7 +3800,7 @@ export interface components {
             scheduleDays?: components["schemas"]["CampaignScheduleDays"];
             callingWindows?: components["schemas"]["CallingWindows"];
             holidays?: components["schemas"]["Holidays"];
-            /** @description Contacts taken from the lists at the start; 0 before. It grows for a moment while a large list is taken. */
+            /** @description Contacts of the campaign; 0 before dialing begins. From then on all contacts of its lists, less those of a number that stands in several lists as they are taken. */
             totalContacts: number;
             targetCallCount?: components["schemas"]["CampaignTargetCallCount"];
             targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"];
@@ -3983,7 +3983,7 @@ export interface components {
          */
         CampaignContactCount: number;
         /**
-         * @description Why the contact was not called, or is not called now.
+         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person.
          * @example retry_later
          * @enum {string}
          */
@@ -4025,7 +4025,7 @@ export interface components {
             data: components["schemas"]["CampaignPreview"];
         };
         /**
-         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final.
+         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final, but for who is left out as `no_common_hour`: other hours open that again.
          * @example waiting
          * @enum {string}
          */
@@ -4118,7 +4118,7 @@ export interface components {
             done: components["schemas"]["CampaignContactCount"];
             /** @description Contacts that were left out, for a reason. */
             skipped: components["schemas"]["CampaignContactCount"];
-            /** @description Calls placed so far. */
+            /** @description Calls placed so far. One that was given back before it reached the provider is none. */
             attempts: components["schemas"]["CampaignContactCount"];
             outcomes: components["schemas"]["CallOutcomeCounts"];
             /** @description Answered calls per ended call, 0 to 1. Absent until a call has ended. */
@@ -4149,7 +4149,7 @@ export interface components {
          * @enum {string}
          */
         CampaignEventType: "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "campaign.progress";
-        /** @description The campaign and its figures as they are now. */
+        /** @description The campaign as it was at this event, and its figures as they were when the event was sent. */
         CampaignEventData: {
             campaign: components["schemas"]["Campaign"];
             stats: components["schemas"]["CampaignStats"];
