@@ -55,7 +55,10 @@ export function settingsFaults(settings: Settings, mostConcurrency: number): Err
     const missing = start === null ? 'scheduleStart' : 'scheduleEnd';
     faults.push({ path: `/body/${missing}`, message: 'Set both scheduleStart and scheduleEnd, or neither.' });
   } else if (start !== null && end !== null && start >= end) {
-    faults.push({ path: '/body/scheduleEnd', message: 'scheduleEnd must be later than scheduleStart.' });
+    faults.push({
+      path: '/body/scheduleEnd',
+      message: 'scheduleEnd must be later than scheduleStart. Hours past midnight are said as callingWindows.',
+    });
   }
   const { scheduled_at: scheduledAt, start_date: startDate, end_date: endDate } = settings;
   const late =

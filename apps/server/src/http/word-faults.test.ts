@@ -72,4 +72,6 @@ test('puts patterns into words', () => {
   expect(pattern('^https?://')).toBe('/x must be an https:// URL');
   expect(pattern('^[0-9]{3}$')).toBe('/x must match pattern "^[0-9]{3}$"');
   expect(worded(fault('/x', 'format', 'must match format "date-time"'))[0]).toContain('2026-11-20T09:30:00Z');
+  expect(worded(fault('/x', 'format', 'must match format "date"'))[0]).toContain('2026-12-25');
+  expect(worded(fault('/x', 'format', 'must match format "uri"'))).toEqual(['/x must match format "uri"']);
 });

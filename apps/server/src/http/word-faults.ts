@@ -11,6 +11,11 @@ const PLAIN: Record<string, string> = {
   unevaluatedProperties: 'is not a known property',
 };
 
+const FORMATS: [format: string, message: string][] = [
+  ['date-time', 'must be a time such as 2026-11-20T09:30:00Z'],
+  ['date', 'must be a date that there is, such as 2026-12-25'],
+];
+
 /** What people can't read off a regular expression. */
 const PATTERNS: [pattern: RegExp, message: string][] = [
   [/"\^\\\+\[1-9\]\[0-9\]\{6,14\}\$"/, 'must be a phone number in E.164 form, such as +14155550100'],
@@ -38,7 +43,7 @@ export function wordFaults<Fault extends WordedFault>(faults: readonly Fault[]):
 const keyOf = ({ path, keyword, message }: WordedFault) => JSON.stringify([path, keyword, message]);
 
 function words({ keyword, message }: WordedFault): string {
-  if (keyword === 'format' && message.includes('"date-time"')) return 'must be a time such as 2026-11-20T09:30:00Z';
+  if (keyword === 'format') return FORMATS.find(([format]) => message.endsWith(`"${format}"`))?.[1] ?? message;
   if (message.startsWith('Unknown query parameter')) return 'is not a known parameter';
   if (keyword !== 'pattern') return PLAIN[keyword] ?? message;
   const id = ID_PATTERN.exec(message)?.[1];
