@@ -93,6 +93,29 @@ test('there is no preview before the file, and bytes that are no text have no ro
   expect(nowhere.response.status).toBe(404);
 });
 
+test.each<[string, string, object]>([
+  ['of nothing', '', { code: 'unreadable_file', message: 'The file is empty.' }],
+  ['of a header', 'phone\n', { code: 'no_valid_rows', message: 'The file has a header and no rows.' }],
+  ['of no number', 'phone\nN/A\n', { code: 'no_valid_rows', message: expect.stringContaining('Row 2: ') }],
+])('a preview of a file %s says why it can not be imported, as the upload does', async (_, file, failure) => {
+  const ids = await createWithFile(server, file);
+  const { failure: ofUpload } = await validated(server, ids);
+  expect(ofUpload).toEqual(failure);
+  expect((await preview(ids)).data!.failure).toEqual(failure);
+});
+
+test('a preview shows a row that repeats another as one that is not imported', async () => {
+  const ids = await createWithFile(server, 'phone\n+14155550100\n(415) 555-0100\n');
+  await validated(server, ids);
+  const { rows, failure } = (await preview(ids)).data!;
+  expect(rows).toMatchObject([
+    { contact: { phoneNumber: '+14155550100' } },
+    { errors: [{ code: 'duplicate', reason: 'Row 2 has this number already, and is kept.' }] },
+  ]);
+  expect(rows[1]).not.toHaveProperty('contact');
+  expect(failure).toBeUndefined();
+});
+
 test('duplicates stand in the error report, with the row that they repeat', async () => {
   const ids = await createWithFile(server, 'phone\n+14155550100\n(415) 555-0100\n#N/A\n');
   const upload = await validated(server, ids);

@@ -4,8 +4,9 @@ import type { RowFault } from './error-report.ts';
 import { FileFault } from './file-fault.ts';
 import type { FileFormat } from './file-format.ts';
 import { type Header, readHeader } from './header.ts';
-import { DEFAULT_READ_LIMITS, type ReadOptions } from './read-contacts.ts';
+import { DEFAULT_READ_LIMITS, duplicate, emptyFile, noValidRow, type ReadOptions } from './read-contacts.ts';
 import { type Row, readRows } from './rows.ts';
+import { SeenNumbers } from './seen-numbers.ts';
 
 const MOST_ROWS = 10;
 
@@ -28,6 +29,7 @@ export async function previewContacts(
   const { maxRowLength, maxColumns } = { ...DEFAULT_READ_LIMITS, ...limits };
   const format: FileFormat = { encoding: 'utf-8', encodingGuessed: false, delimiter: ',' };
   const preview: FilePreview = { format: undefined, titles: [], header: undefined, rows: [], fault: undefined };
+  const seen = new SeenNumbers();
   const text = decode(source, (encoding) => Object.assign(format, encoding));
   const toldDelimiter = (delimiter: FileFormat['delimiter']) => {
     preview.format = Object.assign(format, { delimiter });
@@ -41,10 +43,14 @@ export async function previewContacts(
           format.phoneColumn = preview.header.columns[preview.header.phone]!;
           continue;
         }
-        preview.rows.push({ row, read: checkRow(row, preview.header, format, defaultCountry) });
+        const read = checkRow(row, preview.header, format, defaultCountry);
+        const first = Array.isArray(read) ? undefined : seen.add(read.phoneNumber, row.row);
+        preview.rows.push({ row, read: first === undefined ? read : [duplicate(row, preview.header, first)] });
         if (preview.rows.length === MOST_ROWS) return preview;
       }
     }
+    if (!preview.header) throw emptyFile();
+    if (seen.size === 0) throw noValidRow(preview.rows.flatMap(({ read }) => (Array.isArray(read) ? read : []))[0]);
   } catch (error) {
     if (!(error instanceof FileFault)) throw error;
     preview.fault = error;

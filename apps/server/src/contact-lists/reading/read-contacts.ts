@@ -4,7 +4,7 @@ import type { RowFault } from './error-report.ts';
 import { FileFault } from './file-fault.ts';
 import type { FileFormat } from './file-format.ts';
 import { type Header, readHeader } from './header.ts';
-import { readRows } from './rows.ts';
+import { type Row, readRows } from './rows.ts';
 import { SeenNumbers } from './seen-numbers.ts';
 
 /** Caps of one file. */
@@ -111,7 +111,7 @@ export async function* readContacts(
         if (first === undefined) batch.contacts.push(read);
         else {
           batch.duplicateRows += 1;
-          batch.faults.push(duplicate(row.row, header, row.fields[header.phone]!, first));
+          batch.faults.push(duplicate(row, header, first));
         }
       }
       for (const field of row.fields) characters += field.length;
@@ -121,20 +121,24 @@ export async function* readContacts(
       characters = 0;
     }
   }
-  if (!header) throw new FileFault('unreadable_file', 'The file is empty.');
+  if (!header) throw emptyFile();
   yield { ...batch, bytesRead: count.bytes };
   if (seen.size === 0) throw noValidRow(firstFault);
 }
 
-const duplicate = (row: number, { columns, phone }: Header, value: string, first: number): RowFault => ({
+/** The fault of a row whose number stands in an earlier one. */
+export const duplicate = ({ row, fields }: Row, { columns, phone }: Header, first: number): RowFault => ({
   row,
   column: columns[phone]!,
-  value,
+  value: fields[phone]!,
   code: 'duplicate',
   reason: `Row ${first} has this number already, and is kept.`,
 });
 
-function noValidRow(first: RowFault | undefined): FileFault {
+export const emptyFile = (): FileFault => new FileFault('unreadable_file', 'The file is empty.');
+
+/** The fault of a file of whose rows none can be imported. @param first what is wrong with the first of them */
+export function noValidRow(first: RowFault | undefined): FileFault {
   if (!first) return new FileFault('no_valid_row', 'The file has a header and no rows.');
   return new FileFault('no_valid_row', `Not one row of the file is valid. Row ${first.row}: ${first.reason}`);
 }
