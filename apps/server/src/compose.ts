@@ -1,11 +1,8 @@
-import { createHmac } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import path from 'node:path';
 import type { Router } from 'express';
 import type { Logger } from 'pino';
-import { type AgentDirectory, anyAgent } from './agents/directory.ts';
-import { fileAgents } from './agents/file.ts';
-import { httpAgents } from './agents/http.ts';
+import type { AgentDirectory } from './agents/directory.ts';
 import { keptAgents } from './agents/kept-agents.ts';
 import { agentOperations } from './agents/operations.ts';
 import { createKeyRing } from './api-keys/key-ring.ts';
@@ -13,6 +10,7 @@ import { apiKeyOperations } from './api-keys/operations.ts';
 import { batchOperations } from './batches/operations.ts';
 import { recordCompletion } from './batches/record-batch.ts';
 import { callOperations } from './calls/operations.ts';
+import { startRecordingWork } from './calls/recordings/background.ts';
 import { callStore } from './calls/store.ts';
 import { createSwitchboard } from './calls/switchboard.ts';
 import type { CampaignKey } from './campaigns/campaign.ts';
@@ -24,7 +22,8 @@ import { campaignCallDetails, campaignCallOwner } from './campaigns/own-calls.ts
 import { recordEngineMove } from './campaigns/record-campaign.ts';
 import { startDueCampaign } from './campaigns/start-campaign.ts';
 import type { Clock, MachineClock } from './clock.ts';
-import { type Config, ConfigError } from './config.ts';
+import { openAgents, openGateways, openObjects, openWitness } from './compose-adapters.ts';
+import type { Config } from './config.ts';
 import { acceptFile } from './contact-lists/accept-file.ts';
 import { startContactListWork } from './contact-lists/background.ts';
 import { contactListOperations } from './contact-lists/operations.ts';
@@ -39,19 +38,14 @@ import type { Handlers, OperationId } from './http/handler.ts';
 import { createMetrics } from './http/metrics.ts';
 import type { NotReady } from './http/outside.ts';
 import { createRateLimit } from './http/rate-limit.ts';
-import { fileWitness } from './installation/file-witness.ts';
 import { createRestoreGuard } from './installation/restore-guard.ts';
-import { s3Witness } from './installation/s3-witness.ts';
-import type { Witness } from './installation/witness.ts';
 import { openJobs } from './jobs/jobs.ts';
 import { auditLogOperations } from './journal/operations.ts';
 import { startKnowledgeBaseWork } from './knowledge-bases/background.ts';
 import { knowledgeBaseOperations } from './knowledge-bases/operations.ts';
 import { leavePool } from './number-pools/leave-pool.ts';
 import { numberPoolOperations } from './number-pools/operations.ts';
-import { type DiskObjectStore, openDiskObjectStore } from './objects/disk.ts';
 import { objectsRouter } from './objects/router.ts';
-import { openS3ObjectStore, type S3ObjectStore } from './objects/s3.ts';
 import { createAddressGuard } from './outbound-http/address-guard.ts';
 import { createOutboundHttp } from './outbound-http/guarded-request.ts';
 import { phoneNumberOperations } from './phone-numbers/operations.ts';
@@ -59,8 +53,6 @@ import { recordTurned } from './phone-numbers/record-number.ts';
 import { startPhoneNumberTasks } from './phone-numbers/tasks.ts';
 import { startRetention } from './retention.ts';
 import type { TelephonyGateway } from './telephony/gateway.ts';
-import { createSimulator } from './telephony/simulator/simulator.ts';
-import { postgresStore } from './telephony/simulator/store.ts';
 import type { SimulatorTime } from './telephony/simulator/time.ts';
 import { trunkOperations } from './trunks/operations.ts';
 import { startTrunkTasks } from './trunks/tasks.ts';
@@ -158,6 +150,7 @@ export async function compose(parts: Parts): Promise<Composition> {
       await services.restoreGuard.start();
       loops.push(services.restoreGuard);
       loops.push(startEngine(engine));
+      loops.push(await startRecordingWork({ ...features.recordings, calls: engine.calls }));
       loops.push(await startContactListWork(features.contactLists));
       loops.push(await startKnowledgeBaseWork(features.knowledgeBases));
       loops.push(startPhoneNumberTasks(features.phoneNumbers), startTrunkTasks(features.phoneNumbers));
@@ -191,7 +184,7 @@ async function openServices(parts: Parts) {
   const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
   const objects = await openObjects(parts, encryptionKey);
   const secrets = createSecrets(encryptionKey);
-  const agents = keptAgents(database, secrets, overrides.agents ?? (await openAgents(parts)));
+  const agents = keptAgents(database, secrets, overrides.agents ?? (await openAgents(config, clock)));
   const metrics = createMetrics();
   registerDatabaseMetrics(metrics.registry, database, machine);
   const witness = await openWitness(config, objects);
@@ -208,7 +201,7 @@ async function openServices(parts: Parts) {
     trunkGuard: createAddressGuard(config.sipAllowedAddresses ?? { networks: [], hosts: [] }),
     restoreGuard: createRestoreGuard({ database, witness, clock, log, registry: metrics.registry }),
     outbound: createOutboundHttp(guard),
-    gateways: overrides.gateways ?? simulated(parts),
+    gateways: overrides.gateways ?? openGateways(config, database, overrides.simulatorTime),
     keyRing: createKeyRing({ database, clock, log }),
     jobs: await openJobs({ connection: database.connection, log }),
     lease: await openLease({ database, seconds: config.leaseSeconds, log, machine }),
@@ -229,6 +222,14 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
   const providers = [...new Set(gateways.values())];
   return {
     contactLists: { database, notifications, jobs, objects, clock, log, limits },
+    recordings: {
+      database,
+      objects,
+      clock,
+      log,
+      directory: path.join(config.dataDir, 'recordings'),
+      retentionDays: config.recordingRetentionDays,
+    },
     knowledgeBases: { database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes },
     phoneNumbers: {
       ...common,
@@ -304,7 +305,7 @@ function handlersOf(
   features: Features,
   engine: Engine,
 ): Handlers {
-  const { agents, guard, notifications, secrets } = services;
+  const { agents, guard, notifications, objects, secrets } = services;
   const { contactLists, knowledgeBases, phoneNumbers, webhooks } = features;
   const { calls, switchboard, claiming, flows, runEngine, startRun } = engine;
   const { endCall, requestEnd, nudgeHangUps } = switchboard;
@@ -321,7 +322,7 @@ function handlersOf(
     ...batchOperations(campaigns),
     ...knowledgeBaseOperations(knowledgeBases),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
-    ...callOperations({ database, clock, calls, countConversions, endCall }),
+    ...callOperations({ database, clock, calls, objects, countConversions, endCall }),
     ...workflowOperations({ database, agents, clock }),
     ...workspaceOperations({ database, clock, secrets, onHoursChanged: changeHoursOfWorkspace }),
     ...apiKeyOperations({ database, clock }),
@@ -329,61 +330,4 @@ function handlersOf(
     ...agentOperations({ database, clock, secrets, guard }),
     ...webhookOperations(webhooks),
   };
-}
-
-/** Until the SIP adapter is there, the simulator also takes the calls of imported numbers. */
-function simulated({ config, database, overrides }: Parts): ReadonlyMap<string, TelephonyGateway> {
-  const simulator = createSimulator({
-    seed: String(config.simulatorSeed),
-    speed: config.simulatorSpeed,
-    store: postgresStore(database),
-    ...(overrides.simulatorTime && { time: overrides.simulatorTime }),
-  });
-  return new Map([
-    ['simulator', simulator],
-    ['sip', simulator],
-  ]);
-}
-
-/** S3 where a bucket is configured, else a folder of the data directory. */
-async function openObjects(
-  { config, clock, log, publicUrl }: Parts,
-  key: Buffer,
-): Promise<S3ObjectStore | DiskObjectStore> {
-  const bucket = await openBucket(config);
-  if (bucket) return bucket;
-  return openDiskObjectStore({
-    directory: path.join(config.dataDir, 'objects'),
-    secret: createHmac('sha256', key).update('signed object URLs').digest('hex'),
-    baseUrl: () => publicUrl,
-    clock,
-    log,
-  });
-}
-
-async function openBucket(config: Config): Promise<S3ObjectStore | undefined> {
-  const { s3Bucket: bucket, s3Region: region, s3Endpoint: endpoint } = config;
-  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config;
-  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
-  return bucket === undefined ? undefined : openS3ObjectStore({ bucket, region, endpoint, credentials });
-}
-
-/** The file of the settings, or else an object of the bucket that keeps the files; undefined where there is neither. */
-export async function openWitness(
-  config: Config,
-  objects?: S3ObjectStore | DiskObjectStore,
-): Promise<Witness | undefined> {
-  if (config.witnessPath) return fileWitness(config.witnessPath);
-  const bucket = objects && 'replace' in objects ? objects : await openBucket(config);
-  return bucket && s3Witness(bucket);
-}
-
-/** A file or an HTTP directory where one is configured; else every agent ID is accepted. */
-async function openAgents({ config, clock }: Parts): Promise<AgentDirectory> {
-  if (config.agentsFile) {
-    return fileAgents(config.agentsFile).catch((error) => {
-      throw new ConfigError(`AGENTS_FILE ${error.message}`);
-    });
-  }
-  return config.agentsUrl ? httpAgents({ baseUrl: config.agentsUrl, clock }) : anyAgent;
 }

@@ -127,6 +127,12 @@ export const variables = {
     integer(1, 1_000_000_000),
     'Most bytes of a document of a knowledge base.',
   ),
+  recordingRetentionDays: withDefault(
+    'RECORDING_RETENTION_DAYS',
+    '30',
+    integer(1, 36_500),
+    'Days for which recordings of calls are kept.',
+  ),
   maxConcurrency: withDefault(
     'MAX_CONCURRENCY',
     '10000',

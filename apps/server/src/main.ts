@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { destination, type Logger, pino } from 'pino';
 import { createKey } from './api-keys/first-key.ts';
 import { systemClock } from './clock.ts';
-import { openWitness } from './compose.ts';
+import { openWitness } from './compose-adapters.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { confirmRestore } from './confirm-restore.ts';
 import type { Database } from './database/database.ts';

@@ -6,6 +6,7 @@ import { describeSchema } from '../migrations/dump-schema.ts';
 import { rowTypes } from '../migrations/row-types.ts';
 import { batchTransitions, campaignStatuses } from '../src/batches/batch.ts';
 import { callTransitions } from '../src/calls/call.ts';
+import { recordingTransitions } from '../src/calls/recordings/recording.ts';
 import { campaignTransitions } from '../src/campaigns/campaign.ts';
 import { listTransitions } from '../src/contact-lists/list.ts';
 import { uploadTransitions } from '../src/contact-lists/upload.ts';
@@ -79,7 +80,7 @@ const held: [string, rules.Rule, rules.SourceFile[], rules.SourceFile][] = [
     { path: 'calls/call.ts', text: "const port = process.env['PORT'];" },
   ],
   [
-    'only compose.ts imports adapters',
+    'only compose-adapters.ts imports adapters',
     rules.onlyComposeImportsAdapters,
     sources,
     { path: 'calls/place-calls.ts', text: "import { createSimulator } from '../telephony/simulator/simulator.ts';" },
@@ -182,6 +183,7 @@ const machines: [table: string, schema: string, tables: Readonly<Record<string, 
   ['contact_list_uploads', 'ContactListUploadStatus', { uploadTransitions }, 'moveUpload'],
   ['phone_numbers', 'PhoneNumberStatus', { phoneNumberTransitions }, 'moveNumber'],
   ['webhooks', 'WebhookStatus', { webhookTransitions }],
+  ['call_recordings', 'CallRecordingStatus', { recordingTransitions }],
   ['webhook_deliveries', 'WebhookDeliveryStatus', { deliveryTransitions }],
   ['workflow_runs', 'WorkflowRunStatus', { runTransitions }],
   ['workflow_run_steps', 'WorkflowStepStatus', { stepTransitions }],

@@ -60,6 +60,7 @@ export async function startTestServer(overrides: TestOverrides = {}) {
     clock,
     database: server.database,
     connectionString,
+    dataDir,
     stop: async () => {
       await server.stop();
       await fresh?.drop();

@@ -63,6 +63,7 @@ export async function acceptBatch(tx: WorkspaceTx, order: BatchOrder): Promise<B
     retry_policy: input.retryPolicy ?? [],
     ring_timeout_seconds: 30,
     max_call_seconds: 3600,
+    recording: input.recording ?? false,
     metadata: input.metadata ? JSON.stringify(input.metadata) : null,
     ...(status === 'running' && { started_at: now }),
     ...(status === 'failed' && { ended_at: now, failure_reason: 'no_callable_contacts' as const }),

@@ -9,6 +9,7 @@ const moments = {
   'call.started': { revision: 1, at: (row: CallRow) => row.dialed_at ?? row.queued_at, asThen: (row: CallRow) => row },
   'call.answered': { revision: 2, at: (row: CallRow) => row.answered_at!, asThen: asAnswered },
   'call.ended': { revision: 3, at: (row: CallRow) => row.ended_at!, asThen: (row: CallRow) => row },
+  'call.recorded': { revision: 4, at: (row: CallRow) => row.recording_stored_at!, asThen: (row: CallRow) => row },
 } as const;
 
 export type CallEventType = keyof typeof moments;
@@ -23,6 +24,7 @@ function asAnswered(row: CallRow): CallRow {
     ended_by: null,
     sip_status: null,
     result: null,
+    recording_status: null,
   };
 }
 

@@ -2,9 +2,12 @@ import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { actorOf } from '../journal/actor.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
 import { notFound } from '../service-error.ts';
 import { fromE164 } from './call.ts';
 import { type CallResultDeps, recordCallResult } from './record-call-result.ts';
+import { deleteRecording } from './recordings/delete-recording.ts';
+import { withRecordingUrl } from './recordings/recording-url.ts';
 import { shapeCall } from './shape-call.ts';
 import type { CallStore } from './store.ts';
 import type { Switchboard } from './switchboard.ts';
@@ -16,11 +19,12 @@ const uuid = (id: string | undefined) => (id === undefined ? undefined : fromId(
 export interface CallDeps extends CallResultDeps {
   calls: CallStore;
   endCall: Switchboard['endCall'];
+  objects: Pick<ObjectStore, 'downloadUrl'>;
 }
 
 /** The operations of calls. */
 export function callOperations(deps: CallDeps) {
-  const { database, calls } = deps;
+  const { database, calls, objects } = deps;
   return {
     listCalls: async ({ query }, { workspaceId }) => {
       const { status, outcome, phoneNumber } = query;
@@ -43,7 +47,7 @@ export function callOperations(deps: CallDeps) {
     getCall: async ({ path }, { workspaceId }) => {
       const call = await database.inWorkspace(workspaceId, (tx) => calls.find(tx, fromId(path.roomId)));
       if (!call) throw notFound();
-      return { status: 200, body: shapeCall(call) };
+      return { status: 200, body: await withRecordingUrl(objects, shapeCall(call)) };
     },
     endCall: async ({ path }, context) => {
       const actor = actorOf(context)('call.ended', 'call', path.roomId);
@@ -53,6 +57,11 @@ export function callOperations(deps: CallDeps) {
       const actor = actorOf(context)('call.result_recorded', 'call', path.roomId);
       const call = await recordCallResult(deps, context.workspaceId, fromId(path.roomId), body, actor);
       return { status: 200, body: call };
+    },
+    deleteCallRecording: async ({ path }, context) => {
+      const actor = actorOf(context)('call.recording_deleted', 'call', path.roomId);
+      await deleteRecording(deps, context.workspaceId, fromId(path.roomId), actor);
+      return { status: 200, body: { roomId: path.roomId, deleted: true } };
     },
   } satisfies Partial<Handlers>;
 }

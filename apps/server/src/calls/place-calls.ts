@@ -157,8 +157,12 @@ async function handOver(options: PlacerOptions, call: CallToPlace): Promise<void
 /** What the provider is told of a call. */
 export const callRequest = (
   call: HeldCall,
-  contact: Pick<CallRequest, 'agentId' | 'variables' | 'metadata' | 'ringTimeoutSeconds' | 'maxCallSeconds'>,
+  contact: Pick<
+    CallRequest,
+    'agentId' | 'variables' | 'metadata' | 'ringTimeoutSeconds' | 'maxCallSeconds' | 'recording'
+  >,
 ): CallRequest => ({
+  workspaceId: call.workspaceId,
   roomId: call.roomId,
   attempt: call.attempt,
   to: toE164(call.toNumber),

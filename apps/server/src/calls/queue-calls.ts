@@ -41,6 +41,7 @@ export interface WantedTogether {
   agentId: string;
   ringTimeoutSeconds: number;
   maxCallSeconds: number;
+  recording: boolean;
   now: Date;
 }
 
@@ -82,8 +83,8 @@ export async function queueCalls(tx: EngineTx, shared: WantedTogether, wanted: W
     .map(({ caller, variables, metadata, ...call }): CallToPlace => {
       const { fromNumber, provider } = caller;
       const held = { ...call, fromNumber, provider, workspaceId, campaignId, workflowRunId };
-      const { agentId, ringTimeoutSeconds, maxCallSeconds } = shared;
-      const told = { agentId, ringTimeoutSeconds, maxCallSeconds, variables, ...(metadata && { metadata }) };
+      const { agentId, ringTimeoutSeconds, maxCallSeconds, recording } = shared;
+      const told = { agentId, ringTimeoutSeconds, maxCallSeconds, recording, variables, ...(metadata && { metadata }) };
       return { ...held, request: callRequest(held, told) };
     });
 }

@@ -40,6 +40,7 @@ export interface RunCallWish {
   variables: Record<string, string>;
   ringTimeoutSeconds: number;
   maxCallSeconds: number;
+  recording: boolean;
   /** When the callee may be called. */
   hours: CalleeHours;
 }
@@ -139,7 +140,8 @@ async function queueRunCall(
   caller: Caller,
   { serverId, now }: RunCallTerms,
 ): Promise<RunCallAnswer> {
-  const { workspaceId, runId: workflowRunId, attempt, agentId, variables, ringTimeoutSeconds, maxCallSeconds } = wish;
+  const { workspaceId, runId: workflowRunId, attempt, agentId, variables } = wish;
+  const { ringTimeoutSeconds, maxCallSeconds, recording } = wish;
   const shared = {
     workspaceId,
     campaignId: null,
@@ -148,6 +150,7 @@ async function queueRunCall(
     agentId,
     ringTimeoutSeconds,
     maxCallSeconds,
+    recording,
   };
   const placeBefore = new Date(now.getTime() + SLACK_MS);
   const wanted = { contactId: null, toNumber, caller, attempt, startAt: now, placeBefore, variables };

@@ -31,6 +31,10 @@ const queued: CallRow = {
   contact_values: null,
   contact_name: null,
   columns: null,
+  recording_status: null,
+  recording_bytes: null,
+  recording_ms: null,
+  recording_stored_at: null,
 };
 
 test('a field without a value is left out', () => {

@@ -1,5 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import type { CallStatus, CampaignKind } from '../database/schema.ts';
+import type { CallStatus, CampaignKind, Row } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 import { toE164 } from './call.ts';
 import { callVariables } from './call-variables.ts';
@@ -39,6 +39,10 @@ export interface CallRow {
   contact_values: (string | null)[] | null;
   contact_name: string | null;
   columns: string[] | null;
+  recording_status: Row<'call_recordings'>['status'] | null;
+  recording_bytes: number | null;
+  recording_ms: number | null;
+  recording_stored_at: Date | null;
 }
 
 /** A call as clients see it. */
@@ -74,5 +78,12 @@ export function shapeCall(row: CallRow): Call {
     ...(answered && ended && { durationSeconds: Math.max(0, (ended.getTime() - answered.getTime()) / 1000) }),
     ...(row.ended_by && { endedBy: row.ended_by }),
     ...(row.result && { result: row.result }),
+    ...(row.recording_status && { recording: shapeRecording(row, row.recording_status) }),
   };
 }
+
+const shapeRecording = (row: CallRow, status: NonNullable<Call['recording']>['status']) => ({
+  status,
+  ...(status === 'stored' && row.recording_ms !== null && { durationSeconds: row.recording_ms / 1000 }),
+  ...(status === 'stored' && row.recording_bytes !== null && { sizeBytes: row.recording_bytes }),
+});

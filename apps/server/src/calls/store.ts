@@ -45,7 +45,10 @@ export interface CallStore {
 /** A store of calls with what their owners add. */
 export function callStore({ columns, joins, isBatch }: CallDetails): CallStore {
   const detailed = (calls: RawBuilder<unknown>) => sql<CallRow & { workspace_id: string }>`
-    select c.*, ${columns} from (${calls}) as c ${joins}`;
+    select c.*, ${columns}, r.status as recording_status, r.size_bytes as recording_bytes, r.duration_ms as recording_ms,
+      r.stored_at as recording_stored_at
+    from (${calls}) as c ${joins}
+    left join call_recordings r on r.workspace_id = c.workspace_id and r.room_id = c.id`;
   return {
     find: async (tx, roomId) => {
       const call = sql`select * from calls where workspace_id = ${tx.workspaceId} and id = ${roomId}`;

@@ -69,6 +69,7 @@ export async function createCampaign(
         target_conversion_rate: input.targetConversionRate ?? null,
         ring_timeout_seconds: input.ringTimeoutSeconds ?? 30,
         max_call_seconds: input.maxCallSeconds ?? 3600,
+        recording: input.recording ?? false,
         created_at: now,
         updated_at: now,
       })

@@ -35,6 +35,7 @@ export function shapeCampaign(row: CampaignRow): Campaign {
     retryPolicy: row.retry_policy,
     ringTimeoutSeconds: row.ring_timeout_seconds,
     maxCallSeconds: row.max_call_seconds,
+    recording: row.recording,
     ...field('scheduleStart', row.schedule_start),
     ...field('scheduleEnd', row.schedule_end),
     ...(row.schedule_days.length < 7 && { scheduleDays: row.schedule_days }),

@@ -127,6 +127,7 @@ const settingsChange = (input: UpdateCampaign) =>
     target_conversion_rate: input.targetConversionRate,
     ring_timeout_seconds: input.ringTimeoutSeconds,
     max_call_seconds: input.maxCallSeconds,
+    recording: input.recording,
   });
 
 /** Windows take the place of their short form, and that takes theirs. */

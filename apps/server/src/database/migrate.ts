@@ -28,6 +28,7 @@ import * as lanesOfZones from '../../migrations/0025-lanes-of-zones.ts';
 import * as agents from '../../migrations/0026-agents.ts';
 import * as trunks from '../../migrations/0027-trunks.ts';
 import * as numberOwners from '../../migrations/0028-number-owners.ts';
+import * as recordings from '../../migrations/0029-recordings.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -58,6 +59,7 @@ export const migrations = {
   '0026-agents': agents,
   '0027-trunks': trunks,
   '0028-number-owners': numberOwners,
+  '0029-recordings': recordings,
 };
 
 /**

@@ -101,6 +101,8 @@ export interface GatewayCapabilities {
 
 /** One call to place. */
 export interface CallRequest {
+  /** Whose call it is, a UUID. */
+  workspaceId: string;
   /** The call's identity: a UUID that we chose and committed before the provider hears of it. */
   roomId: string;
   /** Counts every dial of this contact, from 1. */
@@ -117,6 +119,8 @@ export interface CallRequest {
   ringTimeoutSeconds: number;
   /** Seconds of talk after which the call is hung up. */
   maxCallSeconds: number;
+  /** Whether it is to be recorded; an agent may want it too. */
+  recording: boolean;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadContract } from '../../src/http/app.ts';
 import { operationsOf } from '../../src/http/contract.ts';
@@ -157,6 +158,14 @@ test('campaigns and calls', async () => {
   const telling = walker.POST('/v1/calls/{roomId}/result', { ...room, body: { summary: 'Called back' } });
   await step('recordCallResult', 'call.result_recorded', telling, () => roomId);
   await step('endCall', 'call.ended', walker.POST('/v1/calls/{roomId}/end', room), () => roomId);
+  await server.database.inEngine((tx) =>
+    sql`
+      insert into call_recordings (workspace_id, room_id, status, created_at, stored_at)
+      select workspace_id, id, 'stored', ${server.clock.now()}, ${server.clock.now()} from calls
+      where id = ${fromId(roomId)}`.execute(tx.db),
+  );
+  const erasing = walker.DELETE('/v1/calls/{roomId}/recording', room);
+  await step('deleteCallRecording', 'call.recording_deleted', erasing, () => roomId);
   await step('stopCampaign', 'campaign.stopped', walker.POST(`${campaigns}/{id}/stop`, one), idOf);
   const draft = at((await server.client.POST(campaigns, { body })).data!.data.id);
   await step('cancelCampaign', 'campaign.cancelled', walker.POST(`${campaigns}/{id}/cancel`, draft), idOf);
@@ -267,6 +276,18 @@ test('keys and the workspace', async () => {
   const rotating = walker.POST('/v1/workspace/rotate-inbound-secret');
   const { secret } = await step('rotateInboundSecret', 'workspace.inbound_secret_rotated', rotating, ofWorkspace);
   secrets.push(secret);
+});
+
+test('agents', async () => {
+  const headers = { Authorization: 'Bearer open-sesame' };
+  const connection = { type: 'stream' as const, url: 'wss://agents.invalid/', headers };
+  const making = walker.POST('/v1/agents', { body: { name: 'Anna', connection } });
+  const { agent, secret } = await step('createAgent', 'agent.created', making, (made) => made.agent.id);
+  secrets.push(secret, headers.Authorization);
+  const one = { params: { path: { agentId: agent.id } } };
+  const renaming = walker.PATCH('/v1/agents/{agentId}', { ...one, body: { name: 'Berta' } });
+  await step('updateAgent', 'agent.updated', renaming, idOf);
+  await step('deleteAgent', 'agent.deleted', walker.DELETE('/v1/agents/{agentId}', one), idOf);
 });
 
 test('webhooks', async () => {

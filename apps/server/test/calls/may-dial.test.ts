@@ -151,6 +151,7 @@ async function run({ workspaceId, to }: Asked) {
     variables: {},
     ringTimeoutSeconds: 30,
     maxCallSeconds: 60,
+    recording: false,
     hours: {},
   };
   const over = new Error('over');

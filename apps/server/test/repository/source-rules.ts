@@ -24,7 +24,7 @@ const layers = [
   ['campaigns', 'workflows'],
   ['batches'],
   ['http', 'retention'],
-  ['compose', 'confirm-restore'],
+  ['compose', 'compose-adapters', 'confirm-restore'],
   ['server'],
   ['main'],
 ];
@@ -105,7 +105,7 @@ export const onlyConfigReadsTheEnvironment: Rule = (files) =>
 const adapters = /^(agents\/(file|http)|installation\/(file|s3)-witness|objects\/(disk|s3)|telephony\/[^/]+\/.+)\.ts$/;
 
 export const onlyComposeImportsAdapters: Rule = (files) =>
-  importsOf(files.filter((file) => !isTest(file) && file.path !== 'compose.ts'))
+  importsOf(files.filter((file) => !isTest(file) && file.path !== 'compose-adapters.ts'))
     .filter(({ to, isType }) => adapters.test(to) && !isType)
     .filter(({ from, to }) => !adapters.test(from) || path.posix.dirname(from) !== path.posix.dirname(to))
     .map(({ from, to }) => `${from} imports the adapter ${to}`);

@@ -59,6 +59,7 @@ export function gatewayConformance(name: string, makeGateway: () => Promise<Gate
     };
 
     const request = (to: string, limits: Partial<CallRequest> = {}): CallRequest & CallReference => ({
+      workspaceId: newUuid(),
       roomId: newUuid(),
       attempt: 1,
       to,
@@ -66,6 +67,7 @@ export function gatewayConformance(name: string, makeGateway: () => Promise<Gate
       agentId: 'agent_reception',
       ringTimeoutSeconds: 30,
       maxCallSeconds: 14_400,
+      recording: false,
       placedAt: new Date(),
       ...limits,
     });

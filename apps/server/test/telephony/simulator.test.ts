@@ -73,6 +73,7 @@ gatewayConformance('the simulator on PostgreSQL', () => underTest(postgresStore(
 
 describe('the simulator on PostgreSQL', () => {
   const call = (to: string) => ({
+    workspaceId: newUuid(),
     roomId: newUuid(),
     attempt: 1,
     to,
@@ -80,6 +81,7 @@ describe('the simulator on PostgreSQL', () => {
     agentId: 'agent',
     ringTimeoutSeconds: 30,
     maxCallSeconds: 600,
+    recording: false,
     placedAt: new Date(),
   });
 

@@ -36,6 +36,7 @@ async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> 
       variables: { first_name: 'Ada' },
       ringTimeoutSeconds: 30,
       maxCallSeconds: 60,
+      recording: false,
       hours: {},
       ...wish,
     };

@@ -1125,6 +1125,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/calls/{roomId}/recording": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a call's recording
+         * @description Deletes the recording, at once for everybody who asks for it, and its file soon after. The call itself stays.
+         */
+        delete: operations["deleteCallRecording"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/calls/{roomId}/result": {
         parameters: {
             query?: never;
@@ -2015,6 +2041,26 @@ export interface webhooks {
          * @description Sent once for every call, with its outcome. A result that the agent reports later is in the call when you read it.
          */
         post: operations["onCallEnded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "call.recorded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A call was recorded
+         * @description Sent once the recording of a call is stored. Read the call for a URL that downloads it.
+         */
+        post: operations["onCallRecorded"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3699,6 +3745,11 @@ export interface components {
          */
         CampaignMaxCallSeconds: number;
         /**
+         * @description Whether the calls are recorded, from the answer on. An agent that records does so in any case. What the law asks of you before you record is yours to do.
+         * @example false
+         */
+        CampaignRecording: boolean;
+        /**
          * @description Start of the daily window in the callee's time, in minutes since local midnight, included. Set both ends or neither.
          * @example 540
          */
@@ -3795,6 +3846,7 @@ export interface components {
             retryPolicy: components["schemas"]["CampaignRetryPolicy"];
             ringTimeoutSeconds: components["schemas"]["CampaignRingTimeoutSeconds"];
             maxCallSeconds: components["schemas"]["CampaignMaxCallSeconds"];
+            recording?: components["schemas"]["CampaignRecording"];
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
             scheduleDays?: components["schemas"]["CampaignScheduleDays"];
@@ -3871,6 +3923,8 @@ export interface components {
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             /** @default 3600 */
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
+            /** @default false */
+            recording?: components["schemas"]["CampaignRecording"];
         };
         /** @description A campaign that calls from the numbers of a pool. */
         CreateCampaignFromPool: {
@@ -3902,6 +3956,8 @@ export interface components {
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             /** @default 3600 */
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
+            /** @default false */
+            recording?: components["schemas"]["CampaignRecording"];
         };
         /** @description A campaign to create. It calls from one number or from a pool, so exactly one of `fromNumber` and `numberPoolId` is given. */
         CreateCampaign: components["schemas"]["CreateCampaignFromNumber"] | components["schemas"]["CreateCampaignFromPool"];
@@ -3968,6 +4024,7 @@ export interface components {
             targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"] | null;
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
+            recording?: components["schemas"]["CampaignRecording"];
         };
         /** @description How much of the preview to show. */
         PreviewCampaign: {
@@ -4231,6 +4288,32 @@ export interface components {
             /** @description When the result was last recorded. */
             recordedAt: components["schemas"]["Timestamp"];
         };
+        /**
+         * @description `recording` until the file is stored; a recording that `failed` does no harm to its call; one is `deleted` by request, or once it has been kept for as long as the server's settings say.
+         * @example stored
+         * @enum {string}
+         */
+        CallRecordingStatus: "recording" | "stored" | "failed" | "deleted";
+        /** @description The sound of the call, from the answer on. A WAV file with the callee on the left and the agent on the right. */
+        CallRecording: {
+            status: components["schemas"]["CallRecordingStatus"];
+            /**
+             * Format: uri
+             * @description Downloads the file, without a key, for an hour from now. Only where one call is read, while it is stored.
+             * @example https://calls.example.com/objects/recordings/01932f3c-8a7e-7bd0-a1b2-c3d4e5f60718.wav
+             */
+            url?: string;
+            /**
+             * @description Its length in seconds.
+             * @example 84.2
+             */
+            durationSeconds?: number;
+            /**
+             * @description Its size.
+             * @example 2694444
+             */
+            sizeBytes?: number;
+        };
         /** @description One call, and why it ended as it did. A retry is another call. */
         Call: {
             roomId: components["schemas"]["RoomId"];
@@ -4284,6 +4367,8 @@ export interface components {
             durationSeconds?: number;
             endedBy?: components["schemas"]["CallEndedBy"];
             result?: components["schemas"]["CallResult"];
+            /** @description The recording of the call. Absent where none was made. */
+            recording?: components["schemas"]["CallRecording"];
         };
         /** @description The call that was told to end. */
         CallEnded: {
@@ -4292,6 +4377,15 @@ export interface components {
             status: components["schemas"]["CallStatus"];
             /** @description When the call ended. Absent for the moment that the provider takes to hang up. */
             endedAt?: components["schemas"]["Timestamp"];
+        };
+        /** @description The recording is gone. */
+        CallRecordingDeleted: {
+            roomId: components["schemas"]["RoomId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
         };
         /** @description What the agent reports about a call. At least one field. */
         RecordCallResult: {
@@ -4879,6 +4973,8 @@ export interface components {
             };
             /** @description Seconds to let it ring before the call counts as `no_answer`. 30 where it is left out. */
             ringTimeoutSeconds?: number;
+            /** @description Whether the call is recorded, from the answer on. Not where it is left out, unless the agent records. */
+            recording?: components["schemas"]["CampaignRecording"];
             /** @description When to call, by the callee's clock: in any of these windows. The run waits for the next one, `blocked` with `outside_window`. At any hour where it is left out; quiet hours and holidays of the workspace always hold. */
             callingWindows?: components["schemas"]["CallingWindows"];
             /** @description IANA time zone in which hours are read for a number that tells none. UTC where it is left out. */
@@ -5658,7 +5754,7 @@ export interface components {
          * @example call.ended
          * @enum {string}
          */
-        WebhookEventType: "call.started" | "call.answered" | "call.ended" | "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "batch.completed" | "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled" | "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired" | "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed" | "phone_number.updated" | "trunk.updated";
+        WebhookEventType: "call.started" | "call.answered" | "call.ended" | "call.recorded" | "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "batch.completed" | "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled" | "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired" | "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed" | "phone_number.updated" | "trunk.updated";
         /**
          * @description The event types that the endpoint gets.
          * @example [
@@ -5908,6 +6004,7 @@ export interface components {
             holidays?: components["schemas"]["Holidays"];
             maxConcurrency: components["schemas"]["CampaignMaxConcurrency"];
             retryPolicy: components["schemas"]["CampaignRetryPolicy"];
+            recording?: components["schemas"]["CampaignRecording"];
             /** @description Recipients that were accepted. */
             acceptedCount: components["schemas"]["BatchRecipientCount"];
             /** @description Recipients that were rejected. */
@@ -5982,6 +6079,8 @@ export interface components {
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
             /** @default [] */
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
+            /** @default false */
+            recording?: components["schemas"]["CampaignRecording"];
         };
         /** @description A batch that calls from the numbers of a pool. */
         StartBatchFromPool: {
@@ -6003,6 +6102,8 @@ export interface components {
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
             /** @default [] */
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
+            /** @default false */
+            recording?: components["schemas"]["CampaignRecording"];
         };
         /** @description A batch to start. It calls from one number or from a pool, so exactly one of `fromNumber` and `numberPoolId` is given. */
         StartBatch: components["schemas"]["StartBatchFromNumber"] | components["schemas"]["StartBatchFromPool"];
@@ -6076,6 +6177,18 @@ export interface components {
              * @constant
              */
             type: "call.ended";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The call as it was then. */
+            data: components["schemas"]["Call"];
+        };
+        /** @description The recording of a call is stored. */
+        CallRecordedWebhookEvent: {
+            /**
+             * @description Always `call.recorded`.
+             * @constant
+             */
+            type: "call.recorded";
             /** @description When it happened. */
             timestamp: components["schemas"]["Timestamp"];
             /** @description The call as it was then. */
@@ -9019,6 +9132,51 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    deleteCallRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The recording is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallRecordingDeleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The call is still being recorded. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     recordCallResult: {
         parameters: {
             query?: never;
@@ -11291,6 +11449,41 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallEndedWebhookEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["WebhookGone"];
+            "2XX": components["responses"]["WebhookTaken"];
+            default: components["responses"]["WebhookFailed"];
+        };
+    };
+    onCallRecorded: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallRecordedWebhookEvent"];
             };
         };
         responses: {

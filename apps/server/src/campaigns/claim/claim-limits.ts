@@ -30,6 +30,7 @@ export interface ClaimedCampaign extends ScheduleRow, DialTerms {
   answered: number;
   ring_timeout_seconds: number;
   max_call_seconds: number;
+  recording: boolean;
   metadata: Record<string, string> | null;
   /** The uploads whose numbers must not be called. */
   do_not_call_uploads: string[];
@@ -55,7 +56,7 @@ export async function lockForClaim(
     sql<ClaimedCampaign>`
       select c.workspace_id, c.id, c.timezone, c.agent_id, c.number_pool_id, c.max_concurrency, c.in_flight,
         c.calls_per_second, c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
-        c.schedule_start, c.schedule_end, c.schedule_days, c.calling_windows, c.holidays, c.metadata, ${dialTerms},
+        c.recording,        c.schedule_start, c.schedule_end, c.schedule_days, c.calling_windows, c.holidays, c.metadata, ${dialTerms},
         array(${doNotCallUploads(sql.ref('c.workspace_id'), sql.ref('c.id'))}) as do_not_call_uploads
       from campaigns c
       join workspaces w on w.id = c.workspace_id

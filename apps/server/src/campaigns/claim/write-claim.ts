@@ -125,6 +125,7 @@ const sharedBy = (campaign: ClaimedCampaign, { serverId, now }: WritingServer) =
   agentId: campaign.agent_id,
   ringTimeoutSeconds: campaign.ring_timeout_seconds,
   maxCallSeconds: campaign.max_call_seconds,
+  recording: campaign.recording,
   now,
 });
 

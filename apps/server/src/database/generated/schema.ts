@@ -54,6 +54,16 @@ export interface Schema {
     rejected: JSONColumnType<object[], string, string>;
     rejected_count: number;
   };
+  call_recordings: {
+    workspace_id: string;
+    room_id: string;
+    status: 'recording' | 'stored' | 'failed' | 'deleted';
+    size_bytes: number | null;
+    duration_ms: number | null;
+    created_at: Date;
+    stored_at: Date | null;
+    erased_at: Date | null;
+  };
   calls: {
     workspace_id: string;
     id: string;
@@ -194,6 +204,7 @@ export interface Schema {
     holidays: Generated<string[]>;
     relaning_after: string | null;
     callee_time_zone: Generated<'strictest' | 'campaign'>;
+    recording: Generated<boolean>;
   };
   concurrency_keys: {
     workspace_id: string;

@@ -6,6 +6,7 @@ import { memoryStore } from './memory-store.ts';
 import { createSimulator } from './simulator.ts';
 
 const request = (to: string, roomId = newUuid()): CallRequest => ({
+  workspaceId: newUuid(),
   roomId,
   attempt: 1,
   to,
@@ -13,6 +14,7 @@ const request = (to: string, roomId = newUuid()): CallRequest => ({
   agentId: 'agent',
   ringTimeoutSeconds: 30,
   maxCallSeconds: 600,
+  recording: false,
 });
 const reference = (call: CallRequest) => ({ ...call, placedAt: new Date(0) });
 

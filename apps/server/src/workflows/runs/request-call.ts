@@ -56,6 +56,7 @@ export async function requestCall(
     variables: Object.fromEntries(variables),
     ringTimeoutSeconds: node.ringTimeoutSeconds ?? DEFAULT_RING_SECONDS,
     maxCallSeconds: MAX_CALL_SECONDS,
+    recording: node.recording ?? false,
     hours: node,
   };
   const answer = await requestRunCall(tx, wish, terms);

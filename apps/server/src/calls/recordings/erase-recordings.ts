@@ -1,0 +1,46 @@
+import { sql } from 'kysely';
+import { from } from '../../database/moves.ts';
+import type { RecordingDeps } from './keep-recordings.ts';
+import { recordingKey, recordingTransitions } from './recording.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** A recording whose call is over for so long, and whose file nobody has, is lost. */
+const LOST_AFTER_MS = 3600 * 1000;
+const MOST = 200;
+
+type Deps = Pick<RecordingDeps, 'database' | 'objects' | 'clock' | 'retentionDays'>;
+
+/**
+ * Erases recordings that were deleted, or kept for as long as the settings say, and gives up those that were lost with
+ * their server. Servers may do it at once.
+ * @returns whether there may be more to erase
+ */
+export async function eraseRecordings({ database, objects, clock, retentionDays }: Deps): Promise<boolean> {
+  const now = clock.now();
+  const oldest = new Date(now.getTime() - retentionDays * DAY_MS);
+  const lost = new Date(now.getTime() - LOST_AFTER_MS);
+  const erasable = await database.inEngine(async ({ db }) => {
+    await sql`
+      update call_recordings r set status = 'failed'
+      where r.created_at < ${lost} and r.status in ${from(recordingTransitions, 'failed')} and exists (
+        select from calls c where c.workspace_id = r.workspace_id and c.id = r.room_id and c.ended_at < ${lost})`.execute(
+      db,
+    );
+    await sql`
+      update call_recordings set status = 'deleted'
+      where stored_at < ${oldest} and status in ${from(recordingTransitions, 'deleted')}`.execute(db);
+    const { rows } = await sql<{ workspace_id: string; room_id: string }>`
+      select workspace_id, room_id from call_recordings where status = 'deleted' and erased_at is null
+      limit ${sql.lit(MOST)}`.execute(db);
+    return rows;
+  });
+  for (const { workspace_id: workspaceId, room_id: roomId } of erasable) {
+    await objects.delete(recordingKey(roomId));
+    await database.inWorkspace(workspaceId, ({ db }) =>
+      sql`
+        update call_recordings set erased_at = ${now}
+        where workspace_id = ${workspaceId} and room_id = ${roomId}`.execute(db),
+    );
+  }
+  return erasable.length === MOST;
+}

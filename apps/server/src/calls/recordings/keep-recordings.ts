@@ -1,0 +1,85 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../database/database.ts';
+import { from } from '../../database/moves.ts';
+import type { ObjectStore } from '../../objects/object-store.ts';
+import type { CallKey } from '../call.ts';
+import type { RecordCallEvents } from '../call-events.ts';
+import { recordingKey, recordingTransitions } from './recording.ts';
+import type { RecordingFile, RecordingFiles } from './recording-files.ts';
+
+/** What the keeping of recordings works with. */
+export interface RecordingDeps {
+  database: Database;
+  objects: ObjectStore;
+  files: RecordingFiles;
+  clock: Clock;
+  log: Logger;
+  recordEvents: RecordCallEvents;
+  retentionDays: number;
+}
+
+const BYTES_PER_MS = 32;
+/** A call of four hours, and some. */
+const MAX_BYTES = 600_000_000;
+
+/**
+ * Notes the recordings that are being written, and hands those that are whole to the object store. A store that can't be
+ * reached is tried again at the next time: the files stay until it has them. Servers may do it at once.
+ */
+export async function keepRecordings(deps: RecordingDeps): Promise<void> {
+  const { files, log } = deps;
+  const found = await files.list();
+  await noteBegun(deps, found);
+  for (const file of found) {
+    if (file.stage === 'writing') continue;
+    try {
+      if (file.stage === 'failed') await fail(deps, file);
+      else await store(deps, file);
+      await files.remove(file);
+    } catch (error) {
+      log.warn({ err: error, roomId: file.roomId }, 'a recording could not be stored; it is tried again');
+    }
+  }
+}
+
+async function noteBegun({ database, clock }: RecordingDeps, calls: readonly CallKey[]): Promise<void> {
+  if (calls.length === 0) return;
+  await database.inEngine((tx) =>
+    sql`
+      insert into call_recordings (workspace_id, room_id, status, created_at)
+      select c.workspace_id, c.id, 'recording', ${clock.now()}
+      from unnest(${calls.map((call) => call.workspaceId)}::uuid[], ${calls.map((call) => call.roomId)}::uuid[])
+        as x (workspace_id, id)
+      join calls c on c.workspace_id = x.workspace_id and c.id = x.id
+      on conflict do nothing`.execute(tx.db),
+  );
+}
+
+async function store({ database, objects, clock, recordEvents }: RecordingDeps, file: RecordingFile): Promise<void> {
+  const { workspaceId, roomId } = file;
+  const { size } = await stat(file.path);
+  await objects.put(recordingKey(roomId), createReadStream(file.path), MAX_BYTES);
+  await database.inEngine(async (tx) => {
+    const { rows } = await sql`
+      update call_recordings set status = 'stored', stored_at = ${clock.now()}, size_bytes = ${size},
+        duration_ms = ${Math.round(size / BYTES_PER_MS)}
+      where workspace_id = ${workspaceId} and room_id = ${roomId}
+        and status in ${from(recordingTransitions, 'stored')}
+      returning room_id`.execute(tx.db);
+    if (rows.length > 0) await recordEvents(tx, 'call.recorded', [file]);
+  });
+}
+
+async function fail({ database, log }: RecordingDeps, { workspaceId, roomId }: CallKey): Promise<void> {
+  log.warn({ roomId }, 'a recording has failed');
+  await database.inEngine((tx) =>
+    sql`
+      update call_recordings set status = 'failed'
+      where workspace_id = ${workspaceId} and room_id = ${roomId}
+        and status in ${from(recordingTransitions, 'failed')}`.execute(tx.db),
+  );
+}

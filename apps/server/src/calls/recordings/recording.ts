@@ -1,0 +1,14 @@
+import type { Row } from '../../database/schema.ts';
+
+type RecordingStatus = Row<'call_recordings'>['status'];
+
+/** The states that a recording can move to, as the contract's `x-transitions` show them. */
+export const recordingTransitions = {
+  recording: ['stored', 'failed'],
+  stored: ['deleted'],
+  failed: [],
+  deleted: [],
+} as const satisfies Record<RecordingStatus, readonly RecordingStatus[]>;
+
+/** Where the object store keeps a recording. */
+export const recordingKey = (roomId: string): string => `recordings/${roomId}.wav`;

@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs';
+import { readdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordingKey } from '../../src/calls/recordings/recording.ts';
+import { openRecordingFiles, type RecordingFiles } from '../../src/calls/recordings/recording-files.ts';
+import { fromId } from '../../src/ids.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+import { until } from '../until.ts';
+import { createEndpoint, type Receiver, sendsToLoopback, startReceiver } from '../webhooks/receiver.ts';
+
+let server: TestServer;
+let files: RecordingFiles;
+let receiver: Receiver;
+let folder: string;
+let workspaceId: string;
+beforeAll(async () => {
+  server = await startTestServer({ config: { ...sendsToLoopback, simulatorSpeed: 10_000 } });
+  folder = join(server.dataDir, 'recordings');
+  files = await openRecordingFiles(folder);
+  const rows = await server.database.inEngine((tx) => tx.db.selectFrom('workspaces').select('id').execute());
+  workspaceId = rows[0]!.id;
+  receiver = await startReceiver();
+  await createEndpoint(server, receiver.url, ['call.recorded']);
+  await server.client.POST('/v1/telephony/phone-numbers/buy', {
+    body: { phoneNumber: '+14155550200', provider: 'simulator' },
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  await receiver.stop();
+});
+
+/** A call that was answered and is over. */
+async function call(phoneNumber: string) {
+  const { data } = await server.client.POST('/v1/calls/batch', {
+    body: { agentId: 'anna', fromNumber: '+14155550200', recipients: [{ phoneNumber }] },
+  });
+  const query = { batchId: data!.batchId, status: 'completed' as const };
+  const ended = async () => (await server.client.GET('/v1/calls', { params: { query } })).data!.items[0];
+  await until(async () => (await ended()) !== undefined);
+  const { roomId } = (await ended())!;
+  const read = async () => {
+    const answer = await server.client.GET('/v1/calls/{roomId}', { params: { path: { roomId } } });
+    return answer.data!.recording;
+  };
+  const remove = () => server.client.DELETE('/v1/calls/{roomId}/recording', { params: { path: { roomId } } });
+  return { roomId, key: { workspaceId, roomId: fromId(roomId) }, read, remove };
+}
+
+/** What a writer has written after some seconds; the header says nothing yet. */
+const sound = (seconds: number) => Buffer.concat([Buffer.alloc(44), Buffer.alloc(seconds * 32_000, 1)]);
+
+test('a recording is told while it is made, stored, told of, downloaded, and deleted', async () => {
+  const { roomId, key, read, remove } = await call('+14155550100');
+  expect(await read()).toBeUndefined();
+  expect((await remove()).response.status).toBe(404);
+  await writeFile(files.pathOf(key), sound(2));
+  await until(async () => (await read())?.status === 'recording');
+  const early = await remove();
+  expect([early.response.status, early.error!.code]).toEqual([409, 'invalid_state']);
+
+  await files.finish(key, 'whole');
+  await until(async () => (await read())?.status === 'stored');
+  const recording = (await read())!;
+  expect(recording).toMatchObject({ status: 'stored', sizeBytes: 64_044, durationSeconds: 2.001 });
+  const file = await fetch(recording.url!);
+  expect(file.headers.get('content-type')).toBe('audio/wav');
+  expect(Buffer.from(await file.arrayBuffer())).toEqual(sound(2));
+  expect(await readdir(folder)).toEqual([]);
+  await until(() => receiver.ofType('call.recorded').length === 1);
+  expect(receiver.ofType('call.recorded')[0]!.data).toMatchObject({
+    roomId,
+    recording: { status: 'stored', sizeBytes: 64_044 },
+  });
+
+  expect((await remove()).data).toEqual({ roomId, deleted: true });
+  expect(await read()).toEqual({ status: 'deleted' });
+  expect((await remove()).response.status).toBe(404);
+  await until(async () => (await fetch(recording.url!)).status === 404);
+});
+
+test('what a dead server has left is stored as long as it is', async () => {
+  const { key, read } = await call('+14155550102');
+  const path = files.pathOf(key);
+  await writeFile(path, sound(3));
+  const longAgo = new Date(Date.now() - 600_000);
+  await utimes(path, longAgo, longAgo);
+  await until(async () => (await read())?.status === 'stored');
+  const bytes = Buffer.from(await (await fetch((await read())!.url!)).arrayBuffer());
+  expect([bytes.readUInt32LE(4), bytes.readUInt32LE(40), bytes.length]).toEqual([96_036, 96_000, 96_044]);
+});
+
+test('a recording that failed is told, one that was lost with its server too, and both harm nothing', async () => {
+  const failed = await call('+14155550111');
+  await writeFile(files.pathOf(failed.key), sound(1));
+  await files.finish(failed.key, 'failed');
+  await until(async () => (await failed.read())?.status === 'failed');
+  expect((await failed.remove()).response.status).toBe(404);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('recordings are erased once they were kept for as long as the settings say', async () => {
+  const { key, read } = await call('+14155550112');
+  await writeFile(files.pathOf(key), sound(1));
+  await files.finish(key, 'whole');
+  await until(async () => (await read())?.status === 'stored');
+  const path = join(server.dataDir, 'objects', recordingKey(key.roomId));
+  expect(existsSync(path)).toBe(true);
+  server.clock.advance(31 * 24 * 3600 * 1000);
+  await until(() => !existsSync(path));
+  expect(await read()).toEqual({ status: 'deleted' });
+});
