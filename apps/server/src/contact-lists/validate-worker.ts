@@ -1,14 +1,10 @@
 /// <reference lib="es2024.arraybuffer" />
-import { once } from 'node:events';
-import { finished } from 'node:stream/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import pg from 'pg';
-import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams';
 import { type CopyLines, copyLines } from './copy-line.ts';
 import { errorReportLines } from './reading/error-report.ts';
 import { FileFault, shapeFault } from './reading/file-fault.ts';
 import { type ContactBatch, readContacts } from './reading/read-contacts.ts';
-import { uploadLock } from './upload-lock.ts';
+import { openStaging, type Staging } from './staging.ts';
 import { ask, type ValidationResult, type ValidationWork } from './validation-channel.ts';
 
 const port = parentPort!;
@@ -16,10 +12,6 @@ const { connection, workspaceId, uploadId, options } = workerData as ValidationW
 
 const MOST_ERROR_ROWS = 1000;
 const PROGRESS_MS = 500;
-/** Rows of one COPY, and so of one transaction: long ones would keep the database from tidying up. */
-const ROWS_PER_COPY = 50_000;
-
-const client = new pg.Client({ ...connection, application_name: 'trunkline import', keepAlive: true });
 
 async function* file(): AsyncGenerator<Uint8Array> {
   for (;;) {
@@ -31,38 +23,7 @@ async function* file(): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Copies into the partition itself, since COPY refuses tables with row-level security. */
-class Staging {
-  #copy: CopyStreamQuery | undefined;
-  #rows = 0;
-  /** Waited for only before the next write, so that the database takes rows in while the next ones are read. */
-  #drained: Promise<unknown> | undefined;
-
-  async write(text: string, rows: number): Promise<void> {
-    this.#copy ??= client.query(
-      copyFrom(`copy contact_list_entries_all
-        (workspace_id, upload_id, phone_number, row_number, name, timezone, "values") from stdin`),
-    );
-    await this.#drained;
-    this.#drained = this.#copy.write(text) ? undefined : once(this.#copy, 'drain');
-    this.#rows += rows;
-    if (this.#rows >= ROWS_PER_COPY) await this.flush();
-  }
-
-  async flush(): Promise<void> {
-    const copy = this.#copy;
-    this.#copy = undefined;
-    this.#rows = 0;
-    if (!copy) return;
-    await this.#drained;
-    this.#drained = undefined;
-    copy.end();
-    await finished(copy);
-  }
-}
-
-async function validate(result: ValidationResult): Promise<void> {
-  const staging = new Staging();
+async function validate(staging: Staging, result: ValidationResult): Promise<void> {
   let lines: CopyLines | undefined;
   let told = performance.now();
   const stage = async (batch: ContactBatch) => {
@@ -95,24 +56,18 @@ async function validate(result: ValidationResult): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  await client.connect();
-  const { rows } = await client.query('select pg_try_advisory_lock($1) as free', [uploadLock(uploadId)]);
-  if (!rows[0].free) throw new Error('Another process still validates this upload.');
-  if (await ask(port, 'begin', {})) {
-    await client.query('delete from contact_list_entries_all where workspace_id = $1 and upload_id = $2', [
-      workspaceId,
-      uploadId,
-    ]);
+  const staging = await openStaging(connection, { workspaceId, uploadId }, () => ask(port, 'begin', {}));
+  if (staging) {
     const result: ValidationResult = { totalRows: 0, validRows: 0, invalidRows: 0, duplicateRows: 0, errorRows: [] };
     try {
-      await validate(result);
+      await validate(staging, result);
     } catch (error) {
       if (!(error instanceof FileFault)) throw error;
       result.failure = shapeFault(error);
     }
     await ask(port, 'done', { result });
+    await staging.close();
   }
-  await client.end();
   port.close();
 }
 

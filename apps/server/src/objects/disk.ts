@@ -35,6 +35,8 @@ export interface DiskOptions {
 }
 
 const NOT_THERE = 'The place of files is not there right now. Try again later.';
+/** Each chunk of a contact file is a message between threads. */
+const CHUNK_BYTES = 512 * 1024;
 const ABANDONED_AFTER_MS = 24 * 3600 * 1000;
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
@@ -138,7 +140,7 @@ export async function openDiskObjectStore(options: DiskOptions): Promise<DiskObj
     stat: statOf,
     async get(key) {
       if (!(await statOf(key))) throw new ObjectMissing(key);
-      return createReadStream(pathOf(key));
+      return createReadStream(pathOf(key), { highWaterMark: CHUNK_BYTES });
     },
     faults: async () => {
       const fault = await ensureFolder().then(

@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
+import pg from 'pg';
+import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams';
+import type { Connection } from '../database/connection.ts';
+import { uploadLock } from './upload-lock.ts';
+
+/** Rows of one COPY, and so of one transaction: long ones would keep the database from tidying up. */
+const ROWS_PER_COPY = 50_000;
+const ERASE = 'delete from contact_list_entries_all where workspace_id = $1 and upload_id = $2';
+
+/**
+ * The rows of an upload on their way into the database, over two connections: PostgreSQL takes twice as long to enter a row
+ * into the indexes as it takes to read one from the file.
+ */
+export interface Staging {
+  /** Sends lines of COPY, of so many rows; waits only while both connections are busy. */
+  write(text: string, rows: number): Promise<void>;
+  /** Resolves when all that was written is committed. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects, takes the upload's lock, and erases what an earlier validation has left once `begin` answers that there is
+ * something to do.
+ * @returns nothing where there is not
+ * @throws where another process holds the lock
+ */
+export async function openStaging(
+  connection: Connection,
+  { workspaceId, uploadId }: { workspaceId: string; uploadId: string },
+  begin: () => Promise<boolean>,
+): Promise<Staging | undefined> {
+  const newClient = () => new pg.Client({ ...connection, application_name: 'trunkline import', keepAlive: true });
+  const clients = [newClient(), newClient()];
+  const close = async () => void (await Promise.all(clients.map((client) => client.end())));
+  try {
+    await Promise.all(clients.map((client) => client.connect()));
+    // What says that all rows are there is committed after them, and reaches the disk behind them.
+    await Promise.all(clients.map((client) => client.query('set synchronous_commit = off')));
+    await holdLock(clients, uploadLock(uploadId));
+    if (!(await begin())) {
+      await close();
+      return undefined;
+    }
+    await clients[0]!.query(ERASE, [workspaceId, uploadId]);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const lanes = clients.map((client) => new Lane(client));
+  return {
+    write: async (text, rows) => {
+      const free = lanes.find((lane) => !lane.busy);
+      const lane = free ?? (await Promise.race(lanes.map(async (each) => each.busy!.then(() => each))));
+      lane.write(text, rows);
+    },
+    flush: async () => void (await Promise.all(lanes.map((lane) => lane.flush()))),
+    close,
+  };
+}
+
+/** One session takes the lock alone, and then shares it with the others: it is free when none of them lives. */
+async function holdLock([first, ...others]: pg.Client[], key: string): Promise<void> {
+  const { rows } = await first!.query('select pg_try_advisory_lock($1) as free', [key]);
+  if (!rows[0].free) throw new Error('Another process still validates this upload.');
+  const share = (client: pg.Client) => client.query('select pg_advisory_lock_shared($1)', [key]);
+  await share(first!);
+  await first!.query('select pg_advisory_unlock($1)', [key]);
+  await Promise.all(others.map(share));
+}
+
+/** Copies into the partition itself, since COPY refuses tables with row-level security. */
+class Lane {
+  readonly #client: pg.Client;
+  #copy: CopyStreamQuery | undefined;
+  #rows = 0;
+  /** Until it takes more. */
+  busy: Promise<unknown> | undefined;
+
+  constructor(client: pg.Client) {
+    this.#client = client;
+  }
+
+  write(text: string, rows: number): void {
+    this.#copy ??= this.#client.query(
+      copyFrom(`copy contact_list_entries_all
+        (workspace_id, upload_id, phone_number, row_number, name, timezone, "values") from stdin`),
+    );
+    this.#rows += rows;
+    const goesOn = this.#copy.write(text);
+    if (this.#rows >= ROWS_PER_COPY) this.#wait(this.#end());
+    else if (!goesOn) this.#wait(once(this.#copy, 'drain'));
+  }
+
+  async flush(): Promise<void> {
+    await this.busy;
+    await this.#end();
+  }
+
+  #wait(until: Promise<unknown>): void {
+    const busy = until.then(() => {
+      this.busy = undefined;
+    });
+    // Who waits for it is told; nobody may.
+    busy.catch(() => {});
+    this.busy = busy;
+  }
+
+  async #end(): Promise<void> {
+    const copy = this.#copy;
+    this.#copy = undefined;
+    this.#rows = 0;
+    if (!copy) return;
+    copy.end();
+    await finished(copy);
+  }
+}
