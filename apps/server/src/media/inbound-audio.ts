@@ -120,9 +120,12 @@ export class InboundAudio {
   #mayHear({ payload }: RtpPacket, now: number): boolean {
     this.#budget = Math.min(BURST, this.#budget + (now - this.#budgetAt) * MAX_RATE);
     this.#budgetAt = now;
-    const cost = Math.max(payload.length, FRAME / 4);
-    if (cost > this.#budget) return false;
-    this.#budget -= cost;
+    return this.#spend(Math.max(payload.length, FRAME / 4));
+  }
+
+  #spend(bytes: number): boolean {
+    if (bytes > this.#budget) return false;
+    this.#budget -= bytes;
     return true;
   }
 
@@ -139,7 +142,8 @@ export class InboundAudio {
   }
 
   #makeUpFor(count: number): void {
-    for (let missing = Math.min(count, MAX_MISSING) - this.#filled; missing > 0; missing -= 1) this.#tell(silence);
+    for (let missing = Math.min(count, MAX_MISSING) - this.#filled; missing > 0; missing -= 1)
+      if (this.#spend(FRAME)) this.#tell(silence);
   }
 
   #tell(ulaw: Buffer): void {

@@ -3,16 +3,11 @@ import { expect, test } from 'vitest';
 import { ULAW_SILENCE } from '../../src/media/g711.ts';
 import { until } from '../until.ts';
 import { connection, openTestCall, talking, testPlane } from './plane.ts';
-import { shareInUlaw, tone } from './tone.ts';
+import { shareInUlaw, tone, trimmed } from './tone.ts';
 
 const plane = testPlane();
 /** A frame that is surely not silence. */
 const isSaid = (ulaw: Buffer) => ulaw.some((code) => (code & 0x7f) < 0x60);
-/** Sound without the silence around it. */
-const trimmed = (ulaw: Buffer) => {
-  const said = [...ulaw].map((code) => (code & 0x7f) < 0x70);
-  return ulaw.subarray(said.indexOf(true), said.lastIndexOf(true) + 1);
-};
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test.each([

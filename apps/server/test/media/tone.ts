@@ -26,3 +26,9 @@ export const shareInUlaw = (hertz: number, ulaw: Uint8Array): number =>
     hertz,
     Array.from(ulaw, (code) => ulawPcm[code]!),
   );
+
+/** A sound without the silence around it. */
+export function trimmed(ulaw: Buffer): Buffer {
+  const said = Array.from(ulaw, (code) => (code & 0x7f) < 0x70);
+  return ulaw.subarray(said.indexOf(true), said.lastIndexOf(true) + 1);
+}

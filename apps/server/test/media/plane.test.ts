@@ -1,0 +1,115 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { afterAll, expect, test, vi } from 'vitest';
+import { MediaLostError } from '../../src/media/media-thread.ts';
+import { storeRecording } from '../../src/media/store-recording.ts';
+import { testCallWav } from '../../src/media/test-sound.ts';
+import type { ObjectStore } from '../../src/objects/object-store.ts';
+import { until } from '../until.ts';
+import { openTestCall, talking, testPlane } from './plane.ts';
+import { shareInUlaw, shareOf, tone, trimmed } from './tone.ts';
+
+const workers = vi.hoisted(() => [] as Worker[]);
+vi.mock('node:worker_threads', async (original) => {
+  const real = await original<typeof import('node:worker_threads')>();
+  class Known extends real.Worker {
+    constructor(...given: ConstructorParameters<typeof real.Worker>) {
+      super(...given);
+      workers.push(this);
+    }
+  }
+  return { ...real, Worker: Known };
+});
+
+const folder = mkdtempSync(path.join(tmpdir(), 'trunkline-media-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a call is recorded from its answer: the callee left, the agent right', async () => {
+  const plane = testPlane();
+  const file = path.join(folder, 'call.wav');
+  await using call = await talking(plane, { recordTo: file });
+  call.agent.say(tone(1000, 8000));
+  await call.peer.speak(tone(440, 8000));
+  const stats = await call.media.close();
+  expect(stats.recording?.failure).toBeUndefined();
+  expect(stats.recording?.ms).toBeGreaterThan(950);
+  const wav = readFileSync(file);
+  expect(wav.length).toBe(44 + stats.recording!.ms * 32);
+  const samples = Array.from({ length: (wav.length - 44) / 2 }, (_, at) => wav.readInt16LE(44 + at * 2));
+  const [left, right] = [0, 1].map((side) => samples.filter((_, at) => at % 2 === side));
+  expect(shareOf(440, left!)).toBeGreaterThan(0.8);
+  expect(shareOf(1000, left!)).toBeLessThan(0.01);
+  expect(shareOf(1000, right!)).toBeGreaterThan(0.8);
+  expect(shareOf(440, right!)).toBeLessThan(0.01);
+  await putInStore(file);
+});
+
+/** The store fails at first; then it takes the file. */
+async function putInStore(file: string): Promise<void> {
+  const size = readFileSync(file).length;
+  let isDown = true;
+  let stored = 0;
+  const objects = {
+    put: async (_: string, content: AsyncIterable<Uint8Array>) => {
+      for await (const chunk of content) {
+        if (isDown) throw new Error('The store is down.');
+        stored += chunk.length;
+      }
+      return true;
+    },
+  } as Partial<ObjectStore> as ObjectStore;
+  await expect(storeRecording(objects, file, 'recordings/call.wav')).rejects.toThrow('down');
+  isDown = false;
+  expect(await storeRecording(objects, file, 'recordings/call.wav')).toBe(size);
+  expect(stored).toBe(size);
+  expect(() => readFileSync(file)).toThrow('ENOENT');
+}
+
+test('a recording that cannot be written harms no call', async () => {
+  await using call = await talking(testPlane(), { recordTo: path.join(folder, 'missing', 'call.wav') });
+  await call.peer.speak(tone(440, 1600));
+  await until(() => call.agent.sound().length >= 1600);
+  const stats = await call.media.close();
+  expect(stats.recording?.failure).toContain('ENOENT');
+});
+
+test('a thread that is killed has its calls told of; those of another one go on, and a new one is started', async () => {
+  const died: (Error | undefined)[] = [];
+  workers.length = 0;
+  const plane = testPlane({ workers: 2, onThreadDied: (error) => died.push(error) });
+  await using first = await openTestCall(plane);
+  await using second = await talking(plane);
+  await first.media.setStream(first.peer.stream());
+  await until(() => first.peer.heard.length > 2 && second.peer.heard.length > 2);
+  await workers[0]!.terminate();
+  await until(() => first.events.length > 0);
+  expect(first.events).toEqual([{ type: 'media_lost' }]);
+  await expect(first.media.stats()).rejects.toThrow(MediaLostError);
+  await expect(first.media.close()).rejects.toThrow(MediaLostError);
+  expect(died).toEqual([undefined]);
+  await second.peer.speak(tone(440, 1600));
+  await until(() => shareInUlaw(440, second.agent.sound()) > 0.2);
+  expect(second.events.map(({ type }) => type)).toEqual(['first_packet']);
+  await until(() => workers.length === 3);
+  await using third = await talking(plane);
+  await using fourth = await talking(plane);
+  await until(() => third.peer.heard.length > 2 && fourth.peer.heard.length > 2);
+});
+
+test('the sound of a test call is played from its begin, and then what is heard is echoed', async () => {
+  const plane = testPlane();
+  await using call = await openTestCall(plane);
+  const { media, peer } = call;
+  await media.setStream(peer.stream());
+  await media.playSound();
+  await media.answer();
+  const sentence = readFileSync(testCallWav);
+  const begin = sentence.subarray(sentence.indexOf('data') + 8).subarray(0, 8000);
+  await until(() => peer.sound().includes(begin));
+  await expect(media.playSound(path.join(folder, 'none.wav'))).rejects.toThrow('ENOENT');
+  await until(() => shareInUlaw(800, peer.sound().subarray(-1600)) > 0.9);
+  await peer.speak(tone(1234, 8000));
+  await until(() => shareInUlaw(1234, trimmed(peer.sound().subarray(-4800))) > 0.9);
+});
