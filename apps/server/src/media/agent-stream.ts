@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import type { AddressGuard } from '../outbound-http/address-guard.ts';
+import { urlFault } from '../outbound-http/url-fault.ts';
 import { type AgentMessage, readAgentMessage, StreamWriter } from './agent-messages.ts';
 import { agentSignature } from './agent-signature.ts';
-import { agentUrlFault } from './agent-url.ts';
 import type { Voice } from './voice.ts';
 
 /** How an agent is reached, and for which call. It can be sent to another thread. */
@@ -72,7 +72,7 @@ export class AgentStream implements Voice {
   /** Opens the connection. Nothing is thrown. */
   async connect(): Promise<AgentConnected> {
     const { url, accountSid, callSid } = this.#connection;
-    const fault = agentUrlFault(this.#guard, url);
+    const fault = urlFault(this.#guard, url, 'wss:');
     if (fault) return { connected: false, text: `The agent's URL ${fault}.` };
     const opened = await this.#open();
     if (typeof opened === 'string') return { connected: false, text: opened };
