@@ -328,7 +328,7 @@ describe('who is not called now', () => {
     await campaign.write(`update workspaces set max_concurrent_calls = null`);
     await campaign.write(`update campaigns set phone_number_id = null, number_pool_id = '${poolId}' where id = $id`);
     expect((await reasonsOf(campaign)).reasons).toEqual(['limit_reached']);
-    await campaign.write(`update phone_numbers set provider = 'sip', trunk_valid = false`);
+    await campaign.write(`update phone_numbers set provider = 'sip'`);
     expect((await reasonsOf(campaign)).reasons).toEqual(['no_caller_id']);
   });
 });
