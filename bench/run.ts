@@ -13,6 +13,7 @@ const measurements: Record<string, () => Promise<Found>> = {
   live: async () => (await import('./live.ts')).benchLive(),
   search: async () => (await import('./search.ts')).benchSearch(),
   webhooks: async () => (await import('./webhooks.ts')).benchWebhooks(),
+  media: async () => (await import('./media/media.ts')).benchMedia(),
 };
 
 const wanted = process.argv.slice(2);

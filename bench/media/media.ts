@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { atEnd } from '../at-end.ts';
+import { forkServer } from '../child.ts';
+import { untilQuiet } from '../quiet.ts';
+import { median } from '../rounds.ts';
+import type { Cost, Found } from '../table.ts';
+import type { MediaCounts, MediaSettings } from './server.ts';
+
+const ROUNDS = 3;
+const WARM_UP_SECONDS = 3;
+const SECONDS = 8;
+const ports = { rtpPort: 26_000, peerPort: 28_000, agentPort: 25_990 };
+
+/** What the peer prints. */
+interface PeerFound {
+  sent: number;
+  atAgent: number;
+  received: number;
+  lost: number;
+  jitterP99: number;
+  jitterMax: number;
+  toAgentP50: number;
+  toAgentP99: number;
+}
+
+type Figures = PeerFound & { cpuMs: number; kib: number; missing: number };
+
+const at = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+
+/** The peer as a command: in C where that can be compiled. */
+function peerCommand(): string[] {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trunkline-bench-media-'));
+  atEnd(async () => rmSync(folder, { recursive: true, force: true }));
+  const program = path.join(folder, 'peer');
+  const { status } = spawnSync('cc', ['-O2', '-o', program, at('./peer.c')], { stdio: 'inherit' });
+  if (status === 0) return [program];
+  console.error('  there is no C compiler: the peer in Node takes more CPU than what is measured');
+  return [process.execPath, '--conditions=source', at('./peer.ts')];
+}
+
+/** Waits for lines of a process, by what they begin with. */
+function linesOf(child: ChildProcess): (prefix: string) => Promise<string> {
+  const seen: string[] = [];
+  const lines = createInterface({ input: child.stdout! }).on('line', (line) => seen.push(line));
+  return async (prefix) => {
+    for (;;) {
+      const line = seen.find((each) => each.startsWith(prefix));
+      if (line !== undefined) return line;
+      await Promise.race([
+        once(lines, 'line'),
+        once(child, 'exit').then(([code]) => {
+          if (!seen.some((each) => each.startsWith(prefix))) throw new Error(`The peer ended with ${code}.`);
+        }),
+      ]);
+    }
+  };
+}
+
+/** One run: all calls up, measured for some seconds. */
+async function measure(command: readonly string[], calls: number, busy: boolean): Promise<Figures> {
+  const { rtpPort, peerPort, agentPort } = ports;
+  const given = [calls, agentPort, rtpPort, peerPort, WARM_UP_SECONDS, SECONDS].map(String);
+  const peer = spawn(command[0]!, [...command.slice(1), ...given], { stdio: ['pipe', 'pipe', 'inherit'] });
+  atEnd(async () => peer.kill('SIGKILL'));
+  const line = linesOf(peer);
+  await line('listening');
+  const settings: MediaSettings = { ...ports, calls, busy };
+  const server = await forkServer(new URL('./server.ts', import.meta.url), settings, ['--max-semi-space-size=8']);
+  peer.stdin!.write('go\n');
+  await line('window');
+  const [cpuBefore, before] = [await server.cpu(), performance.now()];
+  await line('end');
+  const cpuMs = (await server.cpu()) - cpuBefore;
+  const seconds = (performance.now() - before) / 1000;
+  const found = JSON.parse(await line('{')) as PeerFound;
+  const { rss } = await server.ask<MediaCounts>({});
+  await server.end();
+  await untilQuiet();
+  return {
+    ...found,
+    cpuMs: cpuMs / 1000 / seconds / calls,
+    kib: rss / 1024 / calls,
+    missing: Math.max(0, found.sent - found.atAgent) + found.lost,
+  };
+}
+
+async function medians(command: readonly string[], calls: number, busy: boolean) {
+  const runs: Figures[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const run = await measure(command, calls, busy);
+    console.error(`  ${calls} calls${busy ? ', API busy' : ''}: ${JSON.stringify(run)}`);
+    runs.push(run);
+  }
+  return (figure: keyof Figures) => median(runs.map((run) => run[figure]));
+}
+
+/** The media of calls: CPU, memory, how evenly packets leave, how soon agents hear. Agents answer each packet. */
+export async function benchMedia(): Promise<Found> {
+  const command = peerCommand();
+  const quiet = await medians(command, 200, false);
+  const busy = await medians(command, 200, true);
+  const full = await medians(command, 400, false);
+  const costs: Cost[] = [
+    { what: '200 calls, CPU a call-second', value: quiet('cpuMs'), unit: 'ms', aim: '≤ 2 ms' },
+    { what: '200 calls, jitter p99', value: quiet('jitterP99'), unit: 'ms', aim: '≤ 5 ms' },
+    { what: '200 calls, callee to agent p99', value: quiet('toAgentP99'), unit: 'ms', aim: '≤ 3 ms' },
+    { what: '200 calls, packets lost', value: quiet('missing'), unit: '', aim: '0' },
+    { what: '200 calls, memory a call', value: quiet('kib'), unit: 'KiB', aim: '≤ 350 KiB' },
+    { what: '200 calls, main thread half busy, jitter p99', value: busy('jitterP99'), unit: 'ms', aim: '≤ 5 ms' },
+    { what: '200 calls, main thread half busy, to agent p99', value: busy('toAgentP99'), unit: 'ms', aim: '≤ 3 ms' },
+    { what: '200 calls, main thread half busy, packets lost', value: busy('missing'), unit: '', aim: '0' },
+    { what: '400 calls, CPU a call-second', value: full('cpuMs'), unit: 'ms' },
+    { what: '400 calls, jitter p99', value: full('jitterP99'), unit: 'ms', aim: '≤ 10 ms' },
+    { what: '400 calls, callee to agent p99', value: full('toAgentP99'), unit: 'ms' },
+    { what: '400 calls, packets lost', value: full('missing'), unit: '', aim: '0' },
+  ];
+  return { costs };
+}

@@ -1,0 +1,81 @@
+// The side that is measured: a media plane in a process of its own, asked to open calls.
+import { type MediaHandle, MediaPlane } from '../../apps/server/src/media/media-plane.ts';
+import { settingsOf, tell } from '../child.ts';
+
+export interface MediaSettings {
+  rtpPort: number;
+  peerPort: number;
+  agentPort: number;
+  calls: number;
+  /** Whether the main thread works half of the time, 20 ms at once. */
+  busy: boolean;
+}
+
+/** What it answers when asked for its counts. */
+export interface MediaCounts {
+  packetsReceived: number;
+  rss: number;
+}
+
+const { rtpPort, peerPort, agentPort, calls, busy } = settingsOf<MediaSettings>();
+const loopback = { networks: [{ address: '127.0.0.0', prefix: 8 }], hosts: [] };
+const plane = new MediaPlane({
+  workers: 1,
+  host: '127.0.0.1',
+  // The port below is for the call that warms up.
+  portMin: rtpPort - 2,
+  portMax: rtpPort + 2 * calls - 1,
+  peerAddresses: loopback,
+  agentAddresses: loopback,
+  onThreadDied: (error) => {
+    throw error ?? new Error('The media thread died.');
+  },
+});
+
+/** Opens one call, in the order of the ports, and connects its agent. */
+async function openCall(number: number) {
+  const call = await plane.openCall({ silenceMs: 60_000, onEvent: () => {} });
+  if (call.rtpPort !== rtpPort + 2 * number) throw new Error(`Port ${rtpPort + 2 * number} is taken.`);
+  const port = peerPort + 2 * number;
+  await call.setStream({
+    remote: { address: '127.0.0.1', port, rtcpAddress: '127.0.0.1', rtcpPort: port + 1 },
+    codec: 'PCMU',
+    payloadType: 0,
+    telephoneEventType: 101,
+    receives: new Map([[0, 'PCMU']]),
+    packetMs: 20,
+    direction: 'sendrecv',
+  });
+  await call.answer();
+  const result = await call.connectAgent({
+    url: `ws://127.0.0.1:${agentPort}/`,
+    headers: {},
+    secret: 'secret',
+    connectTimeoutMs: 10_000,
+    reconnect: false,
+    accountSid: 'account',
+    callSid: `room_${number}`,
+    customParameters: {},
+  });
+  if (!result.connected) throw new Error(result.text);
+  return call;
+}
+
+// What a process has before its first call is not the calls' memory.
+const warm = await plane.openCall({ silenceMs: 60_000, onEvent: () => {} });
+await warm.close();
+const before = process.memoryUsage().rss;
+const opened: MediaHandle[] = [];
+for (let number = 0; number < calls; number += 1) opened.push(await openCall(number));
+
+if (busy)
+  setInterval(() => {
+    const until = performance.now() + 20;
+    while (performance.now() < until);
+  }, 40);
+
+tell(0, async () => {
+  const stats = await Promise.all(opened.map((call) => call.stats()));
+  const packetsReceived = stats.reduce((sum, each) => sum + each.packetsReceived, 0);
+  return { packetsReceived, rss: process.memoryUsage().rss - before } satisfies MediaCounts;
+});
