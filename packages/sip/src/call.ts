@@ -12,7 +12,7 @@ export interface Call {
   readonly ended: Promise<CallEnd>;
   /** What another process needs to end the call; undefined before anything was sent. */
   readonly stored: StoredDialog | undefined;
-  /** Ends the call, whatever its state is; resolves when it is over. */
+  /** Ends the call, whatever its state is. Resolves when the peer has heard of it, or has not in 64 × T1; `ended` tells at once. */
   hangUp(reason?: Reason): Promise<CallEnd>;
   /**
    * Offers a changed session by re-INVITE, or only refreshes it.

@@ -7,7 +7,7 @@ import type { Flow, TransportError } from './transport.ts';
 export type Exchanged =
   | { kind: 'response'; response: SipResponse; flow: Flow; wasChallenged: boolean }
   /** It was sent, and no final answer came. */
-  | { kind: 'silence'; message: string }
+  | { kind: 'silence'; message: string; isConnectionLost: boolean }
   /** The peer surely has none of it. */
   | { kind: 'not_sent'; error: TransportError };
 
@@ -48,9 +48,13 @@ const once = (core: Core, flow: Flow, request: SipRequest, limitMs: number | und
       flow,
       {
         onResponse: (response, from) => response.status >= 200 && resolve({ kind: 'response', response, flow: from }),
-        onTimeout: () => resolve({ kind: 'silence', message: 'No answer came.' }),
+        onTimeout: () => resolve({ kind: 'silence', message: 'No answer came.', isConnectionLost: false }),
         onFailure: (error, mayHaveLeft) =>
-          resolve(mayHaveLeft ? { kind: 'silence', message: error.message } : { kind: 'not_sent', error }),
+          resolve(
+            mayHaveLeft
+              ? { kind: 'silence', message: error.message, isConnectionLost: true }
+              : { kind: 'not_sent', error },
+          ),
       },
       limitMs,
     );

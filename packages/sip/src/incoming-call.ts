@@ -159,9 +159,10 @@ export class IncomingCall implements Call, Running {
     });
   }
 
-  hangUp(reason?: Reason): Promise<CallEnd> {
-    if (this.#session.phase !== 'answered') this.reject(480, reason ? { reason } : {});
-    else void this.#session.bye(reason, { kind: 'hung_up', by: 'local', reasons: [] }).catch(this.#core.report);
+  async hangUp(reason?: Reason): Promise<CallEnd> {
+    if (this.#session.phase === 'answered')
+      await this.#session.bye(reason, { kind: 'hung_up', by: 'local', reasons: [] });
+    else this.reject(480, reason ? { reason } : {});
     return this.ended;
   }
 

@@ -73,9 +73,8 @@ export class OutgoingCall implements Call, Running {
   }
 
   /** Gives the call up before it is answered: by CANCEL as soon as the peer has said anything (section 9.1); later by BYE. */
-  hangUp(reason?: Reason): Promise<CallEnd> {
-    if (this.#session)
-      void this.#session.bye(reason, { kind: 'hung_up', by: 'local', reasons: [] }).catch(this.#core.report);
+  async hangUp(reason?: Reason): Promise<CallEnd> {
+    if (this.#session) await this.#session.bye(reason, { kind: 'hung_up', by: 'local', reasons: [] });
     else this.#giveUp({ by: 'local', ...(reason && { reason }) });
     return this.ended;
   }

@@ -115,7 +115,10 @@ export class Session {
     this.end(end, true);
     // The caller must hear BYE after it has sent its ACK, or nobody waits for that any more (section 15).
     while (this.sentAnswer) await this.wait();
-    const exchanged = await this.request('BYE', (bye) => reason && bye.headers.add('reason', writeReason(reason)));
+    const fill = (bye: SipRequest) => reason && bye.headers.add('reason', writeReason(reason));
+    let exchanged = await this.request('BYE', fill);
+    // Over another connection: a second BYE harms nothing.
+    if (exchanged.kind === 'silence' && exchanged.isConnectionLost) exchanged = await this.request('BYE', fill);
     this.core.dialogs.delete(keyOf(this.dialog));
     return exchanged;
   }

@@ -126,6 +126,7 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     transactions.receive(received);
   };
 
+  let isStopped = false;
   return {
     port: transports.port,
     tlsPort: transports.tlsPort,
@@ -141,6 +142,8 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
       timers: timers.count,
     }),
     async stop(graceMs = GRACE_MS) {
+      if (isStopped) return;
+      isStopped = true;
       if (graceMs > 0) await Promise.race([stopAll(core), timers.wait(graceMs)]);
       transactions.endAll();
       transports.close();
