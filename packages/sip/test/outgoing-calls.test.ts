@@ -4,6 +4,7 @@ import {
   type InviteOptions,
   type SipRequest,
   type StoredDialog,
+  systemRandom,
   toTagOf,
   type UserAgentOptions,
 } from '../src/index.ts';
@@ -371,7 +372,7 @@ test('a re-INVITE with an unchanged offer keeps the session, another is refused 
 
 test('offers that cross get 491, and ours is tried again', async () => {
   const { peer, within, call } = await answered({
-    random: { bytes: (n) => Buffer.alloc(n, Math.floor(Math.random() * 256)), number: () => 0 },
+    random: { ...systemRandom, number: () => 0 },
   });
   const updated = call.update(sdpOffer.replace('40000', '40008'));
   const ours = await peer.request('INVITE');
