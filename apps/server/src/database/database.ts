@@ -52,8 +52,8 @@ export interface Database {
   /** For the engine's own work, in whatever workspace. */
   inEngine<T>(fn: (tx: EngineTx) => Promise<T>): Promise<T>;
   /**
-   * The same for what runs all the time and by constant keys only: claims, placements, ends of calls, steps of runs and
-   * webhook deliveries. One plan serves all values of a statement, and it is never a scan of a table.
+   * The same for what runs all the time and by constant keys only: claims, placements, ends of calls, steps of runs, looks at
+   * blocked ones and webhook deliveries. One plan serves all values of a statement, and it is never a scan of a table.
    */
   inHotLoop<T>(fn: (tx: EngineTx) => Promise<T>): Promise<T>;
   /** Calls `listener`, which must not throw, with what transactions told of, after their commit. */

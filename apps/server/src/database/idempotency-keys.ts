@@ -134,7 +134,9 @@ export async function deleteOldIdempotencyKeys(database: Database, now: Date): P
     const { numAffectedRows = 0n } = await database.inEngine((tx) =>
       sql`
         delete from idempotency_keys where ctid = any(array(select ctid from idempotency_keys
-          where created_at < ${before} limit ${sql.lit(CHUNK)} for update skip locked))`.execute(tx.db),
+          where created_at < ${before} order by created_at limit ${sql.lit(CHUNK)} for update skip locked))`.execute(
+        tx.db,
+      ),
     );
     if (numAffectedRows < CHUNK) return;
   }

@@ -29,6 +29,7 @@ import * as agents from '../../migrations/0026-agents.ts';
 import * as trunks from '../../migrations/0027-trunks.ts';
 import * as numberOwners from '../../migrations/0028-number-owners.ts';
 import * as recordings from '../../migrations/0029-recordings.ts';
+import * as sweepIndexes from '../../migrations/0030-sweep-indexes.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -60,6 +61,7 @@ export const migrations = {
   '0027-trunks': trunks,
   '0028-number-owners': numberOwners,
   '0029-recordings': recordings,
+  '0030-sweep-indexes': sweepIndexes,
 };
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database, WorkspaceTx } from '../database/database.ts';
+import type { Database, EngineTx, WorkspaceTx } from '../database/database.ts';
 import { every, type Repeating } from '../jobs/every.ts';
 import type { KnowledgeBaseDeps } from './deps.ts';
 import { fileKey } from './document.ts';
@@ -49,15 +49,7 @@ export const startErasing = (deps: KnowledgeBaseDeps): Repeating =>
 
 /** @returns whether there may be more to erase */
 async function eraseDue({ database, objects }: KnowledgeBaseDeps, signal: AbortSignal): Promise<boolean> {
-  const due = await database.inEngine((tx) =>
-    tx.db
-      .selectFrom('knowledge_base_erasures')
-      .select(['workspace_id', 'document_id'])
-      .where(sql<boolean>`due_at <= clock_timestamp()`)
-      .orderBy('due_at')
-      .limit(MOST)
-      .execute(),
-  );
+  const due = await database.inEngine(dueErasures);
   for (const { workspace_id: workspaceId, document_id: id } of due) {
     while (!signal.aborted && (await erasePassages(database, workspaceId, id)) === PASSAGES_AT_ONCE);
     if (signal.aborted) return false;
@@ -72,6 +64,16 @@ async function eraseDue({ database, objects }: KnowledgeBaseDeps, signal: AbortS
   }
   return due.length === MOST;
 }
+
+/** The documents that are to be erased, the longest due first. The time is asked for once, or no index would serve. */
+export const dueErasures = ({ db }: EngineTx) =>
+  db
+    .selectFrom('knowledge_base_erasures')
+    .select(['workspace_id', 'document_id'])
+    .where(sql<boolean>`due_at <= (select clock_timestamp())`)
+    .orderBy('due_at')
+    .limit(MOST)
+    .execute();
 
 async function erasePassages(database: Database, workspaceId: string, documentId: string): Promise<number> {
   const { numAffectedRows } = await database.inWorkspace(workspaceId, (tx) =>

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
+import { findKeys } from '../../src/api-keys/key-store.ts';
 import {
   campaignsInFlight,
   campaignsToFill,
@@ -10,13 +11,21 @@ import {
   endDueCampaigns,
   recountInFlight,
 } from '../../src/campaigns/due-campaigns.ts';
+import { unconfirmedUploads, waitingUploads } from '../../src/contact-lists/upload-store.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { deleteOldIdempotencyKeys } from '../../src/database/idempotency-keys.ts';
 import { deleteOldEvents } from '../../src/journal/retention.ts';
+import { dueErasures } from '../../src/knowledge-bases/erase-documents.ts';
+import { takeDueNumbers } from '../../src/phone-numbers/store.ts';
 import { eraseOldDeliveries } from '../../src/webhooks/retention.ts';
+import { recheckBlocked } from '../../src/workflows/runs/unblock-runs.ts';
 import { freshDatabase } from '../database.ts';
+import { seedRow } from '../seed/rows.ts';
 
 const MANY = 100_000;
+const SOME = 20_000;
 const now = new Date('2026-03-10T12:00:00Z');
+const tomorrow = new Date('2026-03-11T12:00:00Z');
 
 interface Asked {
   text: string;
@@ -51,17 +60,22 @@ async function withOneConnection(
   }
 }
 
+const element = (value: unknown) => (Buffer.isBuffer(value) ? `"\\\\x${value.toString('hex')}"` : String(value));
+
 const literal = (value: unknown): string => {
   if (value instanceof Date) return pg.escapeLiteral(value.toISOString());
-  return value === null ? 'null' : pg.escapeLiteral(Array.isArray(value) ? `{${value.join()}}` : String(value));
+  return value === null
+    ? 'null'
+    : pg.escapeLiteral(Array.isArray(value) ? `{${value.map(element).join()}}` : String(value));
 };
 
 /** What a prepared statement reads as it is planned now: pages, and the most rows of a step. Nothing that it does is kept. */
 async function costOf(database: Database, name: string, { text, values }: Asked) {
   let cost = { pages: 0, most: 0, plan: '' };
   const undone = new Error();
-  // As it is run: the erasing of deliveries sorts nothing.
-  const run = text.startsWith('delete from webhook_deliveries') ? database.inHotLoop : database.inEngine;
+  // As it is run: the erasing of deliveries and the looks at blocked runs sort nothing.
+  const isHot = text.startsWith('delete from webhook_deliveries') || text.includes('workflow_runs');
+  const run = isHot ? database.inHotLoop : database.inEngine;
   const explained = run(async ({ db }) => {
     const execute = `execute ${name}${values.length > 0 ? `(${values.map(literal).join()})` : ''}`;
     const { rows } = await sql
@@ -148,6 +162,78 @@ test('the engine’s rare work reads little of tables that have grown since it w
       // What is erased in chunks is erased along an index, and no more than a chunk is read.
       expect(most, plan).toBeLessThanOrEqual(5000);
       expect(pages, plan).toBeLessThan(100 + 4 * most);
+    }
+  }));
+
+/** What is never due: keys of others, numbers and uploads at rest, keys of requests of today, runs that wait for another day. */
+async function growAtRest(database: Database, workspaceId: string): Promise<void> {
+  const { id: other } = await seedRow(database, 'workspaces');
+  await database.inEngine(async ({ db }) => {
+    const all = sql`generate_series(1, ${SOME}::int) as i`;
+    await sql`
+      insert into api_keys (workspace_id, id, hash, name, prefix, permissions, created_at)
+      select ${workspaceId}, gen_random_uuid(), sha256(i::text::bytea), 'key', 'tl_test_', '{*}', ${now} from ${all}`.execute(
+      db,
+    );
+    await sql`
+      insert into phone_numbers (workspace_id, id, phone_number, country, status, provider, created_at, updated_at)
+      select ${other}, gen_random_uuid(), '+1' || (2120000000 + i), 'US', 'active', 'simulator', ${now}, ${now}
+      from ${all}`.execute(db);
+    await sql`
+      with list as (
+        insert into contact_lists (workspace_id, id, name, type, status, created_at, updated_at)
+        values (${workspaceId}, gen_random_uuid(), 'People', 'contacts', 'ready', ${now}, ${now}) returning id)
+      insert into contact_list_uploads (workspace_id, id, list_id, storage_key, file_name, status, url_expires_at,
+        created_at, updated_at)
+      select ${workspaceId}, gen_random_uuid(), list.id, i::text, 'a.csv', 'processed', ${now}, ${now}, ${now}
+      from list, ${all}`.execute(db);
+    await sql`
+      insert into idempotency_keys (workspace_id, operation, key, fingerprint, resource_id, created_at)
+      select ${workspaceId}, 'startWorkflowRun', i::text, '', gen_random_uuid(), ${now} from ${all}`.execute(db);
+    await sql`
+      insert into knowledge_base_erasures (workspace_id, document_id, due_at)
+      select ${workspaceId}, gen_random_uuid(), '2100-01-01' from ${all}`.execute(db);
+    await sql`
+      insert into workflow_runs (workspace_id, id, workflow_id, version, workflow_name, status, node_id, context, error,
+        blocked_since, looked_at, due_at, created_at, updated_at)
+      select ${workspaceId}, gen_random_uuid(), gen_random_uuid(), 1, 'Many', 'blocked', 'call', '{}',
+        jsonb_build_object('code', case when i % 2 = 0 then 'limit_reached' else 'no_number' end), ${now}, ${now},
+        ${tomorrow}, ${now}, ${now} from ${all}`.execute(db);
+  });
+}
+
+test('what looks again and again for what is due reads next to nothing where there is much at rest, without statistics', () =>
+  withOneConnection(async (database, asked, age) => {
+    const { workspaceId } = await seed(database);
+    const tables = ['api_keys', 'contact_list_uploads', 'idempotency_keys', 'knowledge_base_erasures', 'workflow_runs'];
+    await database.inEngine(async ({ db }) => {
+      for (const table of tables) await sql`alter table ${sql.table(table)} set (autovacuum_enabled = off)`.execute(db);
+      await sql`update workspaces set max_concurrent_calls = 10`.execute(db);
+      await sql`
+        insert into workflow_runs (workspace_id, id, workflow_id, version, workflow_name, status, node_id, context,
+          blocked_since, looked_at, due_at, created_at, updated_at)
+        values (${workspaceId}, gen_random_uuid(), gen_random_uuid(), 1, 'One', 'blocked', 'call', '{}', ${now}, ${now},
+          ${tomorrow}, ${now}, ${now})`.execute(db);
+    });
+    const work = async () => {
+      await database.inEngine((tx) => findKeys(tx, ['00'.repeat(32), '11'.repeat(32)]));
+      await database.inEngine((tx) => takeDueNumbers(tx, now, tomorrow, 50));
+      await database.inEngine((tx) => waitingUploads(tx, undefined, 200));
+      await database.inEngine((tx) => waitingUploads(tx, now, 200));
+      await database.inEngine((tx) => unconfirmedUploads(tx, now, 200));
+      await database.inEngine(dueErasures);
+      await database.inHotLoop((tx) => recheckBlocked(tx, now));
+      await deleteOldIdempotencyKeys(database, now);
+    };
+    for (let round = 0; round < 12; round += 1) await work();
+    const statements = new Map(asked);
+    expect(statements.size).toBeGreaterThan(8);
+    await growAtRest(database, workspaceId);
+    age();
+    for (const [name, statement] of statements) {
+      const { pages, most, plan } = await costOf(database, name, statement);
+      expect(pages, plan).toBeLessThan(20);
+      expect(most, plan).toBeLessThan(10);
     }
   }));
 

@@ -541,6 +541,7 @@ export interface Schema {
     revision: Generated<number>;
     created_at: Date;
     updated_at: Date;
+    looked_at: Date | null;
   };
   workflow_versions: {
     workspace_id: string;

@@ -97,7 +97,7 @@ async function writeCancelled(tx: WorkspaceTx, runs: readonly RunRow[], now: Dat
   const updates = runs.flatMap(({ id, workflow_id, concurrency_key }) => [
     sql`
       update workflow_runs set status = 'cancelled', waits_for = null, error = null, wake_at = null, blocked_since = null,
-        checks = 0, due_at = null, server_id = null, ended_at = ${now}, revision = revision + 1, updated_at = ${now}
+        looked_at = null, checks = 0, due_at = null, server_id = null, ended_at = ${now}, revision = revision + 1, updated_at = ${now}
       where workspace_id = ${workspaceId} and workflow_id = ${workflow_id} and id = ${id}
         and status in ${from(runTransitions, 'cancelled')}`,
     sql`

@@ -59,6 +59,7 @@ const noWait = {
   error: null,
   wake_at: null,
   blocked_since: null,
+  looked_at: null,
   checks: 0,
   due_at: null,
 } satisfies Fields;

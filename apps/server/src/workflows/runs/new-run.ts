@@ -33,6 +33,7 @@ export const newRun = (workspaceId: string, beginning: RunBeginning, latest: Lat
   error: null,
   wake_at: null,
   blocked_since: null,
+  looked_at: null,
   checks: 0,
   due_at: beginning.serverId === undefined ? now : null,
   server_id: beginning.serverId ?? null,

@@ -84,6 +84,7 @@ function blocked(
   const checkAt = until?.getTime() ?? now.getTime() + minutes * 60_000 * (0.9 + Math.random() / 5);
   const fields = {
     blocked_since: since,
+    looked_at: now,
     checks: run.checks + 1,
     due_at: new Date(Math.min(checkAt, failsAt)),
     error: { code: reason, message: lacks[reason], nodeId: run.node_id },

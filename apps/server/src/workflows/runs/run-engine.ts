@@ -112,7 +112,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
 
   const blockedTurn = async (): Promise<void> => {
     if (!lease.isHeld()) return;
-    if ((await database.inEngine((tx) => recheckBlocked(tx, clock.now()))) > 0) nudge();
+    if ((await database.inHotLoop((tx) => recheckBlocked(tx, clock.now()))) > 0) nudge();
   };
 
   const moveOn = (runs: HeldRun[]): void => {

@@ -6,10 +6,14 @@ import { liveCalls, waitsForRoom } from '../../workspace/limits.ts';
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
+/** The most runs of a workspace that a look wakes because something has changed; the others are woken by the next ones. */
+const MOST_WOKEN = 1000;
+
 /**
  * Has blocked runs looked at again at once where their workspace, or one of its numbers or pools, has changed since they were
  * looked at last (engine.md, "Runs"), and where it has room for their calls: claims leave them some. Reads only workspaces
- * that have blocked runs, and of those the blocked runs, at the head of their index (take-over-runs.ts). Answers how many runs.
+ * that have blocked runs, and of those the runs that it wakes, each at the head of an index, which takes the plans of the hot
+ * loop; one that is locked is just being woken or ended. Answers how many runs.
  */
 export async function recheckBlocked(tx: EngineTx, now: Date): Promise<number> {
   const next = (after: RawBuilder<unknown>) => sql`
@@ -26,16 +30,21 @@ export async function recheckBlocked(tx: EngineTx, now: Date): Promise<number> {
         else greatest(0, w.max_concurrent_calls - ${liveCalls(sql`b.workspace_id`)})::int end as room
     from blocked b join workspaces w on w.id = b.workspace_id`.execute(tx.db);
   const wake = (workspaceId: string, which: RawBuilder<unknown>) => sql`
-    update workflow_runs r set due_at = ${now}
+    update workflow_runs r set due_at = least(r.due_at, ${now}), looked_at = ${now}
     from (select ctid from workflow_runs
-      where workspace_id = ${workspaceId} and id > ${FIRST_ID} and id <= ${LAST_ID} and blocked_since is not null
-        and server_id is null and due_at > ${now} and ${which} for no key update) as b
+      where workspace_id = ${workspaceId} and ${which} for no key update skip locked) as b
     where r.ctid = b.ctid`;
   const woken = await together(
     tx,
     rows.flatMap(({ workspace_id, changed_at, room }) => [
-      wake(workspace_id, sql`updated_at < ${changed_at} order by id`),
-      ...(room > 0 ? [wake(workspace_id, sql`${waitsForRoom(now)} order by id limit ${room}`)] : []),
+      wake(
+        workspace_id,
+        sql`blocked_since is not null and looked_at >= '-infinity' and looked_at < ${changed_at} and server_id is null
+          order by looked_at limit ${sql.lit(MOST_WOKEN)}`,
+      ),
+      ...(room > 0
+        ? [wake(workspace_id, sql`${waitsForRoom(now)} and due_at > ${now} order by due_at limit ${room}`)]
+        : []),
     ]),
   );
   return woken.reduce((found, { numAffectedRows = 0n }) => found + Number(numAffectedRows), 0);

@@ -21,14 +21,14 @@ export async function writeChanges(tx: EngineTx, changes: readonly Change[]): Pr
   const { rows } = await sql<{ id: string }>`
     update workflow_runs r set status = x.status, node_id = x.node_id, step = x.step, tries = x.tries, calls = x.calls,
       waits_for = x.waits_for, context = coalesce(x.context, r.context), output = x.output, error = x.error,
-      wake_at = x.wake_at, blocked_since = x.blocked_since, checks = x.checks, due_at = x.due_at,
-      server_id = x.server_id, ended_at = x.ended_at, revision = x.revision, updated_at = x.updated_at
+      wake_at = x.wake_at, blocked_since = x.blocked_since, looked_at = x.looked_at, checks = x.checks,
+      due_at = x.due_at, server_id = x.server_id, ended_at = x.ended_at, revision = x.revision, updated_at = x.updated_at
     from (
       select x.*, found.ctid
       from json_to_recordset(${JSON.stringify(moves)}::json) as x (workspace_id uuid, id uuid, held_by uuid,
         held_revision bigint, status text, node_id text, step integer, tries smallint, calls integer, waits_for uuid,
-        context jsonb, output jsonb, error jsonb, wake_at timestamptz, blocked_since timestamptz, checks smallint,
-        due_at timestamptz, server_id uuid, ended_at timestamptz, revision bigint, updated_at timestamptz)
+        context jsonb, output jsonb, error jsonb, wake_at timestamptz, blocked_since timestamptz,
+        looked_at timestamptz, checks smallint, due_at timestamptz, server_id uuid, ended_at timestamptz, revision bigint, updated_at timestamptz)
       cross join lateral (
         select t.ctid from workflow_runs t ${whereRunIs(sql`x.workspace_id`, sql`x.id`)}
       ) as found
