@@ -8,6 +8,7 @@ import { insertBatch } from '../campaigns/insert-batch.ts';
 import { countriesOf } from '../campaigns/preview/preview-callers.ts';
 import { insertBatchList } from '../contact-lists/insert-batch-list.ts';
 import type { WorkspaceTx } from '../database/database.ts';
+import { together } from '../database/together.ts';
 import { numbersNotCalled } from '../do-not-call/do-not-call-numbers.ts';
 import { toId } from '../ids.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
@@ -92,12 +93,12 @@ async function termsOf(
   caller: Awaited<ReturnType<typeof callerOf>>,
   numbers: number[],
 ): Promise<RecipientTerms> {
-  const [notCalled, { rows }] = await Promise.all([
-    numbersNotCalled(tx, numbers),
+  const [notCalled, { rows }] = await together(tx, [
+    () => numbersNotCalled(tx, numbers),
     sql<Pick<DialTerms, 'allowed_countries' | 'allowed_outbound_countries' | 'premium_rate_allowed'>>`
       select w.allowed_countries, n.allowed_outbound_countries, w.premium_rate_allowed
       from workspaces w left join phone_numbers n on n.workspace_id = w.id and n.id = ${caller.phone_number_id}
-      where w.id = ${tx.workspaceId}`.execute(tx.db),
+      where w.id = ${tx.workspaceId}`,
   ]);
   const found = rows[0]!;
   const ofCaller =

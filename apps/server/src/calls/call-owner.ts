@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { EngineTx, Tx } from '../database/database.ts';
+import { together } from '../database/together.ts';
 import type { EndedCall, OwnedCall, ReturnedCall } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 
@@ -32,14 +33,14 @@ export const allOwners = (owners: readonly CallOwner[], recordEvents: RecordCall
     const tellOwners = async () => {
       for (const owner of owners) await owner.onCallsEnded(tx, calls, now);
     };
-    await Promise.all([tellOwners(), recordEvents(tx, 'call.ended', calls)]);
+    await together(tx, [tellOwners, () => recordEvents(tx, 'call.ended', calls)]);
   },
   onCallsReturned: async (tx, calls, now) => {
     const tellOwners = async () => {
       for (const owner of owners) await owner.onCallsReturned(tx, calls, now);
     };
     const ended = calls.filter((call) => !call.attemptTakenBack);
-    await Promise.all([tellOwners(), recordEvents(tx, 'call.ended', ended)]);
+    await together(tx, [tellOwners, () => recordEvents(tx, 'call.ended', ended)]);
   },
   nudge: () => {
     for (const owner of owners) owner.nudge?.();

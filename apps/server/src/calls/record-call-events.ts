@@ -6,6 +6,7 @@ import type { Database } from '../database/database.ts';
 import { isUnavailable } from '../database/errors.ts';
 import { from } from '../database/moves.ts';
 import type { Row } from '../database/schema.ts';
+import { together } from '../database/together.ts';
 import { noteEnds } from '../number-pools/note-ends.ts';
 import type { CallEvent, CallOutcome } from '../telephony/gateway.ts';
 import { callTransitions, type EndedCall, finalStatus, type HeldCall } from './call.ts';
@@ -161,7 +162,10 @@ async function writeProgress(
     const answered = taken.filter(({ call, progress }) => progress.answeredAt && moved.has(call.roomId));
     const answeredCalls = answered.map(({ call }) => call);
     const calls = rows.flatMap(ended);
-    await Promise.all([owners.onCallsEnded(tx, calls, now), recordEvents(tx, 'call.answered', answeredCalls)]);
+    await together(tx, [
+      () => owners.onCallsEnded(tx, calls, now),
+      () => recordEvents(tx, 'call.answered', answeredCalls),
+    ]);
     const pooled = calls.filter((call) => call.pooled);
     await noteEnds(tx, pooled, now);
     return calls;

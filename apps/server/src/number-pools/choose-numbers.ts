@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
+import { together } from '../database/together.ts';
 import { countryOfNumber } from '../phone-numbers/numbering-plan.ts';
 import { providers } from '../phone-numbers/phone-number.ts';
 import { assignNumbers, type Callee, type Candidate, isBestPossible } from './assign-numbers.ts';
@@ -18,7 +19,7 @@ export interface OpenPool {
 
 /**
  * Locks a pool and reads the members that may be called from now, so many as `calls` calls can need. What is read holds
- * until the transaction ends: claims count under this lock only (engine.md, "Claims").
+ * until the transaction ends: claims count under this lock only (engine.md, "Claims"). The lock touches 3 buffers.
  */
 export async function openPool(
   tx: EngineTx,
@@ -29,10 +30,10 @@ export async function openPool(
   const configured = providers.filter((provider) => isSimulated(provider) !== undefined);
   // One more than calls, so that a retry finds another number than its last.
   const query = { workspaceId, poolId, now, providers: configured, most: calls + 1 };
-  const locked = sql`
-    select from number_pools where workspace_id = ${workspaceId} and id = ${poolId} for no key update`.execute(tx.db);
-  // Asked together, they go out together; the second runs after the first.
-  const [, candidates] = await Promise.all([locked, readCandidates(tx, query)]);
+  const [, candidates] = await together(tx, [
+    sql`select from number_pools where workspace_id = ${workspaceId} and id = ${poolId} for no key update`,
+    () => readCandidates(tx, query),
+  ]);
   return { query, candidates, room: candidates.reduce((sum, { room }) => sum + room, 0) };
 }
 

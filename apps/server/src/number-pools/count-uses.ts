@@ -18,7 +18,8 @@ function usesOf(phoneNumberIds: readonly string[]): [id: string, uses: Uses][] {
 /**
  * Counts calls that were just inserted as `pooled`: after the calls, since whoever ends one locks it first. A day that has
  * begun by another server's clock goes on.
- * @param phoneNumberIds UUID of each call's number, in the order in which they were chosen; microseconds keep it
+ * @param phoneNumberIds UUID of each call's number, in the order in which they were chosen; microseconds keep it. 50 numbers
+ *   touch 305 buffers among 100 members, 406 among 1,000.
  */
 export async function countUses(
   tx: EngineTx,

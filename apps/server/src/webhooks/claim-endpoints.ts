@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
+import { together } from '../database/together.ts';
 import type { WebhookRow } from './webhook.ts';
 
 // A plan made while next to nothing waits takes one index for as good as another. What stands here and in
@@ -90,12 +91,10 @@ export async function dueDeliveries(
   { workspaceId, webhookId }: EndpointKey,
   { serverId, busy, now, limit, limitBytes }: DueTerms,
 ): Promise<{ webhook: WebhookRow; due: DueDelivery[] } | undefined> {
-  const [webhooks, due] = await Promise.all([
+  const [webhooks, due] = await together(tx, [
     sql<WebhookRow>`
       select * from webhooks
-      where workspace_id = ${workspaceId} and id = ${webhookId} and server_id = ${serverId} and deleted_at is null`.execute(
-      tx.db,
-    ),
+      where workspace_id = ${workspaceId} and id = ${webhookId} and server_id = ${serverId} and deleted_at is null`,
     sql<DueDelivery>`
       select id, event_id, order_key, order_number, attempts, payload, created_at from (
         select *, sum(octet_length(payload)) over (order by next_attempt_at, id) - octet_length(payload) as bytes_before
@@ -108,7 +107,7 @@ export async function dueDeliveries(
                 and e.status = 'pending'
               order by e.order_number limit 1)
           order by d.next_attempt_at, d.id limit ${limit}) as due) as measured
-      where bytes_before < ${limitBytes} order by next_attempt_at, id`.execute(tx.db),
+      where bytes_before < ${limitBytes} order by next_attempt_at, id`,
   ]);
   const [webhook] = webhooks.rows;
   return webhook && { webhook, due: due.rows };

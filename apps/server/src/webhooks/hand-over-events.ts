@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { NIL } from 'uuid';
 import type { Database, EngineTx } from '../database/database.ts';
+import { together } from '../database/together.ts';
 import { newUuid } from '../ids.ts';
 import { type EventToHandOver, eventsToHandOver, markHandedOver } from '../journal/hand-over.ts';
 
@@ -20,8 +21,11 @@ export async function handOverEvents(
   return database.inHotLoop(async (tx) => {
     const events = await eventsToHandOver(tx, after, AT_ONCE);
     if (events.length === 0) return { hasMore: false, after };
-    // Asked together, they go out together, and run one after another.
-    await Promise.all([holdEndpoints(tx, events), insertDeliveries(tx, events, now), markHandedOver(tx, events)]);
+    await together(tx, [
+      () => holdEndpoints(tx, events),
+      () => insertDeliveries(tx, events, now),
+      () => markHandedOver(tx, events),
+    ]);
     return { hasMore: events.length === AT_ONCE, after: events.at(-1)!.workspace_id };
   });
 }

@@ -225,6 +225,8 @@ test('what looks again and again for what is due reads next to nothing where the
       await database.inHotLoop((tx) => recheckBlocked(tx, now));
       await deleteOldIdempotencyKeys(database, now);
     };
+    // What the seeding has sent twice has a name too.
+    asked.clear();
     for (let round = 0; round < 12; round += 1) await work();
     const statements = new Map(asked);
     expect(statements.size).toBeGreaterThan(8);

@@ -14,6 +14,7 @@ import { until } from '../until.ts';
 import {
   analyzeOnOld,
   expectEqualPicks,
+  expectEqualPoolStatements,
   expectEqualStatements,
   pickCost,
   rowsReadBy,
@@ -95,6 +96,9 @@ test('choosing from a pool reads the members that it takes, at a thousand as at 
       expect(await rowsReadByPoolClaim(thousand, 1000)).toBeLessThanOrEqual(few + 20),
     );
   }));
+
+test('each statement of a claim from a pool touches as few buffers among a thousand members as among a hundred', () =>
+  withDatabase((hundred) => withDatabase((thousand) => expectEqualPoolStatements([hundred, 100], [thousand, 1000]))));
 
 /** Ended calls and done contacts of a campaign, and calls that are up from one number. No statistics are taken. */
 async function growMuch(database: Database, { workspaceId, campaignId, listId }: SeededCampaign): Promise<void> {

@@ -7,6 +7,7 @@ import { pickStatement } from '../../src/campaigns/claim/pick-contacts.ts';
 import type { Database, Tx } from '../../src/database/database.ts';
 import { openLease } from '../../src/database/lease.ts';
 import { type SeededCampaign, seedContacts } from '../seed/campaign.ts';
+import { seedPool, usePool } from '../seed/pool.ts';
 import { statementCosts } from './statement-cost.ts';
 
 interface PlanNode {
@@ -157,9 +158,23 @@ const claimStatements: [name: string, text: RegExp, most: number][] = [
   ['usage', /insert into workspace_usage/, 20],
 ];
 
+/** The statements that a claim of 50 from a pool has besides, and the buffers that one may touch, however many members there are. */
+const poolStatements: typeof claimStatements = [
+  ['pool', /select from number_pools where/, 10],
+  ['members', /date_part\('epoch', u.last_used_at\)/, 900],
+  ['uses', /update number_usage u set\s+last_used_at/, 900],
+];
+
 /** The buffers of each statement of the second claim of a campaign, in a workspace with every limit. */
-export async function claimCosts(database: Database, contacts: number): Promise<Record<string, number>> {
+export async function claimCosts(database: Database, contacts: number, members = 0): Promise<Record<string, number>> {
   const campaign = await seedClaimable(database, contacts);
+  if (members > 0) {
+    const caps = { max_calls_per_number_per_day: 100, max_concurrent_per_number: 10 };
+    const numbers = Array.from({ length: members }, () => ({}));
+    const { poolId } = await seedPool(database, campaign.workspaceId, numbers, caps);
+    await usePool(database, campaign.campaignId, poolId);
+    await analyzeOnOld(database, 'number_usage');
+  }
   await database.inEngine(({ db }) =>
     sql`update workspaces set max_concurrent_calls = 1000, max_calls_per_day = 1000, max_attempts_per_person_per_day = 3
       where id = ${campaign.workspaceId}`.execute(db),
@@ -173,15 +188,26 @@ export async function claimCosts(database: Database, contacts: number): Promise<
   });
   await lease.release();
   return Object.fromEntries(
-    costs.map(({ text, buffers }) => [claimStatements.find(([, pattern]) => pattern.test(text))?.[0] ?? text, buffers]),
+    costs.map(({ text, buffers }) => [
+      [...claimStatements, ...poolStatements].find(([, pattern]) => pattern.test(text))?.[0] ?? text,
+      buffers,
+    ]),
   );
 }
 
 /** Expects every statement of a claim to touch as many buffers at much as at little, but for a level of an index. */
 export async function expectEqualStatements(database: Database, little: number, much: number): Promise<void> {
-  const few = await claimCosts(database, little);
-  const many = await claimCosts(database, much);
-  for (const [name, , most] of claimStatements) {
+  expectEqual(claimStatements, await claimCosts(database, little), await claimCosts(database, much));
+}
+
+/** The same of a claim from a pool of few members, and of many. */
+export async function expectEqualPoolStatements(few: [Database, number], many: [Database, number]): Promise<void> {
+  const [ofFew, ofMany] = [await claimCosts(few[0], 1000, few[1]), await claimCosts(many[0], 1000, many[1])];
+  expectEqual(poolStatements, ofFew, ofMany);
+}
+
+function expectEqual(statements: typeof claimStatements, few: Record<string, number>, many: Record<string, number>) {
+  for (const [name, , most] of statements) {
     const fits = few[name]! <= most && many[name]! <= Math.min(most, LEVEL_MORE * few[name]! + 50);
     expect({ name, few: few[name], many: many[name], fits }).toMatchObject({ fits: true });
   }

@@ -30,8 +30,8 @@ export const runCallOwner: CallOwner = {
 };
 
 /**
- * What the agent has recorded of the call so far goes with it. A run that waits for something else is told nothing. 1,360
- * buffers for 100.
+ * What the agent has recorded of the call so far goes with it. A run that waits for something else is told nothing. 1,320
+ * buffers for 100 beside 10⁴ runs, 1,480 beside 10⁶.
  */
 async function signal(tx: Tx, calls: (CallNews & { data: object })[], now: Date): Promise<void> {
   const ours = calls
