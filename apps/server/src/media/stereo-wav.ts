@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BYTES_PER_MS, SAMPLE_RATE, ulawPcm } from './g711.ts';
 
 /** The sides of a recording, by their channel. */
@@ -14,6 +15,8 @@ const BLOCK = SAMPLE_RATE;
 const MAX_APART = 200 * BYTES_PER_MS;
 /** Blocks that wait for a slow disk; more, and the recording fails. */
 const MAX_WAITING = 30;
+/** What the disk may take for the rest at the end: nobody waits for it for ever. */
+const CLOSE_MS = 5000;
 
 /**
  * A recording as a WAV file of 16 bits, callee left, agent right. Whole seconds go to the file as they come, so that a
@@ -93,14 +96,21 @@ export class StereoWav {
     const total = Math.max(...this.#at);
     while (total - this.#base >= BLOCK) this.#flush();
     if (total > this.#base) this.#append(this.#block, total - this.#base);
-    await this.#tail;
+    const inTime = await Promise.race([
+      this.#tail.then(() => this.#finish(total)).then(() => true),
+      sleep(CLOSE_MS, false, { ref: false }),
+    ]);
+    if (!inTime) this.#fail(new Error('The disk is too slow for the recording.'));
+    return total;
+  }
+
+  async #finish(samples: number): Promise<void> {
     try {
       const file = await this.#file;
-      await file.write(wavHeader(total * BYTES_PER_SAMPLE), 0, HEADER, 0).finally(() => file.close());
+      await file.write(wavHeader(samples * BYTES_PER_SAMPLE), 0, HEADER, 0).finally(() => file.close());
     } catch (error) {
-      this.failure ??= error as Error;
+      this.#fail(error as Error);
     }
-    return total;
   }
 }
 
