@@ -1,6 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { newUuid, toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { type AgentRow, newSecret, sealed } from './agent.ts';
 import { attachKnowledgeBases } from './attach-knowledge-bases.ts';
@@ -16,7 +16,7 @@ export async function createAgent(
   { database, clock, secrets, guard }: AgentDeps,
   workspaceId: string,
   body: components['schemas']['CreateAgent'],
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<{ row: AgentRow; secret: string }> {
   const { name, connection, maxConcurrentCalls, maxCallSeconds, knowledgeBaseIds = [], recording } = body;
   checkConnection(guard, connection);
@@ -45,7 +45,7 @@ export async function createAgent(
       })
       .execute();
     await attachKnowledgeBases(tx, id, knowledgeBaseIds);
-    await audit(tx, actorOf('agent.created', 'agent', toId('agent', id)), now);
+    await audit(tx, auditOf('agent.created', 'agent', toId('agent', id)), now);
     return { row: (await findAgent(tx, id))!, secret };
   });
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import type { AgentDeps } from './deps.ts';
@@ -15,7 +15,7 @@ export async function deleteAgent(
   { database, clock }: Pick<AgentDeps, 'database' | 'clock'>,
   workspaceId: string,
   id: string,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<void> {
   const agentId = toId('agent', id);
   await database.inWorkspace(workspaceId, async (tx) => {
@@ -23,7 +23,7 @@ export async function deleteAgent(
     const use = await useOf(tx, agentId);
     if (use !== undefined) throw new ServiceError('agent_in_use', use);
     await tx.db.deleteFrom('agents').where('workspace_id', '=', workspaceId).where('id', '=', id).execute();
-    await audit(tx, actorOf('agent.deleted', 'agent', agentId), clock.now());
+    await audit(tx, auditOf('agent.deleted', 'agent', agentId), clock.now());
   });
 }
 

@@ -1,7 +1,7 @@
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import { notFound } from '../service-error.ts';
 import { presentAgent } from './agent.ts';
 import { createAgent } from './create-agent.ts';
@@ -23,7 +23,7 @@ export function agentOperations(deps: AgentDeps) {
     },
 
     createAgent: async ({ body }, context) => {
-      const { row, secret } = await createAgent(deps, context.workspaceId, body, actorOf(context));
+      const { row, secret } = await createAgent(deps, context.workspaceId, body, auditOf(context));
       return { status: 201, body: wrapped({ agent: presentAgent(row), secret }) };
     },
 
@@ -34,12 +34,12 @@ export function agentOperations(deps: AgentDeps) {
     },
 
     updateAgent: async ({ path, body }, context) => {
-      const row = await updateAgent(deps, context.workspaceId, fromId(path.agentId), body, actorOf(context));
+      const row = await updateAgent(deps, context.workspaceId, fromId(path.agentId), body, auditOf(context));
       return { status: 200, body: wrapped(presentAgent(row)) };
     },
 
     deleteAgent: async ({ path }, context) => {
-      await deleteAgent(deps, context.workspaceId, fromId(path.agentId), actorOf(context));
+      await deleteAgent(deps, context.workspaceId, fromId(path.agentId), auditOf(context));
       return { status: 200, body: wrapped({ id: path.agentId, deleted: true as const }) };
     },
   } satisfies Partial<Handlers>;

@@ -2,7 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound } from '../service-error.ts';
 import { type AgentRow, sealed } from './agent.ts';
@@ -17,7 +17,7 @@ export async function updateAgent(
   workspaceId: string,
   id: string,
   body: components['schemas']['UpdateAgent'],
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<AgentRow> {
   const { name, connection = {}, maxConcurrentCalls, maxCallSeconds, knowledgeBaseIds, recording } = body;
   return database.inWorkspace(workspaceId, async (tx) => {
@@ -46,7 +46,7 @@ export async function updateAgent(
       .execute();
     if (knowledgeBaseIds) await attachKnowledgeBases(tx, id, knowledgeBaseIds);
     if (name !== undefined) await renameOnNumbers(tx, toId('agent', id), name);
-    await audit(tx, actorOf('agent.updated', 'agent', toId('agent', id)), now);
+    await audit(tx, auditOf('agent.updated', 'agent', toId('agent', id)), now);
     return (await findAgent(tx, id))!;
   });
 }

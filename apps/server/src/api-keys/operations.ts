@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId, toId } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound } from '../service-error.ts';
 import { createKeyBy } from './create-key.ts';
@@ -23,7 +23,7 @@ export function apiKeyOperations({ database, clock }: { database: Database; cloc
       const { key, row } = await database.inWorkspace(context.workspaceId, async (tx) => {
         const now = clock.now();
         const made = await createKeyBy(tx, context.key.id, body, now);
-        await audit(tx, actorOf(context)('api_key.created', 'api_key', toId('key', made.row.id)), now);
+        await audit(tx, auditOf(context)('api_key.created', 'api_key', toId('key', made.row.id)), now);
         return made;
       });
       return { status: 201, body: { success: true, data: { ...present(row), key } } };
@@ -33,7 +33,7 @@ export function apiKeyOperations({ database, clock }: { database: Database; cloc
       await database.inWorkspace(context.workspaceId, async (tx) => {
         const now = clock.now();
         if (!(await revokeKey(tx, fromId(keyId), now))) throw notFound();
-        await audit(tx, actorOf(context)('api_key.revoked', 'api_key', keyId), now);
+        await audit(tx, auditOf(context)('api_key.revoked', 'api_key', keyId), now);
       });
       return { status: 200, body: { success: true, data: { id: keyId, deleted: true } } };
     },

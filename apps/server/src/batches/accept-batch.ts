@@ -26,7 +26,7 @@ export interface BatchOrder {
   input: components['schemas']['StartBatch'];
   settings: Settings;
   agentName: string;
-  actor: AuditEntry;
+  auditEntry: AuditEntry;
   now: Date;
 }
 
@@ -74,7 +74,7 @@ export async function acceptBatch(tx: WorkspaceTx, order: BatchOrder): Promise<B
     .insertInto('batches')
     .values({ workspace_id: tx.workspaceId, id, rejected: JSON.stringify(rejected), rejected_count: rejected.length })
     .execute();
-  await audit(tx, order.actor, now);
+  await audit(tx, order.auditEntry, now);
   return shapeStarted(batch);
 }
 

@@ -13,7 +13,7 @@ export async function cancelBatch(
   { database, clock, nudge }: BatchDeps,
   workspaceId: string,
   id: string,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<Batch> {
   const now = clock.now();
   const batch = await database.inWorkspace(workspaceId, async (tx) => {
@@ -27,7 +27,7 @@ export async function cancelBatch(
       const message = `Only a scheduled or running batch can be cancelled; this one is ${found.status}.`;
       throw new ServiceError('invalid_state', message);
     }
-    await audit(tx, actor, now);
+    await audit(tx, auditEntry, now);
     return found;
   });
   nudge();

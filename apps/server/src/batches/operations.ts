@@ -1,7 +1,7 @@
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import { notFound } from '../service-error.ts';
 import { cancelBatch } from './cancel-batch.ts';
 import { type BatchDeps, startBatch } from './start-batch.ts';
@@ -22,7 +22,7 @@ export function batchOperations(deps: BatchDeps) {
         workspaceId: context.workspaceId,
         input: body,
         idempotencyKey: headers['Idempotency-Key'],
-        actor: (id) => actorOf(context)('batch.started', 'batch', id),
+        auditEntryOf: (id) => auditOf(context)('batch.started', 'batch', id),
       });
       const answer = { status: 202 as const, body: started };
       return replayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
@@ -33,8 +33,8 @@ export function batchOperations(deps: BatchDeps) {
       return { status: 200, body: batch };
     },
     cancelBatch: async ({ path }, context) => {
-      const actor = actorOf(context)('batch.cancelled', 'batch', path.batchId);
-      return { status: 200, body: await cancelBatch(deps, context.workspaceId, fromId(path.batchId), actor) };
+      const auditEntry = auditOf(context)('batch.cancelled', 'batch', path.batchId);
+      return { status: 200, body: await cancelBatch(deps, context.workspaceId, fromId(path.batchId), auditEntry) };
     },
   } satisfies Partial<Handlers>;
 }

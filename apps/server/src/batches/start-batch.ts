@@ -16,7 +16,7 @@ export interface BatchRequest {
   input: components['schemas']['StartBatch'];
   idempotencyKey: string | undefined;
   /** The audit entry of the key, given the batch's ID. */
-  actor: (batchId: string) => AuditEntry;
+  auditEntryOf: (batchId: string) => AuditEntry;
 }
 
 /** An answer to a request, and whether it is that of an earlier one with its idempotency key. */
@@ -32,7 +32,7 @@ interface Answered {
  */
 export async function startBatch(
   { database, agents, clock, maxConcurrency, nudge }: BatchDeps,
-  { workspaceId, input, idempotencyKey, actor }: BatchRequest,
+  { workspaceId, input, idempotencyKey, auditEntryOf }: BatchRequest,
 ): Promise<Answered> {
   const settings = {
     timezone: input.timezone ?? 'UTC',
@@ -59,7 +59,7 @@ export async function startBatch(
   const answered = await database.inWorkspace(workspaceId, async (tx): Promise<Answered> => {
     const batchId = named ? await takeIdempotencyKey(tx, named) : id;
     if (batchId !== id) return replay(tx, batchId);
-    const order = { id, input, settings, agentName: agent, actor: actor(toId('bat', id)), now };
+    const order = { id, input, settings, agentName: agent, auditEntry: auditEntryOf(toId('bat', id)), now };
     return { started: await acceptBatch(tx, order), replayed: false };
   });
   if (!answered.replayed) nudge();

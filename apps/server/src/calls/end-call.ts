@@ -41,7 +41,7 @@ export async function endCall(
   deps: EndCallDeps,
   workspaceId: string,
   roomId: string,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<CallEnded> {
   const now = deps.clock.now();
   const row = await deps.database.inWorkspace(workspaceId, async (tx) => {
@@ -49,7 +49,7 @@ export async function endCall(
     if ((await requestEndOfCalls(tx, deps.owners, [roomId], now)) === 0) {
       throw new ServiceError('call_not_active', 'The call has ended already.');
     }
-    await audit(tx, actor, now);
+    await audit(tx, auditEntry, now);
     return readCall(tx, roomId);
   });
   if (row.ended_at) return ended(row);

@@ -1,7 +1,7 @@
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { notFound } from '../service-error.ts';
 import { fromE164 } from './call.ts';
@@ -50,17 +50,17 @@ export function callOperations(deps: CallDeps) {
       return { status: 200, body: await withRecordingUrl(objects, shapeCall(call)) };
     },
     endCall: async ({ path }, context) => {
-      const actor = actorOf(context)('call.ended', 'call', path.roomId);
-      return { status: 200, body: await deps.endCall(context.workspaceId, fromId(path.roomId), actor) };
+      const auditEntry = auditOf(context)('call.ended', 'call', path.roomId);
+      return { status: 200, body: await deps.endCall(context.workspaceId, fromId(path.roomId), auditEntry) };
     },
     recordCallResult: async ({ path, body }, context) => {
-      const actor = actorOf(context)('call.result_recorded', 'call', path.roomId);
-      const call = await recordCallResult(deps, context.workspaceId, fromId(path.roomId), body, actor);
+      const auditEntry = auditOf(context)('call.result_recorded', 'call', path.roomId);
+      const call = await recordCallResult(deps, context.workspaceId, fromId(path.roomId), body, auditEntry);
       return { status: 200, body: call };
     },
     deleteCallRecording: async ({ path }, context) => {
-      const actor = actorOf(context)('call.recording_deleted', 'call', path.roomId);
-      await deleteRecording(deps, context.workspaceId, fromId(path.roomId), actor);
+      const auditEntry = auditOf(context)('call.recording_deleted', 'call', path.roomId);
+      await deleteRecording(deps, context.workspaceId, fromId(path.roomId), auditEntry);
       return { status: 200, body: { roomId: path.roomId, deleted: true } };
     },
   } satisfies Partial<Handlers>;

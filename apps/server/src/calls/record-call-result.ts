@@ -33,7 +33,7 @@ export async function recordCallResult(
   workspaceId: string,
   roomId: string,
   result: RecordCallResult,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<Call> {
   const now = clock.now();
   return database.inWorkspace(workspaceId, async (tx) => {
@@ -44,7 +44,7 @@ export async function recordCallResult(
       const person = call.direction === 'outbound' ? call.to_number : call.from_number;
       await addOptOut(tx, person, 'Asked for it on a call.', now);
     }
-    await audit(tx, actor, now);
+    await audit(tx, auditEntry, now);
     return shapeCall((await calls.find(tx, roomId))!);
   });
 }

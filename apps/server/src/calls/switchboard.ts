@@ -56,7 +56,7 @@ export interface Switchboard {
   /** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
   isSimulated(provider: string): boolean | undefined;
   /** Ends a call for a client, as `end-call.ts` says. */
-  endCall(workspaceId: string, roomId: string, actor: AuditEntry): Promise<CallEnded>;
+  endCall(workspaceId: string, roomId: string, auditEntry: AuditEntry): Promise<CallEnded>;
   /** Asks for the end of calls, as `request-end.ts` says; the caller holds the rows of their owners. */
   requestEnd(tx: WorkspaceTx, roomIds: string[], now: Date): Promise<number>;
   /** Hangs up at once what it was asked to end. */
@@ -145,7 +145,8 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
     },
     free: () => options.maxCalls - held.size,
     isSimulated: (provider) => gateways.get(provider)?.capabilities.simulated,
-    endCall: (workspaceId, roomId, actor) => endCall({ ...common, hold, release, watch }, workspaceId, roomId, actor),
+    endCall: (workspaceId, roomId, auditEntry) =>
+      endCall({ ...common, hold, release, watch }, workspaceId, roomId, auditEntry),
     requestEnd: (tx, roomIds, now) => requestEndOfCalls(tx, owners, roomIds, now),
     nudgeHangUps: () => hangingUp?.nudge(),
     stop: async () => {

@@ -23,13 +23,13 @@ const date = (text: string | undefined) => (text === undefined ? null : new Date
 /**
  * Makes a draft, which calls nobody until it is started. Throws `not_found` for a list, number or pool that the
  * workspace doesn't have, and `invalid_request` for what decisions.md, "Campaigns", refuses.
- * @param actor the audit entry of the key, given the campaign's ID
+ * @param auditEntryOf the audit entry of the key, given the campaign's ID
  */
 export async function createCampaign(
   { database, agents, clock, maxConcurrency }: CampaignDeps,
   workspaceId: string,
   input: CreateCampaign,
-  actor: (campaignId: string) => AuditEntry,
+  auditEntryOf: (campaignId: string) => AuditEntry,
 ): Promise<Campaign> {
   const settings = {
     timezone: input.timezone ?? 'UTC',
@@ -75,6 +75,6 @@ export async function createCampaign(
       })
       .execute();
     await setLists(tx, id, input.lists);
-    return recordCampaignStatus(tx, id, now, actor(toId('cmp', id)));
+    return recordCampaignStatus(tx, id, now, auditEntryOf(toId('cmp', id)));
   });
 }

@@ -13,7 +13,7 @@ export async function deleteCampaign(
   { database, clock }: CampaignDeps,
   workspaceId: string,
   campaignId: string,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<void> {
   const erase = async (tx: WorkspaceTx) => {
     // Contacts may still be on their way in, of a campaign that was just stopped: add-contacts.ts holds this lock.
@@ -37,7 +37,7 @@ export async function deleteCampaign(
     }
     await tx.db.deleteFrom('campaigns').where('workspace_id', '=', workspaceId).where('id', '=', campaignId).execute();
     tx.tell(campaignId);
-    await audit(tx, actor, clock.now());
+    await audit(tx, auditEntry, clock.now());
   };
   await database.inWorkspace(workspaceId, erase, { mayTakeLong: true });
 }

@@ -77,12 +77,12 @@ export async function moveCampaign(
   workspaceId: string,
   campaignId: string,
   name: keyof typeof campaignMoves,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<Campaign> {
   const now = clock.now();
   const moved = await database.inWorkspace(workspaceId, async (tx) => {
     if (await tryMove(tx, campaignId, { kind: 'campaign', name, now })) {
-      return recordCampaignStatus(tx, campaignId, now, actor);
+      return recordCampaignStatus(tx, campaignId, now, auditEntry);
     }
     const found = await findCampaign(tx, campaignId);
     if (!found) throw notFound();

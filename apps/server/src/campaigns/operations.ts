@@ -2,7 +2,7 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import { notFound } from '../service-error.ts';
 import { readStats } from './campaign-stats.ts';
 import { createCampaign } from './create-campaign.ts';
@@ -20,8 +20,8 @@ import { updateCampaign } from './update-campaign.ts';
 const DEFAULT_SAMPLE = 20;
 
 /** What the key that asks does to a campaign, for the audit log. */
-const actor = (context: RequestContext, done: string, id: string) =>
-  actorOf(context)(`campaign.${done}`, 'campaign', id);
+const auditEntryOf = (context: RequestContext, done: string, id: string) =>
+  auditOf(context)(`campaign.${done}`, 'campaign', id);
 
 const ok = <T>(data: T) => ({ status: 200 as const, body: { success: true as const, data } });
 
@@ -39,7 +39,7 @@ export function campaignOperations(deps: CampaignDeps) {
       return read(campaign, tx);
     });
   const move = async (id: string, context: RequestContext, name: keyof typeof campaignMoves, done: string) =>
-    ok(await moveCampaign(deps, context.workspaceId, fromId(id), name, actor(context, done, id)));
+    ok(await moveCampaign(deps, context.workspaceId, fromId(id), name, auditEntryOf(context, done, id)));
 
   return {
     listCampaigns: async ({ query }, { workspaceId }) => {
@@ -50,20 +50,20 @@ export function campaignOperations(deps: CampaignDeps) {
       return ok(pageAnswer(page, found, shapeCampaign));
     },
     createCampaign: async ({ body }, context) => {
-      const data = await createCampaign(deps, context.workspaceId, body, (id) => actor(context, 'created', id));
+      const data = await createCampaign(deps, context.workspaceId, body, (id) => auditEntryOf(context, 'created', id));
       return { status: 201, body: { success: true, data } };
     },
     getCampaign: async ({ path }, { workspaceId }) => ok(await existing(workspaceId, path.id, shapeCampaign)),
     updateCampaign: async ({ path, body }, context) => {
-      const by = actor(context, 'updated', path.id);
-      return ok(await updateCampaign(deps, context.workspaceId, fromId(path.id), body, by));
+      const auditEntry = auditEntryOf(context, 'updated', path.id);
+      return ok(await updateCampaign(deps, context.workspaceId, fromId(path.id), body, auditEntry));
     },
     deleteCampaign: async ({ path }, context) => {
-      await deleteCampaign(deps, context.workspaceId, fromId(path.id), actor(context, 'deleted', path.id));
+      await deleteCampaign(deps, context.workspaceId, fromId(path.id), auditEntryOf(context, 'deleted', path.id));
       return ok({ id: path.id, deleted: true as const });
     },
     startCampaign: async ({ path }, context) =>
-      ok(await startCampaign(deps, context.workspaceId, fromId(path.id), actor(context, 'started', path.id))),
+      ok(await startCampaign(deps, context.workspaceId, fromId(path.id), auditEntryOf(context, 'started', path.id))),
     pauseCampaign: ({ path }, context) => move(path.id, context, 'pause', 'paused'),
     resumeCampaign: ({ path }, context) => move(path.id, context, 'resume', 'resumed'),
     stopCampaign: ({ path }, context) => move(path.id, context, 'stop', 'stopped'),

@@ -9,12 +9,19 @@ export async function recordCampaignStatus(
   tx: WorkspaceTx,
   campaignId: string,
   now: Date,
-  actor?: AuditEntry,
+  auditEntry?: AuditEntry,
 ): Promise<Campaign> {
   const row = await findCampaign(tx, campaignId);
   if (!row) throw new Error(`The campaign ${campaignId} is gone.`);
   const data = shapeCampaign(row);
-  await record(tx, { resourceId: row.id, revision: row.revision, type: `campaign.${row.status}`, data, now, actor });
+  await record(tx, {
+    resourceId: row.id,
+    revision: row.revision,
+    type: `campaign.${row.status}`,
+    data,
+    now,
+    auditEntry,
+  });
   return data;
 }
 

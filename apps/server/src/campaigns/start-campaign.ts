@@ -22,7 +22,7 @@ export async function startCampaign(
   { database, agents, clock, nudge }: CampaignDeps,
   workspaceId: string,
   campaignId: string,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<Campaign> {
   const asked = await database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId));
   if (!asked) throw notFound();
@@ -40,7 +40,7 @@ export async function startCampaign(
     if (obstacle) throw notStartable(obstacle.message);
     if (startsAt(campaign) > now) await schedule(tx, campaignId, now);
     else await beginDialing(tx, campaignId, now);
-    return recordCampaignStatus(tx, campaignId, now, actor);
+    return recordCampaignStatus(tx, campaignId, now, auditEntry);
   });
   nudge();
   return started;

@@ -42,7 +42,7 @@ export async function updateCampaign(
   workspaceId: string,
   campaignId: string,
   input: UpdateCampaign,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<Campaign> {
   const { database, clock, maxConcurrency } = deps;
   if (input.fromNumber !== undefined && input.numberPoolId !== undefined) {
@@ -78,7 +78,7 @@ export async function updateCampaign(
       await changeHoursOfCampaign(tx, campaignId, { newZones });
     }
     tx.tell(campaignId);
-    await audit(tx, actor, now);
+    await audit(tx, auditEntry, now);
     return (await findCampaign(tx, campaignId))!;
   });
   return shapeCampaign(changed);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import type { AuditEntry } from '../journal/record.ts';
 import { ticks } from '../journal/ticks.ts';
 import { notFound, ServiceError } from '../service-error.ts';
@@ -24,11 +24,11 @@ export async function confirmUpload(
   deps: ContactListDeps,
   workspaceId: string,
   ids: { listId: string; uploadId: string },
-  actorOf: ActorOf,
+  auditOf: AuditOf,
   signal: AbortSignal,
 ): Promise<{ list: ListRow; upload: UploadRow }> {
-  const actor = actorOf('upload.confirmed', 'upload', toId('upl', ids.uploadId));
-  const status = await deps.database.inWorkspace(workspaceId, (tx) => confirm(tx, deps, ids, actor));
+  const auditEntry = auditOf('upload.confirmed', 'upload', toId('upl', ids.uploadId));
+  const status = await deps.database.inWorkspace(workspaceId, (tx) => confirm(tx, deps, ids, auditEntry));
   const patience = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]);
   // Of one instant: an import that ends between two reads would show its upload as processed beside the list without it.
   const read = () => deps.database.inSnapshot(workspaceId, (tx) => readBoth(tx, ids));
@@ -59,14 +59,14 @@ async function confirm(
   tx: WorkspaceTx,
   { jobs, clock }: ContactListDeps,
   { listId, uploadId }: { listId: string; uploadId: string },
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<'processing' | 'processed'> {
   const list = await lockList(tx, listId);
   const upload = list && (await findUpload(tx, listId, uploadId));
   if (!upload) throw notFound();
   if (upload.status === 'processing' || upload.status === 'processed') return upload.status;
   const now = clock.now();
-  const processing = await moveUpload(tx, uploadId, 'processing', {}, now, { actor });
+  const processing = await moveUpload(tx, uploadId, 'processing', {}, now, { auditEntry });
   if (!processing) throw refusal((await findUpload(tx, listId, uploadId)) ?? upload);
   if (list.total_entries > 0) {
     await jobs.enqueue(tx, importQueue, { workspaceId: tx.workspaceId, uploadId });

@@ -1,6 +1,6 @@
 import type { WorkspaceTx } from '../database/database.ts';
 import { newUuid, toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import type { SignedUpload } from '../objects/object-store.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import type { ContactListDeps } from './deps.ts';
@@ -42,7 +42,7 @@ export async function createList(
     fileName: string;
     phoneColumn: string | undefined;
   },
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<{ list: ListRow; upload: UploadRow; signed: SignedUpload }> {
   const { signed, ...fresh } = await newUpload(deps);
   const id = newUuid();
@@ -56,9 +56,9 @@ export async function createList(
       created_at: fresh.now,
       updated_at: fresh.now,
     });
-    const actor = actorOf('contact_list.created', 'contact_list', toId('list', id));
+    const auditEntry = auditOf('contact_list.created', 'contact_list', toId('list', id));
     const { fileName, phoneColumn } = wanted;
-    const upload = await insertUpload(tx, { ...fresh, listId: id, fileName, phoneColumn }, actor);
+    const upload = await insertUpload(tx, { ...fresh, listId: id, fileName, phoneColumn }, auditEntry);
     return { list, upload, signed };
   });
 }
@@ -71,15 +71,15 @@ export async function createUpload(
   deps: ContactListDeps,
   workspaceId: string,
   wanted: { listId: string; fileName: string; phoneColumn?: string | undefined },
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<{ upload: UploadRow; signed: SignedUpload }> {
   const { signed, ...fresh } = await newUpload(deps);
   return deps.database.inWorkspace(workspaceId, async (tx: WorkspaceTx) => {
     const list = await lockList(tx, wanted.listId);
     if (!list) throw notFound();
     if (list.type === 'batch') throw new ServiceError('invalid_state', 'Lists of type batch take no uploads.');
-    const actor = actorOf('upload.created', 'upload', toId('upl', fresh.id));
-    const upload = await insertUpload(tx, { ...fresh, ...wanted }, actor);
+    const auditEntry = auditOf('upload.created', 'upload', toId('upl', fresh.id));
+    const upload = await insertUpload(tx, { ...fresh, ...wanted }, auditEntry);
     return { upload, signed };
   });
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import type { ContactListDeps } from './deps.ts';
@@ -36,7 +36,7 @@ export async function deleteList(
   workspaceId: string,
   listId: string,
   permissions: readonly string[],
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
     const list = await lockList(tx, listId);
@@ -80,6 +80,6 @@ export async function deleteList(
     };
     for (const id of job.uploadIds) tx.tell(id);
     await jobs.enqueue(tx, eraseQueue, job);
-    await audit(tx, actorOf('contact_list.deleted', 'contact_list', toId('list', listId)), now);
+    await audit(tx, auditOf('contact_list.deleted', 'contact_list', toId('list', listId)), now);
   });
 }

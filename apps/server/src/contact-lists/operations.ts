@@ -1,7 +1,7 @@
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import { notFound } from '../service-error.ts';
 import { refuse } from '../trunks/trunk-faults.ts';
 import { countryFaults } from './check-country.ts';
@@ -50,7 +50,7 @@ export function contactListOperations(deps: ContactListDeps) {
       const { name, fileName, type = 'contacts', defaultCountry, phoneColumn } = body;
       refuse(countryFaults(defaultCountry, '/body/defaultCountry'));
       const wanted = { name, fileName, type, defaultCountry, phoneColumn };
-      const { list, upload, signed } = await createList(deps, context.workspaceId, wanted, actorOf(context));
+      const { list, upload, signed } = await createList(deps, context.workspaceId, wanted, auditOf(context));
       const uploadDetails = shapeUpload(upload);
       const place = { uploadDetails, uploadUrl: signed.url, uploadHeaders: signed.headers };
       return { status: 201, body: { ...shapeList(list, uploadDetails), ...place } };
@@ -66,7 +66,7 @@ export function contactListOperations(deps: ContactListDeps) {
     },
 
     deleteContactList: async ({ path }, context) => {
-      await deleteList(deps, context.workspaceId, fromId(path.id), context.key.permissions, actorOf(context));
+      await deleteList(deps, context.workspaceId, fromId(path.id), context.key.permissions, auditOf(context));
       return { status: 200, body: { id: path.id, deleted: true } };
     },
 
@@ -93,7 +93,7 @@ export function contactListOperations(deps: ContactListDeps) {
 
     createContactListUpload: async ({ path, body }, context) => {
       const wanted = { listId: fromId(path.id), ...body };
-      const { upload, signed } = await createUpload(deps, context.workspaceId, wanted, actorOf(context));
+      const { upload, signed } = await createUpload(deps, context.workspaceId, wanted, auditOf(context));
       const { id, status, fileName, storageKey, createdAt } = shapeUpload(upload);
       const place = { uploadUrl: signed.url, uploadHeaders: signed.headers };
       return { status: 201, body: { id, status, fileName, storageKey, createdAt, ...place } };
@@ -119,7 +119,7 @@ export function contactListOperations(deps: ContactListDeps) {
 
     confirmContactListUpload: async ({ path }, context) => {
       const { workspaceId, signal } = context;
-      const { list, upload } = await confirmUpload(deps, workspaceId, uploadIds(path), actorOf(context), signal);
+      const { list, upload } = await confirmUpload(deps, workspaceId, uploadIds(path), auditOf(context), signal);
       return { status: 200, body: shapeList(list, await present(upload)) };
     },
   } satisfies Partial<Handlers>;

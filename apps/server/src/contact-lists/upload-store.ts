@@ -19,7 +19,7 @@ export async function insertUpload(
     urlExpiresAt: Date;
     now: Date;
   },
-  actor: AuditEntry | undefined,
+  auditEntry: AuditEntry | undefined,
 ): Promise<UploadRow> {
   const row: Insertable<Schema['contact_list_uploads']> = {
     workspace_id: tx.workspaceId,
@@ -34,7 +34,7 @@ export async function insertUpload(
     updated_at: upload.now,
   };
   const added = await tx.db.insertInto('contact_list_uploads').values(row).returningAll().executeTakeFirstOrThrow();
-  await recordUpload(tx, added, 'upload.pending', upload.now, actor);
+  await recordUpload(tx, added, 'upload.pending', upload.now, auditEntry);
   return added;
 }
 
@@ -60,7 +60,7 @@ export async function moveUpload(
   to: UploadStatus,
   change: Change,
   now: Date,
-  { actor, only }: { actor?: AuditEntry; only?: UploadStatus } = {},
+  { auditEntry, only }: { auditEntry?: AuditEntry; only?: UploadStatus } = {},
 ): Promise<UploadRow | undefined> {
   const moved = await tx.db
     .updateTable('contact_list_uploads')
@@ -70,7 +70,7 @@ export async function moveUpload(
     .where(sql<boolean>`status in ${from(uploadTransitions, to, ...(only ? [only] : []))}`)
     .returningAll()
     .executeTakeFirst();
-  if (moved) await recordUpload(tx, moved, `upload.${to}`, now, actor);
+  if (moved) await recordUpload(tx, moved, `upload.${to}`, now, auditEntry);
   return moved;
 }
 
@@ -93,8 +93,14 @@ export async function noteProgress(
   return row !== undefined;
 }
 
-async function recordUpload(tx: WorkspaceTx, row: UploadRow, type: string, now: Date, actor: AuditEntry | undefined) {
-  await record(tx, { resourceId: row.id, revision: row.revision, type, data: shapeUpload(row), now, actor });
+async function recordUpload(
+  tx: WorkspaceTx,
+  row: UploadRow,
+  type: string,
+  now: Date,
+  auditEntry: AuditEntry | undefined,
+) {
+  await record(tx, { resourceId: row.id, revision: row.revision, type, data: shapeUpload(row), now, auditEntry });
 }
 
 /** Where an upload belongs, by the key of its file. */

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { toId } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound } from '../service-error.ts';
 import { addOptOuts, type DoNotCallRow, listDoNotCall, removeOptOut } from './store.ts';
@@ -19,13 +19,12 @@ export function doNotCallOperations({ database, clock }: { database: Database; c
 
     addDoNotCall: async ({ body }, context) => {
       const numbers = [...new Set(body.phoneNumbers.map(digitsOf))];
-      const actor = actorOf(context);
       const added = await database.inWorkspace(context.workspaceId, async (tx) => {
         const now = clock.now();
         const fresh = await addOptOuts(tx, numbers, body.reason, now);
         await audit(
           tx,
-          fresh.map((number) => actor('do_not_call.added', 'do_not_call', `+${number}`)),
+          fresh.map((number) => auditOf(context)('do_not_call.added', 'do_not_call', `+${number}`)),
           now,
         );
         return fresh.length;
@@ -36,7 +35,7 @@ export function doNotCallOperations({ database, clock }: { database: Database; c
     removeDoNotCall: async ({ path: { phoneNumber } }, context) => {
       await database.inWorkspace(context.workspaceId, async (tx) => {
         if (!(await removeOptOut(tx, digitsOf(phoneNumber)))) throw notFound();
-        await audit(tx, actorOf(context)('do_not_call.removed', 'do_not_call', phoneNumber), clock.now());
+        await audit(tx, auditOf(context)('do_not_call.removed', 'do_not_call', phoneNumber), clock.now());
       });
       return { status: 200, body: { id: phoneNumber, deleted: true } };
     },

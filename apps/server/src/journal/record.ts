@@ -25,7 +25,7 @@ export interface JournalEvent {
   data: object;
   now: Date;
   /** Set where a key made the change. */
-  actor?: AuditEntry | undefined;
+  auditEntry?: AuditEntry | undefined;
 }
 
 /**
@@ -34,11 +34,11 @@ export interface JournalEvent {
  */
 export async function record(tx: WorkspaceTx, event: JournalEvent): Promise<void> {
   await recordAll(tx, [{ ...event, workspaceId: tx.workspaceId }]);
-  if (event.actor) await audit(tx, event.actor, event.now);
+  if (event.auditEntry) await audit(tx, event.auditEntry, event.now);
 }
 
-/** An event of whatever workspace; its actor is left to the caller. */
-export type WorkspaceEvent = Omit<JournalEvent, 'actor'> & { workspaceId: string };
+/** An event of whatever workspace; its audit entry is left to the caller. */
+export type WorkspaceEvent = Omit<JournalEvent, 'auditEntry'> & { workspaceId: string };
 
 /** Writes the events of many changes at once. */
 export async function recordAll(tx: Tx, events: readonly WorkspaceEvent[]): Promise<void> {

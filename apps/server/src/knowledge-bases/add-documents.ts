@@ -1,6 +1,6 @@
 import type { FilePart } from '../http/handler.ts';
 import { newUuid, toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { ObjectTooLarge } from '../objects/object-store.ts';
 import { notFound, ServiceError } from '../service-error.ts';
@@ -31,7 +31,7 @@ export async function addDocuments(
   workspaceId: string,
   knowledgeBaseId: string,
   files: AsyncIterable<FilePart>,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<DocumentRow[]> {
   const { database, log } = deps;
   const base = await database.inSnapshot(workspaceId, (tx) => findKnowledgeBase(tx, knowledgeBaseId));
@@ -42,7 +42,7 @@ export async function addDocuments(
   try {
     for await (const file of files) await store(deps, workspaceId, file, stored);
     if (stored.length === 0) throw refusal('must hold at least one file');
-    return await commit(deps, workspaceId, knowledgeBaseId, stored, actorOf);
+    return await commit(deps, workspaceId, knowledgeBaseId, stored, auditOf);
   } catch (error) {
     const ids = stored.map((file) => file.id);
     await database
@@ -83,7 +83,7 @@ async function commit(
   workspaceId: string,
   knowledgeBaseId: string,
   stored: StoredFile[],
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<DocumentRow[]> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const now = clock.now();
@@ -103,7 +103,7 @@ async function commit(
       }));
       const documents = await tx.db.insertInto('knowledge_base_documents').values(rows).returningAll().execute();
       for (const documentId of ids) await jobs.enqueue(tx, readQueue, { workspaceId, documentId });
-      const entries = ids.map((id) => actorOf('document.added', 'document', toId('doc', id)));
+      const entries = ids.map((id) => auditOf('document.added', 'document', toId('doc', id)));
       await audit(tx, entries, now);
       return documents;
     });

@@ -1,6 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { newUuid, toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { recordStatus } from './change-documents.ts';
 import type { KnowledgeBaseDeps } from './deps.ts';
@@ -13,7 +13,7 @@ export async function createKnowledgeBase(
   { database, clock }: Pick<KnowledgeBaseDeps, 'database' | 'clock'>,
   workspaceId: string,
   { name, description }: Body,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<KnowledgeBase> {
   const id = newUuid();
   return database.inWorkspace(workspaceId, async (tx) => {
@@ -32,7 +32,7 @@ export async function createKnowledgeBase(
       .executeTakeFirstOrThrow();
     const made: KnowledgeBaseRow = { ...row, status: 'empty', document_count: 0 };
     await recordStatus(tx, made, now);
-    await audit(tx, actorOf('knowledge_base.created', 'knowledge_base', toId('kb', id)), now);
+    await audit(tx, auditOf('knowledge_base.created', 'knowledge_base', toId('kb', id)), now);
     return shapeKnowledgeBase(made, []);
   });
 }

@@ -14,14 +14,14 @@ export async function deleteDocument(
   { database, clock }: Deps,
   workspaceId: string,
   { knowledgeBaseId, documentId }: { knowledgeBaseId: string; documentId: string },
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
     const now = clock.now();
     const deleted = await changeDocuments(tx, knowledgeBaseId, now, () => deleteRows(tx, knowledgeBaseId, documentId));
     if (!deleted?.length) throw notFound();
     await eraseLater(tx, deleted);
-    await audit(tx, actor, now);
+    await audit(tx, auditEntry, now);
   });
 }
 
@@ -30,13 +30,13 @@ export async function deleteKnowledgeBase(
   { database, clock }: Deps,
   workspaceId: string,
   id: string,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
     if (!(await lockKnowledgeBase(tx, id))) throw notFound();
     await eraseLater(tx, await deleteRows(tx, id));
     await tx.db.deleteFrom('knowledge_bases').where('workspace_id', '=', workspaceId).where('id', '=', id).execute();
-    await audit(tx, actor, clock.now());
+    await audit(tx, auditEntry, clock.now());
   });
 }
 

@@ -2,7 +2,7 @@ import { pageAnswer, pageOf } from '../database/page.ts';
 import { together } from '../database/together.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId, toId } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import { notFound } from '../service-error.ts';
 import { addDocuments } from './add-documents.ts';
 import { createKnowledgeBase } from './create-knowledge-base.ts';
@@ -42,7 +42,7 @@ export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
     },
 
     createKnowledgeBase: async ({ body }, context) => {
-      const made = await createKnowledgeBase(deps, context.workspaceId, body, actorOf(context));
+      const made = await createKnowledgeBase(deps, context.workspaceId, body, auditOf(context));
       return { status: 201, body: wrapped(made) };
     },
 
@@ -56,20 +56,20 @@ export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
     },
 
     updateKnowledgeBase: async ({ path, body }, context) => {
-      const actor = actorOf(context)('knowledge_base.updated', 'knowledge_base', path.kbId);
-      const changed = await updateKnowledgeBase(deps, context.workspaceId, fromId(path.kbId), body, actor);
+      const auditEntry = auditOf(context)('knowledge_base.updated', 'knowledge_base', path.kbId);
+      const changed = await updateKnowledgeBase(deps, context.workspaceId, fromId(path.kbId), body, auditEntry);
       return { status: 200, body: wrapped(changed) };
     },
 
     deleteKnowledgeBase: async ({ path }, context) => {
-      const actor = actorOf(context)('knowledge_base.deleted', 'knowledge_base', path.kbId);
-      await deleteKnowledgeBase(deps, context.workspaceId, fromId(path.kbId), actor);
+      const auditEntry = auditOf(context)('knowledge_base.deleted', 'knowledge_base', path.kbId);
+      await deleteKnowledgeBase(deps, context.workspaceId, fromId(path.kbId), auditEntry);
       return { status: 200, body: wrapped({ id: path.kbId, deleted: true as const }) };
     },
 
     addKnowledgeBaseDocuments: async ({ path, body }, context) => {
       const id = fromId(path.kbId);
-      const documents = await addDocuments(deps, context.workspaceId, id, body, actorOf(context));
+      const documents = await addDocuments(deps, context.workspaceId, id, body, auditOf(context));
       return { status: 201, body: wrapped({ documents: documents.map(shapeDocument) }) };
     },
 
@@ -81,8 +81,8 @@ export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
     },
 
     deleteKnowledgeBaseDocument: async ({ path }, context) => {
-      const actor = actorOf(context)('document.deleted', 'document', path.docId);
-      await deleteDocument(deps, context.workspaceId, idsOf(path), actor);
+      const auditEntry = auditOf(context)('document.deleted', 'document', path.docId);
+      await deleteDocument(deps, context.workspaceId, idsOf(path), auditEntry);
       return { status: 200, body: wrapped({ id: path.docId, deleted: true as const }) };
     },
 

@@ -14,7 +14,7 @@ export async function updateKnowledgeBase(
   workspaceId: string,
   id: string,
   { name, description }: Body,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<KnowledgeBase> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const now = clock.now();
@@ -25,7 +25,7 @@ export async function updateKnowledgeBase(
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', id)
       .execute();
-    await audit(tx, actor, now);
+    await audit(tx, auditEntry, now);
     return shapeKnowledgeBase((await findKnowledgeBase(tx, id))!, await documentsOf(tx, id));
   });
 }

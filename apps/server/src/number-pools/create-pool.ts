@@ -1,6 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { newUuid, toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import type { NumberPoolDeps } from './deps.ts';
 import { addMembers, holdNumbers } from './members.ts';
@@ -17,7 +17,7 @@ export async function createPool(
   { database, clock }: NumberPoolDeps,
   workspaceId: string,
   body: Body,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<NumberPool> {
   const id = newUuid();
   const members = { ids: body.phoneNumberIds ?? [], path: '/body/phoneNumberIds' };
@@ -38,7 +38,7 @@ export async function createPool(
       .execute();
     await holdNumbers(tx, members);
     await addMembers(tx, id, members);
-    await audit(tx, actorOf('number_pool.created', 'number_pool', toId('pool', id)), now);
+    await audit(tx, auditOf('number_pool.created', 'number_pool', toId('pool', id)), now);
     return shapePool((await findPool(tx, id))!);
   });
 }

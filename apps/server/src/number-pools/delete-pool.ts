@@ -13,7 +13,7 @@ export async function deletePool(
   { database, clock }: NumberPoolDeps,
   workspaceId: string,
   id: string,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
     if (!(await lockPools(tx, [id])).has(id)) throw notFound();
@@ -34,6 +34,6 @@ export async function deletePool(
     }
     await removeMembers(tx, id, { butFor: [] });
     await tx.db.deleteFrom('number_pools').where('workspace_id', '=', workspaceId).where('id', '=', id).execute();
-    await audit(tx, actor, clock.now());
+    await audit(tx, auditEntry, clock.now());
   });
 }

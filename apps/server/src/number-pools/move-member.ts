@@ -21,7 +21,7 @@ export async function moveMember(
   workspaceId: string,
   poolId: string,
   body: Body,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<PhoneNumberRow> {
   const numberId = fromId(body.phoneNumberId);
   const target = body.targetPoolId === null ? null : fromId(body.targetPoolId);
@@ -37,7 +37,7 @@ export async function moveMember(
       returning phone_number_id`.execute(tx.db);
     if (rows.length === 0) throw new ServiceError('not_a_member', 'This number is not a member of the pool.');
     if (target !== null) await joined(tx, target, clock.now());
-    await audit(tx, actor, clock.now());
+    await audit(tx, auditEntry, clock.now());
     return number;
   });
 }

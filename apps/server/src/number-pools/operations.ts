@@ -1,7 +1,7 @@
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import { presentNumber } from '../phone-numbers/present-number.ts';
 import { notFound } from '../service-error.ts';
 import { createPool } from './create-pool.ts';
@@ -27,7 +27,7 @@ export function numberPoolOperations(deps: NumberPoolDeps) {
     },
 
     createNumberPool: async ({ body }, context) => {
-      const pool = await createPool(deps, context.workspaceId, body, actorOf(context));
+      const pool = await createPool(deps, context.workspaceId, body, auditOf(context));
       return { status: 201, body: wrapped(pool) };
     },
 
@@ -38,14 +38,14 @@ export function numberPoolOperations(deps: NumberPoolDeps) {
     },
 
     updateNumberPool: async ({ path, body }, context) => {
-      const actor = actorOf(context)('number_pool.updated', 'number_pool', path.id);
-      const pool = await updatePool(deps, context.workspaceId, fromId(path.id), body, actor);
+      const auditEntry = auditOf(context)('number_pool.updated', 'number_pool', path.id);
+      const pool = await updatePool(deps, context.workspaceId, fromId(path.id), body, auditEntry);
       return { status: 200, body: wrapped(pool) };
     },
 
     deleteNumberPool: async ({ path }, context) => {
-      const actor = actorOf(context)('number_pool.deleted', 'number_pool', path.id);
-      await deletePool(deps, context.workspaceId, fromId(path.id), actor);
+      const auditEntry = auditOf(context)('number_pool.deleted', 'number_pool', path.id);
+      await deletePool(deps, context.workspaceId, fromId(path.id), auditEntry);
       return { status: 200, body: wrapped({ id: path.id, deleted: true as const }) };
     },
 
@@ -60,8 +60,8 @@ export function numberPoolOperations(deps: NumberPoolDeps) {
     },
 
     moveNumberPoolMember: async ({ path, body }, context) => {
-      const actor = actorOf(context)('phone_number.moved', 'phone_number', body.phoneNumberId);
-      const number = await moveMember(deps, context.workspaceId, fromId(path.id), body, actor);
+      const auditEntry = auditOf(context)('phone_number.moved', 'phone_number', body.phoneNumberId);
+      const number = await moveMember(deps, context.workspaceId, fromId(path.id), body, auditEntry);
       return { status: 200, body: wrapped(presentNumber(number)) };
     },
 

@@ -21,7 +21,7 @@ export async function updatePool(
   workspaceId: string,
   id: string,
   body: Body,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<NumberPool> {
   refuse(contradictions(body));
   const all = body.phoneNumberIds && { ids: body.phoneNumberIds, path: '/body/phoneNumberIds' };
@@ -40,7 +40,7 @@ export async function updatePool(
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', id)
       .execute();
-    await audit(tx, actor, now);
+    await audit(tx, auditEntry, now);
     return shapePool((await findPool(tx, id))!);
   });
 }

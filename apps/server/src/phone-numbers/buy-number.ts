@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inProgress } from '../database/idempotency-keys.ts';
 import { newUuid, toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow, Provider } from './phone-number.ts';
@@ -25,7 +25,7 @@ export interface NumberOrder {
   phoneNumber: string;
   provider: Provider;
   idempotencyKey: string | undefined;
-  actorOf: ActorOf;
+  auditOf: AuditOf;
 }
 
 /**
@@ -82,11 +82,11 @@ async function carryOut(deps: PhoneNumberDeps, order: NumberOrder, row: PhoneNum
     void settling
       .then((later) => settle(deps, row, later))
       .catch((error) => deps.log.error({ err: error, phoneNumberId: row.id }, 'a late purchase was not settled'));
-    const entry = order.actorOf('phone_number.bought', 'phone_number', toId('pn', row.id));
+    const entry = order.auditOf('phone_number.bought', 'phone_number', toId('pn', row.id));
     await deps.database.inWorkspace(row.workspace_id, (tx) => audit(tx, entry, deps.clock.now()));
     return row;
   }
-  if (result.state === 'bought') return settleBought(deps, row, result.number, order.actorOf);
+  if (result.state === 'bought') return settleBought(deps, row, result.number, order.auditOf);
   await deps.database.inWorkspace(row.workspace_id, (tx) => undoReservation(tx, row));
   throw purchaseFailure(result.error, row.provider, row.phone_number);
 }

@@ -2,7 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { fromId, newUuid, toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { ServiceError } from '../service-error.ts';
 import { checkWithin } from '../trunks/check-trunk.ts';
 import { trunkNamed } from '../trunks/short-form.ts';
@@ -30,7 +30,7 @@ export async function importNumbers(
   deps: PhoneNumberDeps,
   workspaceId: string,
   body: Body,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<{ imported: PhoneNumberRow[]; rejected: Rejected[] }> {
   if (Number(body.trunkId !== undefined) + Number(body.sipConfig !== undefined) !== 1) {
     refuse([{ path: '/body/trunkId', message: 'must be given, or sipConfig in its place' }]);
@@ -40,7 +40,7 @@ export async function importNumbers(
   const { good, sorted } = sort(body.phoneNumbers);
   const { ids, trunk } = await deps.database.inWorkspace(workspaceId, async (tx) => {
     const trunk = await trunkWanted(deps, tx, body);
-    return { trunk, ids: await insert(deps, tx, good, { ...shared, trunk_id: trunk.id }, actorOf) };
+    return { trunk, ids: await insert(deps, tx, good, { ...shared, trunk_id: trunk.id }, auditOf) };
   });
   if (trunk.checked_at === null) await checkWithin(deps, [trunk]);
   const now = await deps.database.inWorkspace(workspaceId, (tx) => readNumbers(tx, ids));
@@ -124,7 +124,7 @@ async function insert(
   tx: WorkspaceTx,
   phoneNumbers: string[],
   shared: Shared,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<string[]> {
   if (phoneNumbers.length === 0) return [];
   const now = deps.clock.now();
@@ -149,7 +149,7 @@ async function insert(
     .execute();
   const ids = inserted.map((row) => row.id);
   for (const row of await readNumbers(tx, ids)) {
-    await recordNumber(tx, row, now, actorOf('phone_number.imported', 'phone_number', toId('pn', row.id)));
+    await recordNumber(tx, row, now, auditOf('phone_number.imported', 'phone_number', toId('pn', row.id)));
   }
   return ids;
 }

@@ -1,7 +1,7 @@
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId, toId } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import { notFound } from '../service-error.ts';
 import { buyNumber } from './buy-number.ts';
 import type { PhoneNumberDeps } from './deps.ts';
@@ -34,14 +34,14 @@ export function phoneNumberOperations(deps: PhoneNumberDeps) {
         phoneNumber: body.phoneNumber,
         provider: body.provider,
         idempotencyKey: headers['Idempotency-Key'],
-        actorOf: actorOf(context),
+        auditOf: auditOf(context),
       });
       const answer = { status: 201 as const, body: presentNumber(row) };
       return replayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
     },
 
     importPhoneNumbers: async ({ body }, context) => {
-      const { imported, rejected } = await importNumbers(deps, context.workspaceId, body, actorOf(context));
+      const { imported, rejected } = await importNumbers(deps, context.workspaceId, body, auditOf(context));
       return { status: 201, body: { imported: imported.map(presentNumber), rejected } };
     },
 
@@ -52,13 +52,13 @@ export function phoneNumberOperations(deps: PhoneNumberDeps) {
     },
 
     updatePhoneNumber: async ({ path, body }, context) => {
-      const row = await updateNumber(deps, context.workspaceId, fromId(path.id), body, actorOf(context));
+      const row = await updateNumber(deps, context.workspaceId, fromId(path.id), body, auditOf(context));
       return { status: 200, body: presentNumber(row) };
     },
 
     releasePhoneNumber: async ({ path }, context) => {
       const id = fromId(path.id);
-      await releaseNumber(deps, context.workspaceId, id, actorOf(context));
+      await releaseNumber(deps, context.workspaceId, id, auditOf(context));
       return { status: 200, body: { id: toId('pn', id), deleted: true } };
     },
   } satisfies Partial<Handlers>;

@@ -14,8 +14,13 @@ const eventOf = (row: PhoneNumberRow, now: Date) => ({
 });
 
 /** Writes the event of a number's change: the number as it is now, under its revision. */
-export async function recordNumber(tx: WorkspaceTx, row: PhoneNumberRow, now: Date, actor?: AuditEntry): Promise<void> {
-  await record(tx, { ...eventOf(row, now), actor });
+export async function recordNumber(
+  tx: WorkspaceTx,
+  row: PhoneNumberRow,
+  now: Date,
+  auditEntry?: AuditEntry,
+): Promise<void> {
+  await record(tx, { ...eventOf(row, now), auditEntry });
 }
 
 /** Writes the events of a trunk's numbers, which came to call with it, or no longer do. */

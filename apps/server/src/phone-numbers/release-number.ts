@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { isUniqueViolation } from '../database/errors.ts';
 import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
@@ -21,9 +21,9 @@ export async function releaseNumber(
   deps: PhoneNumberDeps,
   workspaceId: string,
   id: string,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<void> {
-  const row = await deps.database.inWorkspace(workspaceId, (tx) => beginRelease(deps, tx, id, actorOf));
+  const row = await deps.database.inWorkspace(workspaceId, (tx) => beginRelease(deps, tx, id, auditOf));
   if (row.status === 'released') return;
   try {
     await giveBack(deps, row);
@@ -36,7 +36,7 @@ export async function releaseNumber(
       });
     throw error instanceof ServiceError ? error : providerError(error, row.provider);
   }
-  await deps.database.inWorkspace(workspaceId, (tx) => endRelease(deps, tx, id, actorOf));
+  await deps.database.inWorkspace(workspaceId, (tx) => endRelease(deps, tx, id, auditOf));
 }
 
 /** Goes on with a release whose server has died over it. Throws what the provider throws; it stays due then. */
@@ -61,7 +61,7 @@ async function beginRelease(
   deps: PhoneNumberDeps,
   tx: WorkspaceTx,
   id: string,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<PhoneNumberRow> {
   const now = deps.clock.now();
   await holdPool(tx, id);
@@ -90,7 +90,7 @@ async function beginRelease(
     .executeTakeFirst();
   if (!marked) throw new ServiceError('number_in_use', await reasonOf(tx, id));
   const row = (await readNumber(tx, id))!;
-  if (!held) return release(deps, tx, row, actorOf);
+  if (!held) return release(deps, tx, row, auditOf);
   return row.status === 'active' ? moveNumber(tx, row, 'suspended', {}) : row;
 }
 
@@ -123,10 +123,10 @@ async function callOffRelease(tx: WorkspaceTx, id: string): Promise<void> {
   else await changeNumber(tx, id, before);
 }
 
-async function endRelease(deps: PhoneNumberDeps, tx: WorkspaceTx, id: string, actorOf: ActorOf): Promise<void> {
+async function endRelease(deps: PhoneNumberDeps, tx: WorkspaceTx, id: string, auditOf: AuditOf): Promise<void> {
   const current = await lockNumber(tx, id);
   if (!current || current.status === 'released') throw notFound();
-  await release(deps, tx, current, actorOf);
+  await release(deps, tx, current, auditOf);
 }
 
 /** The number's last event. It is out of reach from now on, and the workspace may get it anew. */
@@ -134,7 +134,7 @@ async function release(
   deps: PhoneNumberDeps,
   tx: WorkspaceTx,
   row: PhoneNumberRow,
-  actorOf?: ActorOf,
+  auditOf?: AuditOf,
 ): Promise<PhoneNumberRow> {
   const now = deps.clock.now();
   const released = await moveNumber(tx, row, 'released', {
@@ -145,7 +145,7 @@ async function release(
     updated_at: now,
   });
   await deps.onReleased(tx, row.id);
-  const actor = actorOf?.('phone_number.released', 'phone_number', toId('pn', row.id));
-  await recordNumber(tx, released, now, actor);
+  const auditEntry = auditOf?.('phone_number.released', 'phone_number', toId('pn', row.id));
+  await recordNumber(tx, released, now, auditEntry);
   return released;
 }

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import type { ProviderNumber } from '../telephony/gateway.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
@@ -20,7 +20,7 @@ export async function settleBought(
   deps: PhoneNumberDeps,
   row: PhoneNumberRow,
   bought: ProviderNumber,
-  actorOf?: ActorOf,
+  auditOf?: AuditOf,
 ): Promise<PhoneNumberRow> {
   const settled = await deps.database.inWorkspace(row.workspace_id, async (tx) => {
     const now = deps.clock.now();
@@ -32,7 +32,7 @@ export async function settleBought(
       revision: current.revision + 1,
       updated_at: now,
     });
-    await recordNumber(tx, active, now, actorOf?.('phone_number.bought', 'phone_number', toId('pn', row.id)));
+    await recordNumber(tx, active, now, auditOf?.('phone_number.bought', 'phone_number', toId('pn', row.id)));
     return active;
   });
   // Without a row, or with a released one, nobody wants the number any more.

@@ -2,7 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import type { Updateable } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { notFound } from '../service-error.ts';
 import { checkWithin } from '../trunks/check-trunk.ts';
 import { refuse } from '../trunks/trunk-faults.ts';
@@ -26,7 +26,7 @@ export async function updateNumber(
   workspaceId: string,
   id: string,
   body: Body,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<PhoneNumberRow> {
   refuse(inboundUrlFaults(deps.guard, body.inboundWebhookUrl));
   const inbound = await boundAgent(deps.agents, workspaceId, body.inboundAgentId, '/body/inboundAgentId');
@@ -45,7 +45,7 @@ export async function updateNumber(
     // The change of its trunk may have been told of it already.
     const { revision } = (await readNumber(tx, id))!;
     const after = await changeNumber(tx, id, { ...changes, revision: revision + 1, updated_at: now });
-    await recordNumber(tx, after, now, actorOf('phone_number.updated', 'phone_number', toId('pn', id)));
+    await recordNumber(tx, after, now, auditOf('phone_number.updated', 'phone_number', toId('pn', id)));
     return { row: after, trunk };
   });
   if (!trunk || trunk.checked_at !== null) return row;

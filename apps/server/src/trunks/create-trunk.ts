@@ -1,7 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../database/database.ts';
 import { newUuid, toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { ServiceError } from '../service-error.ts';
 import { CHECK_TAKEN_UP_MS, checkWithin } from './check-trunk.ts';
 import type { TrunkDeps } from './deps.ts';
@@ -17,7 +17,7 @@ export async function createTrunk(
   deps: TrunkDeps,
   workspaceId: string,
   body: Body,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<CountedTrunk> {
   const id = newUuid();
   const columns = trunkColumns(body, { workspace_id: workspaceId, id }, deps.secrets);
@@ -33,7 +33,7 @@ export async function createTrunk(
     const made = await insertTrunk(tx, { ...columns, id, termination_url, transport, ...times });
     if (!made)
       throw await trunkTaken(tx, { terminationUrl: termination_url, transport, username: body.username ?? null });
-    await recordTrunk(tx, id, now, actorOf('trunk.created', 'trunk', toId('trk', id)));
+    await recordTrunk(tx, id, now, auditOf('trunk.created', 'trunk', toId('trk', id)));
     return made;
   });
   await checkWithin(deps, [row]);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import type { TrunkDeps } from './deps.ts';
@@ -11,7 +11,7 @@ export async function deleteTrunk(
   { database, clock }: TrunkDeps,
   workspaceId: string,
   id: string,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
     if (!(await lockTrunk(tx, id))) throw notFound();
@@ -30,7 +30,7 @@ export async function deleteTrunk(
     await sql`
       update phone_numbers set trunk_id = null where workspace_id = ${workspaceId} and trunk_id = ${id}`.execute(tx.db);
     await tx.db.deleteFrom('trunks').where('workspace_id', '=', workspaceId).where('id', '=', id).execute();
-    await audit(tx, actorOf('trunk.deleted', 'trunk', toId('trk', id)), clock.now());
+    await audit(tx, auditOf('trunk.deleted', 'trunk', toId('trk', id)), clock.now());
   });
 }
 

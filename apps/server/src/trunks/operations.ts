@@ -1,7 +1,7 @@
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import { notFound } from '../service-error.ts';
 import { createTrunk } from './create-trunk.ts';
 import { deleteTrunk } from './delete-trunk.ts';
@@ -25,7 +25,7 @@ export function trunkOperations(deps: TrunkDeps) {
 
     createTrunk: async ({ body }, context) => ({
       status: 201,
-      body: shaped(await createTrunk(deps, context.workspaceId, body, actorOf(context))),
+      body: shaped(await createTrunk(deps, context.workspaceId, body, auditOf(context))),
     }),
 
     getTrunk: async ({ path }, { workspaceId }) => {
@@ -36,11 +36,11 @@ export function trunkOperations(deps: TrunkDeps) {
 
     updateTrunk: async ({ path, body }, context) => ({
       status: 200,
-      body: shaped(await updateTrunk(deps, context.workspaceId, fromId(path.id), body, actorOf(context))),
+      body: shaped(await updateTrunk(deps, context.workspaceId, fromId(path.id), body, auditOf(context))),
     }),
 
     deleteTrunk: async ({ path }, context) => {
-      await deleteTrunk(deps, context.workspaceId, fromId(path.id), actorOf(context));
+      await deleteTrunk(deps, context.workspaceId, fromId(path.id), auditOf(context));
       return { status: 200, body: { id: path.id, deleted: true } };
     },
 
@@ -51,12 +51,12 @@ export function trunkOperations(deps: TrunkDeps) {
 
     pauseTrunk: async ({ path }, context) => ({
       status: 200,
-      body: shaped(await pauseTrunk(deps, context.workspaceId, fromId(path.id), actorOf(context))),
+      body: shaped(await pauseTrunk(deps, context.workspaceId, fromId(path.id), auditOf(context))),
     }),
 
     resumeTrunk: async ({ path }, context) => ({
       status: 200,
-      body: shaped(await resumeTrunk(deps, context.workspaceId, fromId(path.id), actorOf(context))),
+      body: shaped(await resumeTrunk(deps, context.workspaceId, fromId(path.id), auditOf(context))),
     }),
   } satisfies Partial<Handlers>;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { notFound } from '../service-error.ts';
 import { checkWithin } from './check-trunk.ts';
 import type { TrunkDeps } from './deps.ts';
@@ -43,7 +43,7 @@ export async function pauseTrunk(
   deps: TrunkDeps,
   workspaceId: string,
   id: string,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<CountedTrunk> {
   return deps.database.inWorkspace(workspaceId, async (tx) => {
     const now = deps.clock.now();
@@ -51,7 +51,7 @@ export async function pauseTrunk(
     if (!row) throw notFound();
     await pauseLocked(tx, row, { reason: 'requested' }, now);
     if (row.status === 'active') await deps.onTurned(tx, id, now);
-    return recordTrunk(tx, id, now, actorOf('trunk.paused', 'trunk', toId('trk', id)));
+    return recordTrunk(tx, id, now, auditOf('trunk.paused', 'trunk', toId('trk', id)));
   });
 }
 
@@ -60,7 +60,7 @@ export async function resumeTrunk(
   deps: TrunkDeps,
   workspaceId: string,
   id: string,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<CountedTrunk> {
   const row = await deps.database.inWorkspace(workspaceId, async (tx) => {
     const now = deps.clock.now();
@@ -72,7 +72,7 @@ export async function resumeTrunk(
     const unchecked = { reason: 'unchecked', message: null, status_since: now, due_at: now };
     const revised = { revision: before.revision + 1, updated_at: now };
     const after = await changeTrunk(tx, id, { ...revised, ...(paused && unchecked) });
-    await recordTrunk(tx, id, now, actorOf('trunk.resumed', 'trunk', toId('trk', id)));
+    await recordTrunk(tx, id, now, auditOf('trunk.resumed', 'trunk', toId('trk', id)));
     return after;
   });
   if (row.status === 'paused') await checkWithin(deps, [row]);

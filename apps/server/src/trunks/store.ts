@@ -99,10 +99,15 @@ export function moveTrunk(
 }
 
 /** Writes the event of a trunk's change: the trunk as it is now, under its revision. */
-export async function recordTrunk(tx: WorkspaceTx, id: string, now: Date, actor?: AuditEntry): Promise<CountedTrunk> {
+export async function recordTrunk(
+  tx: WorkspaceTx,
+  id: string,
+  now: Date,
+  auditEntry?: AuditEntry,
+): Promise<CountedTrunk> {
   const row = (await findTrunk(tx, id))!;
   const { revision } = row;
-  await record(tx, { resourceId: id, revision, type: 'trunk.updated', data: shapeTrunk(row, now), now, actor });
+  await record(tx, { resourceId: id, revision, type: 'trunk.updated', data: shapeTrunk(row, now), now, auditEntry });
   return row;
 }
 

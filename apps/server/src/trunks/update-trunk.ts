@@ -2,7 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../database/database.ts';
 import { isUniqueViolation } from '../database/errors.ts';
 import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { notFound } from '../service-error.ts';
 import { CHECK_TAKEN_UP_MS, checkWithin } from './check-trunk.ts';
 import { trunkTaken } from './create-trunk.ts';
@@ -24,7 +24,7 @@ export async function updateTrunk(
   workspaceId: string,
   id: string,
   body: Body,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<CountedTrunk> {
   const row = await deps.database
     .inWorkspace(workspaceId, async (tx) => {
@@ -38,7 +38,7 @@ export async function updateTrunk(
       ]);
       if (Object.keys(changes).length === 0) return before;
       const after = await writeTrunk(tx, before, changes, now);
-      await recordTrunk(tx, id, now, actorOf('trunk.updated', 'trunk', toId('trk', id)));
+      await recordTrunk(tx, id, now, auditOf('trunk.updated', 'trunk', toId('trk', id)));
       if (after.status !== before.status) await deps.onTurned(tx, id, now);
       return after;
     })

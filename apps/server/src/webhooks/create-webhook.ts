@@ -1,6 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { newUuid, toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { ServiceError } from '../service-error.ts';
 import { checkUrl } from './check-url.ts';
@@ -19,7 +19,7 @@ export async function createWebhook(
   { database, clock, secrets, guard }: WebhookDeps,
   workspaceId: string,
   body: components['schemas']['CreateWebhook'],
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<{ row: WebhookRow; secret: string }> {
   checkUrl(guard, body.url);
   const id = newUuid();
@@ -39,7 +39,7 @@ export async function createWebhook(
       created_at: now,
       updated_at: now,
     });
-    await audit(tx, actorOf('webhook.created', 'webhook', toId('whk', id)), now);
+    await audit(tx, auditOf('webhook.created', 'webhook', toId('whk', id)), now);
     return { row, secret };
   });
 }

@@ -1,5 +1,5 @@
 import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound } from '../service-error.ts';
 import type { WebhookDeps } from './deps.ts';
@@ -11,13 +11,13 @@ export async function deleteWebhook(
   { database, clock }: WebhookDeps,
   workspaceId: string,
   webhookId: string,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
     if (!(await lockWebhook(tx, webhookId))) throw notFound();
     const now = clock.now();
     await disableWebhook(tx, { workspaceId, webhookId }, { reason: 'requested' }, now);
     await changeWebhook(tx, webhookId, { deleted_at: now });
-    await audit(tx, actorOf('webhook.deleted', 'webhook', toId('whk', webhookId)), now);
+    await audit(tx, auditOf('webhook.deleted', 'webhook', toId('whk', webhookId)), now);
   });
 }

@@ -1,7 +1,7 @@
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import { notFound } from '../service-error.ts';
 import { createWebhook } from './create-webhook.ts';
 import { deleteWebhook } from './delete-webhook.ts';
@@ -25,7 +25,7 @@ export function webhookOperations(deps: WebhookDeps) {
     },
 
     createWebhook: async ({ body }, context) => {
-      const { row, secret } = await createWebhook(deps, context.workspaceId, body, actorOf(context));
+      const { row, secret } = await createWebhook(deps, context.workspaceId, body, auditOf(context));
       return { status: 201, body: { success: true, data: { ...presentWebhook(row), secret } } };
     },
 
@@ -36,22 +36,22 @@ export function webhookOperations(deps: WebhookDeps) {
     },
 
     updateWebhook: async ({ path, body }, context) => {
-      const row = await updateWebhook(deps, context.workspaceId, fromId(path.webhookId), body, actorOf(context));
+      const row = await updateWebhook(deps, context.workspaceId, fromId(path.webhookId), body, auditOf(context));
       return { status: 200, body: { success: true, data: presentWebhook(row) } };
     },
 
     deleteWebhook: async ({ path }, context) => {
-      await deleteWebhook(deps, context.workspaceId, fromId(path.webhookId), actorOf(context));
+      await deleteWebhook(deps, context.workspaceId, fromId(path.webhookId), auditOf(context));
       return { status: 200, body: { success: true, data: { id: path.webhookId, deleted: true } } };
     },
 
     rotateWebhookSecret: async ({ path }, context) => {
-      const { row, secret } = await rotateSecret(deps, context.workspaceId, fromId(path.webhookId), actorOf(context));
+      const { row, secret } = await rotateSecret(deps, context.workspaceId, fromId(path.webhookId), auditOf(context));
       return { status: 200, body: { success: true, data: { ...presentWebhook(row), secret } } };
     },
 
     testWebhook: async ({ path }, context) => {
-      const row = await testWebhook(deps, context.workspaceId, fromId(path.webhookId), actorOf(context));
+      const row = await testWebhook(deps, context.workspaceId, fromId(path.webhookId), auditOf(context));
       return { status: 200, body: { success: true, data: presentDelivery(row) } };
     },
 
@@ -68,7 +68,7 @@ export function webhookOperations(deps: WebhookDeps) {
 
     replayWebhookDelivery: async ({ path }, context) => {
       const ids = { webhookId: fromId(path.webhookId), deliveryId: fromId(path.deliveryId) };
-      const row = await replayDelivery(deps, context.workspaceId, ids, actorOf(context));
+      const row = await replayDelivery(deps, context.workspaceId, ids, auditOf(context));
       return { status: 202, body: { success: true, data: presentDelivery(row) } };
     },
   } satisfies Partial<Handlers>;

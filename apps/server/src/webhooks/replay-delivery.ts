@@ -1,5 +1,5 @@
 import { newUuid, toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound } from '../service-error.ts';
 import type { DeliveryRow } from './delivery.ts';
@@ -11,7 +11,7 @@ export async function replayDelivery(
   { database, clock }: WebhookDeps,
   workspaceId: string,
   { webhookId, deliveryId }: { webhookId: string; deliveryId: string },
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<DeliveryRow> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const webhook = await findWebhook(tx, webhookId);
@@ -19,7 +19,7 @@ export async function replayDelivery(
     if (!original) throw notFound();
     const now = clock.now();
     const id = newUuid();
-    await audit(tx, actorOf('webhook_delivery.replayed', 'webhook_delivery', toId('dlv', deliveryId)), now);
+    await audit(tx, auditOf('webhook_delivery.replayed', 'webhook_delivery', toId('dlv', deliveryId)), now);
     return insertDelivery(tx, {
       webhook_id: webhookId,
       id,

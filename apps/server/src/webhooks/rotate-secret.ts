@@ -1,5 +1,5 @@
 import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound } from '../service-error.ts';
 import type { WebhookDeps } from './deps.ts';
@@ -14,7 +14,7 @@ export async function rotateSecret(
   { database, clock, secrets }: WebhookDeps,
   workspaceId: string,
   webhookId: string,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<{ row: WebhookRow; secret: string }> {
   const secret = newSecret();
   return database.inWorkspace(workspaceId, async (tx) => {
@@ -27,7 +27,7 @@ export async function rotateSecret(
       previous_secret_until: new Date(now.getTime() + OVERLAP_MS),
       updated_at: now,
     });
-    await audit(tx, actorOf('webhook.secret_rotated', 'webhook', toId('whk', webhookId)), now);
+    await audit(tx, auditOf('webhook.secret_rotated', 'webhook', toId('whk', webhookId)), now);
     return { row, secret };
   });
 }

@@ -1,5 +1,5 @@
 import { newUuid, toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound } from '../service-error.ts';
 import type { DeliveryRow } from './delivery.ts';
@@ -19,7 +19,7 @@ export async function testWebhook(
   { database, clock, secrets, send, metrics }: WebhookDeps,
   workspaceId: string,
   webhookId: string,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<DeliveryRow> {
   const webhook = await database.inWorkspace(workspaceId, (tx) => findWebhook(tx, webhookId));
   if (!webhook) throw notFound();
@@ -36,7 +36,7 @@ export async function testWebhook(
     const after = clock.now();
     if (tried.verdict === 'gone')
       await disableWebhook(tx, { workspaceId, webhookId }, { reason: 'gone', url: webhook.url }, after);
-    await audit(tx, actorOf('webhook.tested', 'webhook', toId('whk', webhookId)), after);
+    await audit(tx, auditOf('webhook.tested', 'webhook', toId('whk', webhookId)), after);
     return insertDelivery(tx, {
       webhook_id: webhookId,
       id,

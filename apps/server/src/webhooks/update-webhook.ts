@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import { toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound } from '../service-error.ts';
 import { checkUrl } from './check-url.ts';
@@ -18,7 +18,7 @@ export async function updateWebhook(
   workspaceId: string,
   webhookId: string,
   body: components['schemas']['UpdateWebhook'],
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<WebhookRow> {
   const { url, description, eventTypes, status } = body;
   return database.inWorkspace(workspaceId, async (tx) => {
@@ -37,7 +37,7 @@ export async function updateWebhook(
       ...(eventTypes !== undefined && { event_types: eventTypes }),
       updated_at: now,
     });
-    await audit(tx, actorOf('webhook.updated', 'webhook', toId('whk', webhookId)), now);
+    await audit(tx, auditOf('webhook.updated', 'webhook', toId('whk', webhookId)), now);
     return row;
   });
 }

@@ -1,7 +1,7 @@
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import { deleteWorkflow } from './definitions/delete-workflow.ts';
 import { publishWorkflow } from './definitions/publish-workflow.ts';
 import { createWorkflow, replaceDraft } from './definitions/save-draft.ts';
@@ -23,7 +23,7 @@ export function workflowOperations(deps: WorkflowDeps) {
     },
 
     createWorkflow: async ({ body }, context) => {
-      const row = await createWorkflow(deps, context.workspaceId, body, actorOf(context));
+      const row = await createWorkflow(deps, context.workspaceId, body, auditOf(context));
       return { status: 201, body: wrapped(shapeWorkflow(row)) };
     },
 
@@ -34,19 +34,19 @@ export function workflowOperations(deps: WorkflowDeps) {
 
     replaceWorkflowDraft: async ({ path, body }, context) => {
       const workflowId = fromId(path.workflowId);
-      const row = await replaceDraft(deps, context.workspaceId, workflowId, body, actorOf(context));
+      const row = await replaceDraft(deps, context.workspaceId, workflowId, body, auditOf(context));
       return { status: 200, body: wrapped(shapeWorkflow(row)) };
     },
 
     deleteWorkflow: async ({ path: { workflowId } }, context) => {
-      const actor = actorOf(context)('workflow.deleted', 'workflow', workflowId);
-      await deleteWorkflow(deps, context.workspaceId, fromId(workflowId), actor);
+      const auditEntry = auditOf(context)('workflow.deleted', 'workflow', workflowId);
+      await deleteWorkflow(deps, context.workspaceId, fromId(workflowId), auditEntry);
       return { status: 200, body: wrapped({ id: workflowId, deleted: true }) };
     },
 
     publishWorkflow: async ({ path: { workflowId } }, context) => {
-      const actor = actorOf(context)('workflow.published', 'workflow', workflowId);
-      const row = await publishWorkflow(deps, context.workspaceId, fromId(workflowId), actor);
+      const auditEntry = auditOf(context)('workflow.published', 'workflow', workflowId);
+      const row = await publishWorkflow(deps, context.workspaceId, fromId(workflowId), auditEntry);
       return { status: 200, body: wrapped(shapeVersion(row)) };
     },
 

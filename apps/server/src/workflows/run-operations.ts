@@ -1,7 +1,7 @@
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId, newUuid } from '../ids.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import type { FollowDeps } from '../journal/follow.ts';
 import { ServiceError } from '../service-error.ts';
 import { type CancelRunDeps, cancelRun } from './runs/cancel-run.ts';
@@ -45,7 +45,7 @@ export function runOperations(deps: RunDeps) {
         concurrencyKey,
         cooldownMinutes,
         context: given,
-        actorOf: actorOf(context),
+        auditOf: auditOf(context),
       });
       const answer = { status: 202 as const, body: { success: true as const, data: shapeRun(run) } };
       return isReplayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
@@ -78,15 +78,15 @@ export function runOperations(deps: RunDeps) {
       return stream ? { status: 200, stream } : { status: 204 };
     },
     cancelWorkflowRun: async ({ path }, context) => {
-      const actor = actorOf(context)('workflow_run.cancelled', 'workflow_run', path.runId);
+      const auditEntry = auditOf(context)('workflow_run.cancelled', 'workflow_run', path.runId);
       const ids = { workflowId: fromId(path.workflowId), runId: fromId(path.runId) };
-      return ok(shapeRun(await cancelRun(deps, context.workspaceId, ids, actor)));
+      return ok(shapeRun(await cancelRun(deps, context.workspaceId, ids, auditEntry)));
     },
     wakeWorkflowRuns: async ({ path, body }, context) => {
       const workflowId = fromId(path.workflowId);
       await database.inWorkspace(context.workspaceId, (tx) => requireWorkflow(tx, workflowId));
-      const actor = actorOf(context)('workflow.runs_woken', 'workflow', path.workflowId);
-      return ok({ woken: await wakeRuns(deps, context.workspaceId, workflowId, body.concurrencyKeys, actor) });
+      const auditEntry = auditOf(context)('workflow.runs_woken', 'workflow', path.workflowId);
+      return ok({ woken: await wakeRuns(deps, context.workspaceId, workflowId, body.concurrencyKeys, auditEntry) });
     },
   } satisfies Partial<Handlers>;
 }

@@ -6,7 +6,7 @@ import type { Secrets } from '../database/secrets.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
 import { toId } from '../ids.ts';
 import { refuseWhileHeld } from '../installation/installation.ts';
-import { actorOf } from '../journal/actor.ts';
+import { auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { inboundSecretPlace } from './inbound-secret.ts';
 import { changeWorkspace, lockWorkspace, readUsage, readWorkspace, type Usage, type WorkspaceRow } from './store.ts';
@@ -33,7 +33,7 @@ export function workspaceOperations(deps: WorkspaceDeps) {
       const now = clock.now();
       const { row, action } = await act(tx, now);
       const id = toId('ws', context.workspaceId);
-      if (action) await audit(tx, actorOf(context)(action, 'workspace', id), now);
+      if (action) await audit(tx, auditOf(context)(action, 'workspace', id), now);
       return { status: 200 as const, body: { success: true as const, data: present(row, await readUsage(tx, now)) } };
     });
 
@@ -71,7 +71,7 @@ export function workspaceOperations(deps: WorkspaceDeps) {
       const rotatedAt = clock.now();
       await database.inWorkspace(workspaceId, async (tx) => {
         await changeWorkspace(tx, { inbound_secret }, rotatedAt);
-        const entry = actorOf(context)('workspace.inbound_secret_rotated', 'workspace', toId('ws', workspaceId));
+        const entry = auditOf(context)('workspace.inbound_secret_rotated', 'workspace', toId('ws', workspaceId));
         await audit(tx, entry, rotatedAt);
       });
       return { status: 200, body: { success: true, data: { secret, rotatedAt: rotatedAt.toISOString() } } };

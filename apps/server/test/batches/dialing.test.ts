@@ -211,7 +211,7 @@ test('the provider is told the metadata of each call', async () => {
   await startBatch(deps, {
     workspaceId: workspace,
     idempotencyKey: undefined,
-    actor: byTest,
+    auditEntryOf: byTest,
     input: {
       agentId: 'a',
       fromNumber,

@@ -130,7 +130,7 @@ const preview = ({ workspaceId, draftId }: Asked) =>
 async function batch({ workspaceId, to }: Asked) {
   const input = { agentId: 'agent', fromNumber, recipients: [{ phoneNumber: `+${to}` }] };
   try {
-    const request = { workspaceId, input, idempotencyKey: undefined, actor: byTest };
+    const request = { workspaceId, input, idempotencyKey: undefined, auditEntryOf: byTest };
     const { started } = await startBatch(under.deps, request);
     return started.rejectedRecipients[0]?.code ?? 'called';
   } catch (error) {

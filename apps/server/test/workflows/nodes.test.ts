@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
-import type { CallNode, Definition, HttpNode, Node, RunNode } from '../../src/workflows/definitions/definition.ts';
+import type { CallNode, ChildNode, Definition, HttpNode, Node } from '../../src/workflows/definitions/definition.ts';
 import { insertRows } from '../seed/rows.ts';
 import { seedWorkflow } from '../seed/workflow.ts';
 import { seedNumber } from '../seed/workspace.ts';
@@ -64,7 +64,7 @@ const http = (given: Partial<HttpNode> = {}): HttpNode => ({
   ...given,
 });
 
-const child = (workflowId: string, given: Partial<RunNode> = {}): RunNode => ({
+const child = (workflowId: string, given: Partial<ChildNode> = {}): ChildNode => ({
   id: 'child',
   type: 'workflow',
   title: 'Child',

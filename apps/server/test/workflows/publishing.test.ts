@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type AgentDirectory, anyAgent } from '../../src/agents/directory.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
-import type { ActorOf } from '../../src/journal/actor.ts';
+import type { AuditOf } from '../../src/journal/audit-of.ts';
 import type { Definition } from '../../src/workflows/definitions/definition.ts';
 import { publishWorkflow } from '../../src/workflows/definitions/publish-workflow.ts';
 import { createWorkflow, replaceDraft } from '../../src/workflows/definitions/save-draft.ts';
@@ -11,7 +11,7 @@ import { freshDatabase } from '../database.ts';
 import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 import { testClock } from '../test-clock.ts';
 
-const actor: ActorOf = (action, resourceType, resourceId) => ({
+const auditOf: AuditOf = (action, resourceType, resourceId) => ({
   keyId: newUuid(),
   action,
   resourceType,
@@ -43,7 +43,7 @@ test('what is published is the draft that was checked, however it changes meanwh
     const workspaceId = await seedWorkspace(database);
     await seedNumber(database, workspaceId, '+14155550100');
     const deps = { database, clock: testClock(), agents: anyAgent };
-    const { id } = await createWorkflow(deps, workspaceId, named('First'), actor);
+    const { id } = await createWorkflow(deps, workspaceId, named('First'), auditOf);
 
     /** Changes the draft while the directory is asked, so many times. */
     const changing = (times: number): AgentDirectory => {
@@ -51,7 +51,7 @@ test('what is published is the draft that was checked, however it changes meanwh
       return {
         resolve: async (agentId) => {
           left -= 1;
-          if (left >= 0) await replaceDraft(deps, workspaceId, id, named(`Change ${left}`), actor);
+          if (left >= 0) await replaceDraft(deps, workspaceId, id, named(`Change ${left}`), auditOf);
           return { id: agentId, name: agentId };
         },
       };
@@ -61,7 +61,7 @@ test('what is published is the draft that was checked, however it changes meanwh
         { ...deps, agents: changing(times) },
         workspaceId,
         id,
-        actor('workflow.published', 'workflow', id),
+        auditOf('workflow.published', 'workflow', id),
       );
     expect(await publish(2)).toMatchObject({ version: 1, definition: { name: 'Change 0' } });
     await expect(publish(100)).rejects.toMatchObject({ code: 'unavailable' });

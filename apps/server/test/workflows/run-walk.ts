@@ -199,7 +199,7 @@ async function perform(
         concurrencyKey: KEYS[what.key],
         cooldownMinutes: what.cooldown || undefined,
         context: {},
-        actorOf: (_action, _type, id) => byTest(id),
+        auditOf: (_action, _type, id) => byTest(id),
       });
       // One run per Idempotency-Key.
       expect(started.get(idempotencyKey) ?? run.id).toBe(run.id);

@@ -87,8 +87,8 @@ async function begin(
   idempotencyKey: string,
 ) {
   const plain = { concurrencyKey: undefined, cooldownMinutes: undefined, context: {} };
-  const actorOf = (_action: string, _type: string, id: string) => byTest(id);
-  const { run } = await engine.start(workspaceId, { id: newUuid(), workflowId, idempotencyKey, ...plain, actorOf });
+  const auditOf = (_action: string, _type: string, id: string) => byTest(id);
+  const { run } = await engine.start(workspaceId, { id: newUuid(), workflowId, idempotencyKey, ...plain, auditOf });
   return run;
 }
 

@@ -15,7 +15,7 @@ export async function deleteRecording(
   { database, clock }: { database: Database; clock: Clock },
   workspaceId: string,
   roomId: string,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
     const { rows } = await sql<Pick<Row<'call_recordings'>, 'status'>>`
@@ -34,6 +34,6 @@ export async function deleteRecording(
       update call_recordings set status = 'deleted'
       where workspace_id = ${workspaceId} and room_id = ${roomId}
         and status in ${from(recordingTransitions, 'deleted')}`.execute(tx.db);
-    await audit(tx, actor, clock.now());
+    await audit(tx, auditEntry, clock.now());
   });
 }

@@ -9,10 +9,8 @@ export type Node = Schemas['WorkflowNode'];
 export type CallNode = Schemas['WorkflowCallNode'];
 export type WaitNode = Schemas['WorkflowWaitNode'];
 export type BranchNode = Schemas['WorkflowBranchNode'];
-export type SetNode = Schemas['WorkflowSetNode'];
 export type HttpNode = Schemas['WorkflowHttpNode'];
-export type RunNode = Schemas['WorkflowRunNode'];
-export type EndNode = Schemas['WorkflowEndNode'];
+export type ChildNode = Schemas['WorkflowRunNode'];
 export type Condition = Schemas['WorkflowCondition'];
 
 /** The values of a run, by key: JSON, from clients and from answers of `http` nodes. */

@@ -13,7 +13,7 @@ export async function deleteWorkflow(
   { database, clock }: WorkflowDeps,
   workspaceId: string,
   workflowId: string,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
     // A start holds the row, too: nobody starts a run from here on.
@@ -25,7 +25,7 @@ export async function deleteWorkflow(
       delete from workflow_run_steps s using gone
       where s.workspace_id = ${workspaceId} and s.run_id = gone.id`.execute(tx.db);
     await tx.db.deleteFrom('workflows').where('workspace_id', '=', workspaceId).where('id', '=', workflowId).execute();
-    await audit(tx, actor, clock.now());
+    await audit(tx, auditEntry, clock.now());
   });
 }
 

@@ -19,7 +19,7 @@ export async function publishWorkflow(
   { database, agents, clock }: WorkflowDeps,
   workspaceId: string,
   workflowId: string,
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<VersionRow> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const { draft, draft_revision: revision } = await database.inWorkspace(workspaceId, (tx) =>
@@ -32,7 +32,7 @@ export async function publishWorkflow(
       if (workflow.draft_revision !== revision) return undefined;
       const faults = inNodeOrder([...found, ...(await checkResources(tx, workflowId, draft))]);
       if (faults.length > 0) throw refusal(faults);
-      return (await unchanged(tx, workflowId)) ?? (await addVersion(tx, workflowId, clock.now(), actor));
+      return (await unchanged(tx, workflowId)) ?? (await addVersion(tx, workflowId, clock.now(), auditEntry));
     });
     if (published) return published;
   }
@@ -60,7 +60,7 @@ async function unchanged(tx: WorkspaceTx, workflowId: string): Promise<VersionRo
   return rows[0];
 }
 
-async function addVersion(tx: WorkspaceTx, workflowId: string, now: Date, actor: AuditEntry): Promise<VersionRow> {
+async function addVersion(tx: WorkspaceTx, workflowId: string, now: Date, auditEntry: AuditEntry): Promise<VersionRow> {
   await sql`
     update workflows set version = coalesce(version, 0) + 1, published_at = ${now}, updated_at = ${now}
     where workspace_id = ${tx.workspaceId} and id = ${workflowId}`.execute(tx.db);
@@ -69,6 +69,6 @@ async function addVersion(tx: WorkspaceTx, workflowId: string, now: Date, actor:
     select workspace_id, id, version, draft, ${now} from workflows
     where workspace_id = ${tx.workspaceId} and id = ${workflowId}
     returning workflow_id, version, definition, created_at`.execute(tx.db);
-  await audit(tx, actor, now);
+  await audit(tx, auditEntry, now);
   return rows[0]!;
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { newUuid, toId } from '../../ids.ts';
-import type { ActorOf } from '../../journal/actor.ts';
+import type { AuditOf } from '../../journal/audit-of.ts';
 import { audit } from '../../journal/record.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { WorkflowDeps } from '../deps.ts';
@@ -26,7 +26,7 @@ export async function createWorkflow(
   { database, clock }: WorkflowDeps,
   workspaceId: string,
   definition: Definition,
-  actor: ActorOf,
+  auditOf: AuditOf,
 ): Promise<Workflow> {
   const draft = asJson(definition);
   const id = newUuid();
@@ -36,7 +36,7 @@ export async function createWorkflow(
       .insertInto('workflows')
       .values({ workspace_id: workspaceId, id, name: definition.name, draft, created_at: now, updated_at: now })
       .execute();
-    await audit(tx, actor('workflow.created', 'workflow', toId('wf', id)), now);
+    await audit(tx, auditOf('workflow.created', 'workflow', toId('wf', id)), now);
     return readWorkflow(tx, id);
   });
 }
@@ -50,7 +50,7 @@ export async function replaceDraft(
   workspaceId: string,
   workflowId: string,
   { draftRevision, ...definition }: Definition & { draftRevision?: number },
-  actor: ActorOf,
+  auditOf: AuditOf,
 ): Promise<Workflow> {
   const draft = asJson(definition);
   return database.inWorkspace(workspaceId, async (tx) => {
@@ -64,7 +64,7 @@ export async function replaceDraft(
       update workflows set name = ${definition.name}, draft = ${draft}, draft_revision = draft_revision + 1,
         updated_at = ${now}
       where workspace_id = ${workspaceId} and id = ${workflowId}`.execute(tx.db);
-    await audit(tx, actor('workflow.updated', 'workflow', toId('wf', workflowId)), now);
+    await audit(tx, auditOf('workflow.updated', 'workflow', toId('wf', workflowId)), now);
     return readWorkflow(tx, workflowId);
   });
 }

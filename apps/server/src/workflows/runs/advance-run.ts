@@ -2,7 +2,7 @@ import type { RunError } from '../../database/schema.ts';
 import { toId } from '../../ids.ts';
 import type { CallOutcome } from '../../telephony/gateway.ts';
 import { isTimestamp } from '../../timestamp.ts';
-import type { CallNode, HttpNode, Node, RunNode, WaitNode } from '../definitions/definition.ts';
+import type { CallNode, ChildNode, HttpNode, Node, WaitNode } from '../definitions/definition.ts';
 import { fillText, fillValues } from '../definitions/fill-template.ts';
 import { StepError } from '../definitions/step-error.ts';
 import { after, type Change, end, fail, goOn, goWrong, together, tryAgain, waitAs } from './change-run.ts';
@@ -35,7 +35,7 @@ export type NextStep =
   /** The change commits that the request is sent now. */
   | { kind: 'send'; change: Change; node: HttpNode }
   | { kind: 'call'; node: CallNode }
-  | { kind: 'start'; node: RunNode }
+  | { kind: 'start'; node: ChildNode }
   /** Nothing to do before `dueAt`, or before a signal comes. */
   | { kind: 'rest'; dueAt: Date | null };
 
@@ -154,7 +154,7 @@ export function withOutcome(
   return goOn(run, node.outcomes?.[call.outcome] ?? node.next, now, { context: { ...run.context, call } });
 }
 
-function afterChild({ run, signal }: HeldRun, node: RunNode, now: Date): NextStep {
+function afterChild({ run, signal }: HeldRun, node: ChildNode, now: Date): NextStep {
   if (signal?.kind !== 'child_ended') return { kind: 'rest', dueAt: null };
   const { status, output } = signal;
   const child = { runId: toId('run', run.waits_for!), status, ...(output && { output }) };

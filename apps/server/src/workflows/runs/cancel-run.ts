@@ -31,7 +31,7 @@ export async function cancelRun(
   deps: CancelRunDeps,
   workspaceId: string,
   ids: { workflowId: string; runId: string },
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<RunRow> {
   const now = deps.clock.now();
   const cancelled = await deps.database.inWorkspace(workspaceId, async (tx) => {
@@ -42,7 +42,7 @@ export async function cancelRun(
     await recordAll(tx, runs.map(runEvent));
     const calls = line.filter((run) => run.status === 'waiting_call').map((run) => run.waits_for!);
     await deps.requestEnd(tx, calls, now);
-    await audit(tx, actor, now);
+    await audit(tx, auditEntry, now);
     return runs;
   });
   deps.nudgeHangUps();

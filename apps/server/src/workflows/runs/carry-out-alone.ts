@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { EngineTx } from '../../database/database.ts';
 import type { Lease } from '../../database/lease.ts';
 import { recordAll } from '../../journal/record.ts';
-import type { CallNode, RunNode } from '../definitions/definition.ts';
+import type { CallNode, ChildNode } from '../definitions/definition.ts';
 import { StepError } from '../definitions/step-error.ts';
 import { type Change, goWrong } from './change-run.ts';
 import type { Flows } from './flows.ts';
@@ -32,7 +32,7 @@ export async function carryOutAlone(
   { lease, clock, flows, isSimulated, place, longestBlockMs, nudge }: AloneDeps,
   tx: EngineTx,
   run: RunRow,
-  node: CallNode | RunNode,
+  node: CallNode | ChildNode,
 ): Promise<{ change: Change; afterwards?: () => void }> {
   const now = clock.now();
   try {

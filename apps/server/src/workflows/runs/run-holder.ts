@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineTx } from '../../database/database.ts';
 import { limiter } from '../../limiter.ts';
 import type { SendRequest } from '../../outbound-http/guarded-request.ts';
-import type { CallNode, HttpNode, RunNode } from '../definitions/definition.ts';
+import type { CallNode, ChildNode, HttpNode } from '../definitions/definition.ts';
 import { type HeldRun, type NextStep, nextStep } from './advance-run.ts';
 import { after, type Change, fail } from './change-run.ts';
 import { releaseRuns } from './claim-runs.ts';
@@ -31,7 +31,7 @@ export interface HolderOptions extends CommitDeps {
   carryOutAlone: (
     tx: EngineTx,
     run: RunRow,
-    node: CallNode | RunNode,
+    node: CallNode | ChildNode,
   ) => Promise<{ change: Change; afterwards?: () => void }>;
   /** Called after a commit with what was written. */
   onWritten: (changes: readonly Change[]) => void;
@@ -179,7 +179,7 @@ export class RunHolder {
     this.#held.move(each, 'ready');
   }
 
-  async #carryOutAlone(each: Holding, node: CallNode | RunNode): Promise<void> {
+  async #carryOutAlone(each: Holding, node: CallNode | ChildNode): Promise<void> {
     const carryOut = (tx: EngineTx) => this.#options.carryOutAlone(tx, each.run, node);
     await this.#settle([each], [await commitAlone(this.#options, each.run, carryOut)]);
   }

@@ -1,6 +1,6 @@
 import type { NamedRequest } from '../../database/idempotency-keys.ts';
 import { toId } from '../../ids.ts';
-import type { ActorOf } from '../../journal/actor.ts';
+import type { AuditOf } from '../../journal/audit-of.ts';
 import type { AuditEntry } from '../../journal/record.ts';
 import type { ServiceError } from '../../service-error.ts';
 import type { LatestFlow } from './latest-flows.ts';
@@ -18,7 +18,7 @@ export interface RunStart {
   concurrencyKey: string | undefined;
   cooldownMinutes: number | undefined;
   context: Record<string, unknown>;
-  actorOf: ActorOf;
+  auditOf: AuditOf;
 }
 
 /** A start and the run that it makes. */
@@ -41,5 +41,5 @@ export const namedStart = (start: RunStart, now: Date): NamedRequest => ({
 });
 
 /** The audit entry of a start. */
-export const startEntry = ({ id, actorOf }: RunStart): AuditEntry =>
-  actorOf('workflow_run.started', 'workflow_run', toId('run', id));
+export const startEntry = ({ id, auditOf }: RunStart): AuditEntry =>
+  auditOf('workflow_run.started', 'workflow_run', toId('run', id));

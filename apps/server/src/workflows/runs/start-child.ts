@@ -1,7 +1,7 @@
 import type { EngineTx } from '../../database/database.ts';
 import type { RunError } from '../../database/schema.ts';
 import { fromId, newUuid, toId } from '../../ids.ts';
-import type { RunNode } from '../definitions/definition.ts';
+import type { ChildNode } from '../definitions/definition.ts';
 import { fillValues } from '../definitions/fill-template.ts';
 import { missingContext } from '../definitions/required-context.ts';
 import { after, type Change, goOn, goWrong, waitAs } from './change-run.ts';
@@ -22,7 +22,7 @@ export async function startChild(
   tx: EngineTx,
   flows: Flows,
   run: RunRow,
-  node: RunNode,
+  node: ChildNode,
   now: Date,
 ): Promise<{ change: Change; child?: RunRow }> {
   const workflowId = fromId(node.workflowId);

@@ -13,7 +13,7 @@ export async function wakeRuns(
   workspaceId: string,
   workflowId: string,
   concurrencyKeys: readonly string[],
-  actor: AuditEntry,
+  auditEntry: AuditEntry,
 ): Promise<string[]> {
   const now = deps.clock.now();
   const woken = await deps.database.inWorkspace(workspaceId, async (tx) => {
@@ -32,7 +32,7 @@ export async function wakeRuns(
         returning concurrency_key`,
     );
     const woken = await together(tx, updates);
-    await audit(tx, actor, now);
+    await audit(tx, auditEntry, now);
     return woken.flatMap(({ rows }) => rows.map((row) => row.concurrency_key));
   });
   if (woken.length > 0) deps.nudge();

@@ -1,0 +1,16 @@
+import type { AuditEntry } from './record.ts';
+
+/** Fills in who asks: the audit entry of an action on a resource, which is named as clients see it. */
+export type AuditOf = (action: string, resourceType: string, resourceId: string) => AuditEntry;
+
+/** The audit entries of one request. */
+export const auditOf =
+  (request: { key: { id: string }; address: string; requestId: string }): AuditOf =>
+  (action, resourceType, resourceId) => ({
+    keyId: request.key.id,
+    action,
+    resourceType,
+    resourceId,
+    address: request.address,
+    requestId: request.requestId,
+  });
