@@ -68,7 +68,7 @@ alter table phone_numbers add column trunk_id uuid,
   add foreign key (workspace_id, trunk_id) references trunks;
 create index phone_numbers_trunk on phone_numbers (workspace_id, trunk_id) where trunk_id is not null;
 
-alter table calls add column trunk_id uuid, add column sip_reason text, add column q850_cause smallint,
+alter table calls add column trunk_id uuid, add column sip_reason text, add column release_cause smallint,
   add column codec text, add column packets_received integer, add column packets_lost integer;
 -- Calls that are up over a trunk, found by its key alone, as those of a number are.
 create index calls_live_trunk on calls (trunk_id) where ended_at is null and trunk_id is not null;

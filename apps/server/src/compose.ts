@@ -56,6 +56,7 @@ import type { TelephonyGateway } from './telephony/gateway.ts';
 import type { SimulatorTime } from './telephony/simulator/time.ts';
 import { trunkOperations } from './trunks/operations.ts';
 import { startTrunkTasks } from './trunks/tasks.ts';
+import { trunksToCall } from './trunks/trunks-to-call.ts';
 import { askInboundWebhook } from './webhooks/ask-inbound-webhook.ts';
 import { registerWebhookMetrics } from './webhooks/metrics.ts';
 import { webhookOperations } from './webhooks/operations.ts';
@@ -263,6 +264,7 @@ function createEngine({ config, database, clock, log }: Parts, services: Service
     calls,
     owners: [runCallOwner, campaignCallOwner(onFinished, () => claiming.nudge())],
     guard: restoreGuard,
+    trunksToCall: trunksToCall({ database, secrets: services.secrets, log }),
     agents,
     ask: (call) => askInboundWebhook(webhooks, call),
   });

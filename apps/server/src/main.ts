@@ -11,6 +11,7 @@ import { stopEmbeddedPostgres } from './database/postgres/embedded.ts';
 import { loadContract } from './http/app.ts';
 import { operationsOf } from './http/contract.ts';
 import { forValidator } from './http/validator-contract.ts';
+import { MoveRefused, moveNumber } from './move-number.ts';
 import { openMigrated, type RunningServer, startServer } from './server.ts';
 
 const USAGE = `trunkline-server [command]
@@ -23,6 +24,9 @@ const USAGE = `trunkline-server [command]
                  --permissions A,B (default: *)
   confirm-restore
                  Say that the database was restored on purpose, so that dialing can be resumed.
+  move-number    Make a number another workspace's, where both say that it is theirs.
+                 --number +14155550100
+                 --workspace NAME  (whose it is from then on)
   stop           Stop the embedded database of DATA_DIR.
 
 Settings come from the environment; docs/operations.md lists them.
@@ -38,6 +42,7 @@ const options = {
   workspace: { type: 'string', default: 'Default' },
   name: { type: 'string', default: 'Made by keys create' },
   permissions: { type: 'string', default: '*' },
+  number: { type: 'string', default: '' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -49,13 +54,14 @@ async function main(): Promise<void> {
   const log = pino({ level: config.logLevel, base: null, redact: ROW_VALUES }, destination(2));
   if (command === 'serve') return serve(config, log);
   if (command === 'stop') return stopEmbeddedPostgres(config.dataDir);
-  if (command !== 'migrate' && command !== 'keys create' && command !== 'confirm-restore')
+  if (!['migrate', 'keys create', 'confirm-restore', 'move-number'].includes(command))
     throw new ConfigError(`Unknown command: ${command}\n\n${USAGE}`);
   const permissions = command === 'keys create' ? permissionsNamed(values.permissions) : [];
   const database = await openMigrated(config, log);
   try {
     if (command === 'migrate') return;
     if (command === 'confirm-restore') return print(await confirm(config, database));
+    if (command === 'move-number') return print(await move(database, values));
     print(`${await createKey(database, systemClock, { ...values, permissions })}\n`);
   } finally {
     await database.close();
@@ -71,6 +77,15 @@ async function confirm(config: Config, database: Database): Promise<string> {
 Campaigns that were paused: ${done.paused}; campaigns and batches that were cancelled: ${done.cancelled}.
 Dialing stays paused in every workspace. Its owner resumes it (POST /v1/workspace/resume-dialing), and then each campaign.
 `;
+}
+
+/** Moves a number, and says what comes next. */
+async function move(database: Database, { number, workspace }: { number: string; workspace: string }): Promise<string> {
+  if (!/^\+[1-9][0-9]{6,14}$/.test(number)) throw new ConfigError('--number must be a number such as +14155550100.');
+  await moveNumber(database, number, workspace, systemClock.now()).catch((error) => {
+    throw error instanceof MoveRefused ? new ConfigError(error.message) : error;
+  });
+  return `${number} is the workspace ${workspace}'s now. It needs an agent there and, where it was imported, a trunk.\n`;
 }
 
 /** The permissions that a list names, each once. Throws where no operation needs one of them. */

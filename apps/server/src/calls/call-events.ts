@@ -23,6 +23,10 @@ function asAnswered(row: CallRow): CallRow {
     ended_at: null,
     ended_by: null,
     sip_status: null,
+    sip_reason: null,
+    codec: null,
+    packets_received: null,
+    packets_lost: null,
     result: null,
     recording_status: null,
   };

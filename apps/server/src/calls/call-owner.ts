@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { EngineTx, Tx } from '../database/database.ts';
 import { together } from '../database/together.ts';
-import type { EndedCall, OwnedCall, ReturnedCall } from './call.ts';
+import type { CallKey, EndedCall, OwnedCall, ReturnedCall } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 
 /**
@@ -14,6 +14,8 @@ export interface CallOwner {
   /** Locks its rows, before any of its calls is moved (docs/engine.md, "Locks"). */
   lock?(tx: Tx, calls: readonly OwnedCall[]): Promise<void>;
   onCallsEnded(tx: Tx, calls: readonly EndedCall[], now: Date): Promise<void>;
+  /** Takes back what earlier ends have meant to it: they were not their callees' doing. */
+  onCallsSetAside?(tx: Tx, calls: readonly CallKey[], now: Date): Promise<void>;
   onCallsReturned(tx: EngineTx, calls: readonly ReturnedCall[], now: Date): Promise<void>;
   /** Looks for work at once: calls have ended, which made room for others. */
   nudge?(): void;
@@ -34,6 +36,9 @@ export const allOwners = (owners: readonly CallOwner[], recordEvents: RecordCall
       for (const owner of owners) await owner.onCallsEnded(tx, calls, now);
     };
     await together(tx, [tellOwners, () => recordEvents(tx, 'call.ended', calls)]);
+  },
+  onCallsSetAside: async (tx, calls, now) => {
+    for (const owner of owners) await owner.onCallsSetAside?.(tx, calls, now);
   },
   onCallsReturned: async (tx, calls, now) => {
     const tellOwners = async () => {

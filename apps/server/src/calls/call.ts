@@ -1,5 +1,6 @@
 import type { CallStatus } from '../database/schema.ts';
 import type { CallOutcome, CallReference } from '../telephony/gateway.ts';
+import type { SetAside } from '../trunks/after-calls.ts';
 
 /** The states that a call can move to, as the contract's `x-transitions` show them. */
 export const callTransitions = {
@@ -47,6 +48,8 @@ export interface HeldCall extends OwnedCall {
 export interface EndedCall extends OwnedCall {
   outcome: CallOutcome;
   endedAt: Date;
+  /** Why it is not held against its contact, if so. */
+  setAside?: SetAside;
   /** Whether it was taken back before its placement, by whoever asked for its end. */
   neverPlaced?: true;
 }

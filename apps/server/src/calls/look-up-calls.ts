@@ -98,15 +98,8 @@ function eventsOf(roomId: string, state: Extract<CallState, { state: 'live' | 'e
   if (state.ringingAt) events.push({ roomId, at: state.ringingAt, type: 'ringing' });
   if (state.answeredAt) events.push({ roomId, at: state.answeredAt, type: 'answered' });
   if (state.state === 'ended') {
-    const { outcome, endedBy, endedAt, sipStatus } = state;
-    events.push({
-      roomId,
-      at: endedAt,
-      type: 'ended',
-      outcome,
-      endedBy,
-      ...(sipStatus !== undefined && { sipStatus }),
-    });
+    const { state: _, ringingAt: _r, answeredAt: _a, endedAt: at, ...end } = state;
+    events.push({ roomId, at, type: 'ended', ...end });
   }
   return events;
 }

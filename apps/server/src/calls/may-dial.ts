@@ -68,6 +68,7 @@ export interface DialTerms extends CallLimits {
   /** E.164. */
   from_number: string | null;
   provider: string | null;
+  trunk_id: string | null;
   allowed_outbound_countries: string[] | null;
   /** Whether the number is a member of a pool, on which its calls then count too. */
   pooled: boolean;
@@ -76,16 +77,18 @@ export interface DialTerms extends CallLimits {
 /** SQL for the columns of `DialTerms`, of the row `w` of `workspaces` and the row `n` of a number that is `callable`. */
 export const dialTerms = sql`
   w.allowed_countries, w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day,
-  w.max_attempts_per_person_per_day, n.id as phone_number_id, n.phone_number as from_number, n.provider,
+  w.max_attempts_per_person_per_day, n.id as phone_number_id, n.phone_number as from_number, n.provider, n.trunk_id,
   n.allowed_outbound_countries, exists (select from number_usage u where u.workspace_id = w.id
     and u.phone_number_id = n.id and u.pool_id is not null) as pooled`;
 
 /** The number of some terms, if it can place calls now and its provider is configured here. */
 export function callerOf(terms: DialTerms, isSimulated: IsSimulated): Caller | undefined {
-  const { phone_number_id: id, from_number, provider, pooled } = terms;
+  const { phone_number_id: id, from_number, provider, pooled, trunk_id: trunkId } = terms;
   if (id === null || from_number === null || provider === null) return undefined;
   const simulated = isSimulated(provider);
-  return simulated === undefined ? undefined : { id, fromNumber: fromE164(from_number), provider, simulated, pooled };
+  return simulated === undefined
+    ? undefined
+    : { id, fromNumber: fromE164(from_number), provider, simulated, pooled, trunkId };
 }
 
 /** SQL for whether a call counts as one of today's attempts (UTC): those that no provider has heard of don't. */

@@ -6,7 +6,8 @@ import type { Lease } from '../database/lease.ts';
 import { from } from '../database/moves.ts';
 import { isCurrent } from '../installation/installation.ts';
 import type { RestoreGuard } from '../installation/restore-guard.ts';
-import type { CallEvent, CallRequest, PlaceResult, TelephonyGateway } from '../telephony/gateway.ts';
+import type { CallEvent, CallRequest, PlaceResult, TelephonyGateway, Trunk } from '../telephony/gateway.ts';
+import type { TrunksToCall } from '../trunks/trunks-to-call.ts';
 import { callTransitions, type HeldCall, toE164 } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 import type { CallOwner } from './call-owner.ts';
@@ -21,6 +22,8 @@ const HAND_OVER_MS = 1000;
 /** A claimed call with what the provider is told. */
 export interface CallToPlace extends HeldCall {
   request: CallRequest;
+  /** UUID of the trunk that it goes over, if any. */
+  trunkId: string | null;
 }
 
 /** Places claimed calls when their time has come. */
@@ -38,6 +41,7 @@ export interface PlacerOptions {
   gatewayFor: (provider: string) => TelephonyGateway;
   owners: Pick<CallOwner, 'mayBePlaced'>;
   recordEvents: RecordCallEvents;
+  trunksToCall: TrunksToCall;
   guard: Pick<RestoreGuard, 'mayPlace' | 'watermark'>;
   /** Takes back calls that no provider has heard of. */
   giveBack: (calls: HeldCall[]) => Promise<void>;
@@ -48,7 +52,7 @@ export interface PlacerOptions {
 
 /**
  * Right before placement one statement moves a set of calls to `dialing`, naming server, status, what their owners say,
- * a workspace that dials and a database that was not restored; only the calls that it returns are handed to the provider,
+ * a workspace that dials, a trunk that is not paused, and a database that was not restored; only the calls that it returns are handed to the provider,
  * the others go back.
  */
 export function createCallPlacer(options: PlacerOptions): CallPlacer {
@@ -87,7 +91,9 @@ export function createCallPlacer(options: PlacerOptions): CallPlacer {
   async function place(due: CallToPlace[]): Promise<void> {
     if (due.length === 0) return;
     let moved: Set<string>;
+    let trunks: ReadonlyMap<string, Trunk>;
     try {
+      trunks = await options.trunksToCall(due);
       moved = (await options.guard.mayPlace()) ? await moveToDialing(options, due) : new Set();
     } catch (error) {
       track(options.giveBack(due));
@@ -96,7 +102,7 @@ export function createCallPlacer(options: PlacerOptions): CallPlacer {
     const late: HeldCall[] = [];
     for (const call of due) {
       const tooLate = clock.now().getTime() > call.placeBefore.getTime() + HAND_OVER_MS || !lease.isHeld();
-      if (moved.has(call.roomId) && !tooLate) track(handOver(options, call));
+      if (moved.has(call.roomId) && !tooLate) track(handOver(options, call, trunks));
       else late.push(call);
     }
     if (late.length > 0) track(options.giveBack(late));
@@ -134,6 +140,8 @@ async function moveToDialing(
       where c.workspace_id = x.workspace_id and c.id = x.id
         and c.status in ${from(callTransitions, 'dialing')} and c.server_id = ${lease.serverId()} and c.place_before > ${now}
         and exists (select from workspaces w where w.id = c.workspace_id and w.dialing_paused_at is null)
+        and (c.trunk_id is null or (select t.status = 'active' from trunks t
+          where t.workspace_id = c.workspace_id and t.id = c.trunk_id))
         and ${owners.mayBePlaced(now)} and ${isCurrent(guard.watermark())}
       returning c.id, c.workspace_id`.execute(tx.db);
     const started = rows.map((row) => ({ workspaceId: row.workspace_id, roomId: row.id }));
@@ -142,10 +150,15 @@ async function moveToDialing(
   });
 }
 
-async function handOver(options: PlacerOptions, call: CallToPlace): Promise<void> {
+async function handOver(options: PlacerOptions, call: CallToPlace, trunks: ReadonlyMap<string, Trunk>): Promise<void> {
   let result: PlaceResult;
+  const trunk = call.trunkId === null ? undefined : trunks.get(call.trunkId);
+  if (call.trunkId !== null && !trunk) {
+    const detail = 'the password of the trunk can not be read';
+    return options.onRejected(call, { status: 'rejected', outcome: 'trunk_error', detail });
+  }
   try {
-    result = await options.gatewayFor(call.provider).placeCall(call.request);
+    result = await options.gatewayFor(call.provider).placeCall({ ...call.request, ...(trunk && { trunk }) });
   } catch (error) {
     options.log.warn({ err: error, roomId: call.roomId }, 'the provider failed while a call was placed');
     result = { status: 'unknown', detail: 'the provider failed' };
@@ -173,7 +186,7 @@ export const callRequest = (
 /** The end of a call that its provider has refused. */
 export const rejection = (
   { roomId }: HeldCall,
-  { outcome, sipStatus }: Extract<PlaceResult, { status: 'rejected' }>,
+  { outcome, sipStatus, sipReason, q850Cause }: Extract<PlaceResult, { status: 'rejected' }>,
   at: Date,
 ): CallEvent => ({
   roomId,
@@ -182,4 +195,6 @@ export const rejection = (
   outcome,
   endedBy: 'error',
   ...(sipStatus !== undefined && { sipStatus }),
+  ...(sipReason !== undefined && { sipReason }),
+  ...(q850Cause !== undefined && { q850Cause }),
 });

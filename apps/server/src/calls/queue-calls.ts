@@ -17,6 +17,8 @@ export interface Caller {
   simulated: boolean;
   /** Whether its calls count on its usage. */
   pooled: boolean;
+  /** UUID of the trunk that its calls go over; null where there is none. Who queues them holds it. */
+  trunkId: string | null;
 }
 
 /** A call that is wanted: of a campaign's contact, or of a run. */
@@ -58,20 +60,20 @@ export async function queueCalls(tx: EngineTx, shared: WantedTogether, wanted: W
   const isRun = workflowRunId !== null;
   const { rows } = await sql<{ id: string }>`
     insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
-      phone_number_id, pooled, campaign_id, contact_id, workflow_run_id, attempt, server_id, start_at, place_before,
+      phone_number_id, trunk_id, pooled, campaign_id, contact_id, workflow_run_id, attempt, server_id, start_at, place_before,
       ring_timeout_seconds, max_call_seconds, metadata, variables, queued_at)
     select ${workspaceId}, x.id, 'queued', 'outbound', x.simulated, x.from_number, x.to_number,
-      ${shared.agentId}, x.phone_number_id, x.pooled, ${campaignId}, x.contact_id, ${workflowRunId}, x.attempt,
+      ${shared.agentId}, x.phone_number_id, x.trunk_id, x.pooled, ${campaignId}, x.contact_id, ${workflowRunId}, x.attempt,
       ${shared.serverId}, x.start_at, x.place_before, ${shared.ringTimeoutSeconds}, ${shared.maxCallSeconds}, x.metadata,
       x.variables, ${shared.now}
     from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.contactId)}::uuid[],
       ${calls.map((call) => call.toNumber)}::bigint[], ${calls.map((call) => call.caller.fromNumber)}::bigint[],
-      ${calls.map((call) => call.caller.id)}::uuid[], ${calls.map((call) => call.caller.simulated)}::boolean[],
+      ${calls.map((call) => call.caller.id)}::uuid[], ${calls.map((call) => call.caller.trunkId)}::uuid[], ${calls.map((call) => call.caller.simulated)}::boolean[],
       ${calls.map((call) => call.caller.pooled)}::boolean[], ${calls.map((call) => call.attempt)}::smallint[],
       ${calls.map((call) => call.startAt)}::timestamptz[], ${calls.map((call) => call.placeBefore)}::timestamptz[],
       ${calls.map((call) => JSON.stringify(call.metadata ?? {}))}::jsonb[],
       ${calls.map((call) => (isRun ? JSON.stringify(call.variables) : null))}::jsonb[])
-      as x (id, contact_id, to_number, from_number, phone_number_id, simulated, pooled, attempt, start_at, place_before,
+      as x (id, contact_id, to_number, from_number, phone_number_id, trunk_id, simulated, pooled, attempt, start_at, place_before,
         metadata, variables)
     order by x.to_number
     on conflict (workspace_id, to_number, (case when direction = 'inbound' then id end)) where ended_at is null
@@ -81,8 +83,8 @@ export async function queueCalls(tx: EngineTx, shared: WantedTogether, wanted: W
   return calls
     .filter((call) => queued.has(call.roomId))
     .map(({ caller, variables, metadata, ...call }): CallToPlace => {
-      const { fromNumber, provider } = caller;
-      const held = { ...call, fromNumber, provider, workspaceId, campaignId, workflowRunId };
+      const { fromNumber, provider, trunkId } = caller;
+      const held = { ...call, fromNumber, provider, trunkId, workspaceId, campaignId, workflowRunId };
       const { agentId, ringTimeoutSeconds, maxCallSeconds, recording } = shared;
       const told = { agentId, ringTimeoutSeconds, maxCallSeconds, recording, variables, ...(metadata && { metadata }) };
       return { ...held, request: callRequest(held, told) };

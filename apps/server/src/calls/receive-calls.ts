@@ -38,7 +38,13 @@ export interface ReceiveDeps {
 
 type CalledNumber = Pick<
   Row<'phone_numbers'>,
-  'workspace_id' | 'id' | 'provider' | 'inbound_agent_id' | 'inbound_webhook_url' | 'allowed_inbound_countries'
+  | 'workspace_id'
+  | 'id'
+  | 'provider'
+  | 'trunk_id'
+  | 'inbound_agent_id'
+  | 'inbound_webhook_url'
+  | 'allowed_inbound_countries'
 >;
 
 /**
@@ -88,7 +94,7 @@ async function receive(deps: ReceiveDeps, gateway: TelephonyGateway, call: Inbou
 async function calledNumber(database: Database, to: string, providers: string[]): Promise<CalledNumber | undefined> {
   const { rows } = await database.inEngine(({ db }) =>
     sql<CalledNumber>`
-      select workspace_id, id, provider, inbound_agent_id, inbound_webhook_url, allowed_inbound_countries
+      select workspace_id, id, provider, trunk_id, inbound_agent_id, inbound_webhook_url, allowed_inbound_countries
       from phone_numbers where phone_number = ${to} and status = 'active' and provider = any(${providers})`.execute(db),
   );
   return rows.length === 1 ? rows[0] : undefined;
@@ -127,6 +133,7 @@ async function commitCall(
         to_number: call.toNumber,
         agent_id: number.inbound_agent_id,
         phone_number_id: number.id,
+        trunk_id: number.trunk_id,
         attempt: call.attempt,
         server_id: lease.serverId(),
         start_at: at,

@@ -9,10 +9,12 @@ import type { Row } from '../database/schema.ts';
 import { together } from '../database/together.ts';
 import { noteEnds } from '../number-pools/note-ends.ts';
 import type { CallEvent, CallOutcome } from '../telephony/gateway.ts';
+import { given } from '../trunks/trunk.ts';
 import { callTransitions, type EndedCall, finalStatus, type HeldCall } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 import type { CallOwner } from './call-owner.ts';
 import { type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
+import { type EndOverTrunk, noteTrunkEnds } from './note-trunk-ends.ts';
 
 /** How long events are gathered before they are written as a set (engine.md, "Ends and counters"), in milliseconds. */
 const FLUSH_MS = 20;
@@ -42,7 +44,7 @@ export interface CallRecorder {
 
 export interface RecorderOptions {
   database: Database;
-  owners: Pick<Required<CallOwner>, 'lock' | 'onCallsEnded'>;
+  owners: Pick<Required<CallOwner>, 'lock' | 'onCallsEnded' | 'onCallsSetAside'>;
   recordEvents: RecordCallEvents;
   /** The call of a room that this process holds. */
   callOf: (roomId: string) => HeldCall | undefined;
@@ -144,7 +146,9 @@ async function writeProgress(
           else c.status end,
         ringing_at = coalesce(c.ringing_at, x.ringing_at),
         answered_at = coalesce(c.answered_at, x.answered_at),
-        ended_at = x.ended_at, outcome = x.outcome, ended_by = x.ended_by, sip_status = x.sip_status
+        ended_at = x.ended_at, outcome = x.outcome, ended_by = x.ended_by, sip_status = x.sip_status,
+        sip_reason = x.sip_reason, release_cause = x.release_cause, codec = x.codec, packets_received = x.packets_received,
+        packets_lost = x.packets_lost
       from unnest(
         ${taken.map(({ call }) => call.workspaceId)}::uuid[],
         ${taken.map(({ call }) => call.roomId)}::uuid[],
@@ -154,26 +158,55 @@ async function writeProgress(
         ${of((p) => p.ended?.at)}::timestamptz[],
         ${of((p) => p.ended?.outcome)}::text[],
         ${of((p) => p.ended?.endedBy)}::text[],
-        ${of((p) => p.ended?.sipStatus)}::smallint[])
-        as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status)
+        ${of((p) => p.ended?.sipStatus)}::smallint[],
+        ${of((p) => plainText(p.ended?.sipReason, 255))}::text[],
+        ${of((p) => p.ended?.q850Cause)}::smallint[],
+        ${of((p) => plainText(p.ended?.codec, 32))}::text[],
+        ${of((p) => p.ended?.packetsReceived)}::integer[],
+        ${of((p) => p.ended?.packetsLost)}::integer[])
+        as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status,
+          sip_reason, release_cause, codec, packets_received, packets_lost)
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ${from(callTransitions, 'completed')}
-      returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled`.execute(tx.db);
+      returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled, c.trunk_id, c.direction, c.sip_status,
+        c.sip_reason, c.release_cause, c.packets_received`.execute(tx.db);
     const moved = new Set(rows.map((row) => row.id));
     const answered = taken.filter(({ call, progress }) => progress.answeredAt && moved.has(call.roomId));
     const answeredCalls = answered.map(({ call }) => call);
-    const calls = rows.flatMap(ended);
+    const aside = await noteTrunkEnds(tx, rows.flatMap(overTrunk), now);
+    const calls = rows.flatMap(ended).map((call) => {
+      const setAside = aside.now.get(call.roomId);
+      return setAside ? { ...call, setAside } : call;
+    });
+    if (aside.before.length > 0) await owners.onCallsSetAside(tx, aside.before, now);
     await together(tx, [
       () => owners.onCallsEnded(tx, calls, now),
       () => recordEvents(tx, 'call.answered', answeredCalls),
     ]);
-    const pooled = calls.filter((call) => call.pooled);
+    // A trunk without room says nothing of its numbers.
+    const pooled = calls.filter((call) => call.pooled && call.setAside !== 'trunk_busy');
     await noteEnds(tx, pooled, now);
     return calls;
   });
 }
 
 type MovedRow = OwnedRow &
-  Pick<Row<'calls'>, 'ended_at' | 'phone_number_id' | 'pooled'> & { outcome: CallOutcome | null };
+  Pick<Row<'calls'>, 'ended_at' | 'phone_number_id' | 'pooled' | 'trunk_id' | 'direction'> &
+  Pick<Row<'calls'>, 'sip_status' | 'sip_reason' | 'release_cause' | 'packets_received'> & {
+    outcome: CallOutcome | null;
+  };
+
+/** What others said, as it may be shown and kept: carriers put anything there. */
+const plainText = (text: string | undefined, most: number): string | undefined =>
+  text?.replace(/[\p{Cc}\p{Cs}]/gu, ' ').slice(0, most);
+
+/** The end of a row's call, where it was placed over a trunk. */
+function overTrunk(row: MovedRow): EndOverTrunk[] {
+  const { outcome, ended_at: endedAt, trunk_id: trunkId, phone_number_id: phoneNumberId } = row;
+  if (!outcome || !endedAt || !trunkId || row.direction === 'inbound') return [];
+  const said = { sipStatus: row.sip_status, sipReason: row.sip_reason, q850Cause: row.release_cause };
+  const answer = given({ ...said, packetsReceived: row.packets_received });
+  return [{ workspaceId: row.workspace_id, roomId: row.id, trunkId, phoneNumberId, outcome, endedAt, ...answer }];
+}
 
 /** The call of a row, where it has ended. */
 const ended = (row: MovedRow): (EndedCall & { pooled: boolean; phoneNumberId: string })[] => {

@@ -3,8 +3,17 @@ import type { EngineTx } from '../database/database.ts';
 import { together } from '../database/together.ts';
 import { doNotCallUploads, isDoNotCall } from '../do-not-call/do-not-call-numbers.ts';
 import { pickPoolNumber } from '../number-pools/choose-numbers.ts';
-import { callable } from '../phone-numbers/phone-number.ts';
+import { poolFreeAt } from '../number-pools/free-at.ts';
+import { callable, providers } from '../phone-numbers/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
+import {
+  lockTrunkRooms,
+  moveStarts,
+  PACE_SLACK_MS,
+  startsWithin,
+  type TrunkRoom,
+  takeStart,
+} from '../trunks/trunk-room.ts';
 import { lockLimits, usedOfLimits } from '../workspace/limits.ts';
 import {
   type CalleeHours,
@@ -22,6 +31,12 @@ import { type Caller, countQueued, queueCalls } from './queue-calls.ts';
 
 /** How late a run's call may be placed, in milliseconds. */
 const SLACK_MS = 1000;
+/** How far ahead a run's call over a trunk starts at least, so that its transaction has committed, in milliseconds. */
+const RUN_LEAD_MS = 250;
+/** How far ahead it may start at most, for the trunk's pace, in milliseconds. */
+const AHEAD_MS = 2000;
+/** Within so long runs look again for a slot of a trunk, each at another time, in milliseconds. */
+const TRUNK_BUSY_MS = 5000;
 /** When a person who is on another call is tried again. */
 const BUSY_ELSEWHERE_MS = 30_000;
 
@@ -52,7 +67,7 @@ export interface RunCallTerms {
 }
 
 /** What a call lacks; the words are those of a campaign contact's `reason`. */
-export type RunCallObstacle = DialObstacle | 'no_caller_id' | 'already_on_a_call';
+export type RunCallObstacle = DialObstacle | 'no_caller_id' | 'trunk_busy' | 'trunk_paused' | 'already_on_a_call';
 
 /**
  * - `queued`: committed with the transaction, held by this server, to be placed after it.
@@ -76,12 +91,48 @@ export async function requestRunCall(tx: EngineTx, wish: RunCallWish, terms: Run
   const answer = mayDial(toNumber, found, terms.now, wish.hours);
   if (answer && 'refused' in answer) return { kind: 'refused', outcome: answer.refused };
   if (answer) return { kind: 'blocked', reason: answer.blocked, ...(answer.until && { until: answer.until }) };
-  const caller =
+  const { caller, trunk } =
     'poolId' in wish.from
       ? await fromPool(tx, wish, wish.from.poolId, toNumber, terms)
-      : callerOf(found, terms.isSimulated);
-  if (!caller) return { kind: 'blocked', reason: 'no_caller_id' };
-  return queueRunCall(tx, wish, toNumber, caller, terms);
+      : await fromNumber(tx, callerOf(found, terms.isSimulated), wish.workspaceId);
+  if (!caller) return withoutCaller(tx, wish, terms.now);
+  if (trunk && !startsWithin(trunk, terms.now, after(terms.now, AHEAD_MS))) {
+    return trunk.isActive ? trunkBusy(trunk.nextStartAt, terms.now) : { kind: 'blocked', reason: 'trunk_paused' };
+  }
+  return queueRunCall(tx, wish, toNumber, { caller, trunk }, terms);
+}
+
+const after = (now: Date, milliseconds: number) => new Date(now.getTime() + milliseconds);
+
+/** A number to call from, and its trunk, held, where it has one. */
+interface HeldCaller {
+  caller: Caller | undefined;
+  trunk: TrunkRoom | undefined;
+}
+
+async function fromNumber(tx: EngineTx, caller: Caller | undefined, workspaceId: string): Promise<HeldCaller> {
+  const [trunk] = await lockTrunkRooms(tx, workspaceId, caller?.trunkId ? [caller.trunkId] : []);
+  return { caller, trunk };
+}
+
+/** Runs that wait for one trunk look again at different times: all at once they would only take turns at its lock. */
+function trunkBusy(freeAt: Date, now: Date): RunCallAnswer {
+  const until = after(freeAt > now ? freeAt : now, Math.random() * TRUNK_BUSY_MS);
+  return { kind: 'blocked', reason: 'trunk_busy', until };
+}
+
+/** Why there is no number to call from: those that there are wait for their trunks, or these are paused, or neither. */
+async function withoutCaller(tx: EngineTx, { workspaceId, from }: RunCallWish, now: Date): Promise<RunCallAnswer> {
+  if ('poolId' in from) {
+    const freeAt = await poolFreeAt(tx, { workspaceId, poolId: from.poolId, now, providers });
+    const soon = freeAt !== undefined && freeAt > now && freeAt < after(now, 2 * TRUNK_BUSY_MS);
+    return soon ? trunkBusy(freeAt, now) : { kind: 'blocked', reason: 'no_caller_id' };
+  }
+  const { rows } = await sql`
+    select from phone_numbers n join trunks t on t.workspace_id = n.workspace_id and t.id = n.trunk_id
+    where n.workspace_id = ${workspaceId} and n.phone_number = ${from.number} and n.status = 'active' and t.status = 'paused'
+    limit 1`.execute(tx.db);
+  return { kind: 'blocked', reason: rows.length > 0 ? 'trunk_paused' : 'no_caller_id' };
 }
 
 /** A member of the wish's pool that can call now, rather another than the run's last attempt had. */
@@ -91,13 +142,18 @@ async function fromPool(
   poolId: string,
   to: number,
   { now, isSimulated }: RunCallTerms,
-): Promise<Caller | undefined> {
+): Promise<HeldCaller> {
   const last = await sql<{ phone_number_id: string }>`
     select phone_number_id from calls
     where workspace_id = ${workspaceId} and workflow_run_id = ${runId} and attempt = ${attempt - 1}`.execute(tx.db);
   const avoid = last.rows[0]?.phone_number_id;
-  const picked = await pickPoolNumber(tx, workspaceId, poolId, { to, now, isSimulated, avoid });
-  return picked && { ...picked, simulated: isSimulated(picked.provider)!, pooled: true };
+  const picked = await pickPoolNumber(tx, workspaceId, poolId, {
+    ...{ to, now, isSimulated, avoid },
+    lastStart: after(now, AHEAD_MS),
+  });
+  if (!picked) return { caller: undefined, trunk: undefined };
+  const { trunk, ...number } = picked;
+  return { caller: { ...number, simulated: isSimulated(number.provider)!, pooled: true }, trunk };
 }
 
 /** A workspace with limits is locked first, so that what is counted can't change before the commit. */
@@ -137,7 +193,7 @@ async function queueRunCall(
   tx: EngineTx,
   wish: RunCallWish,
   toNumber: number,
-  caller: Caller,
+  { caller, trunk }: { caller: Caller; trunk: TrunkRoom | undefined },
   { serverId, now }: RunCallTerms,
 ): Promise<RunCallAnswer> {
   const { workspaceId, runId: workflowRunId, attempt, agentId, variables } = wish;
@@ -152,12 +208,14 @@ async function queueRunCall(
     maxCallSeconds,
     recording,
   };
-  const placeBefore = new Date(now.getTime() + SLACK_MS);
-  const wanted = { contactId: null, toNumber, caller, attempt, startAt: now, placeBefore, variables };
+  const startAt = trunk ? takeStart(trunk, after(now, RUN_LEAD_MS)) : now;
+  const placeBefore = after(startAt, trunk ? PACE_SLACK_MS : SLACK_MS);
+  const wanted = { contactId: null, toNumber, caller, attempt, startAt, placeBefore, variables };
   const [call] = await queueCalls(tx, { ...shared, now }, [wanted]);
   if (!call) {
     return { kind: 'blocked', reason: 'already_on_a_call', until: new Date(now.getTime() + BUSY_ELSEWHERE_MS) };
   }
   await countQueued(tx, workspaceId, [caller], now);
+  await moveStarts(tx, workspaceId, trunk ? [trunk] : []);
   return { kind: 'queued', call };
 }

@@ -34,6 +34,10 @@ export interface CallRow {
   ended_at: Date | null;
   ended_by: NonNullable<Call['endedBy']> | null;
   sip_status: number | null;
+  sip_reason: string | null;
+  codec: string | null;
+  packets_received: number | null;
+  packets_lost: number | null;
   result: CallResult | null;
   /** Null where the contact is gone with its campaign. */
   contact_values: (string | null)[] | null;
@@ -70,6 +74,10 @@ export function shapeCall(row: CallRow): Call {
     ...(Object.keys(row.metadata).length > 0 && { metadata: row.metadata }),
     ...(variables && Object.keys(variables).length > 0 && { variables }),
     ...(row.sip_status !== null && { sipStatus: row.sip_status }),
+    ...(row.sip_reason && { sipReason: row.sip_reason }),
+    ...(row.codec && { codec: row.codec }),
+    ...(row.packets_received !== null && { packetsReceived: row.packets_received }),
+    ...(row.packets_lost !== null && { packetsLost: row.packets_lost }),
     queuedAt: row.queued_at.toISOString(),
     ...(row.dialed_at && { dialedAt: row.dialed_at.toISOString() }),
     ...(row.ringing_at && { ringingAt: row.ringing_at.toISOString() }),

@@ -9,6 +9,7 @@ import type { Repeating } from '../jobs/every.ts';
 import type { AuditEntry } from '../journal/record.ts';
 import { ServiceError } from '../service-error.ts';
 import type { TelephonyGateway } from '../telephony/gateway.ts';
+import type { TrunksToCall } from '../trunks/trunks-to-call.ts';
 import type { HeldCall } from './call.ts';
 import { callEventRecorder } from './call-events.ts';
 import { allOwners, type CallOwner } from './call-owner.ts';
@@ -39,6 +40,7 @@ export interface SwitchboardOptions {
   owners: readonly CallOwner[];
   guard: Pick<RestoreGuard, 'mayPlace' | 'watermark'>;
   agents: AgentDirectory;
+  trunksToCall: TrunksToCall;
   /** Asks a number's webhook who takes a call that has arrived. */
   ask: AskWhoTakes;
 }
@@ -122,6 +124,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
   const placer = createCallPlacer({
     ...common,
     guard: options.guard,
+    trunksToCall: options.trunksToCall,
     onRejected: (call, result) => recorder.record([rejection(call, result, clock.now())]),
     onUnknown: (call) => watch([call]),
   });

@@ -1,5 +1,6 @@
 import type { CallOutcome } from '../telephony/gateway.ts';
 import { outcomeRules } from '../telephony/outcomes.ts';
+import type { SetAside } from '../trunks/after-calls.ts';
 
 /** What a contact's attempts have come to so far. */
 export interface ContactTally {
@@ -27,14 +28,18 @@ const faultBackoff = (faults: number) => FAULT_BACKOFF_MINUTES[Math.min(faults, 
 
 /**
  * What becomes of a contact whose call ended: done, or tried again later. `retryPolicy` holds the minutes before
- * attempt 2, 3, … A trunk's failure is not the contact's attempt; nor is an agent's, at most three times.
+ * attempt 2, 3, … A trunk's failure is not the contact's attempt; nor is an agent's, at most three times. One that is set
+ * aside, since its trunk had no room or was paused for it, counts for nothing.
  */
 export function afterOutcome(
   tally: ContactTally,
   outcome: CallOutcome,
   retryPolicy: readonly number[],
   endedAt: Date,
+  setAside?: SetAside,
 ): ContactNext {
+  // As if it had not been called.
+  if (setAside) return { ...tally, state: 'waiting', nextAttemptAt: endedAt, reason: setAside };
   const { retryable, countsAsTry } = outcomeRules[outcome];
   const next = { ...tally, nextAttemptAt: endedAt };
   if (countsAsTry) next.tries += 1;

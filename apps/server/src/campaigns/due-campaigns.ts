@@ -92,6 +92,8 @@ export async function takeUpPutOff(tx: EngineTx, now: Date, log: Logger): Promis
     update campaigns set next_claim_at = 'epoch',
       next_start_at = case when next_start_at > ${latestStart} then ${now} else next_start_at end
     where status = 'running' and (next_claim_at > ${latestStart} or next_start_at > ${latestStart})`.execute(tx.db);
+  await sql`
+    update trunks set next_start_at = ${now} where next_start_at > ${latestStart}`.execute(tx.db);
   const campaigns = Number(numAffectedRows);
   if (campaigns > 0) log.warn({ campaigns }, 'campaigns were put off by a clock that was wrong; they go on');
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { EndedCall, OwnedCall, ReturnedCall } from '../calls/call.ts';
+import type { CallKey, EndedCall, OwnedCall, ReturnedCall } from '../calls/call.ts';
+import { keysOf } from '../calls/call-row.ts';
 import type { EngineTx, Tx } from '../database/database.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import { callOutcomes } from '../telephony/gateway.ts';
@@ -31,9 +32,9 @@ export async function endContacts(tx: Tx, key: CampaignKey, calls: ContactCall<E
       limit 1 for update) as c`.execute(tx.db);
   const callOf = new Map(calls.map((call) => [call.contactId, call]));
   const moved = contacts.rows.map((row) => {
-    const { outcome, endedAt } = callOf.get(row.id)!;
+    const { outcome, endedAt, setAside } = callOf.get(row.id)!;
     const tally = { tries: row.tries, faults: row.faults, agentFaults: row.agent_faults };
-    return { place: row.place, outcome, ...afterOutcome(tally, outcome, row.retry_policy, endedAt) };
+    return { place: row.place, outcome, ...afterOutcome(tally, outcome, row.retry_policy, endedAt, setAside) };
   });
   await sql`
     update campaign_contacts c set state = x.state, tries = x.tries, faults = x.faults, agent_faults = x.agent_faults,
@@ -86,4 +87,34 @@ export async function returnContacts(
       pending = pending + ${pending}, waiting = waiting + ${rows.length - pending},
       next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
+}
+
+/**
+ * Has contacts wait again whose calls have ended in what was not their doing, as if they had not been called; where their
+ * campaign has ended, or another call has been placed since, it stays at that.
+ */
+export async function setContactsAside(tx: Tx, calls: readonly CallKey[], now: Date): Promise<void> {
+  const { rows } = await sql<{ workspace_id: string; campaign_id: string; contact_id: string; attempt: number }>`
+    select c.workspace_id, c.campaign_id, c.contact_id, c.attempt
+    from ${keysOf(calls)} join calls c on c.workspace_id = x.workspace_id and c.id = x.id
+    where c.contact_id is not null and c.campaign_id is not null`.execute(tx.db);
+  for (const campaignId of new Set(rows.map((row) => row.campaign_id).toSorted())) {
+    const own = rows.filter((row) => row.campaign_id === campaignId);
+    const workspaceId = own[0]!.workspace_id;
+    const campaign = await sql`
+      select from campaigns where workspace_id = ${workspaceId} and id = ${campaignId}
+        and status in ('running', 'paused') for no key update`.execute(tx.db);
+    if (campaign.rows.length === 0) continue;
+    const set = await sql<{ was: string }>`
+      update campaign_contacts c set state = 'waiting', tries = greatest(0, c.tries - 1), next_attempt_at = ${now},
+        reason = 'trunk_paused'
+      from unnest(${own.map((row) => row.contact_id)}::uuid[], ${own.map((row) => row.attempt)}::smallint[]) as x (id, attempt)
+      where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id and c.attempt = x.attempt
+        and c.state = 'done'
+      returning c.id as was`.execute(tx.db);
+    tx.tell(campaignId);
+    await sql`
+      update campaigns set done = done - ${set.rows.length}, waiting = waiting + ${set.rows.length}, revision = revision + 1
+      where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
+  }
 }

@@ -9,7 +9,8 @@ const running: CampaignSituation = {
   answered: 0,
   endDate: null,
   dialingPaused: false,
-  noCallerId: false,
+  noCaller: undefined,
+  trunkBusy: false,
   limitedUntil: undefined,
   hours: { windows: ALWAYS, quiet: [], holidays: new Set() },
 };

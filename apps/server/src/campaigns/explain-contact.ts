@@ -12,8 +12,10 @@ export interface CampaignSituation {
   endDate: Date | null;
   /** Whether the workspace has stopped all dialing. */
   dialingPaused: boolean;
-  /** Whether neither its number nor any of its pool can place calls. */
-  noCallerId: boolean;
+  /** Why neither its number nor any of its pool can place calls, if so. */
+  noCaller: 'no_caller_id' | 'trunk_paused' | undefined;
+  /** Whether those that can wait for their trunks: for a slot of their pace, or for a channel. */
+  trunkBusy: boolean;
   /** Until when at least a limit of the campaign, its pool or its workspace lets nobody be called. */
   limitedUntil: Date | undefined;
   hours: CallingHours;
@@ -55,7 +57,7 @@ export function campaignReason(campaign: CampaignSituation): ContactReason | und
       return 'campaign_ended';
     default:
       if (campaign.dialingPaused) return 'dialing_paused';
-      return campaign.noCallerId ? 'no_caller_id' : undefined;
+      return campaign.noCaller;
   }
 }
 
@@ -101,7 +103,7 @@ export function contactExplainer(campaign: CampaignSituation, now: Date): (conta
     if (hasEnded(campaign.status)) return { reason: ofCampaign! };
 
     const isDue = nextAttemptAt <= now;
-    const held = campaign.limitedUntil ? 'limit_reached' : stored;
+    const held = campaign.limitedUntil ? 'limit_reached' : campaign.trunkBusy ? 'trunk_busy' : stored;
     const why = ofCampaign ?? (isDue ? (closedNow(timezones) ?? held) : (stored ?? 'retry_later'));
     if (why === 'no_common_hour') return { reason: why };
     const from = [now, nextAttemptAt, campaign.limitedUntil ?? now].reduce((a, b) => (a > b ? a : b));

@@ -132,7 +132,8 @@ function hasReason(
   if (ofCampaign !== undefined) return ofCampaign === reason ? sql`(${kept} or ${isLeft})` : kept.$castTo<boolean>();
   const closed = [...zones].map(([lane, zone]) => ({ lane, why: whyClosed(situation.hours, zone, now) }));
   const lanes = (why: string | undefined) => closed.filter((c) => c.why === why).map(({ lane }) => lane);
-  const held = situation.limitedUntil ? sql.lit('limit_reached' satisfies ContactReason) : sql`c.reason`;
+  const ofAll: ContactReason | false = situation.limitedUntil ? 'limit_reached' : situation.trunkBusy && 'trunk_busy';
+  const held = ofAll ? sql.lit(ofAll) : sql`c.reason`;
   const isDue = sql`c.next_attempt_at <= ${now}`;
   return sql`(${kept} or (${isLeft} and case
     when not ${isDue} then coalesce(c.reason, 'retry_later') = ${reason}

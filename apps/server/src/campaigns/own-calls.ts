@@ -4,7 +4,7 @@ import type { CallOwner } from '../calls/call-owner.ts';
 import type { CallDetails } from '../calls/store.ts';
 import type { Tx } from '../database/database.ts';
 import type { CampaignKey } from './campaign.ts';
-import { type ContactCall, endContacts, returnContacts } from './end-contacts.ts';
+import { type ContactCall, endContacts, returnContacts, setContactsAside } from './end-contacts.ts';
 import { finishIfDone } from './finish-campaign.ts';
 
 /**
@@ -33,6 +33,7 @@ export function campaignCallOwner(
         if (await finishIfDone(tx, key, now)) await onFinished(tx, key);
       }
     },
+    onCallsSetAside: setContactsAside,
     onCallsReturned: async (tx, calls, now) => {
       for (const [key, returned] of byCampaign(calls)) await returnContacts(tx, key, returned, now);
     },

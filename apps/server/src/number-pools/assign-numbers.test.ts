@@ -5,6 +5,7 @@ const candidate = (id: string, given: Partial<Candidate> = {}): Candidate => ({
   id,
   fromNumber: 14155550100,
   provider: 'simulator',
+  trunkId: null,
   country: 'US',
   allowedCountries: [],
   room: Number.POSITIVE_INFINITY,

@@ -5,6 +5,8 @@ export interface Candidate {
   /** E.164 without the plus. */
   fromNumber: number;
   provider: string;
+  /** UUID of its trunk; null for a number without one. */
+  trunkId: string | null;
   /** ISO 3166-1 alpha-2; null for a number of none. */
   country: string | null;
   /** The countries that it may call; empty means all. */
@@ -27,15 +29,23 @@ export interface Callee {
  * Gives each callee, in their order, a number to be called from (decisions.md, "Number pools"): one that may call there and
  * has room; rather another than that of the last attempt; rather one of the callee's country; of those the least recently
  * used. Nothing for whom there is none.
+ * @param trunks how many calls can start over each trunk, by its UUID; one that is not named has room for all
  */
-export function assignNumbers(callees: readonly Callee[], candidates: readonly Candidate[]): (Candidate | undefined)[] {
+export function assignNumbers(
+  callees: readonly Callee[],
+  candidates: readonly Candidate[],
+  trunks: ReadonlyMap<string, number> = new Map(),
+): (Candidate | undefined)[] {
   const line = candidates.toSorted((a, b) => a.lastUsed - b.lastUsed);
   const room = new Map(candidates.map(({ id, room }) => [id, room]));
+  const starts = new Map(trunks);
+  const hasStart = (trunkId: string | null) => trunkId === null || (starts.get(trunkId) ?? 1) > 0;
   return callees.map((callee) => {
     let best = -1;
     let bestRank = -1;
     for (const [at, candidate] of line.entries()) {
-      if (room.get(candidate.id)! <= 0 || !mayCallFrom(candidate, callee.country)) continue;
+      if (room.get(candidate.id)! <= 0 || !hasStart(candidate.trunkId)) continue;
+      if (!mayCallFrom(candidate, callee.country)) continue;
       const rank = rankOf(candidate, callee);
       if (rank > bestRank) [best, bestRank] = [at, rank];
       if (rank === BEST) break;
@@ -43,6 +53,8 @@ export function assignNumbers(callees: readonly Callee[], candidates: readonly C
     const [chosen] = best === -1 ? [] : line.splice(best, 1);
     if (!chosen) return undefined;
     room.set(chosen.id, room.get(chosen.id)! - 1);
+    const left = chosen.trunkId === null ? undefined : starts.get(chosen.trunkId);
+    if (left !== undefined) starts.set(chosen.trunkId!, left - 1);
     line.push(chosen);
     return chosen;
   });

@@ -10,8 +10,8 @@ interface Row {
 }
 
 /**
- * When a member of a pool can be called from at the earliest, but for calls that are up: now, or when it has cooled, or
- * when the next UTC day begins. Undefined where no member is outbound-ready.
+ * When a member of a pool can be called from at the earliest, but for calls that are up: now, or when it has cooled, its
+ * trunk has a free slot, or the next UTC day begins. Undefined where no member is outbound-ready.
  */
 export async function poolFreeAt(
   tx: EngineTx | WorkspaceTx,
@@ -19,6 +19,14 @@ export async function poolFreeAt(
 ): Promise<Date | undefined> {
   const { rows } = await sql<Row>`select ${earliest(query)} ${members(query, sql``)}`.execute(tx.db);
   return rows[0]!.free_at ?? undefined;
+}
+
+/** When the pace of the members' trunks lets the next call start, of those that wait for it; undefined where none does. */
+export async function poolSlotAt(tx: EngineTx, query: Omit<PoolQuery, 'most'>): Promise<Date | undefined> {
+  const isReady = sql`and ${callable} and t.next_start_at > ${query.now}`;
+  const { rows } = await sql<{ slot_at: Date | null }>`
+    select min(t.next_start_at) as slot_at ${members(query, isReady)}`.execute(tx.db);
+  return rows[0]!.slot_at ?? undefined;
 }
 
 /** Whether a member of a pool is outbound-ready, whatever its caps and how it fares. */
@@ -51,7 +59,7 @@ export async function freeAtFor(
 function earliest({ now, providers }: Omit<PoolQuery, 'most'>): RawBuilder<unknown> {
   const isAtCap = sql`u.day >= ${utcDay(now)} and u.attempts >= p.max_calls_per_number_per_day`;
   const isReady = sql`${callable} and n.provider = any(${providers}::text[])`;
-  return sql`count(*) as members, min(greatest(${now}::timestamptz, u.cooling_until,
+  return sql`count(*) as members, min(greatest(${now}::timestamptz, u.cooling_until, t.next_start_at,
     case when ${isAtCap} then ${nextUtcDay(now)}::timestamptz end)) filter (where ${isReady}) as free_at`;
 }
 
@@ -61,4 +69,6 @@ const members = ({ workspaceId, poolId }: Omit<PoolQuery, 'most'>, condition: Ra
     where workspace_id = ${workspaceId} and id = ${poolId} offset 0) as p
   cross join lateral (select * from phone_numbers
     where workspace_id = ${workspaceId} and id = u.phone_number_id offset 0) as n
+  left join lateral (select next_start_at from trunks
+    where workspace_id = ${workspaceId} and id = n.trunk_id offset 0) as t on true
   where u.workspace_id = ${workspaceId} and u.pool_id = ${poolId} ${condition}`;

@@ -1,4 +1,4 @@
-import type { CallOutcome } from './gateway.ts';
+import type { CallOutcome, SipAnswer } from './gateway.ts';
 
 /** How an outcome bears on the contact's next attempt (decisions.md, `retryPolicy`). */
 interface OutcomeRule {
@@ -84,3 +84,15 @@ const q850Outcomes: Readonly<Record<number, CallOutcome>> = {
 
 /** The outcome of an ITU-T Q.850 cause, as carriers send it in `Reason` headers and providers in callbacks. */
 export const outcomeOfQ850Cause = (cause: number): CallOutcome => q850Outcomes[cause] ?? 'unknown';
+
+/** Causes of ITU-T Q.850 for which a circuit is wanting: none available, congestion, the requested one not available. */
+const CAPACITY_CAUSES = [34, 42, 44];
+/** How carriers say it in the reason of a 403 or 480: "User channel limit exceeded D1", "Too many concurrent calls". */
+const CAPACITY_WORDS = /capacity|congest|overload|concurren|channel|too many|limit (?:is )?(?:exceeded|reached)/i;
+
+/** Whether an answer says that a trunk has no room now, which is neither the callee's nor the contact's doing. */
+export function isCapacity({ sipStatus, sipReason = '', q850Cause }: SipAnswer): boolean {
+  if (sipStatus === 503) return true;
+  if (sipStatus !== 403 && sipStatus !== 480) return false;
+  return (q850Cause !== undefined && CAPACITY_CAUSES.includes(q850Cause)) || CAPACITY_WORDS.test(sipReason);
+}

@@ -11,6 +11,7 @@ import type { CountedTrunk } from './shape-trunk.ts';
 import { changeTrunk, findTrunk, lockTrunk, moveTrunk, recordTrunk, type TrunkColumns } from './store.ts';
 import { endsByCheck, isReachedAlike, type TrunkRow } from './trunk.ts';
 import { refuse, textFaults } from './trunk-faults.ts';
+import { apartAt } from './trunk-room.ts';
 import { trunkColumns, trunkFaults } from './trunk-settings.ts';
 
 type Body = components['schemas']['UpdateTrunk'];
@@ -66,7 +67,16 @@ export async function writeTrunk(
   changes: TrunkColumns,
   now: Date,
 ): Promise<TrunkRow> {
-  const revised = { ...changes, revision: before.revision + 1, updated_at: now };
+  const pace = changes.calls_per_second;
+  // A slot that a slower pace has put off comes as soon as the new one lets it.
+  const soonest =
+    pace !== undefined && new Date(Math.min(before.next_start_at.getTime(), now.getTime() + apartAt(pace)));
+  const revised = {
+    ...changes,
+    ...(soonest && { next_start_at: soonest }),
+    revision: before.revision + 1,
+    updated_at: now,
+  };
   if (isReachedAlike(before, { ...before, ...(changes as object) })) return changeTrunk(tx, before.id, revised);
   const due = { ...revised, checked_at: null, due_at: new Date(now.getTime() + CHECK_TAKEN_UP_MS) };
   const unchecked = { ...due, reason: 'unchecked', message: null, status_since: now };

@@ -49,6 +49,7 @@ async function recorded(database: Database, count: number, row: Given<'calls'> =
     recordEvents: async () => {},
     owners: {
       lock: async () => {},
+      onCallsSetAside: async () => {},
       onCallsEnded: async (_tx, ended) => {
         if (ended.some((call) => refused.has(call.roomId))) throw new Error('refused');
       },

@@ -226,7 +226,7 @@ test.each<[string, Question, ReturnType<typeof everybody>]>([
   [
     'over a trunk that has failed',
     { number: { trunk: { status: 'paused', reason: 'unreachable' } } },
-    everybody('no_caller_id'),
+    { ...everybody('no_caller_id'), run: 'trunk_paused', claim: 'trunk_paused' },
   ],
   ['over no trunk', { number: { provider: 'sip' } }, everybody('no_caller_id')],
   ['over a trunk that passed', { number: { trunk: {} } }, everybody('called')],

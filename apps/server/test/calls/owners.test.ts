@@ -39,6 +39,7 @@ test('right before it is placed a call is given up that its owner does not let g
         attempt: 1,
         startAt,
         placeBefore,
+        trunkId: null,
         request: { ...request, workspaceId, ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false },
       };
     };

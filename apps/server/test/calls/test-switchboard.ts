@@ -39,6 +39,7 @@ export function startTestSwitchboard(database: Database, gateway: Partial<Teleph
     owners: [runCallOwner, campaignCallOwner(async () => undefined, nothing)],
     agents: anyAgent,
     ask: async () => ({}),
+    trunksToCall: async () => new Map(),
   });
   switchboard.start();
   /** Tells the switchboard what the provider tells. */

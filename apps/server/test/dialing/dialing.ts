@@ -72,6 +72,7 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
     ...(options.profile && { profile: options.profile }),
   });
   Object.assign(simulator.faults, options.faults);
+  const gateway = options.gateway?.(simulator) ?? simulator;
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-test-data-'));
   const composition = await compose({
     config: {
@@ -90,7 +91,7 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
     draining: new AbortController().signal,
     notReady: async () => undefined,
     overrides: {
-      gateways: new Map([['simulator', options.gateway?.(simulator) ?? simulator]]),
+      gateways: new Map(['simulator', 'sip'].map((name) => [name, gateway])),
       ...(options.agents && { agents: options.agents }),
     },
   });

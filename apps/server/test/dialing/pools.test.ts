@@ -322,7 +322,12 @@ test.concurrent('for one call a number is picked by the same rules', () =>
         pickPoolNumber(tx, workspaceId, poolId, { to, now: new Date(NOON), isSimulated: configured, avoid }),
       );
     const [dear] = memberIds.slice(-1);
-    expect(await pick(49301234567)).toEqual({ id: dear, fromNumber: 49305550001, provider: 'simulator' });
+    expect(await pick(49301234567)).toEqual({
+      id: dear,
+      fromNumber: 49305550001,
+      provider: 'simulator',
+      trunkId: null,
+    });
     const first = (await pick(14155550100))!;
     expect(first.id).not.toBe(dear);
     expect((await pick(14155550100, first.id))!.id).not.toBe(first.id);

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Row } from '../../src/database/schema.ts';
 import { fromId } from '../../src/ids.ts';
+import { moveNumber } from '../../src/move-number.ts';
 import { isCallable } from '../../src/phone-numbers/phone-number.ts';
 import { findNumber } from '../../src/phone-numbers/store.ts';
 import { takeUpDueNumbers } from '../../src/phone-numbers/tasks.ts';
@@ -558,6 +559,28 @@ test('another workspace can neither see, change, release nor import a number, un
   expect(await read(number.id)).toEqual(number);
   await remove(number.id);
   expect((await other.POST(`${path}/import/manual`, again)).data?.imported).toHaveLength(1);
+});
+
+test('the operator moves a number to the workspace whose it is', async () => {
+  const [imports, buys] = [await imported({ outboundAgentId: 'agent_out' }), await bought()];
+  const other = await server.clientWith(['*'], 'Owner');
+  const { database } = server.deps;
+  for (const { id, phoneNumber, provider: of } of [imports, buys]) {
+    await moveNumber(database, phoneNumber, 'Owner', server.clock.now());
+    expect(await read(id)).toBeUndefined();
+    expect((await eventsOf(id)).at(-1)?.status).toBe('released');
+    const { items } = (await other.GET(path, { params: { query: { searchText: phoneNumber } } })).data!;
+    expect(items).toMatchObject([{ phoneNumber, status: 'active', provider: of, isOutboundReady: false }]);
+    expect(items[0]).not.toHaveProperty('trunkId');
+  }
+  const refused = (number: string, workspace: string) =>
+    expect(moveNumber(database, number, workspace, server.clock.now())).rejects;
+  await refused(buys.phoneNumber, 'Owner').toThrow('already');
+  await refused(buys.phoneNumber, 'Nobody').toThrow('no workspace');
+  await refused(freeNumber(), 'Owner').toThrow('No workspace has');
+  const used = await imported();
+  await callOf(used.id);
+  await refused(used.phoneNumber, 'Owner').toThrow('uses');
 });
 
 test('who may not is refused: 400, 401, 403, 413, 415', async () => {

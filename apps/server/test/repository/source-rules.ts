@@ -24,7 +24,7 @@ const layers = [
   ['campaigns', 'workflows'],
   ['batches'],
   ['http', 'retention'],
-  ['compose', 'compose-adapters', 'confirm-restore'],
+  ['compose', 'compose-adapters', 'confirm-restore', 'move-number'],
   ['server'],
   ['main'],
 ];

@@ -3,9 +3,11 @@ import { callerOf, type IsSimulated } from '../../calls/may-dial.ts';
 import type { Caller } from '../../calls/queue-calls.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { chooseNumbers, openPool } from '../../number-pools/choose-numbers.ts';
-import { freeAtFor, poolFreeAt } from '../../number-pools/free-at.ts';
+import { freeAtFor, poolFreeAt, poolSlotAt } from '../../number-pools/free-at.ts';
 import { countryOfNumber } from '../../phone-numbers/numbering-plan.ts';
+import { lockTrunkRooms, startsWithin, type TrunkRoom } from '../../trunks/trunk-room.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
+import { lastStart, nextSlotClaim } from './pace.ts';
 import type { PickedContact } from './pick-contacts.ts';
 
 /** When a campaign whose number or pool can't call is looked at again, and a contact who got no number. */
@@ -22,12 +24,15 @@ export interface Callers {
   room: number;
   /** When to look again, where that is none. */
   restUntil(): Promise<Date>;
+  /** The trunks of its numbers, held, by their UUIDs. */
+  trunks: ReadonlyMap<string, TrunkRoom>;
   /** A number for each contact, in their order. */
   choose(contacts: PickedContact[]): Promise<(Caller | NoCaller)[]>;
 }
 
 interface CallerTerms {
   now: Date;
+  leadMs: number;
   isSimulated: IsSimulated;
 }
 
@@ -41,17 +46,31 @@ export async function openCallers(
   terms: CallerTerms,
 ): Promise<Callers> {
   return campaign.number_pool_id === null
-    ? oneNumber(campaign, terms)
+    ? oneNumber(tx, campaign, terms)
     : poolOf(tx, campaign, campaign.number_pool_id, calls, terms);
 }
 
-function oneNumber(campaign: ClaimedCampaign, { now, isSimulated }: CallerTerms): Callers {
+async function oneNumber(
+  tx: EngineTx,
+  campaign: ClaimedCampaign,
+  { now, leadMs, isSimulated }: CallerTerms,
+): Promise<Callers> {
   const caller = callerOf(campaign, isSimulated);
+  const trunks = await lockTrunkRooms(tx, campaign.workspace_id, caller?.trunkId ? [caller.trunkId] : []);
+  const [trunk] = trunks;
+  const starts = trunk ? startsWithin(trunk, after(now, leadMs), lastStart(now, leadMs)) : Number.POSITIVE_INFINITY;
   return {
-    room: caller ? Number.POSITIVE_INFINITY : 0,
-    restUntil: async () => after(now, NO_CALLER_ID_MS),
+    room: caller ? starts : 0,
+    trunks: new Map(trunks.map((each) => [each.id, each])),
+    restUntil: async () => (trunk?.isActive ? trunkFreeAt(trunk, now, leadMs) : after(now, NO_CALLER_ID_MS)),
     choose: async (contacts) => contacts.flatMap(() => caller ?? []),
   };
+}
+
+/** When a trunk without room is looked at again: for its next slot, or for a call that ends. */
+function trunkFreeAt({ channels, nextStartAt }: TrunkRoom, now: Date, leadMs: number): Date {
+  const slot = nextSlotClaim(nextStartAt, leadMs);
+  return channels > 0 && slot > now ? slot : after(now, BUSY_MS);
 }
 
 async function poolOf(
@@ -61,13 +80,18 @@ async function poolOf(
   calls: number,
   terms: CallerTerms,
 ): Promise<Callers> {
-  const { now } = terms;
-  const pool = await openPool(tx, { workspaceId: campaign.workspace_id, poolId, ...terms }, calls);
+  const { now, leadMs } = terms;
+  const starts = { firstStart: after(now, leadMs), lastStart: lastStart(now, leadMs) };
+  const pool = await openPool(tx, { workspaceId: campaign.workspace_id, poolId, ...terms, ...starts }, calls);
   return {
     room: pool.room,
+    trunks: pool.trunks,
     restUntil: async () => {
       const freeAt = await poolFreeAt(tx, pool.query);
-      return after(now, freeAt && freeAt <= now ? BUSY_MS : NO_CALLER_ID_MS);
+      const rest = after(now, freeAt && freeAt <= now ? BUSY_MS : NO_CALLER_ID_MS);
+      const slotAt = await poolSlotAt(tx, pool.query);
+      const slot = slotAt && nextSlotClaim(slotAt, leadMs);
+      return slot && slot > now && slot < rest ? slot : rest;
     },
     choose: async (contacts) => {
       const last = await lastNumbers(tx, campaign.workspace_id, contacts);

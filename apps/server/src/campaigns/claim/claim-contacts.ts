@@ -62,7 +62,7 @@ export async function claimContacts(
       );
     }
     const [callers, lanes] = await together(tx, [
-      () => openCallers(tx, campaign, slots.length, { now, isSimulated }),
+      () => openCallers(tx, campaign, slots.length, { now, leadMs, isSimulated }),
       () => currentLanes(tx, campaign, now),
     ]);
     if (callers.room === 0) return finishOrRest(tx, callers.restUntil);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LEAD_MS, leadAfter, nextSlotClaim, PACE_SLACK_MS, takeSlots } from './pace.ts';
+import { PACE_SLACK_MS } from '../../trunks/trunk-room.ts';
+import { LEAD_MS, leadAfter, nextSlotClaim, takeSlots } from './pace.ts';
 
 test('without a rate every call starts now', () => {
   const now = new Date('2026-11-20T10:00:00Z');

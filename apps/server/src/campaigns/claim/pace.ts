@@ -1,3 +1,5 @@
+import { apartAt, PACE_SLACK_MS, type TrunkRoom, takeStart } from '../../trunks/trunk-room.ts';
+
 /**
  * How far ahead the first start is at least, in milliseconds: the claim has to commit first. With less than that takes,
  * every start would come too late, and nothing at all be placed; so it grows with what claims take, up to a bound.
@@ -6,11 +8,6 @@ export const LEAD_MS = 120;
 const MOST_LEAD_MS = 2000;
 /** How far after the first start the last one is at most: with the usual lead 250 ms ahead (engine.md, "Claims"). */
 const SPAN_MS = 130;
-/**
- * How late a paced call may be placed, in milliseconds. Starts stand apart by as much more, so that no second ever
- * holds more placements than the rate, also when one is late and the next ones are not.
- */
-export const PACE_SLACK_MS = 50;
 /** How late a call without a rate may be placed, in milliseconds. */
 const UNPACED_SLACK_MS = 1000;
 
@@ -39,7 +36,7 @@ export function takeSlots(
     const slot = { startAt: now, placeBefore: new Date(now.getTime() + UNPACED_SLACK_MS) };
     return { slots: Array.from({ length: wanted }, () => slot), nextStartAt };
   }
-  const apart = (1000 + PACE_SLACK_MS) / Math.min(callsPerSecond, Math.max(1, Math.floor(callsPerSecond)));
+  const apart = apartAt(callsPerSecond);
   const slots: Slot[] = [];
   let next = Math.max(nextStartAt.getTime(), now.getTime() + leadMs);
   while (slots.length < wanted && next <= now.getTime() + leadMs + SPAN_MS) {
@@ -47,6 +44,33 @@ export function takeSlots(
     next += apart;
   }
   return { slots, nextStartAt: new Date(Math.ceil(next)) };
+}
+
+/** The last start that a claim may give at a time. */
+export const lastStart = (now: Date, leadMs: number): Date => new Date(now.getTime() + leadMs + SPAN_MS);
+
+/**
+ * The slots of calls of which each may have a trunk: as `takeSlots`, and each trunk's pace kept too, so that a call may
+ * start later for it. The trunks' next starts are moved on.
+ */
+export function takeSlotsOver(
+  callsPerSecond: number | null,
+  nextStartAt: Date,
+  trunks: readonly (TrunkRoom | undefined)[],
+  now: Date,
+  leadMs: number = LEAD_MS,
+): { slots: Slot[]; nextStartAt: Date } {
+  if (trunks.every((trunk) => !trunk)) return takeSlots(callsPerSecond, nextStartAt, now, trunks.length, leadMs);
+  const lead = new Date(now.getTime() + leadMs);
+  let next = callsPerSecond === null ? now : new Date(Math.max(nextStartAt.getTime(), lead.getTime()));
+  const slots = trunks.map((trunk): Slot => {
+    const earliest = trunk && next < lead ? lead : next;
+    const startAt = trunk ? takeStart(trunk, earliest) : earliest;
+    const isPaced = trunk !== undefined || callsPerSecond !== null;
+    if (callsPerSecond !== null) next = new Date(Math.ceil(startAt.getTime() + apartAt(callsPerSecond)));
+    return { startAt, placeBefore: new Date(startAt.getTime() + (isPaced ? PACE_SLACK_MS : UNPACED_SLACK_MS)) };
+  });
+  return { slots, nextStartAt: callsPerSecond === null ? nextStartAt : next };
 }
 
 /** When the next slot of a campaign can be claimed with its lead. */

@@ -4,10 +4,11 @@ import { type Caller, countQueued, queueCalls, type WantedCall } from '../../cal
 import { nextUtcDay } from '../../clock.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { together } from '../../database/together.ts';
+import { moveStarts, type TrunkRoom } from '../../trunks/trunk-room.ts';
 import type { Lane } from '../lanes.ts';
 import type { Callers } from './callers.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
-import { takeSlots } from './pace.ts';
+import { takeSlots, takeSlotsOver } from './pace.ts';
 import type { PickedContact } from './pick-contacts.ts';
 
 /** When a contact who is on another call is looked at again. */
@@ -58,8 +59,15 @@ export async function writeClaim(tx: EngineTx, found: FoundForClaim, by: Writing
     ...moveContacts(contacts, notCalled),
     countClaim(found.campaign, contacts, notCalled, { nextStartAt, now: by.now }),
     () => countQueued(tx, found.campaign.workspace_id, callers, by.now),
+    () => moveStarts(tx, found.campaign.workspace_id, usedTrunks(found, callers)),
   ]);
   return calls;
+}
+
+/** The trunks of numbers that calls were queued from. */
+function usedTrunks({ callers: { trunks } }: FoundForClaim, callers: Caller[]): TrunkRoom[] {
+  const ids = new Set(callers.flatMap(({ trunkId }) => trunkId ?? []));
+  return [...ids].flatMap((id) => trunks.get(id) ?? []);
 }
 
 /** Those who may be called, of all that were picked. The others are noted. */
@@ -98,7 +106,11 @@ function giveStarts(
   chosen: WithCaller[],
   by: WritingServer,
 ): { wanted: WantedCall[]; nextStartAt: Date } {
-  const { slots, nextStartAt } = slotsFor(found, chosen.length, by);
+  const { calls_per_second, next_start_at } = found.campaign;
+  const trunks = chosen.map(({ caller }) =>
+    caller.trunkId === null ? undefined : found.callers.trunks.get(caller.trunkId),
+  );
+  const { slots, nextStartAt } = takeSlotsOver(calls_per_second, next_start_at, trunks, by.now, by.leadMs);
   const closesAt = new Map(found.lanes.map((lane) => [lane.lane, lane.closesAt]));
   const wanted = chosen.map(({ contact, caller }, at): WantedCall => {
     const { startAt, placeBefore } = slots[at]!;

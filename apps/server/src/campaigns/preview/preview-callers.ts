@@ -4,7 +4,7 @@ import type { WorkspaceTx } from '../../database/database.ts';
 import type { Candidate } from '../../number-pools/assign-numbers.ts';
 import { hasReadyMember, poolFreeAt } from '../../number-pools/free-at.ts';
 import { readCandidates } from '../../number-pools/read-candidates.ts';
-import { callable, providers } from '../../phone-numbers/phone-number.ts';
+import { callable, joinTrunk, providers } from '../../phone-numbers/phone-number.ts';
 import type { CampaignRow } from '../shape-campaign.ts';
 
 /** Whom a campaign's calls would come from. */
@@ -16,6 +16,9 @@ export interface PreviewCallers {
   /** Whether the campaign could start with them. */
   canStart: boolean;
 }
+
+/** Within so long a pool that waits for its trunks' pace calls again, in milliseconds. */
+const SOON_MS = 5000;
 
 type CallerRow = Pick<CampaignRow, 'phone_number_id' | 'number_pool_id'>;
 
@@ -45,25 +48,42 @@ export async function previewCallers(
   };
 }
 
-/** Why a campaign calls from none of its numbers at a time: none can place calls, or all that can have as many up as they may. */
+/**
+ * Why a campaign calls from none of its numbers at a time: none can place calls, their trunks are paused, those that can
+ * have as many up as they may, or wait for their trunks.
+ */
 export async function whyNoCaller(
   tx: WorkspaceTx,
   campaign: CallerRow,
   at: Date,
-): Promise<'no_caller_id' | 'limit_reached' | undefined> {
+): Promise<'no_caller_id' | 'trunk_paused' | 'limit_reached' | 'trunk_busy' | undefined> {
   const { number_pool_id: poolId } = campaign;
-  if (poolId === null) return (await readyNumber(tx, campaign)) ? undefined : 'no_caller_id';
+  if (poolId === null) return whyNotFrom(tx, campaign, at);
   const query = { workspaceId: tx.workspaceId, poolId, now: at, providers };
   const freeAt = await poolFreeAt(tx, query);
-  if (!freeAt || freeAt > at) return 'no_caller_id';
+  if (!freeAt) return 'no_caller_id';
+  if (freeAt > at) return freeAt.getTime() <= at.getTime() + SOON_MS ? 'trunk_busy' : 'no_caller_id';
   return (await readCandidates(tx, { ...query, most: 1 })).length > 0 ? undefined : 'limit_reached';
+}
+
+/** The same of a campaign's own number. */
+async function whyNotFrom(tx: WorkspaceTx, campaign: CallerRow, at: Date) {
+  const { rows } = await sql<{ callable: boolean | null; status: string | null; busy: boolean | null }>`
+    select ${callable} as callable, t.status, t.next_start_at > ${at} or h.slowed_until > ${at} or t.max_channels <= (
+      select count(*) from calls where trunk_id = t.id and ended_at is null) as busy
+    from phone_numbers n ${joinTrunk}
+    left join trunk_health h on h.workspace_id = t.workspace_id and h.trunk_id = t.id
+    where n.workspace_id = ${tx.workspaceId} and n.id = ${campaign.phone_number_id}`.execute(tx.db);
+  const [number] = rows;
+  if (!number?.callable) return number?.status === 'paused' ? 'trunk_paused' : 'no_caller_id';
+  return number.busy ? 'trunk_busy' : undefined;
 }
 
 /** The campaign's number, if it can place calls now. */
 async function readyNumber(tx: WorkspaceTx, campaign: CallerRow): Promise<Candidate | undefined> {
   const number = await tx.db
     .selectFrom('phone_numbers as n')
-    .select(['id', 'phone_number', 'provider', 'country', 'allowed_outbound_countries'])
+    .select(['id', 'phone_number', 'provider', 'trunk_id', 'country', 'allowed_outbound_countries'])
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', campaign.phone_number_id)
     .where(callable)
@@ -73,6 +93,7 @@ async function readyNumber(tx: WorkspaceTx, campaign: CallerRow): Promise<Candid
       id: number.id,
       fromNumber: fromE164(number.phone_number),
       provider: number.provider,
+      trunkId: number.trunk_id,
       country: number.country,
       allowedCountries: number.allowed_outbound_countries,
       room: Number.POSITIVE_INFINITY,

@@ -98,6 +98,7 @@ export interface Schema {
     pooled: Generated<boolean>;
     trunk_id: string | null;
     sip_reason: string | null;
+    release_cause: number | null;
     codec: string | null;
     packets_received: number | null;
     packets_lost: number | null;

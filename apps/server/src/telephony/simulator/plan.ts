@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CallOutcome, EndedBy } from '../gateway.ts';
+import type { CallOutcome, EndedBy, SipAnswer } from '../gateway.ts';
 
 /** What the simulator may decide about a call; the other outcomes are ours alone. */
 export type PlannedOutcome = Exclude<CallOutcome, 'do_not_call' | 'cancelled' | 'unknown'>;
@@ -14,6 +14,10 @@ export interface CallPlan {
   endedAfter: number;
   outcome: PlannedOutcome;
   endedBy: EndedBy;
+  /** What the trunk says with it, where that is not the usual. */
+  answer?: SipAnswer;
+  /** RTP packets that come from the callee, where that is not as many as the talk has. */
+  packetsReceived?: number;
 }
 
 /** How the numbers behave that no script names. `weights` need not add up to anything. */
@@ -45,9 +49,12 @@ export interface PlannedCall {
 /** The attempt of a call that arrived: we placed none. */
 export const INBOUND = 0;
 
-type Script = (attempt: number) => { outcome: PlannedOutcome; talking?: number };
+type Script = (attempt: number) => Pick<CallPlan, 'outcome' | 'answer' | 'packetsReceived'> & { talking?: number };
 
 const answers: Script = () => ({ outcome: 'answered', talking: 30_000 });
+
+/** A trunk without room. */
+const full = (answer: SipAnswer) => ({ outcome: 'trunk_error' as const, answer });
 
 /** Magic numbers: the last four digits of a +1 NPA 555 number. */
 export const scripts: Readonly<Record<string, Script>> = {
@@ -59,6 +66,13 @@ export const scripts: Readonly<Record<string, Script>> = {
   '0108': () => ({ outcome: 'no_answer' }),
   '0117': () => ({ outcome: 'voicemail', talking: 20_000 }),
   '0150': () => ({ outcome: 'trunk_error' }),
+  '0151': () => full({ sipStatus: 503, sipReason: 'Service Unavailable' }),
+  '0152': () => full({ sipStatus: 403, sipReason: 'User channel limit exceeded D1' }),
+  '0153': () => full({ sipStatus: 480, sipReason: 'Temporarily Unavailable', q850Cause: 34 }),
+  '0154': () => ({ outcome: 'trunk_error', answer: { sipStatus: 403, sipReason: 'Caller ID not allowed' } }),
+  '0155': () => ({ outcome: 'invalid_number', answer: { sipStatus: 484, sipReason: 'Address Incomplete' } }),
+  '0156': () => ({ outcome: 'answered', talking: 1_000, packetsReceived: 0 }),
+  '0157': (attempt) => (attempt < 2 ? full({ sipStatus: 503, sipReason: 'Service Unavailable' }) : answers(attempt)),
   '0160': () => ({ outcome: 'agent_error' }),
   '0172': (attempt) => (attempt < 2 ? { outcome: 'busy' } : answers(attempt)),
   '0173': (attempt) => (attempt < 3 ? { outcome: 'no_answer' } : answers(attempt)),
@@ -84,7 +98,7 @@ export const sipStatusOf: Readonly<Record<PlannedOutcome, number>> = {
   no_answer: 487,
   declined: 603,
   invalid_number: 404,
-  trunk_error: 503,
+  trunk_error: 500,
   agent_error: 488,
 };
 
@@ -114,9 +128,13 @@ export function planCall(seed: string, call: PlannedCall, profile: Profile = def
   const script = scriptOf(call.to)?.(call.attempt);
   if (call.attempt === INBOUND) return planInbound(call, script?.talking ?? within(profile.talking, chance(3)));
   const outcome = script?.outcome ?? pick(profile.weights, chance(0));
+  const said = {
+    ...(script?.answer && { answer: script.answer }),
+    ...(script?.packetsReceived !== undefined && { packetsReceived: script.packetsReceived }),
+  };
   const setUp = Math.round(200 + chance(1) * 1_500);
   if (outcome === 'busy' || outcome === 'invalid_number' || outcome === 'trunk_error' || outcome === 'agent_error') {
-    return { endedAfter: setUp, outcome, endedBy: outcome === 'agent_error' ? 'agent' : 'error' };
+    return { endedAfter: setUp, outcome, endedBy: outcome === 'agent_error' ? 'agent' : 'error', ...said };
   }
 
   const ringTimeout = call.ringTimeoutSeconds * 1_000;
@@ -138,6 +156,7 @@ export function planCall(seed: string, call: PlannedCall, profile: Profile = def
     endedAfter: decided + Math.min(talking, longest),
     outcome,
     endedBy: talking > longest ? 'time_limit' : hangsUp,
+    ...said,
   };
 }
 

@@ -1,5 +1,8 @@
-import type { CallEvent, CallOutcome, CallState, CallTimes, EndedBy } from '../gateway.ts';
+import type { CallEvent, CallOutcome, CallState, CallTimes, EndedBy, MediaReport, SipAnswer } from '../gateway.ts';
 import { type CallPlan, type PlannedCall, sipStatusOf } from './plan.ts';
+
+/** Milliseconds of sound in a packet. */
+const PACKET_MS = 20;
 
 /** A simulated call as it is stored. The end is stored only where somebody ended it before its plan did. */
 export interface StoredCall extends PlannedCall {
@@ -32,14 +35,24 @@ function momentsOf(placedAt: Date, plan: CallPlan, speed: number): Moments {
   };
 }
 
+const answerOf = ({ outcome, answer }: CallPlan): SipAnswer => answer ?? { sipStatus: sipStatusOf[outcome] };
+
+/** The sound of an answered call: fifty packets a second, none of them lost. */
+function mediaOf({ answeredAfter, endedAfter, packetsReceived }: CallPlan): MediaReport {
+  if (answeredAfter === undefined) return {};
+  const all = Math.round((endedAfter - answeredAfter) / PACKET_MS);
+  return { codec: 'PCMU', packetsReceived: packetsReceived ?? all, packetsLost: 0 };
+}
+
 /** Every event that a call will have if nobody ends it, in order. */
 export function eventsOf(roomId: string, placedAt: Date, plan: CallPlan, speed: number): CallEvent[] {
   const { ringingAt, answeredAt, endedAt } = momentsOf(placedAt, plan, speed);
   const { outcome, endedBy } = plan;
+  const said = { ...answerOf(plan), ...mediaOf(plan) };
   return [
     ...(ringingAt ? [{ roomId, at: ringingAt, type: 'ringing' as const }] : []),
     ...(answeredAt ? [{ roomId, at: answeredAt, type: 'answered' as const }] : []),
-    { roomId, at: endedAt, type: 'ended', outcome, endedBy, sipStatus: sipStatusOf[outcome] },
+    { roomId, at: endedAt, type: 'ended', outcome, endedBy, ...said },
   ];
 }
 
@@ -63,7 +76,15 @@ export function stateOf(
   }
   if (moments.endedAt <= now) {
     const { outcome, endedBy } = plan;
-    return { state: 'ended', outcome, endedBy, endedAt: moments.endedAt, sipStatus: sipStatusOf[outcome], ...times };
+    return {
+      state: 'ended',
+      outcome,
+      endedBy,
+      endedAt: moments.endedAt,
+      ...answerOf(plan),
+      ...mediaOf(plan),
+      ...times,
+    };
   }
   const phase = times.answeredAt ? 'answered' : times.ringingAt ? 'ringing' : 'dialing';
   return { state: 'live', phase, ...times };

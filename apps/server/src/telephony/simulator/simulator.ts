@@ -63,9 +63,9 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   const placeCall = async (request: CallRequest): Promise<PlaceResult> => {
     if (!running) return { status: 'rejected', outcome: 'trunk_error', detail: 'the simulator is stopped' };
     if (faults.loseRequest?.(request)) return { status: 'unknown', detail: 'simulated: the request was lost' };
-    const { outcome } = planOf(request);
+    const { outcome, answer = { sipStatus: sipStatusOf.trunk_error } } = planOf(request);
     if (outcome === 'trunk_error') {
-      return { status: 'rejected', outcome, detail: 'simulated trunk error', sipStatus: sipStatusOf[outcome] };
+      return { status: 'rejected', outcome, detail: 'simulated trunk error', ...answer };
     }
     const call = storedCall(request, time.now());
     try {

@@ -30,6 +30,8 @@ const lacks: Record<RunCallObstacle, string> = {
   limit_reached: 'A limit of the workspace is reached.',
   country_not_allowed: COUNTRY_NOT_ALLOWED,
   no_caller_id: 'There is no number that can place the call now.',
+  trunk_busy: 'The trunk has no room for the call now: its channels or calls a second are used.',
+  trunk_paused: 'The trunk of the number is paused.',
   already_on_a_call: 'The callee is on another call.',
 };
 

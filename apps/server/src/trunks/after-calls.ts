@@ -1,0 +1,103 @@
+import type { CallOutcome, MediaReport, SipAnswer } from '../telephony/gateway.ts';
+import { isCapacity } from '../telephony/outcomes.ts';
+import type { BrakeReason } from './trunk.ts';
+
+/** How calls over a trunk have fared lately. */
+export interface TrunkHealth {
+  /** The last calls in a row whose numbers it did not know or declined, by their UUIDs. */
+  unknownCalls: readonly string[];
+  /** The last answered calls in a row that brought no packet. */
+  silentCalls: readonly string[];
+  /** Answers that it had no room for, less the calls that it has carried since. */
+  fullAnswers: number;
+  slowedSince: Date | null;
+  slowedUntil: Date | null;
+}
+
+/** The end of a call that was placed over a trunk. */
+export interface TrunkEnd extends SipAnswer, Pick<MediaReport, 'packetsReceived'> {
+  /** UUID. */
+  roomId: string;
+  outcome: CallOutcome;
+}
+
+/** Why a call that has ended is not held against its contact. */
+export type SetAside = 'trunk_busy' | 'trunk_paused';
+
+/** What the ends of some calls come to. */
+export interface TrunkNext {
+  health: TrunkHealth;
+  /** Why calls are to stop, and the call that did it. */
+  pause?: { reason: BrakeReason; end: TrunkEnd };
+  /** The calls that are not held against their contacts, by their UUIDs: of these ends, and of those before. */
+  setAside: Map<string, SetAside>;
+}
+
+/** So many numbers in a row that are unknown are not the numbers' fault, and so many silent calls not the callees'. */
+const UNKNOWN_TO_PAUSE = 10;
+const SILENT_TO_PAUSE = 3;
+const LONGEST_SLOW_MS = 60_000;
+
+/** Outcomes that say nothing of the trunk. */
+const silent = new Set<CallOutcome>(['cancelled', 'unknown', 'do_not_call']);
+
+/**
+ * What the ends of some calls, in their order, make of a trunk. An answer that it has no room puts the next start off, for a
+ * second and twice as long each time, up to a minute; each call that it carries takes one of these back. Answers to calls
+ * that were up when it was slowed count once. Another 403 pauses it, as do ten numbers in a row that it answers with
+ * 404, 484 or 603, and three answered calls in a row without a packet; what ends alike after that is set aside too.
+ * @param pausedFor why it is paused already, if it is
+ */
+export function afterCalls(
+  before: TrunkHealth,
+  ends: readonly TrunkEnd[],
+  pausedFor: string | null,
+  now: Date,
+): TrunkNext {
+  let { unknownCalls, silentCalls, fullAnswers, slowedSince, slowedUntil } = before;
+  let pause: TrunkNext['pause'];
+  const setAside: TrunkNext['setAside'] = new Map();
+  const brake = (reason: BrakeReason, end: TrunkEnd, calls: readonly string[]) => {
+    if (pausedFor !== reason) pause ??= { reason, end };
+    for (const roomId of calls) setAside.set(roomId, 'trunk_paused');
+  };
+  const isPausedFor = (reason: BrakeReason) => pausedFor === reason || pause?.reason === reason;
+
+  for (const end of ends) {
+    const { roomId, outcome, sipStatus, packetsReceived } = end;
+    if (silent.has(outcome)) continue;
+    if (isCapacity(end)) {
+      setAside.set(roomId, 'trunk_busy');
+      if (slowedUntil && slowedUntil > now) continue;
+      fullAnswers = Math.min(fullAnswers + 1, 1000);
+      slowedSince ??= now;
+      slowedUntil = new Date(now.getTime() + Math.min(LONGEST_SLOW_MS, 1000 * 2 ** (fullAnswers - 1)));
+      continue;
+    }
+    if (sipStatus === 403) {
+      brake('forbidden', end, [roomId]);
+      continue;
+    }
+    if (outcome === 'trunk_error' || outcome === 'agent_error') continue;
+    fullAnswers = Math.max(0, fullAnswers - 1);
+    if (fullAnswers === 0 && slowedUntil && slowedUntil <= now) [slowedSince, slowedUntil] = [null, null];
+    const isUnknown = sipStatus === 404 || sipStatus === 484 || sipStatus === 603;
+    unknownCalls = isUnknown ? [...unknownCalls, roomId] : [];
+    if (isUnknown && (unknownCalls.length >= UNKNOWN_TO_PAUSE || isPausedFor('number_format'))) {
+      brake('number_format', end, unknownCalls);
+      unknownCalls = [];
+    }
+    if (packetsReceived === undefined || (outcome !== 'answered' && outcome !== 'voicemail')) continue;
+    silentCalls = packetsReceived === 0 ? [...silentCalls, roomId] : [];
+    if (packetsReceived === 0 && (silentCalls.length >= SILENT_TO_PAUSE || isPausedFor('no_media'))) {
+      brake('no_media', end, silentCalls);
+      silentCalls = [];
+    }
+  }
+  const health = { unknownCalls, silentCalls, fullAnswers, slowedSince, slowedUntil };
+  return { health, ...(pause && { pause }), setAside };
+}
+
+/** Whether an end is news for a trunk of which nothing is held. */
+export const isNews = (end: TrunkEnd): boolean =>
+  end.packetsReceived === 0 || isCapacity(end) || [403, 404, 484, 603].includes(end.sipStatus ?? 0);
