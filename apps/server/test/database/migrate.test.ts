@@ -5,6 +5,9 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { migrate, migrations } from '../../src/database/migrate.ts';
+import { createSecrets } from '../../src/database/secrets.ts';
+import { newUuid } from '../../src/ids.ts';
+import { trunkOf } from '../../src/trunks/trunk.ts';
 import { blankDatabase } from '../database.ts';
 import { statementOn } from './statement-on.ts';
 
@@ -97,4 +100,84 @@ test.runIf(inject('testServer').embedded)('a superuser is warned about', async (
   url.username = 'postgres';
   await migrate(open({ connectionString: url.href }), log);
   expect(warn.mock.calls.flat().join()).toContain('superuser');
+});
+
+test('numbers of before share trunks, with a password that can still be read, and the oldest keeps a number', async () => {
+  const pool = new pg.Pool(blank.connection);
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  const secrets = createSecrets(Buffer.alloc(32, 7));
+  const [one, two] = [newUuid(), newUuid()];
+  const ids = Array.from({ length: 6 }, () => newUuid());
+  const sealed = (at: number, ws: string) =>
+    secrets.encrypt(`secret ${at}`, `phone_numbers.sip_password ${ws} ${ids[at]}`);
+  try {
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+    expect((await migrator.migrateTo('0026-agents')).error).toBeUndefined();
+    const number = (
+      at: number,
+      ws: string,
+      rest: { number: string; url: string | null; valid: boolean; provider?: string },
+    ) => `(
+      '${ws}', '${ids[at]}', '${rest.number}', 'active', '${rest.provider ?? 'sip'}', ${rest.url ? `'${rest.url}'` : 'null'},
+      ${rest.url ? `'u', '${sealed(at, ws)}', 'tls', '{203.0.113.${at}}'` : 'null, null, null, null'}, ${rest.valid},
+      '${rest.valid ? 'ok' : 'unreachable'}', '2026-01-0${at + 1}', '2026-01-0${at + 1}')`;
+    await sql
+      .raw(`
+      begin;
+      select set_config('trunkline.engine', 'on', true);
+      insert into workspaces (id, name, created_at, updated_at)
+        select id, id::text, now(), now() from unnest('{${one},${two}}'::uuid[]) as w (id);
+      insert into webhooks (workspace_id, id, url, event_types, status, secret, created_at, updated_at)
+        values ('${two}', '${newUuid()}', 'https://a', '{phone_number.updated}', 'enabled', 'x', now(), now());
+      insert into phone_numbers (workspace_id, id, phone_number, status, provider, sip_termination_url, sip_username,
+        sip_password, sip_transport, sip_ip_allowlist, trunk_valid, trunk_detail, created_at, updated_at) values
+        ${[
+          number(0, one, { number: '+14155550100', url: 'sip:a.example.com', valid: false }),
+          number(1, one, { number: '+14155550101', url: 'sip:A.example.com', valid: true }),
+          number(2, one, { number: '+14155550102', url: 'sip:b.example.com', valid: false }),
+          number(3, one, { number: '+14155550103', url: null, valid: false, provider: 'simulator' }),
+          number(4, two, { number: '+14155550100', url: 'sip:a.example.com', valid: true }),
+          number(5, two, { number: '+14155550105', url: null, valid: false }),
+        ].join()};
+      commit`)
+      .execute(db);
+    await migrate(open(), log);
+    const database = open();
+    const trunks = await database.inEngine((tx) =>
+      tx.db.selectFrom('trunks').selectAll().orderBy('termination_url').orderBy('workspace_id').execute(),
+    );
+    const shown = trunks.map((row) => [row.workspace_id, row.status, row.reason, row.ip_allowlist.toSorted()]);
+    expect(shown.toSorted((a, b) => String(a).localeCompare(String(b)))).toEqual(
+      [
+        [one, 'active', null, ['203.0.113.0', '203.0.113.1']],
+        [one, 'paused', 'unreachable', ['203.0.113.2']],
+        [two, 'active', null, ['203.0.113.4']],
+      ].toSorted((a, b) => String(a).localeCompare(String(b))),
+    );
+    // The password of the number whose trunk has passed, which no migration can read.
+    expect(trunks.map((row) => trunkOf(row, secrets).password).toSorted()).toEqual([
+      'secret 1',
+      'secret 2',
+      'secret 4',
+    ]);
+    const numbers = await database.inEngine((tx) =>
+      tx.db.selectFrom('phone_numbers').select(['id', 'status', 'trunk_id']).execute(),
+    );
+    const of = (at: number) => numbers.find((row) => row.id === ids[at])!;
+    expect(ids.map((_, at) => of(at).status)).toEqual(['active', 'active', 'active', 'active', 'suspended', 'active']);
+    expect(of(0).trunk_id).toBe(of(1).trunk_id);
+    expect([of(3).trunk_id, of(5).trunk_id]).toEqual([null, null]);
+    const told = await database.inEngine((tx) =>
+      tx.db
+        .selectFrom('events')
+        .select(['events.resource_id', 'data'])
+        .innerJoin('events_to_hand_over as h', (join) =>
+          join.onRef('h.resource_id', '=', 'events.resource_id').onRef('h.revision', '=', 'events.revision'),
+        )
+        .execute(),
+    );
+    expect(told).toMatchObject([{ resource_id: ids[4], data: { status: 'suspended', phoneNumber: '+14155550100' } }]);
+  } finally {
+    await db.destroy();
+  }
 });
