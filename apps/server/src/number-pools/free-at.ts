@@ -23,7 +23,9 @@ export async function poolFreeAt(
 
 /** When the pace of the members' trunks lets the next call start, of those that wait for it; undefined where none does. */
 export async function poolSlotAt(tx: EngineTx, query: Omit<PoolQuery, 'most'>): Promise<Date | undefined> {
-  const isReady = sql`and ${callable} and t.next_start_at > ${query.now}`;
+  const { now } = query;
+  const isReady = sql`and ${callable} and t.next_start_at > ${now}
+    and (u.cooling_until is null or u.cooling_until <= ${now}) and ${isAtCap(now)} is not true`;
   const { rows } = await sql<{ slot_at: Date | null }>`
     select min(t.next_start_at) as slot_at ${members(query, isReady)}`.execute(tx.db);
   return rows[0]!.slot_at ?? undefined;
@@ -56,11 +58,12 @@ export async function freeAtFor(
   );
 }
 
+const isAtCap = (now: Date) => sql`(u.day >= ${utcDay(now)} and u.attempts >= p.max_calls_per_number_per_day)`;
+
 function earliest({ now, providers }: Omit<PoolQuery, 'most'>): RawBuilder<unknown> {
-  const isAtCap = sql`u.day >= ${utcDay(now)} and u.attempts >= p.max_calls_per_number_per_day`;
   const isReady = sql`${callable} and n.provider = any(${providers}::text[])`;
   return sql`count(*) as members, min(greatest(${now}::timestamptz, u.cooling_until, t.next_start_at,
-    case when ${isAtCap} then ${nextUtcDay(now)}::timestamptz end)) filter (where ${isReady}) as free_at`;
+    case when ${isAtCap(now)} then ${nextUtcDay(now)}::timestamptz end)) filter (where ${isReady}) as free_at`;
 }
 
 const members = ({ workspaceId, poolId }: Omit<PoolQuery, 'most'>, condition: RawBuilder<unknown>) => sql`
