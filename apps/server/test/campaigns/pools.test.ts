@@ -160,6 +160,8 @@ test('through the whole server: of a pool of five with a dead trunk four call, a
     const body = { phoneNumbers, sipConfig: { terminationUrl } };
     return (await server.client.POST(`${numbers}/import/manual`, { body })).data!.imported.map(({ id }) => id);
   };
+  const quick = { terminationUrl: 'sip:ok.sim', callsPerSecond: 1000 };
+  await server.client.POST('/v1/telephony/trunks', { body: quick });
   const sound = await imported(['+12125553001', '+12125553002', '+12125553003', '+12125553004'], 'sip:ok.sim');
   const [dead] = await imported(['+12125553005'], 'sip:dead.sim');
   const pools = '/v1/number-pools';

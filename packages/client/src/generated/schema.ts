@@ -4040,7 +4040,7 @@ export interface components {
          */
         CampaignContactCount: number;
         /**
-         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person.
+         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why.
          * @example retry_later
          * @enum {string}
          */
@@ -4082,7 +4082,7 @@ export interface components {
             data: components["schemas"]["CampaignPreview"];
         };
         /**
-         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final, but for who is left out as `no_common_hour`: other hours open that again.
+         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final, but for who is left out as `no_common_hour`: other hours open that again; and for whose calls turned out to have paused their trunk, which was at fault: they wait again.
          * @example waiting
          * @enum {string}
          */
