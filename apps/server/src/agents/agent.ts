@@ -3,6 +3,7 @@ import type { components } from '@trunkline/client/schema';
 import type { Row } from '../database/schema.ts';
 import type { Secrets } from '../database/secrets.ts';
 import { toId } from '../ids.ts';
+import type { AgentConnection } from '../telephony/gateway.ts';
 import type { Agent } from './directory.ts';
 
 /** An agent with the knowledge bases that are attached to it, in the order in which they were given. */
@@ -50,7 +51,7 @@ export const presentAgent = (row: AgentRow): components['schemas']['Agent'] => (
 });
 
 /** An agent as calls know it, its secrets decrypted. */
-export function openAgent(row: Row<'agents'>, secrets: Secrets): Agent {
+export function openAgent(row: Row<'agents'>, secrets: Secrets): Agent & { connection: AgentConnection } {
   const { workspace_id: workspaceId, id } = row;
   const headers =
     row.connection_headers === null

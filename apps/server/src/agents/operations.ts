@@ -8,6 +8,7 @@ import { createAgent } from './create-agent.ts';
 import { deleteAgent } from './delete-agent.ts';
 import type { AgentDeps } from './deps.ts';
 import { agentPage, findAgent } from './store.ts';
+import { testAgent } from './test-agent.ts';
 import { updateAgent } from './update-agent.ts';
 
 const wrapped = <T>(data: T) => ({ success: true as const, data });
@@ -41,6 +42,11 @@ export function agentOperations(deps: AgentDeps) {
     deleteAgent: async ({ path }, context) => {
       await deleteAgent(deps, context.workspaceId, fromId(path.agentId), auditOf(context));
       return { status: 200, body: wrapped({ id: path.agentId, deleted: true as const }) };
+    },
+
+    testAgent: async ({ path }, context) => {
+      const tested = await testAgent(deps, context.workspaceId, fromId(path.agentId), actorOf(context));
+      return { status: 200, body: wrapped(tested) };
     },
   } satisfies Partial<Handlers>;
 }

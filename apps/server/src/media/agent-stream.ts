@@ -3,6 +3,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import type { AddressGuard } from '../outbound-http/address-guard.ts';
 import { urlFault } from '../outbound-http/url-fault.ts';
+import { type AgentFailure, agentFailure } from './agent-failure.ts';
 import { type AgentMessage, readAgentMessage, StreamWriter } from './agent-messages.ts';
 import { agentSignature } from './agent-signature.ts';
 import type { Voice } from './voice.ts';
@@ -22,8 +23,8 @@ export interface AgentConnection {
   customParameters: Record<string, string>;
 }
 
-/** Whether the agent has taken the connection; `text` says to a person why not. */
-export type AgentConnected = { connected: true } | { connected: false; text: string };
+/** Whether the agent has taken the connection, and why not. */
+export type AgentConnected = { connected: true } | ({ connected: false } & AgentFailure);
 
 /** How a stream ended from the agent's side: it hung up, or the connection broke. */
 export type AgentEnd = { kind: 'hung_up' } | { kind: 'dropped'; text: string };
@@ -73,12 +74,12 @@ export class AgentStream implements Voice {
   async connect(): Promise<AgentConnected> {
     const { url, accountSid, callSid } = this.#connection;
     const fault = urlFault(this.#guard, url, 'wss:');
-    if (fault) return { connected: false, text: `The agent's URL ${fault}.` };
+    if (fault) return { connected: false, reason: 'address_refused', text: `The agent's URL ${fault}.` };
     const opened = await this.#open();
-    if (typeof opened === 'string') return { connected: false, text: opened };
+    if (!(opened instanceof WebSocket)) return { connected: false, ...opened };
     if (this.#ended) {
       opened.close(1000);
-      return { connected: false, text: 'The call has ended.' };
+      return { connected: false, reason: 'closed', text: 'The call has ended.' };
     }
     this.#socket = opened;
     this.#writer = new StreamWriter({ accountSid, callSid, streamSid: `MZ${randomBytes(16).toString('hex')}` });
@@ -88,7 +89,7 @@ export class AgentStream implements Voice {
   }
 
   /** @returns the open socket, or why there is none */
-  async #open(): Promise<WebSocket | string> {
+  async #open(): Promise<WebSocket | AgentFailure> {
     const { url, headers, secret, callSid, connectTimeoutMs } = this.#connection;
     const own: Record<string, string> = { 'X-Trunkline-Call-Id': callSid };
     if (secret) own['X-Trunkline-Signature'] = agentSignature(secret, callSid, new Date());
@@ -102,25 +103,26 @@ export class AgentStream implements Voice {
         skipUTF8Validation: true,
       });
     } catch (error) {
-      return `The agent can't be connected to: ${(error as Error).message}`;
+      return agentFailure(error as Error);
     }
     socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
     socket.on('close', (code) => this.#closed(socket, code));
     return await new Promise((resolve) => {
       const timer = setTimeout(
-        () => fail(`The agent took no connection within ${connectTimeoutMs} ms.`),
+        () => fail({ reason: 'timed_out', text: `The agent took no connection within ${connectTimeoutMs} ms.` }),
         connectTimeoutMs,
       );
-      const fail = (text: string) => {
+      const fail = (failure: AgentFailure) => {
         clearTimeout(timer);
-        resolve(text);
+        resolve(failure);
         socket.terminate();
       };
       // Stays for the life of the socket, where 'close' follows an error.
-      socket.on('error', (error) => fail(`The agent can't be connected to: ${error.message}`));
+      socket.on('error', (error) => fail(agentFailure(error)));
       socket.on('unexpected-response', (_request: ClientRequest, response: IncomingMessage) => {
         response.destroy();
-        fail(`The agent answered the handshake with ${response.statusCode}.`);
+        const { statusCode } = response;
+        fail({ reason: 'rejected', text: `The agent answered the handshake with ${statusCode}.`, statusCode });
       });
       socket.on('open', () => {
         clearTimeout(timer);

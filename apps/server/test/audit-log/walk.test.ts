@@ -287,6 +287,8 @@ test('agents', async () => {
   const one = { params: { path: { agentId: agent.id } } };
   const renaming = walker.PATCH('/v1/agents/{agentId}', { ...one, body: { name: 'Berta' } });
   await step('updateAgent', 'agent.updated', renaming, idOf);
+  const trying = walker.POST('/v1/agents/{agentId}/test', one);
+  await step('testAgent', 'agent.tested', trying, () => agent.id);
   await step('deleteAgent', 'agent.deleted', walker.DELETE('/v1/agents/{agentId}', one), idOf);
 });
 

@@ -1742,6 +1742,32 @@ export interface paths {
         patch: operations["updateAgent"];
         trace?: never;
     };
+    "/v1/agents/{agentId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID of an agent.
+                 * @example agent_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                agentId: components["parameters"]["AgentIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try to reach an agent
+         * @description Connects to the agent as a call would, with `start.customParameters.test` set to `true`, listens for a moment, and hangs up. No phone rings. Answers after 15 seconds at most.
+         */
+        post: operations["testAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks": {
         parameters: {
             query?: never;
@@ -5732,6 +5758,47 @@ export interface components {
             maxCallSeconds?: components["schemas"]["AgentMaxCallSeconds"] | null;
             knowledgeBaseIds?: components["schemas"]["AgentKnowledgeBaseIds"];
             recording?: components["schemas"]["AgentRecording"];
+        };
+        /**
+         * @description `ok`, or what is in the way: `address_refused` (the server may not connect there), `dns_failure`, `connection_failed`, `tls_failure`, `rejected` (an HTTP status instead of a WebSocket), `timed_out`, or `closed` (the agent hung up at once).
+         * @example ok
+         * @enum {string}
+         */
+        AgentTestReason: "ok" | "address_refused" | "dns_failure" | "connection_failed" | "tls_failure" | "rejected" | "timed_out" | "closed";
+        /** @description What came of a try to reach the agent. */
+        AgentTest: {
+            /** @description Whether the agent took the connection. */
+            reachable: boolean;
+            reason: components["schemas"]["AgentTestReason"];
+            /**
+             * @description The same for a person, with what to look at.
+             * @example The agent took the connection and began to speak.
+             */
+            message: string;
+            /**
+             * @description The HTTP status that the agent answered instead of taking the connection.
+             * @example 401
+             */
+            statusCode?: number;
+            /**
+             * @description Whether the agent sent sound within the test.
+             * @example true
+             */
+            spoke?: boolean;
+            /**
+             * @description Milliseconds until the connection stood or had failed.
+             * @example 84
+             */
+            durationMs: number;
+        };
+        /** @description What came of a try to reach the agent. */
+        AgentTestAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["AgentTest"];
         };
         /**
          * @description Webhook endpoint ID.
@@ -10764,6 +10831,40 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID of an agent.
+                 * @example agent_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                agentId: components["parameters"]["AgentIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What came of it. An agent that can not be reached is an answer too. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentTestAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
