@@ -4,7 +4,7 @@ import { root } from './process.mjs';
 
 /** The workspace's packages, as pnpm-workspace.yaml has them: folder, name, scripts. */
 export function workspacePackages() {
-  const nested = ['packages', 'apps'].flatMap((parent) =>
+  const nested = ['packages', 'apps', 'examples'].flatMap((parent) =>
     readdirSync(path.join(root, parent)).map((name) => path.join(parent, name)),
   );
   return ['openapi', ...nested, 'bench']
