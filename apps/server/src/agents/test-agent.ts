@@ -1,6 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { newUuid, toId } from '../ids.ts';
-import type { ActorOf } from '../journal/actor.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import type { AgentFailure } from '../media/agent-failure.ts';
 import { type AgentConnection, type AgentEnd, AgentStream } from '../media/agent-stream.ts';
@@ -21,12 +21,12 @@ export async function testAgent(
   { database, clock, secrets, guard }: AgentDeps,
   workspaceId: string,
   id: string,
-  actorOf: ActorOf,
+  auditOf: AuditOf,
 ): Promise<AgentTest> {
   const row = await database.inWorkspace(workspaceId, async (tx) => {
     const found = await findAgent(tx, id);
     if (!found) throw notFound();
-    await audit(tx, actorOf('agent.tested', 'agent', toId('agent', id)), clock.now());
+    await audit(tx, auditOf('agent.tested', 'agent', toId('agent', id)), clock.now());
     return found;
   });
   const { url, headers, secret, connectTimeoutSeconds } = openAgent(row, secrets).connection;
