@@ -5,7 +5,6 @@ import type { Timers, TimerValues } from './timers.ts';
 import type { ServerTransaction } from './transaction.ts';
 import type { Transactions } from './transactions.ts';
 import type { Flow, Target, TransportName } from './transport.ts';
-import { parseUri } from './uri.ts';
 import { MAGIC_COOKIE } from './via.ts';
 import type { Wire } from './wire.ts';
 
@@ -67,7 +66,7 @@ export const viaOf = ({ target, local }: Flow, branch: string): string =>
 
 /** The Contact that leads a peer back to us; secure where the request is (section 8.1.1.8). */
 export function contactOf({ target, local }: Flow, user: string | undefined, requestUri: string): string {
-  const scheme = parseUri(requestUri).scheme === 'sips' ? 'sips' : 'sip';
+  const scheme = /^sips:/i.test(requestUri) ? 'sips' : 'sip';
   const transport = target.transport === 'udp' ? '' : `;transport=${scheme === 'sips' ? 'tcp' : target.transport}`;
   return `<${scheme}:${user === undefined ? '' : `${user}@`}${local.host}:${local.port}${transport}>`;
 }

@@ -3,7 +3,7 @@ import { addressIn, callIdOf, cseqOf, fromTagOf, type SipRequest, type SipRespon
 import { parseNameAddr } from './name-addr.ts';
 import { isPrivateAddress } from './networks.ts';
 import { type Flow, type Target, TransportError } from './transport.ts';
-import { bareHost, parseUri, type SipUri } from './uri.ts';
+import { bareHost, parseUri, type SipUri, writeHost } from './uri.ts';
 
 /** A dialog (RFC 3261 section 12): what both sides must know to send requests to each other. Plain data. */
 export interface Dialog {
@@ -53,7 +53,10 @@ export function calleeDialog(request: SipRequest, localTag: string, peer: Target
     remoteTag: fromTagOf(request)!,
     localCseq: 0,
     remoteCseq: cseqOf(request).number,
-    remoteTarget: usableUri(addressIn(request, 'contact')) ?? parseNameAddr(from).uri,
+    remoteTarget:
+      usableUri(addressIn(request, 'contact')) ??
+      usableUri(parseNameAddr(from).uri) ??
+      `sip:${writeHost(peer.address)}:${peer.port}`,
     routeSet: request.headers.all('record-route'),
     peer,
   };

@@ -14,6 +14,7 @@ import { type Admission, RequestReceiver } from './receive-request.ts';
 import { type RegisterOptions, Registration } from './registration.ts';
 import { cachedResolver, type Resolver, systemResolver } from './resolver.ts';
 import type { StoredDialog } from './stored-dialog.ts';
+import { SipSyntaxError } from './syntax.ts';
 import { standardTimers, Timers, type TimerValues } from './timers.ts';
 import { Transactions } from './transactions.ts';
 import type { Flow, Received, Target, TransportName } from './transport.ts';
@@ -123,7 +124,12 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
   });
   receive = (received) => {
     options.onMessage?.('received', received.message, received.flow);
-    transactions.receive(received);
+    try {
+      transactions.receive(received);
+    } catch (error) {
+      // What only now shows to be no SIP is dropped as well.
+      if (!(error instanceof SipSyntaxError)) report(error);
+    }
   };
 
   let isStopped = false;
