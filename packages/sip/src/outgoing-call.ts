@@ -25,6 +25,8 @@ type GivenUp = { by: 'local' | 'ring_timeout'; reason?: Reason };
 export class OutgoingCall implements Call, Running {
   readonly callId: string;
   readonly ended: Promise<CallEnd>;
+  /** Resolves as `onAnswered` is told; to undefined where the call ended before. */
+  readonly answered: Promise<{ sdp?: string } | undefined>;
   readonly #core: Core;
   readonly #options: InviteOptions;
   readonly #digest: DigestClient;
@@ -33,6 +35,7 @@ export class OutgoingCall implements Call, Running {
   readonly #tries: Tries = new Map();
   readonly #forks: Forks;
   #settle!: (end: CallEnd) => void;
+  #settleAnswered!: (answered: { sdp?: string } | undefined) => void;
   #isEnded = false;
   #invites = 0;
   #minSeconds = 0;
@@ -53,6 +56,9 @@ export class OutgoingCall implements Call, Running {
     this.#branch = options.identifiers?.branch ?? newBranch(core);
     this.ended = new Promise((resolve) => {
       this.#settle = resolve;
+    });
+    this.answered = new Promise((resolve) => {
+      this.#settleAnswered = resolve;
     });
     this.#forks = new Forks(core, options, this.#digest, {
       onAnswered: (session, sdp) => this.#answered(session, sdp),
@@ -241,7 +247,9 @@ export class OutgoingCall implements Call, Running {
     this.#session = session;
     this.#ringing?.clear();
     session.store();
-    this.#tell('onAnswered', sdp === undefined ? {} : { sdp });
+    const answered = sdp === undefined ? {} : { sdp };
+    this.#tell('onAnswered', answered);
+    this.#settleAnswered(answered);
   }
 
   #fail(error: unknown): void {
@@ -261,6 +269,7 @@ export class OutgoingCall implements Call, Running {
     this.#forks.close();
     this.#core.running.delete(this);
     this.#tell('onEnded', end);
+    this.#settleAnswered(undefined);
     this.#settle(end);
   }
 
