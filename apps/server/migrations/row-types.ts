@@ -12,6 +12,7 @@ const known: Record<string, string> = {
   'contact_list_uploads.format': 'object',
   'events.data': 'object',
   'run_signals.data': 'object',
+  'sip_calls.dialog': 'object',
   'trunks.codecs': "('PCMU' | 'PCMA')[]",
   'trunks.headers': 'Record<string, string>',
   'trunks.media_encryption': "'none'",

@@ -1,38 +1,112 @@
 import { createHmac } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import { type AgentDirectory, anyAgent } from './agents/directory.ts';
 import { fileAgents } from './agents/file.ts';
 import { httpAgents } from './agents/http.ts';
+import { openRecordingFiles } from './calls/recordings/recording-files.ts';
 import type { Clock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Database } from './database/database.ts';
+import type { Lease } from './database/lease.ts';
 import { fileWitness } from './installation/file-witness.ts';
 import { s3Witness } from './installation/s3-witness.ts';
 import type { Witness } from './installation/witness.ts';
+import { MediaPlane } from './media/media-plane.ts';
 import { type DiskObjectStore, openDiskObjectStore } from './objects/disk.ts';
 import { openS3ObjectStore, type S3ObjectStore } from './objects/s3.ts';
+import type { AddressGuard } from './outbound-http/address-guard.ts';
 import type { TelephonyGateway } from './telephony/gateway.ts';
 import { createSimulator } from './telephony/simulator/simulator.ts';
 import { postgresStore } from './telephony/simulator/store.ts';
 import type { SimulatorTime } from './telephony/simulator/time.ts';
+import { postgresCallStore } from './telephony/sip/call-store.ts';
+import { openSipGateway } from './telephony/sip/sip-gateway.ts';
+import { inboundTrunks } from './trunks/inbound-trunks.ts';
 
-/** Until the SIP adapter is there, the simulator also takes the calls of imported numbers. */
-export function openGateways(
-  config: Config,
-  database: Database,
+/** What the SIP adapter needs of the rest. */
+export interface SipParts {
+  config: Config;
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  lease: Lease;
+  agents: AgentDirectory;
+  trunkGuard: AddressGuard;
+  /** The server's key, of which the one for names on the wire is made. */
+  encryptionKey: Buffer;
+}
+
+/** The simulator, and SIP where the settings say on which address; else the simulator takes the calls of trunks too. */
+export async function openGateways(
+  parts: SipParts,
   simulatorTime: SimulatorTime | undefined,
-): ReadonlyMap<string, TelephonyGateway> {
+): Promise<ReadonlyMap<string, TelephonyGateway>> {
+  const { config, database } = parts;
   const simulator = createSimulator({
     seed: String(config.simulatorSeed),
     speed: config.simulatorSpeed,
     store: postgresStore(database),
     ...(simulatorTime && { time: simulatorTime }),
   });
+  const sip = config.sipHost === undefined ? simulator : await openSip({ ...parts, host: config.sipHost });
   return new Map([
     ['simulator', simulator],
-    ['sip', simulator],
+    ['sip', sip],
   ]);
+}
+
+async function openSip({
+  config,
+  database,
+  clock,
+  log,
+  lease,
+  agents,
+  trunkGuard,
+  encryptionKey,
+  host,
+}: SipParts & { host: string }) {
+  const none = { networks: [], hosts: [] };
+  const media = new MediaPlane({
+    workers: config.mediaWorkers,
+    host,
+    portMin: config.rtpPortMin,
+    portMax: config.rtpPortMax,
+    peerAddresses: config.sipAllowedAddresses ?? none,
+    agentAddresses: config.outboundAllowedAddresses ?? none,
+    onThreadDied: (error) => log.error({ err: error }, 'a thread of sound died; its calls are hung up'),
+  });
+  const pem = async (file: string | undefined) => (file === undefined ? undefined : await readFile(file, 'utf8'));
+  const [cert, key, ca] = await Promise.all(
+    [config.sipTlsCertFile, config.sipTlsKeyFile, config.sipTlsCaFile].map(pem),
+  );
+  return openSipGateway({
+    settings: {
+      host,
+      port: config.sipPort,
+      tls: {
+        ...(cert !== undefined && { cert }),
+        ...(key !== undefined && { key }),
+        ...(ca !== undefined && { ca }),
+        ...(config.sipTlsPort !== undefined && { port: config.sipTlsPort }),
+      },
+      ...(config.sipPublicAddress !== undefined && { publicAddress: config.sipPublicAddress }),
+      localNetworks: config.sipLocalNetworks ?? [],
+      drainSeconds: config.drainSeconds,
+    },
+    lease,
+    clock,
+    log,
+    secret: createHmac('sha256', encryptionKey).update('names of SIP calls').digest('hex'),
+    media,
+    store: postgresCallStore(database),
+    recorder: await openRecordingFiles(path.join(config.dataDir, 'recordings')),
+    trunkGuard,
+    resolveAgent: agents.resolve,
+    inbound: inboundTrunks(database),
+  });
 }
 
 /** S3 where a bucket is configured, else a folder of the data directory. */

@@ -150,7 +150,7 @@ export async function compose(parts: Parts): Promise<Composition> {
       for (const provider of providers) await provider.start();
       await services.restoreGuard.start();
       loops.push(services.restoreGuard);
-      loops.push(startEngine(engine));
+      loops.push(startEngine(engine, providers));
       loops.push(await startRecordingWork({ ...features.recordings, calls: engine.calls }));
       loops.push(await startContactListWork(features.contactLists));
       loops.push(await startKnowledgeBaseWork(features.knowledgeBases));
@@ -192,6 +192,9 @@ async function openServices(parts: Parts) {
   const notifications = openNotifications({ connection: database.connection, log });
   database.onTold(notifications.notify);
   const guard = createAddressGuard(config.outboundAllowedAddresses ?? { networks: [], hosts: [] });
+  const trunkGuard = createAddressGuard(config.sipAllowedAddresses ?? { networks: [], hosts: [] });
+  const lease = await openLease({ database, seconds: config.leaseSeconds, log, machine });
+  const sip = { config, database, clock, log, lease, agents, trunkGuard, encryptionKey };
   return {
     secrets,
     objects,
@@ -199,13 +202,13 @@ async function openServices(parts: Parts) {
     metrics,
     notifications,
     guard,
-    trunkGuard: createAddressGuard(config.sipAllowedAddresses ?? { networks: [], hosts: [] }),
+    trunkGuard,
     restoreGuard: createRestoreGuard({ database, witness, clock, log, registry: metrics.registry }),
     outbound: createOutboundHttp(guard),
-    gateways: overrides.gateways ?? openGateways(config, database, overrides.simulatorTime),
+    gateways: overrides.gateways ?? (await openGateways(sip, overrides.simulatorTime)),
     keyRing: createKeyRing({ database, clock, log }),
     jobs: await openJobs({ connection: database.connection, log }),
-    lease: await openLease({ database, seconds: config.leaseSeconds, log, machine }),
+    lease,
   };
 }
 
@@ -289,13 +292,14 @@ function createEngine({ config, database, clock, log }: Parts, services: Service
   return { calls, switchboard, claiming, flows, runEngine, startRun };
 }
 
-/** Calls are given back when nobody claims any more. */
-function startEngine({ switchboard, claiming, runEngine }: Engine): Loop {
+/** Calls that are up go on for a while, and those that are not placed are given back, when nobody claims any more. */
+function startEngine({ switchboard, claiming, runEngine }: Engine, providers: TelephonyGateway[]): Loop {
   switchboard.start();
   claiming.start();
   runEngine.start();
   const stopDialing = async () => {
     await claiming.stop();
+    await Promise.all(providers.map((provider) => provider.drain?.()));
     await switchboard.stop();
   };
   return { close: async () => void (await Promise.all([stopDialing(), runEngine.stop()])) };

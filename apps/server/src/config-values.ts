@@ -77,3 +77,25 @@ export const addresses = (value: string): AllowedAddresses => {
   }
   return allowed;
 };
+
+/** An IP address. */
+export const address = (value: string) => {
+  if (isIP(value) === 0) throw new Error('must be an IP address');
+  return value;
+};
+
+/** Networks in CIDR form, by commas. */
+export const networks = (value: string): string[] => {
+  const entries = value.split(',').flatMap((entry) => entry.trim() || []);
+  for (const entry of entries) {
+    const [host = '', prefix, more] = entry.split('/');
+    const longest = isIP(host) === 6 ? 128 : 32;
+    if (
+      isIP(host) === 0 ||
+      more !== undefined ||
+      !(prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= longest))
+    )
+      throw new Error('must be addresses or networks such as 10.0.0.0/8, by commas');
+  }
+  return entries;
+};

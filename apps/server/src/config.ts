@@ -18,7 +18,7 @@ const optional = <T>(name: string, parser: (text: string) => T, description: str
   parse: parser,
 });
 
-const { integer, number, oneOf, text, url, postgresUrl, flag, secret32, apiKey, addresses } = parse;
+const { integer, number, oneOf, text, url, postgresUrl, flag, secret32, apiKey, address, addresses, networks } = parse;
 
 /** Every variable of the environment that the server reads. docs/operations.md holds the same table. */
 export const variables = {
@@ -149,6 +149,35 @@ export const variables = {
     addresses,
     'Private addresses that trunks may have: addresses, networks and host names, by commas.',
   ),
+  sipHost: optional(
+    'SIP_HOST',
+    address,
+    'Address that SIP and RTP are bound to, such as `0.0.0.0`. Without it no phone rings: the simulator takes the calls of trunks.',
+  ),
+  sipPort: withDefault('SIP_PORT', '5060', integer(0, 65_535), 'Port of SIP over UDP and TCP; 0 takes any free one.'),
+  sipTlsPort: optional('SIP_TLS_PORT', integer(0, 65_535), 'Port on which SIP over TLS is taken. Calls out need none.'),
+  sipTlsCertFile: optional('SIP_TLS_CERT_FILE', text, 'Certificate of SIP over TLS, in PEM.'),
+  sipTlsKeyFile: optional('SIP_TLS_KEY_FILE', text, 'Its private key, in PEM.'),
+  sipTlsCaFile: optional('SIP_TLS_CA_FILE', text, 'Certificates to trust besides those of Node.js, in PEM.'),
+  sipPublicAddress: optional(
+    'SIP_PUBLIC_ADDRESS',
+    address,
+    'Address at which trunks reach the server, where a NAT stands in front of it.',
+  ),
+  sipLocalNetworks: optional(
+    'SIP_LOCAL_NETWORKS',
+    networks,
+    'Networks whose peers reach the server without that NAT, by commas.',
+  ),
+  rtpPortMin: withDefault('RTP_PORT_MIN', '20000', integer(1024, 65_534), 'First port of RTP, even. A call takes two.'),
+  rtpPortMax: withDefault('RTP_PORT_MAX', '29999', integer(1025, 65_535), 'Last port of RTP.'),
+  mediaWorkers: withDefault('MEDIA_WORKERS', '1', integer(1, 64), 'Threads for sound; one carries some 400 calls.'),
+  drainSeconds: withDefault(
+    'DRAIN_SECONDS',
+    '0',
+    integer(0, 14_400),
+    'How long calls that are up go on when the server is told to stop; then they are hung up.',
+  ),
   longestBlockHours: withDefault(
     'LONGEST_BLOCK_HOURS',
     '24',
@@ -192,6 +221,9 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     faults.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, or neither.');
   if (config.witnessPath && !path.relative(config.dataDir, config.witnessPath).startsWith('..'))
     faults.push('WITNESS_PATH must lie outside DATA_DIR: whatever restores that would restore it too.');
+  if (config.rtpPortMin >= config.rtpPortMax) faults.push('RTP_PORT_MIN must be less than RTP_PORT_MAX.');
+  if (config.sipTlsPort !== undefined && !(config.sipTlsCertFile && config.sipTlsKeyFile))
+    faults.push('SIP_TLS_PORT needs SIP_TLS_CERT_FILE and SIP_TLS_KEY_FILE.');
   if (faults.length > 0) throw new ConfigError(faults.join('\n'));
   return config;
 }

@@ -1,3 +1,4 @@
+export { type Addressing, createAddressing } from './addressing.ts';
 export type { Call } from './call.ts';
 export type { CallEnd, Rejected, Why } from './call-end.ts';
 export type { CallHandlers, Info, Progress } from './call-handlers.ts';

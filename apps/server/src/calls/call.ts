@@ -63,7 +63,8 @@ export interface ReturnedCall extends OwnedCall {
 }
 
 /** What names a call that was placed, or is about to be, to its provider. */
-export const referenceOf = ({ roomId, toNumber, fromNumber, startAt }: HeldCall): CallReference => ({
+export const referenceOf = ({ workspaceId, roomId, toNumber, fromNumber, startAt }: HeldCall): CallReference => ({
+  workspaceId,
   roomId,
   to: toE164(toNumber),
   from: toE164(fromNumber),

@@ -84,7 +84,12 @@ async function receive(deps: ReceiveDeps, gateway: TelephonyGateway, call: Inbou
     return gateway.rejectInbound(call);
   }
   try {
-    await gateway.answerInbound(call, { roomId: held.roomId, ...taker, maxCallSeconds: MAX_CALL_SECONDS });
+    await gateway.answerInbound(call, {
+      workspaceId: held.workspaceId,
+      roomId: held.roomId,
+      ...taker,
+      maxCallSeconds: MAX_CALL_SECONDS,
+    });
   } catch (error) {
     deps.log.warn({ err: error, roomId: held.roomId }, 'the provider failed while a call was answered');
     deps.watch([held]);

@@ -135,6 +135,8 @@ export type PlaceResult =
 
 /** What names a placed call to a provider. Some know it by the room, some only by the numbers and the time. */
 export interface CallReference {
+  /** A UUID. */
+  workspaceId: string;
   roomId: string;
   to: string;
   from: string;
@@ -176,6 +178,8 @@ export interface InboundCall {
 
 /** Who takes an inbound call, and the room in which it goes on: its events bear that. */
 export interface InboundAnswer {
+  /** Whose number is called, a UUID. */
+  workspaceId: string;
   /** A UUID that we chose and committed before. */
   roomId: string;
   agentId: string;
@@ -265,6 +269,8 @@ export interface TelephonyGateway {
 
   /** Makes it ready to place calls. */
   start(): Promise<void>;
+  /** Takes no new call, and resolves once those that are up are over, by themselves or by us. */
+  drain?(): Promise<void>;
   /** No event and no timer after it; calls that are up stay up at the provider. Safe to call twice. */
   stop(): Promise<void>;
 }

@@ -57,6 +57,8 @@ async function underTest(store: SimulatorStore): Promise<GatewayUnderTest> {
       return another;
     },
     callees,
+    outlivesProcess: true,
+    placesAbsent: true,
     ringsLong: number('0108'),
     talksLong: number('0102'),
     loseNextAnswer: (when) => once(gateway.faults, when === 'after' ? 'loseAnswer' : 'loseRequest'),

@@ -418,6 +418,24 @@ export interface Schema {
     idempotency_key: string;
     bought_at: Date;
   };
+  sip_calls: {
+    room_id: string;
+    workspace_id: string;
+    server_id: string;
+    dialog: JSONColumnType<object, string, string> | null;
+    begun_at: Date;
+    ringing_at: Date | null;
+    answered_at: Date | null;
+    ended_at: Date | null;
+    outcome: string | null;
+    ended_by: string | null;
+    sip_status: number | null;
+    sip_reason: string | null;
+    cause: number | null;
+    codec: string | null;
+    packets_received: number | null;
+    packets_lost: number | null;
+  };
   trunk_health: {
     workspace_id: string;
     trunk_id: string;

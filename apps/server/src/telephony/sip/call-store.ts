@@ -1,0 +1,144 @@
+import type { StoredDialog } from '@trunkline/sip';
+import { sql } from 'kysely';
+import { coalesce } from '../../coalesce.ts';
+import type { Database, Tx } from '../../database/database.ts';
+import type { Row } from '../../database/schema.ts';
+import type { CallEvent, CallOutcome, CallTimes, EndedBy } from '../gateway.ts';
+
+/** How a call ended, as it is told and kept. */
+export type CallEnded = Extract<CallEvent, { type: 'ended' }>;
+
+/** A call as it is remembered. */
+export interface StoredCall extends CallTimes {
+  roomId: string;
+  workspaceId: string;
+  serverId: string;
+  /** Whether that server's lease holds. */
+  isOwned: boolean;
+  dialog?: StoredDialog;
+  ended?: CallEnded;
+  /** It was never placed, and never will be. */
+  isRefused: boolean;
+}
+
+/** What outlives the process: enough to end its calls, and to say how they ended. */
+export interface CallStore {
+  /** Keeps a room before anything is sent. @returns false where it is kept already: then nothing may be sent */
+  begin(call: {
+    roomId: string;
+    workspaceId: string;
+    serverId: string;
+    at: Date;
+    dialog?: StoredDialog;
+  }): Promise<boolean>;
+  /** Keeps the latest state of a call; an ended one stays as it is. */
+  note(call: { roomId: string; dialog?: StoredDialog } & CallTimes): Promise<void>;
+  end(end: CallEnded): Promise<void>;
+  /**
+   * Keeps a room as one that is never placed, so that a server that was frozen before it placed the call doesn't.
+   * @returns false where the room is kept already
+   */
+  refuse(call: { roomId: string; workspaceId: string; serverId: string; at: Date }): Promise<boolean>;
+  find(roomId: string): Promise<StoredCall | undefined>;
+  /** Resolves once nothing is being written. */
+  idle(): Promise<void>;
+}
+
+const WRITE_MS = 10;
+const MOST = 200;
+
+/** The store in PostgreSQL, which writes in sets. */
+export function postgresCallStore(database: Database): CallStore {
+  const begin = coalesce(
+    async (calls: Parameters<CallStore['begin']>[0][]) => {
+      const { rows } = await database.inHotLoop((tx) =>
+        sql<{ room_id: string }>`
+          insert into sip_calls (room_id, workspace_id, server_id, begun_at, dialog)
+          select * from unnest(${calls.map((call) => call.roomId)}::uuid[],
+            ${calls.map((call) => call.workspaceId)}::uuid[], ${calls.map((call) => call.serverId)}::uuid[],
+            ${calls.map((call) => call.at)}::timestamptz[], ${calls.map((call) => json(call.dialog))}::json[])
+          on conflict do nothing returning room_id`.execute(tx.db),
+      );
+      const begun = new Set(rows.map((row) => row.room_id));
+      return calls.map((call) => begun.has(call.roomId));
+    },
+    { atMost: MOST, sets: 4 },
+  );
+  const changeAll = coalesce(
+    async (changes: ((tx: Tx) => Promise<unknown>)[]) => {
+      await database.inHotLoop(async (tx) => {
+        await Promise.all(changes.map((each) => each(tx)));
+      });
+    },
+    { ms: WRITE_MS, atMost: MOST, oneByOne: true },
+  );
+  const change = async (each: (tx: Tx) => Promise<unknown>): Promise<void> => void (await changeAll(each));
+  return {
+    begin,
+    note: ({ roomId, dialog, ringingAt, answeredAt }) =>
+      change((tx) =>
+        sql`
+          update sip_calls set dialog = coalesce(${json(dialog)}::json, dialog),
+            ringing_at = coalesce(ringing_at, ${ringingAt ?? null}),
+            answered_at = coalesce(answered_at, ${answeredAt ?? null})
+          where room_id = ${roomId} and ended_at is null`.execute(tx.db),
+      ),
+    end: (end) =>
+      change((tx) =>
+        sql`
+          update sip_calls set dialog = null, ended_at = ${end.at}, outcome = ${end.outcome}, ended_by = ${end.endedBy},
+            sip_status = ${end.sipStatus ?? null}, sip_reason = ${end.sipReason ?? null},
+            cause = ${end.q850Cause ?? null}, codec = ${end.codec ?? null},
+            packets_received = ${end.packetsReceived ?? null}, packets_lost = ${end.packetsLost ?? null}
+          where room_id = ${end.roomId} and ended_at is null`.execute(tx.db),
+      ),
+    async refuse({ roomId, workspaceId, serverId, at }) {
+      const { rows } = await database.inEngine((tx) =>
+        sql`
+          insert into sip_calls (room_id, workspace_id, server_id, begun_at, ended_at)
+          values (${roomId}, ${workspaceId}, ${serverId}, ${at}, ${at})
+          on conflict do nothing returning room_id`.execute(tx.db),
+      );
+      return rows.length > 0;
+    },
+    async find(roomId) {
+      const { rows } = await database.inEngine((tx) =>
+        sql<Row<'sip_calls'> & { is_owned: boolean }>`
+          select c.*, exists (select from servers s where s.id = c.server_id and s.lease_until > clock_timestamp())
+            as is_owned
+          from sip_calls c where c.room_id = ${roomId}`.execute(tx.db),
+      );
+      return rows[0] && storedCall(rows[0]);
+    },
+    idle: async () => void (await Promise.all([begin.idle(), changeAll.idle()])),
+  };
+}
+
+const json = (dialog: StoredDialog | undefined) => (dialog === undefined ? null : JSON.stringify(dialog));
+
+const storedCall = (row: Row<'sip_calls'> & { is_owned: boolean }): StoredCall => ({
+  roomId: row.room_id,
+  workspaceId: row.workspace_id,
+  serverId: row.server_id,
+  isOwned: row.is_owned,
+  isRefused: row.ended_at !== null && row.outcome === null,
+  ...(row.dialog !== null && { dialog: row.dialog as StoredDialog }),
+  ...(row.ringing_at && { ringingAt: row.ringing_at }),
+  ...(row.answered_at && { answeredAt: row.answered_at }),
+  ...(row.ended_at &&
+    row.outcome && {
+      ended: {
+        roomId: row.room_id,
+        type: 'ended',
+        at: row.ended_at,
+        outcome: row.outcome as CallOutcome,
+        endedBy: row.ended_by as EndedBy,
+        ...(row.sip_status !== null && { sipStatus: row.sip_status }),
+        ...(row.sip_reason !== null && { sipReason: row.sip_reason }),
+        ...(row.cause !== null && { q850Cause: row.cause }),
+        ...(row.codec !== null && { codec: row.codec }),
+        ...(row.packets_received !== null && { packetsReceived: row.packets_received }),
+        ...(row.packets_lost !== null && { packetsLost: row.packets_lost }),
+      },
+    }),
+});

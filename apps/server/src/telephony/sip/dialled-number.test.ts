@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { dialledNumber, readNumber } from './dialled-number.ts';
+
+test.each([
+  ['+4930901820', 'e164_plus', undefined, undefined, '+4930901820'],
+  ['+4930901820', 'e164', undefined, undefined, '4930901820'],
+  ['+4930901820', 'e164', undefined, '9', '94930901820'],
+  ['+4930901820', 'national', 'DE', undefined, '030901820'],
+  ['+14155550100', 'national', 'DE', undefined, '0014155550100'],
+  ['+14155550100', 'national', 'US', undefined, '4155550100'],
+  ['+4930901820', 'national', 'US', undefined, '0114930901820'],
+  ['+4930901820', 'international_prefix', 'DE', undefined, '004930901820'],
+  ['+4930901820', 'international_prefix', 'US', '8', '80114930901820'],
+  ['+390612345678', 'national', 'IT', undefined, '0612345678'],
+] as const)('%s as %s in %s behind %s is %s', (number, numberFormat, country, dialPrefix, wanted) => {
+  const form = { numberFormat, ...(country && { country }), ...(dialPrefix && { dialPrefix }) };
+  expect(dialledNumber(number, form)).toBe(wanted);
+});
+
+test.each([
+  ['+4930901820', 'US', ['+4930901820']],
+  ['030901820', 'DE', ['+4930901820']],
+  ['4930901820', undefined, ['+4930901820']],
+  ['4155550100', 'US', ['+14155550100', '+4155550100']],
+  ['14155550100', 'US', ['+14155550100']],
+  ['+14155550100;phone-context=x', undefined, ['+14155550100']],
+  ['reception', 'DE', []],
+  ['anonymous', undefined, []],
+  [undefined, 'DE', []],
+])('%s on a trunk of %s may be %j', (user, country, wanted) => {
+  expect(readNumber(user, country)).toEqual(wanted);
+});

@@ -1,0 +1,46 @@
+import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import type { Trunk } from '../gateway.ts';
+
+type NumberForm = Pick<Trunk, 'numberFormat' | 'country' | 'dialPrefix'>;
+
+/**
+ * A number as a trunk wants it dialled.
+ * @param number E.164
+ */
+export function dialledNumber(number: string, { numberFormat, country, dialPrefix = '' }: NumberForm): string {
+  return dialPrefix + inForm(number, numberFormat, country as CountryCode | undefined);
+}
+
+function inForm(number: string, format: Trunk['numberFormat'], country: CountryCode | undefined): string {
+  if (format === 'e164_plus') return number;
+  const parsed = parsePhoneNumberFromString(number, { extract: false });
+  if (format === 'e164' || !parsed || !country) return number.slice(1);
+  const abroad = exitCode(country) + number.slice(1);
+  if (format === 'international_prefix') return abroad;
+  return parsed.country === country ? digits(parsed.formatNational()) : abroad;
+}
+
+/** What is dialled before a foreign country code; 00 where a country has no code of its own (ITU-T E.164). */
+function exitCode(country: CountryCode): string {
+  const foreign = parsePhoneNumberFromString(country === 'DE' ? '+14155550100' : '+4930901820')!;
+  const dialled = digits(foreign.format('IDD', { fromCountry: country }));
+  return dialled.endsWith(foreign.number.slice(1)) ? dialled.slice(0, -(foreign.number.length - 1)) : '00';
+}
+
+const digits = (text: string | undefined) => (text ?? '').replace(/\D/g, '');
+
+/**
+ * The numbers in E.164 that the user part of a URI may mean: as it stands, and as people of the trunk's country read it.
+ * @returns none where it is no number
+ */
+export function readNumber(user: string | undefined, country: string | undefined): string[] {
+  const bare = (user ?? '').replace(/;.*$/, '').replace(/[\s().-]/g, '');
+  if (/^\+[1-9]\d{5,14}$/.test(bare)) return [bare];
+  if (!/^\d{3,18}$/.test(bare)) return [];
+  const national =
+    country === undefined
+      ? undefined
+      : parsePhoneNumberFromString(bare, { defaultCountry: country as CountryCode, extract: false });
+  const readings = [national?.isPossible() && national.number, /^[1-9]\d{6,14}$/.test(bare) && `+${bare}`];
+  return [...new Set(readings.filter((reading) => typeof reading === 'string' && reading !== ''))] as string[];
+}

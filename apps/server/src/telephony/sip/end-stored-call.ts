@@ -1,0 +1,27 @@
+import type { UserAgent } from '@trunkline/sip';
+import { outcomeOfSipStatus } from '../outcomes.ts';
+import type { CallEnded, StoredCall } from './call-store.ts';
+
+/**
+ * Ends a call whose server is gone, by CANCEL or BYE, and says what is honest to say of it: nothing that makes anybody
+ * dial it again, unless the callee's own answer does.
+ */
+export async function endStoredCall(
+  userAgent: Pick<UserAgent, 'endStored'>,
+  { roomId, dialog, answeredAt }: StoredCall,
+  at: Date,
+): Promise<CallEnded> {
+  const ended = (outcome: CallEnded['outcome'], sipStatus?: number): CallEnded => ({
+    roomId,
+    at,
+    type: 'ended',
+    outcome,
+    endedBy: 'error',
+    ...(sipStatus !== undefined && { sipStatus }),
+  });
+  const wasAnswered = answeredAt !== undefined || dialog?.phase === 'answered';
+  if (!dialog) return ended(wasAnswered ? 'answered' : 'unknown');
+  const end = await userAgent.endStored(dialog);
+  if (wasAnswered) return ended('answered');
+  return end.kind === 'cancelled' ? ended(outcomeOfSipStatus(end.status), end.status) : ended('unknown');
+}

@@ -1,0 +1,132 @@
+import { deriveIdentifiers, type InviteOptions, type Target, TransportError, type UserAgent } from '@trunkline/sip';
+import { NoRtpPortError } from '../../media/media-plane.ts';
+import { MediaFault } from '../../media/media-thread.ts';
+import type { CallRequest, PlaceResult, Trunk } from '../gateway.ts';
+import type { CallStore } from './call-store.ts';
+import { dialledNumber } from './dialled-number.ts';
+import { meaningOfEnd } from './end-of-call.ts';
+import type { SipCall } from './sip-call.ts';
+import { type TrunkAddress, trunkAddress, userAt } from './trunk-address.ts';
+
+/** What a call is placed with. */
+export interface PlaceParts {
+  userAgent: UserAgent;
+  store: CallStore;
+  serverId: () => string;
+  /** Makes what names a call on the wire, so that it can be found again. */
+  secret: string;
+  /** Our address as a peer sees it, for sound. */
+  addressFor: (peer: string) => string;
+  /** Notes that a trunk of that name is where the settings allow it to be. */
+  locate: (address: TrunkAddress) => Promise<Target[]>;
+}
+
+/** After so long a call that was sent and is not refused counts as taken; its end is told as an event. */
+const TAKEN_AFTER_MS = 1000;
+
+const refused = (detail: string): PlaceResult => ({ status: 'rejected', outcome: 'trunk_error', detail });
+
+/** Places a call over its trunk: one INVITE, which is kept before it leaves. */
+export async function placeCall(
+  parts: PlaceParts,
+  call: SipCall,
+  request: CallRequest & { trunk: Trunk },
+): Promise<PlaceResult> {
+  const { trunk } = request;
+  const address = trunkAddress(trunk);
+  let targets: Target[];
+  try {
+    targets = await parts.locate(address);
+    await call.openMedia(parts.addressFor(targets[0]!.address), trunk.codecs);
+  } catch (error) {
+    await call.discard();
+    if (error instanceof TransportError || error instanceof NoRtpPortError || error instanceof MediaFault)
+      return refused(error.message);
+    throw error;
+  }
+  call.trusted = targets.map((target) => target.address);
+  return new Promise((resolve) => {
+    let taken: NodeJS.Timeout | undefined;
+    const accept = () => {
+      clearTimeout(taken);
+      resolve({ status: 'accepted' });
+    };
+    let isKept = false;
+    call.call = parts.userAgent.invite({
+      ...callerOf(request, address),
+      to: userAt(dialledNumber(request.to, trunk), address),
+      targets,
+      transport: address.transport,
+      ...(address.outboundProxy && { outboundProxy: address.outboundProxy }),
+      ...credentialsOf(trunk),
+      sdp: call.session!.offer(),
+      identifiers: deriveIdentifiers(parts.secret, request.roomId),
+      ringTimeoutMs: request.ringTimeoutSeconds * 1000,
+      ...call.handlers(),
+      onState: async (dialog) => {
+        if (isKept) return void parts.store.note({ roomId: request.roomId, dialog }).catch(() => {});
+        const { roomId, workspaceId } = request;
+        const isNew = await parts.store.begin({
+          roomId,
+          workspaceId,
+          serverId: parts.serverId(),
+          at: new Date(),
+          dialog,
+        });
+        if (!isNew) throw new Error('the room was placed before');
+        isKept = true;
+        taken = setTimeout(accept, TAKEN_AFTER_MS);
+      },
+      onProgress: ({ status, sdp }) => {
+        accept();
+        if (status >= 180) call.rings();
+        if (sdp !== undefined) void call.takeAnswer(sdp);
+      },
+      onAnswered: ({ sdp }) => {
+        accept();
+        void (async () => {
+          if (sdp !== undefined && (await call.takeAnswer(sdp))) await call.answered();
+          else call.hangUp({ endedBy: 'error', outcome: 'trunk_error' });
+        })();
+      },
+      onEnded: (end) => {
+        clearTimeout(taken);
+        if (end.kind !== 'not_sent') {
+          accept();
+          return void call.over(end);
+        }
+        if (isKept) void call.over(end);
+        else void call.discard();
+        if (end.code === 'not_stored') resolve({ status: 'unknown', detail: end.message });
+        else if (isKept) accept();
+        else {
+          const { outcome } = meaningOfEnd(end, undefined, 'callee');
+          resolve({ status: 'rejected', outcome, detail: end.message });
+        }
+      },
+    });
+  });
+}
+
+/** Who calls, as the trunk wants to be told. */
+function callerOf(
+  request: CallRequest & { trunk: Trunk },
+  address: TrunkAddress,
+): Pick<InviteOptions, 'from' | 'headers'> {
+  const { trunk, from } = request;
+  const number = dialledNumber(from, { ...trunk, dialPrefix: '' });
+  const user =
+    trunk.callerIdHeader === 'from' ? (trunk.fromUser ?? number) : (trunk.fromUser ?? trunk.username ?? number);
+  const asserted = `<${userAt(number, address, trunk.fromDomain)}>`;
+  const headers = Object.entries(trunk.headers);
+  if (trunk.callerIdHeader === 'pai') headers.push(['P-Asserted-Identity', asserted]);
+  if (trunk.callerIdHeader === 'ppi') headers.push(['P-Preferred-Identity', asserted]);
+  if (trunk.callerIdHeader === 'rpid') headers.push(['Remote-Party-ID', `${asserted};party=calling;privacy=off`]);
+  return { from: `<${userAt(user, address, trunk.fromDomain)}>`, headers };
+}
+
+/** Of a trunk that has a name and a password. */
+export const credentialsOf = ({ username, authUsername, password }: Trunk) =>
+  password !== undefined && (authUsername ?? username) !== undefined
+    ? { credentials: { username: (authUsername ?? username)!, password } }
+    : {};

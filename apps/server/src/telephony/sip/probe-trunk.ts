@@ -1,0 +1,38 @@
+import type { ProbeReport, UserAgent } from '@trunkline/sip';
+import type { Trunk, TrunkProbe } from '../gateway.ts';
+import { credentialsOf } from './place-call.ts';
+import { trunkAddress, userAt } from './trunk-address.ts';
+
+const reasons: Readonly<Record<ProbeReport['reachability'], TrunkProbe['reason']>> = {
+  reachable: 'ok',
+  invalid: 'unreachable',
+  dns: 'dns_failure',
+  not_allowed: 'unreachable',
+  refused: 'unreachable',
+  timeout: 'unreachable',
+  unreachable: 'unreachable',
+  tls: 'tls_failure',
+  server_error: 'unreachable',
+};
+
+/** Asks a trunk whether it is there and takes the credentials. */
+export async function probeTrunk(userAgent: UserAgent, trunk: Trunk): Promise<TrunkProbe> {
+  const address = trunkAddress(trunk);
+  const { reachability, credentials, roundTripMs } = await userAgent.probe({
+    uri: address.uri,
+    transport: address.transport,
+    ...(address.outboundProxy && { outboundProxy: address.outboundProxy }),
+    ...credentialsOf(trunk),
+    ...(trunk.username !== undefined && { from: userAt(trunk.username, address, trunk.fromDomain) }),
+    verifiesCredentials: trunk.probe === 'register',
+  });
+  const reachable = reachability === 'reachable';
+  const rejected = credentials === 'rejected';
+  return {
+    valid: reachable && !rejected,
+    reachable,
+    credentials,
+    reason: rejected ? 'credentials_rejected' : reasons[reachability],
+    ...(roundTripMs !== undefined && { rttMs: Math.round(roundTripMs) }),
+  };
+}

@@ -1,0 +1,185 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { afterAll, beforeAll } from 'vitest';
+import { openRecordingFiles } from '../../src/calls/recordings/recording-files.ts';
+import { systemClock } from '../../src/clock.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { newUuid } from '../../src/ids.ts';
+import { MediaPlane } from '../../src/media/media-plane.ts';
+import { createAddressGuard } from '../../src/outbound-http/address-guard.ts';
+import type { CallEvent, CallRequest, TelephonyGateway, Trunk } from '../../src/telephony/gateway.ts';
+import { postgresCallStore } from '../../src/telephony/sip/call-store.ts';
+import { openSipGateway } from '../../src/telephony/sip/sip-gateway.ts';
+import { freshDatabase } from '../database.ts';
+import { type Agent, startAgent } from '../media/agent.ts';
+import { type Callee, type Carrier, startCarrier } from './carrier.ts';
+import { type GatewayUnderTest, gatewayConformance } from './conformance.ts';
+
+const loopback = { networks: [{ address: '127.0.0.0', prefix: 8 }], hosts: [] };
+const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
+
+let database: Database;
+let drop: () => Promise<void>;
+let agent: Agent;
+let folder: string;
+beforeAll(async () => {
+  const fresh = await freshDatabase();
+  drop = fresh.drop;
+  database = openDatabase({ connection: fresh.connection, poolSize: 4, log });
+  agent = await startAgent();
+  folder = await mkdtemp(join(tmpdir(), 'recordings-'));
+});
+afterAll(async () => {
+  await agent.stop();
+  await database.close();
+  await drop();
+  await rm(folder, { recursive: true });
+});
+
+const rings = async (call: Parameters<Callee>[0]) => {
+  call.ring();
+  await sleep(60);
+};
+const talks: Callee = async (call, answer) => {
+  await rings(call);
+  await answer();
+};
+const refuses =
+  (status: number): Callee =>
+  async (call) => {
+    await rings(call);
+    call.reject(status);
+  };
+const answers: Callee = async (call, answer) => {
+  await rings(call);
+  await answer();
+  setTimeout(() => void call.hangUp(), 150);
+};
+const callees: Record<string, Callee> = {
+  '+14155550101': answers,
+  '+14155550102': talks,
+  '+14155550103': refuses(603),
+  '+14155550108': (call) => call.ring(),
+  '+14155550150': refuses(500),
+  '+14155550186': refuses(486),
+};
+
+const trunkTo = (port: number): Trunk => ({
+  id: newUuid(),
+  revision: 1,
+  terminationUrl: `127.0.0.1:${port}`,
+  transport: 'udp',
+  register: false,
+  registerExpiresSeconds: 3600,
+  ipAllowlist: [],
+  probe: 'options',
+  callsPerSecond: 100,
+  numberFormat: 'e164_plus',
+  callerIdHeader: 'from',
+  codecs: ['PCMU', 'PCMA'],
+  mediaEncryption: 'none',
+  headers: {},
+});
+
+let nextPort = 41_000 + 4 * Math.floor(Math.random() * 2000);
+
+async function gatewayFor(): Promise<TelephonyGateway> {
+  nextPort += 400;
+  const media = new MediaPlane({
+    workers: 1,
+    host: '127.0.0.1',
+    portMin: nextPort,
+    portMax: nextPort + 399,
+    peerAddresses: loopback,
+    agentAddresses: loopback,
+    onThreadDied: () => {},
+  });
+  const serverId = newUuid();
+  return openSipGateway({
+    settings: { host: '127.0.0.1', port: 0, tls: {}, localNetworks: [], drainSeconds: 0 },
+    lease: { serverId: () => serverId },
+    clock: systemClock,
+    log,
+    secret: 'a secret',
+    media,
+    store: postgresCallStore(database),
+    recorder: await openRecordingFiles(folder),
+    trunkGuard: createAddressGuard(loopback),
+    resolveAgent: async () => ({
+      connection: {
+        type: 'stream',
+        url: agent.url,
+        headers: {},
+        connectAt: 'answered',
+        connectTimeoutSeconds: 2,
+        reconnect: false,
+      },
+    }),
+    inbound: { trunks: async () => [], numberOf: async () => undefined },
+  });
+}
+
+/** The gateway as the suite asks for it: each call with its trunk, answers that get lost, events that come twice. */
+function behind(carrier: Carrier, gateway: TelephonyGateway) {
+  const trunk = trunkTo(carrier.port);
+  let loses: 'before' | 'after' | undefined;
+  let doubles = false;
+  const own: Partial<TelephonyGateway> = {
+    placeCall: async (request: CallRequest) => {
+      const lost = loses;
+      loses = undefined;
+      const detail = 'the answer was lost';
+      if (lost === 'before') return { status: 'unknown', detail };
+      const answer = await gateway.placeCall({ ...request, trunk });
+      return lost === 'after' ? { status: 'unknown', detail } : answer;
+    },
+    onEvents: (listener) =>
+      gateway.onEvents((events: CallEvent[]) => {
+        listener(events);
+        if (doubles) listener(events);
+      }),
+  };
+  const wrapped = new Proxy(gateway, {
+    get: (target, name: keyof TelephonyGateway) => {
+      const value = own[name] ?? target[name];
+      return typeof value === 'function' && !own[name] ? value.bind(target) : value;
+    },
+  });
+  return {
+    gateway: wrapped,
+    loseNextAnswer: (when: 'before' | 'after') => {
+      loses = when;
+    },
+    doubleEvents: () => {
+      doubles = true;
+    },
+  };
+}
+
+gatewayConformance('SIP', async (): Promise<GatewayUnderTest> => {
+  const carrier = await startCarrier(callees);
+  return {
+    ...behind(carrier, await gatewayFor()),
+    startAnother: async () => {
+      const { gateway } = behind(carrier, await gatewayFor());
+      await gateway.start();
+      return gateway;
+    },
+    callees: {
+      answered: '+14155550101',
+      busy: '+14155550186',
+      declined: '+14155550103',
+      invalid_number: '+14155550104',
+      trunk_error: '+14155550150',
+    },
+    ringsLong: '+14155550108',
+    talksLong: '+14155550102',
+    outlivesProcess: false,
+    placesAbsent: false,
+    dialled: async () => carrier.calls.length,
+    close: () => carrier.stop(),
+  };
+});
