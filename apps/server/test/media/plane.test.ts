@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, expect, test, vi } from 'vitest';
+import { pcmToUlaw } from '../../src/media/g711.ts';
 import { MediaLostError } from '../../src/media/media-thread.ts';
 import { storeRecording } from '../../src/media/store-recording.ts';
 import { testCallWav } from '../../src/media/test-sound.ts';
 import type { ObjectStore } from '../../src/objects/object-store.ts';
 import { until } from '../until.ts';
 import { openTestCall, talking, testPlane } from './plane.ts';
-import { shareInUlaw, shareOf, tone, trimmed } from './tone.ts';
+import { msOf, tone } from './tone.ts';
 
 const workers = vi.hoisted(() => [] as Worker[]);
 vi.mock('node:worker_threads', async (original) => {
@@ -31,18 +32,21 @@ test('a call is recorded from its answer: the callee left, the agent right', asy
   const file = path.join(folder, 'call.wav');
   await using call = await talking(plane, { recordTo: file });
   call.agent.say(tone(1000, 8000));
-  await call.peer.speak(tone(440, 8000));
+  await call.peer.speak(tone(400, 8000));
   const stats = await call.media.close();
   expect(stats.recording?.failure).toBeUndefined();
   expect(stats.recording?.ms).toBeGreaterThan(950);
   const wav = readFileSync(file);
   expect(wav.length).toBe(44 + stats.recording!.ms * 32);
-  const samples = Array.from({ length: (wav.length - 44) / 2 }, (_, at) => wav.readInt16LE(44 + at * 2));
-  const [left, right] = [0, 1].map((side) => samples.filter((_, at) => at % 2 === side));
-  expect(shareOf(440, left!)).toBeGreaterThan(0.8);
-  expect(shareOf(1000, left!)).toBeLessThan(0.01);
-  expect(shareOf(1000, right!)).toBeGreaterThan(0.8);
-  expect(shareOf(440, right!)).toBeLessThan(0.01);
+  const sides = [0, 1].map((side) =>
+    Buffer.from(
+      Uint8Array.from({ length: (wav.length - 44) / 4 }, (_, at) => pcmToUlaw(wav.readInt16LE(44 + at * 4 + side * 2))),
+    ),
+  );
+  expect(sides.map((side) => [400, 1000].map((hertz) => msOf(hertz, side) > 800))).toEqual([
+    [true, false],
+    [false, true],
+  ]);
   await putInStore(file);
 });
 
@@ -69,7 +73,7 @@ async function putInStore(file: string): Promise<void> {
 
 test('a recording that cannot be written harms no call', async () => {
   await using call = await talking(testPlane(), { recordTo: path.join(folder, 'missing', 'call.wav') });
-  await call.peer.speak(tone(440, 1600));
+  await call.peer.speak(tone(400, 1600));
   await until(() => call.agent.sound().length >= 1600);
   const stats = await call.media.close();
   expect(stats.recording?.failure).toContain('ENOENT');
@@ -89,8 +93,8 @@ test('a thread that is killed has its calls told of; those of another one go on,
   await expect(first.media.stats()).rejects.toThrow(MediaLostError);
   await expect(first.media.close()).rejects.toThrow(MediaLostError);
   expect(died).toEqual([undefined]);
-  await second.peer.speak(tone(440, 1600));
-  await until(() => shareInUlaw(440, second.agent.sound()) > 0.2);
+  await second.peer.speak(tone(400, 1600));
+  await until(() => msOf(400, second.agent.sound()) >= 160);
   expect(second.events.map(({ type }) => type)).toEqual(['first_packet']);
   await until(() => workers.length === 3);
   await using third = await talking(plane);
@@ -109,7 +113,7 @@ test('the sound of a test call is played from its begin, and then what is heard 
   const begin = sentence.subarray(sentence.indexOf('data') + 8).subarray(0, 8000);
   await until(() => peer.sound().includes(begin));
   await expect(media.playSound(path.join(folder, 'none.wav'))).rejects.toThrow('ENOENT');
-  await until(() => shareInUlaw(800, peer.sound().subarray(-1600)) > 0.9);
-  await peer.speak(tone(1234, 8000));
-  await until(() => shareInUlaw(1234, trimmed(peer.sound().subarray(-4800))) > 0.9);
+  await until(() => msOf(800, peer.sound()) >= 260);
+  await peer.speak(tone(1250, 8000));
+  await until(() => msOf(1250, peer.sound()) >= 600);
 });

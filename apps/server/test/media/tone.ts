@@ -1,4 +1,4 @@
-import { pcmToUlaw, SAMPLE_RATE, ulawPcm } from '../../src/media/g711.ts';
+import { FRAME, pcmToUlaw, SAMPLE_RATE, ulawPcm } from '../../src/media/g711.ts';
 
 /** A tone, as µ-law. @param from the sample that it goes on from, so that pieces fit together */
 export const tone = (hertz: number, samples: number, from = 0): Buffer =>
@@ -9,7 +9,7 @@ export const tone = (hertz: number, samples: number, from = 0): Buffer =>
   );
 
 /** How much of the energy of a sound lies at a frequency, from 0 to 1 (Goertzel). */
-export function shareOf(hertz: number, samples: ArrayLike<number>): number {
+function shareOf(hertz: number, samples: ArrayLike<number>): number {
   const turn = 2 * Math.cos((2 * Math.PI * hertz) / SAMPLE_RATE);
   let [before, last, energy] = [0, 0, 0];
   for (let at = 0; at < samples.length; at += 1) {
@@ -21,14 +21,20 @@ export function shareOf(hertz: number, samples: ArrayLike<number>): number {
 }
 
 /** The share of a frequency in µ-law. */
-export const shareInUlaw = (hertz: number, ulaw: Uint8Array): number =>
+const shareInUlaw = (hertz: number, ulaw: Uint8Array): number =>
   shareOf(
     hertz,
     Array.from(ulaw, (code) => ulawPcm[code]!),
   );
 
-/** A sound without the silence around it. */
-export function trimmed(ulaw: Buffer): Buffer {
-  const said = Array.from(ulaw, (code) => (code & 0x7f) < 0x70);
-  return ulaw.subarray(said.indexOf(true), said.lastIndexOf(true) + 1);
+/**
+ * For how many ms a tone is heard, in pieces of 20 ms: a machine that stalls may put silence between them, and the phase
+ * of what follows is another one then.
+ * @param hertz a multiple of 50
+ */
+export function msOf(hertz: number, ulaw: Buffer): number {
+  let ms = 0;
+  for (let at = 0; at + FRAME <= ulaw.length; at += FRAME)
+    if (shareInUlaw(hertz, ulaw.subarray(at, at + FRAME)) > 0.9) ms += 20;
+  return ms;
 }
