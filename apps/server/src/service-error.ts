@@ -46,3 +46,10 @@ export function notFound(path?: string): ServiceError {
   if (path === undefined) return new ServiceError('not_found', message);
   return new ServiceError('not_found', `${path.slice(1)}: ${message}`, { details: [{ path, message }] });
 }
+
+/** What was looked for. Throws `not_found` where there is none. */
+export async function existing<T>(found: Promise<T | undefined>): Promise<T> {
+  const row = await found;
+  if (row === undefined) throw notFound();
+  return row;
+}

@@ -1,23 +1,20 @@
 import type { components } from '@trunkline/client/schema';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { pageAnswer, pageOf } from '../database/page.ts';
+import { listed } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId, toId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound } from '../service-error.ts';
+import { created, ok } from '../success.ts';
 import { createKeyBy } from './create-key.ts';
 import { type KeyRow, keyPage, revokeKey } from './key-store.ts';
 
 /** The operations of the tag "API keys". */
 export function apiKeyOperations({ database, clock }: { database: Database; clock: Clock }) {
   return {
-    listApiKeys: async ({ query }, { workspaceId }) => {
-      const page = pageOf(query);
-      const found = await database.inSnapshot(workspaceId, (tx) => keyPage(tx, page));
-      return { status: 200, body: { success: true, data: pageAnswer(page, found, present) } };
-    },
+    listApiKeys: async ({ query }, { workspaceId }) => ok(await listed(database, workspaceId, query, keyPage, present)),
 
     createApiKey: async ({ body }, context) => {
       const { key, row } = await database.inWorkspace(context.workspaceId, async (tx) => {
@@ -26,7 +23,7 @@ export function apiKeyOperations({ database, clock }: { database: Database; cloc
         await audit(tx, auditOf(context)('api_key.created', 'api_key', toId('key', made.row.id)), now);
         return made;
       });
-      return { status: 201, body: { success: true, data: { ...present(row), key } } };
+      return created({ ...present(row), key });
     },
 
     revokeApiKey: async ({ path: { keyId } }, context) => {
@@ -35,7 +32,7 @@ export function apiKeyOperations({ database, clock }: { database: Database; cloc
         if (!(await revokeKey(tx, fromId(keyId), now))) throw notFound();
         await audit(tx, auditOf(context)('api_key.revoked', 'api_key', keyId), now);
       });
-      return { status: 200, body: { success: true, data: { id: keyId, deleted: true } } };
+      return ok({ id: keyId, deleted: true });
     },
   } satisfies Partial<Handlers>;
 }

@@ -1,6 +1,6 @@
 import { tryMove } from '../campaigns/move-campaign.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
-import { notFound, ServiceError } from '../service-error.ts';
+import { existing, ServiceError } from '../service-error.ts';
 import type { Batch } from './batch.ts';
 import type { BatchDeps } from './start-batch.ts';
 import { findBatch } from './store.ts';
@@ -21,8 +21,7 @@ export async function cancelBatch(
     const isCancelled =
       (await tryMove(tx, id, { kind: 'batch', name: 'cancel', now })) ||
       (await tryMove(tx, id, { kind: 'batch', name: 'stop', now }));
-    const found = await findBatch(tx, id, now);
-    if (!found) throw notFound();
+    const found = await existing(findBatch(tx, id, now));
     if (!isCancelled) {
       const message = `Only a scheduled or running batch can be cancelled; this one is ${found.status}.`;
       throw new ServiceError('invalid_state', message);

@@ -2,7 +2,7 @@ import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import { cancelBatch } from './cancel-batch.ts';
 import { type BatchDeps, startBatch } from './start-batch.ts';
 import { batchPage, findBatch } from './store.ts';
@@ -28,8 +28,9 @@ export function batchOperations(deps: BatchDeps) {
       return replayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
     },
     getBatch: async ({ path }, { workspaceId }) => {
-      const batch = await database.inSnapshot(workspaceId, (tx) => findBatch(tx, fromId(path.batchId), clock.now()));
-      if (!batch) throw notFound();
+      const batch = await existing(
+        database.inSnapshot(workspaceId, (tx) => findBatch(tx, fromId(path.batchId), clock.now())),
+      );
       return { status: 200, body: batch };
     },
     cancelBatch: async ({ path }, context) => {

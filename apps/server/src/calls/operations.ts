@@ -3,7 +3,7 @@ import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import { fromE164 } from './call.ts';
 import { type CallResultDeps, recordCallResult } from './record-call-result.ts';
 import { deleteRecording } from './recordings/delete-recording.ts';
@@ -45,8 +45,7 @@ export function callOperations(deps: CallDeps) {
       return { status: 200, body: pageAnswer(page, found, shapeCall) };
     },
     getCall: async ({ path }, { workspaceId }) => {
-      const call = await database.inWorkspace(workspaceId, (tx) => calls.find(tx, fromId(path.roomId)));
-      if (!call) throw notFound();
+      const call = await existing(database.inWorkspace(workspaceId, (tx) => calls.find(tx, fromId(path.roomId))));
       return { status: 200, body: await withRecordingUrl(objects, shapeCall(call)) };
     },
     endCall: async ({ path }, context) => {

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Database, WorkspaceTx } from '../database/database.ts';
 import { addOptOut } from '../do-not-call/store.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import { type Call, type CallRow, shapeCall } from './shape-call.ts';
 import type { CallStore } from './store.ts';
 
@@ -37,8 +37,7 @@ export async function recordCallResult(
 ): Promise<Call> {
   const now = clock.now();
   return database.inWorkspace(workspaceId, async (tx) => {
-    const call = await calls.find(tx, roomId);
-    if (!call) throw notFound();
+    const call = await existing(calls.find(tx, roomId));
     await countConversions(tx, call, () => mergeResult(tx, roomId, result, now));
     if (result.optOut) {
       const person = call.direction === 'outbound' ? call.to_number : call.from_number;

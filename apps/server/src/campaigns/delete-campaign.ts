@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
-import { notFound, ServiceError } from '../service-error.ts';
+import { existing, ServiceError } from '../service-error.ts';
 import type { CampaignDeps } from './deps.ts';
 import { lockCampaign } from './store.ts';
 
@@ -18,8 +18,7 @@ export async function deleteCampaign(
   const erase = async (tx: WorkspaceTx) => {
     // Contacts may still be on their way in, of a campaign that was just stopped: add-contacts.ts holds this lock.
     await sql`select pg_advisory_xact_lock(hashtextextended(${campaignId}, 0))`.execute(tx.db);
-    const campaign = await lockCampaign(tx, campaignId);
-    if (!campaign) throw notFound();
+    const campaign = await existing(lockCampaign(tx, campaignId));
     const { status } = campaign;
     if (status === 'scheduled' || status === 'running' || status === 'paused') {
       const first = status === 'scheduled' ? 'Cancel' : 'Stop';

@@ -3,7 +3,7 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import type { CampaignKind, CampaignStatus } from '../database/schema.ts';
 import type { AuditEntry } from '../journal/record.ts';
-import { notFound, ServiceError } from '../service-error.ts';
+import { existing, ServiceError } from '../service-error.ts';
 import { campaignTransitions } from './campaign.ts';
 import type { CampaignDeps } from './deps.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
@@ -84,8 +84,7 @@ export async function moveCampaign(
     if (await tryMove(tx, campaignId, { kind: 'campaign', name, now })) {
       return recordCampaignStatus(tx, campaignId, now, auditEntry);
     }
-    const found = await findCampaign(tx, campaignId);
-    if (!found) throw notFound();
+    const found = await existing(findCampaign(tx, campaignId));
     throw new ServiceError('invalid_state', refusal(campaignMoves[name], found.status));
   });
   nudge();

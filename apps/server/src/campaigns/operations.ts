@@ -3,7 +3,8 @@ import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
+import { ok } from '../success.ts';
 import { readStats } from './campaign-stats.ts';
 import { createCampaign } from './create-campaign.ts';
 import { deleteCampaign } from './delete-campaign.ts';
@@ -23,19 +24,16 @@ const DEFAULT_SAMPLE = 20;
 const auditEntryOf = (context: RequestContext, done: string, id: string) =>
   auditOf(context)(`campaign.${done}`, 'campaign', id);
 
-const ok = <T>(data: T) => ({ status: 200 as const, body: { success: true as const, data } });
-
 /** The operations of campaigns. */
 export function campaignOperations(deps: CampaignDeps) {
   const { database, clock } = deps;
-  const existing = <T>(
+  const ofCampaign = <T>(
     workspaceId: string,
     id: string,
     read: (campaign: CampaignRow, tx: WorkspaceTx) => Promise<T> | T,
   ) =>
     database.inSnapshot(workspaceId, async (tx) => {
-      const campaign = await findCampaign(tx, fromId(id));
-      if (!campaign) throw notFound();
+      const campaign = await existing(findCampaign(tx, fromId(id)));
       return read(campaign, tx);
     });
   const move = async (id: string, context: RequestContext, name: keyof typeof campaignMoves, done: string) =>
@@ -53,7 +51,7 @@ export function campaignOperations(deps: CampaignDeps) {
       const data = await createCampaign(deps, context.workspaceId, body, (id) => auditEntryOf(context, 'created', id));
       return { status: 201, body: { success: true, data } };
     },
-    getCampaign: async ({ path }, { workspaceId }) => ok(await existing(workspaceId, path.id, shapeCampaign)),
+    getCampaign: async ({ path }, { workspaceId }) => ok(await ofCampaign(workspaceId, path.id, shapeCampaign)),
     updateCampaign: async ({ path, body }, context) => {
       const auditEntry = auditEntryOf(context, 'updated', path.id);
       return ok(await updateCampaign(deps, context.workspaceId, fromId(path.id), body, auditEntry));
@@ -71,19 +69,19 @@ export function campaignOperations(deps: CampaignDeps) {
     previewCampaign: async ({ path, body }, { workspaceId }) => {
       const size = body?.sampleSize ?? DEFAULT_SAMPLE;
       return ok(
-        await existing(workspaceId, path.id, (campaign, tx) => previewCampaign(tx, campaign, size, clock.now())),
+        await ofCampaign(workspaceId, path.id, (campaign, tx) => previewCampaign(tx, campaign, size, clock.now())),
       );
     },
     listCampaignContacts: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
       const wanted = { ...page, state: query.state, reason: query.reason };
-      const found = await existing(workspaceId, path.id, (campaign, tx) =>
+      const found = await ofCampaign(workspaceId, path.id, (campaign, tx) =>
         contactPage(tx, campaign, wanted, clock.now()),
       );
       return ok(pageAnswer(page, found, (contact) => contact));
     },
     getCampaignStats: async ({ path }, { workspaceId }) =>
-      ok(await existing(workspaceId, path.id, (campaign, tx) => readStats(tx, campaign, clock.now()))),
+      ok(await ofCampaign(workspaceId, path.id, (campaign, tx) => readStats(tx, campaign, clock.now()))),
     streamCampaignEvents: async ({ path, headers }, { workspaceId, signal }) => {
       const reader = { workspaceId, lastEventId: headers['Last-Event-ID'], signal };
       const stream = await streamCampaignEvents(deps, fromId(path.id), reader);

@@ -3,7 +3,7 @@ import type { AgentDirectory } from '../agents/directory.ts';
 import type { Database, WorkspaceTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import type { AuditEntry } from '../journal/record.ts';
-import { notFound, ServiceError } from '../service-error.ts';
+import { existing, ServiceError } from '../service-error.ts';
 import type { CampaignKey } from './campaign.ts';
 import { campaignTransitions } from './campaign.ts';
 import { checkStartable } from './check-startable.ts';
@@ -24,12 +24,10 @@ export async function startCampaign(
   campaignId: string,
   auditEntry: AuditEntry,
 ): Promise<Campaign> {
-  const asked = await database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId));
-  if (!asked) throw notFound();
+  const asked = await existing(database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId)));
   const agent = await agents.resolve(asked.agent_id, workspaceId);
   const started = await database.inWorkspace(workspaceId, async (tx) => {
-    const campaign = await lockCampaign(tx, campaignId);
-    if (!campaign) throw notFound();
+    const campaign = await existing(lockCampaign(tx, campaignId));
     const now = clock.now();
     if (campaign.status !== 'draft') {
       throw notStartable(`Only a draft can be started; this campaign is ${campaign.status}.`);

@@ -3,7 +3,7 @@ import { sql, type Updateable } from 'kysely';
 import { EVERY_DAY } from '../calls/calling-hours.ts';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
-import { notFound, ServiceError } from '../service-error.ts';
+import { existing, notFound, ServiceError } from '../service-error.ts';
 import {
   agentName,
   listFaults,
@@ -53,8 +53,7 @@ export async function updateCampaign(
   const now = clock.now();
   const agent = input.agentId && (await nameIfCampaignExists(deps, workspaceId, campaignId, input.agentId));
   const changed = await database.inWorkspace(workspaceId, async (tx) => {
-    const campaign = await lockCampaign(tx, campaignId);
-    if (!campaign) throw notFound();
+    const campaign = await existing(lockCampaign(tx, campaignId));
     refuseUnchangeable(campaign, input);
     const change: Change = { ...settingsChange(input), ...(agent !== undefined && { agent_name: agent }) };
     refuseFaults(settingsFaults({ ...campaign, ...change } as CampaignRow, maxConcurrency));

@@ -2,7 +2,7 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { newUuid, toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import type { SignedUpload } from '../objects/object-store.ts';
-import { notFound, ServiceError } from '../service-error.ts';
+import { existing, ServiceError } from '../service-error.ts';
 import type { ContactListDeps } from './deps.ts';
 import type { ListRow } from './list.ts';
 import { insertList, lockList } from './store.ts';
@@ -75,8 +75,7 @@ export async function createUpload(
 ): Promise<{ upload: UploadRow; signed: SignedUpload }> {
   const { signed, ...fresh } = await newUpload(deps);
   return deps.database.inWorkspace(workspaceId, async (tx: WorkspaceTx) => {
-    const list = await lockList(tx, wanted.listId);
-    if (!list) throw notFound();
+    const list = await existing(lockList(tx, wanted.listId));
     if (list.type === 'batch') throw new ServiceError('invalid_state', 'Lists of type batch take no uploads.');
     const auditEntry = auditOf('upload.created', 'upload', toId('upl', fresh.id));
     const upload = await insertUpload(tx, { ...fresh, ...wanted }, auditEntry);

@@ -4,7 +4,7 @@ import { from } from '../database/moves.ts';
 import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { notFound, ServiceError } from '../service-error.ts';
+import { existing, ServiceError } from '../service-error.ts';
 import type { ContactListDeps } from './deps.ts';
 import { listTransitions } from './list.ts';
 import { type EraseJob, eraseQueue } from './queues.ts';
@@ -39,8 +39,7 @@ export async function deleteList(
   auditOf: AuditOf,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
-    const list = await lockList(tx, listId);
-    if (!list) throw notFound();
+    const list = await existing(lockList(tx, listId));
     if (list.type === 'dnd' && !permissions.includes('*') && !permissions.includes('do_not_call:write')) {
       throw new ServiceError('forbidden', 'Deleting a do-not-call list needs the permission do_not_call:write too.');
     }

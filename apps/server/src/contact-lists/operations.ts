@@ -2,7 +2,7 @@ import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import { refuse } from '../trunks/trunk-faults.ts';
 import { countryFaults } from './check-country.ts';
 import { confirmUpload } from './confirm-upload.ts';
@@ -58,8 +58,7 @@ export function contactListOperations(deps: ContactListDeps) {
 
     getContactList: async ({ path }, { workspaceId }) => {
       const { list, upload } = await database.inSnapshot(workspaceId, async (tx) => {
-        const list = await findList(tx, fromId(path.id));
-        if (!list) throw notFound();
+        const list = await existing(findList(tx, fromId(path.id)));
         return { list, upload: (await latestUploads(tx, [list.id])).get(list.id) };
       });
       return { status: 200, body: shapeList(list, upload && (await present(upload))) };
@@ -73,8 +72,7 @@ export function contactListOperations(deps: ContactListDeps) {
     listContactListEntries: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
       const found = await database.inSnapshot(workspaceId, async (tx) => {
-        const list = await findList(tx, fromId(path.id));
-        if (!list) throw notFound();
+        const list = await existing(findList(tx, fromId(path.id)));
         return entryPage(tx, list, page);
       });
       return { status: 200, body: pageAnswer(page, found, (entry) => entry) };
@@ -83,8 +81,7 @@ export function contactListOperations(deps: ContactListDeps) {
     listContactListUploads: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
       const { rows, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
-        const list = await findList(tx, fromId(path.id));
-        if (!list) throw notFound();
+        const list = await existing(findList(tx, fromId(path.id)));
         return uploadPage(tx, list.id, page);
       });
       const uploads = { rows: await Promise.all(rows.map(present)), totalCount };
@@ -101,8 +98,7 @@ export function contactListOperations(deps: ContactListDeps) {
 
     getContactListUpload: async ({ path }, { workspaceId }) => {
       const { listId, uploadId } = uploadIds(path);
-      const upload = await database.inWorkspace(workspaceId, (tx) => findUpload(tx, listId, uploadId));
-      if (!upload) throw notFound();
+      const upload = await existing(database.inWorkspace(workspaceId, (tx) => findUpload(tx, listId, uploadId)));
       return { status: 200, body: await present(upload) };
     },
 

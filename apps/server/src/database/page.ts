@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { WorkspaceTx } from './database.ts';
+import type { Database, WorkspaceTx } from './database.ts';
 import { together } from './together.ts';
 
 /** Which page of a list is wanted. `page` counts from 1. */
@@ -84,6 +84,18 @@ export const pageAnswer = <R, Item>(
   column: 'created_at' as const,
   ...(searchText !== undefined && { searchText }),
 });
+
+/** Reads a page of a list, all of one instant, as it is answered but for an envelope. */
+export async function listed<R, Item>(
+  database: Pick<Database, 'inSnapshot'>,
+  workspaceId: string,
+  query: Parameters<typeof pageOf>[0],
+  read: (tx: WorkspaceTx, page: PageQuery) => Promise<Page<R>>,
+  present: (row: R) => Item,
+) {
+  const page = pageOf(query);
+  return pageAnswer(page, await database.inSnapshot(workspaceId, (tx) => read(tx, page)), present);
+}
 
 /** What a page of a list is in SQL. */
 export const pageRows = ({ page, perPage }: Pick<PageQuery, 'page' | 'perPage'>) => ({

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { pageAnswer, pageOf } from '../database/page.ts';
+import { listed } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { toId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
@@ -11,11 +11,10 @@ import { addOptOuts, type DoNotCallRow, listDoNotCall, removeOptOut } from './st
 /** The operations of the tag "Do not call". */
 export function doNotCallOperations({ database, clock }: { database: Database; clock: Clock }) {
   return {
-    listDoNotCall: async ({ query }, { workspaceId }) => {
-      const page = pageOf(query);
-      const found = await database.inSnapshot(workspaceId, (tx) => listDoNotCall(tx, page));
-      return { status: 200, body: pageAnswer(page, found, present) };
-    },
+    listDoNotCall: async ({ query }, { workspaceId }) => ({
+      status: 200,
+      body: await listed(database, workspaceId, query, listDoNotCall, present),
+    }),
 
     addDoNotCall: async ({ body }, context) => {
       const numbers = [...new Set(body.phoneNumbers.map(digitsOf))];

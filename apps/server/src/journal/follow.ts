@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, WorkspaceTx } from '../database/database.ts';
 import type { Notifications } from '../database/notifications.ts';
 import type { StreamFrame } from '../http/handler.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import { eventsAfter, keepsSince, type RecordedEvent } from './events.ts';
 import { ticks } from './ticks.ts';
 
@@ -61,8 +61,7 @@ export async function follow<Row extends { revision: number }>(
   const { lastEventId } = reader;
   const seen = lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
   return deps.database.inWorkspace(reader.workspaceId, async (tx) => {
-    const row = await followed.read(tx);
-    if (!row) throw notFound();
+    const row = await existing(followed.read(tx));
     if (seen === undefined || seen > row.revision) return frames(deps, followed, reader, undefined);
     if (seen === row.revision && followed.isFinal(row)) return undefined;
     const isKept = seen === row.revision || (await keepsSince(tx, followed.id, seen));

@@ -2,6 +2,7 @@ import type { Database } from '../database/database.ts';
 import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId, toId } from '../ids.ts';
+import { ok } from '../success.ts';
 import { type AuditRow, auditPage } from './audit-page.ts';
 
 /** The operation of the tag "Audit log". */
@@ -13,7 +14,7 @@ export function auditLogOperations(database: Database) {
       const keyId = apiKeyId === undefined ? undefined : fromId(apiKeyId);
       const wanted = { ...page, keyId, action, resourceId, createdAfter, createdBefore };
       const found = await database.inSnapshot(workspaceId, (tx) => auditPage(tx, wanted));
-      return { status: 200, body: { success: true, data: pageAnswer(page, found, present) } };
+      return ok(pageAnswer(page, found, present));
     },
   } satisfies Partial<Handlers>;
 }

@@ -3,7 +3,7 @@ import { newUuid, toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { ObjectTooLarge } from '../objects/object-store.ts';
-import { notFound, ServiceError } from '../service-error.ts';
+import { existing, notFound, ServiceError } from '../service-error.ts';
 import { changeDocuments } from './change-documents.ts';
 import type { KnowledgeBaseDeps } from './deps.ts';
 import { type DocumentRow, fileKey } from './document.ts';
@@ -34,8 +34,7 @@ export async function addDocuments(
   auditOf: AuditOf,
 ): Promise<DocumentRow[]> {
   const { database, log } = deps;
-  const base = await database.inSnapshot(workspaceId, (tx) => findKnowledgeBase(tx, knowledgeBaseId));
-  if (!base) throw notFound();
+  const base = await existing(database.inSnapshot(workspaceId, (tx) => findKnowledgeBase(tx, knowledgeBaseId)));
   // Decided again under the lock; here it saves sending what can't be taken.
   refuseOverLimit(base.document_count + 1);
   const stored: StoredFile[] = [];

@@ -1,7 +1,7 @@
 import type { WorkspaceTx } from '../database/database.ts';
 import type { AuditEntry } from '../journal/record.ts';
 import { audit } from '../journal/record.ts';
-import { notFound } from '../service-error.ts';
+import { existing, notFound } from '../service-error.ts';
 import { changeDocuments } from './change-documents.ts';
 import type { KnowledgeBaseDeps } from './deps.ts';
 import { eraseLater } from './erase-documents.ts';
@@ -33,7 +33,7 @@ export async function deleteKnowledgeBase(
   auditEntry: AuditEntry,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
-    if (!(await lockKnowledgeBase(tx, id))) throw notFound();
+    await existing(lockKnowledgeBase(tx, id));
     await eraseLater(tx, await deleteRows(tx, id));
     await tx.db.deleteFrom('knowledge_bases').where('workspace_id', '=', workspaceId).where('id', '=', id).execute();
     await audit(tx, auditEntry, clock.now());

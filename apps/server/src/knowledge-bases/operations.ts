@@ -1,9 +1,10 @@
-import { pageAnswer, pageOf } from '../database/page.ts';
+import { listed } from '../database/page.ts';
 import { together } from '../database/together.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId, toId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
-import { notFound } from '../service-error.ts';
+import { existing, notFound } from '../service-error.ts';
+import { created, ok } from '../success.ts';
 import { addDocuments } from './add-documents.ts';
 import { createKnowledgeBase } from './create-knowledge-base.ts';
 import { deleteDocument, deleteKnowledgeBase } from './delete-documents.ts';
@@ -15,8 +16,6 @@ import { documentsOf, findDocument, findKnowledgeBase, knowledgeBasePage } from 
 import { updateKnowledgeBase } from './update-knowledge-base.ts';
 
 const DEFAULT_LIMIT = 10;
-
-const wrapped = <T>(data: T) => ({ success: true as const, data });
 
 const idsOf = (path: { kbId: string; docId: string }) => ({
   knowledgeBaseId: fromId(path.kbId),
@@ -35,15 +34,12 @@ const shapePassage = ({ document_id, file_name, position, text, score }: FoundPa
 export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
   const { database } = deps;
   return {
-    listKnowledgeBases: async ({ query }, { workspaceId }) => {
-      const page = pageOf(query);
-      const found = await database.inSnapshot(workspaceId, (tx) => knowledgeBasePage(tx, page));
-      return { status: 200, body: wrapped(pageAnswer(page, found, shapeSummary)) };
-    },
+    listKnowledgeBases: async ({ query }, { workspaceId }) =>
+      ok(await listed(database, workspaceId, query, knowledgeBasePage, shapeSummary)),
 
     createKnowledgeBase: async ({ body }, context) => {
       const made = await createKnowledgeBase(deps, context.workspaceId, body, auditOf(context));
-      return { status: 201, body: wrapped(made) };
+      return created(made);
     },
 
     getKnowledgeBase: async ({ path }, { workspaceId }) => {
@@ -52,38 +48,39 @@ export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
         together(tx, [() => findKnowledgeBase(tx, id), () => documentsOf(tx, id)]),
       );
       if (!base) throw notFound();
-      return { status: 200, body: wrapped(shapeKnowledgeBase(base, documents)) };
+      return ok(shapeKnowledgeBase(base, documents));
     },
 
     updateKnowledgeBase: async ({ path, body }, context) => {
       const auditEntry = auditOf(context)('knowledge_base.updated', 'knowledge_base', path.kbId);
       const changed = await updateKnowledgeBase(deps, context.workspaceId, fromId(path.kbId), body, auditEntry);
-      return { status: 200, body: wrapped(changed) };
+      return ok(changed);
     },
 
     deleteKnowledgeBase: async ({ path }, context) => {
       const auditEntry = auditOf(context)('knowledge_base.deleted', 'knowledge_base', path.kbId);
       await deleteKnowledgeBase(deps, context.workspaceId, fromId(path.kbId), auditEntry);
-      return { status: 200, body: wrapped({ id: path.kbId, deleted: true as const }) };
+      return ok({ id: path.kbId, deleted: true as const });
     },
 
     addKnowledgeBaseDocuments: async ({ path, body }, context) => {
       const id = fromId(path.kbId);
       const documents = await addDocuments(deps, context.workspaceId, id, body, auditOf(context));
-      return { status: 201, body: wrapped({ documents: documents.map(shapeDocument) }) };
+      return created({ documents: documents.map(shapeDocument) });
     },
 
     getKnowledgeBaseDocument: async ({ path }, { workspaceId }) => {
       const { knowledgeBaseId, documentId } = idsOf(path);
-      const found = await database.inWorkspace(workspaceId, (tx) => findDocument(tx, knowledgeBaseId, documentId));
-      if (!found) throw notFound();
-      return { status: 200, body: wrapped(shapeDocument(found)) };
+      const found = await existing(
+        database.inWorkspace(workspaceId, (tx) => findDocument(tx, knowledgeBaseId, documentId)),
+      );
+      return ok(shapeDocument(found));
     },
 
     deleteKnowledgeBaseDocument: async ({ path }, context) => {
       const auditEntry = auditOf(context)('document.deleted', 'document', path.docId);
       await deleteDocument(deps, context.workspaceId, idsOf(path), auditEntry);
-      return { status: 200, body: wrapped({ id: path.docId, deleted: true as const }) };
+      return ok({ id: path.docId, deleted: true as const });
     },
 
     searchKnowledgeBase: async ({ path, body }, { workspaceId }) => {
@@ -97,7 +94,7 @@ export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
         if (!base) throw notFound();
         return found;
       });
-      return { status: 200, body: wrapped({ passages: passages.map(shapePassage) }) };
+      return ok({ passages: passages.map(shapePassage) });
     },
   } satisfies Partial<Handlers>;
 }

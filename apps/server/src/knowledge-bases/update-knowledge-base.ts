@@ -1,7 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import type { AuditEntry } from '../journal/record.ts';
 import { audit } from '../journal/record.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import type { KnowledgeBaseDeps } from './deps.ts';
 import { type KnowledgeBase, shapeKnowledgeBase } from './knowledge-base.ts';
 import { documentsOf, findKnowledgeBase, lockKnowledgeBase } from './store.ts';
@@ -18,7 +18,7 @@ export async function updateKnowledgeBase(
 ): Promise<KnowledgeBase> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const now = clock.now();
-    if (!(await lockKnowledgeBase(tx, id))) throw notFound();
+    await existing(lockKnowledgeBase(tx, id));
     await tx.db
       .updateTable('knowledge_bases')
       .set({ ...(name !== undefined && { name }), ...(description !== undefined && { description }), updated_at: now })

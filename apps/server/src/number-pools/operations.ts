@@ -1,9 +1,10 @@
-import { pageAnswer, pageOf } from '../database/page.ts';
+import { listed, pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { presentNumber } from '../phone-numbers/present-number.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
+import { created, ok } from '../success.ts';
 import { createPool } from './create-pool.ts';
 import { deletePool } from './delete-pool.ts';
 import type { NumberPoolDeps } from './deps.ts';
@@ -14,60 +15,53 @@ import { findPool, poolPage } from './store.ts';
 import { updatePool } from './update-pool.ts';
 import { validateTrunks } from './validate-trunks.ts';
 
-const wrapped = <T>(data: T) => ({ success: true as const, data });
-
 /** The operations of the tag "Number pools". */
 export function numberPoolOperations(deps: NumberPoolDeps) {
   const { database, clock } = deps;
   return {
-    listNumberPools: async ({ query }, { workspaceId }) => {
-      const page = pageOf(query);
-      const found = await database.inSnapshot(workspaceId, (tx) => poolPage(tx, page));
-      return { status: 200, body: wrapped(pageAnswer(page, found, shapePool)) };
-    },
+    listNumberPools: async ({ query }, { workspaceId }) =>
+      ok(await listed(database, workspaceId, query, poolPage, shapePool)),
 
     createNumberPool: async ({ body }, context) => {
       const pool = await createPool(deps, context.workspaceId, body, auditOf(context));
-      return { status: 201, body: wrapped(pool) };
+      return created(pool);
     },
 
     getNumberPool: async ({ path }, { workspaceId }) => {
-      const pool = await database.inWorkspace(workspaceId, (tx) => findPool(tx, fromId(path.id)));
-      if (!pool) throw notFound();
-      return { status: 200, body: wrapped(shapePool(pool)) };
+      const pool = await existing(database.inWorkspace(workspaceId, (tx) => findPool(tx, fromId(path.id))));
+      return ok(shapePool(pool));
     },
 
     updateNumberPool: async ({ path, body }, context) => {
       const auditEntry = auditOf(context)('number_pool.updated', 'number_pool', path.id);
       const pool = await updatePool(deps, context.workspaceId, fromId(path.id), body, auditEntry);
-      return { status: 200, body: wrapped(pool) };
+      return ok(pool);
     },
 
     deleteNumberPool: async ({ path }, context) => {
       const auditEntry = auditOf(context)('number_pool.deleted', 'number_pool', path.id);
       await deletePool(deps, context.workspaceId, fromId(path.id), auditEntry);
-      return { status: 200, body: wrapped({ id: path.id, deleted: true as const }) };
+      return ok({ id: path.id, deleted: true as const });
     },
 
     listNumberPoolMembers: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
       const found = await database.inSnapshot(workspaceId, async (tx) => {
-        const pool = await findPool(tx, fromId(path.id));
-        if (!pool) throw notFound();
+        const pool = await existing(findPool(tx, fromId(path.id)));
         return memberPage(tx, pool.id, page);
       });
-      return { status: 200, body: wrapped(pageAnswer(page, found, (row) => presentMember(row, clock.now()))) };
+      return ok(pageAnswer(page, found, (row) => presentMember(row, clock.now())));
     },
 
     moveNumberPoolMember: async ({ path, body }, context) => {
       const auditEntry = auditOf(context)('phone_number.moved', 'phone_number', body.phoneNumberId);
       const number = await moveMember(deps, context.workspaceId, fromId(path.id), body, auditEntry);
-      return { status: 200, body: wrapped(presentNumber(number)) };
+      return ok(presentNumber(number));
     },
 
     validateNumberPoolTrunks: async ({ path }, { workspaceId }) => {
       const checks = await validateTrunks(deps, workspaceId, fromId(path.id));
-      return { status: 200, body: wrapped(checks) };
+      return ok(checks);
     },
   } satisfies Partial<Handlers>;
 }

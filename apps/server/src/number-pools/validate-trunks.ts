@@ -1,7 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import { withDeadline } from '../deadline.ts';
 import type { PhoneNumberRow } from '../phone-numbers/phone-number.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import { someAtOnce } from '../some-at-once.ts';
 import { checkTrunks, TRUNK_CHECK_MS, type TrunkVerdict } from '../trunks/check-trunk.ts';
 import { reasonTexts, type TrunkReason } from '../trunks/shape-trunk.ts';
@@ -24,7 +24,7 @@ const AT_ONCE = 100;
  */
 export async function validateTrunks(deps: NumberPoolDeps, workspaceId: string, poolId: string): Promise<Checks> {
   const { rows, trunks } = await deps.database.inWorkspace(workspaceId, async (tx) => {
-    if (!(await findPool(tx, poolId))) throw notFound();
+    await existing(findPool(tx, poolId));
     const rows = await poolNumbers(tx, poolId);
     return { rows, trunks: await readTrunks(tx, [...new Set(rows.flatMap((row) => row.trunk_id ?? []))]) };
   });

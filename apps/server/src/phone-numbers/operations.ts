@@ -2,7 +2,7 @@ import { pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId, toId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import { buyNumber } from './buy-number.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import { importNumbers } from './import-numbers.ts';
@@ -46,8 +46,7 @@ export function phoneNumberOperations(deps: PhoneNumberDeps) {
     },
 
     getPhoneNumber: async ({ path }, { workspaceId }) => {
-      const row = await database.inWorkspace(workspaceId, (tx) => findNumber(tx, fromId(path.id)));
-      if (!row) throw notFound();
+      const row = await existing(database.inWorkspace(workspaceId, (tx) => findNumber(tx, fromId(path.id))));
       return { status: 200, body: presentNumber(row) };
     },
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { notFound, ServiceError } from '../service-error.ts';
+import { existing, ServiceError } from '../service-error.ts';
 import type { TrunkDeps } from './deps.ts';
 import { lockTrunk } from './store.ts';
 
@@ -14,7 +14,7 @@ export async function deleteTrunk(
   auditOf: AuditOf,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
-    if (!(await lockTrunk(tx, id))) throw notFound();
+    await existing(lockTrunk(tx, id));
     const { rows } = await sql<{ phone_number: string }>`
       select phone_number from phone_numbers
       where workspace_id = ${workspaceId} and trunk_id = ${id} and status <> 'released'

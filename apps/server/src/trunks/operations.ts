@@ -1,8 +1,8 @@
-import { pageAnswer, pageOf } from '../database/page.ts';
+import { listed } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import { createTrunk } from './create-trunk.ts';
 import { deleteTrunk } from './delete-trunk.ts';
 import type { TrunkDeps } from './deps.ts';
@@ -17,11 +17,10 @@ export function trunkOperations(deps: TrunkDeps) {
   const { database, clock } = deps;
   const shaped = (row: CountedTrunk) => shapeTrunk(row, clock.now());
   return {
-    listTrunks: async ({ query }, { workspaceId }) => {
-      const page = pageOf(query);
-      const found = await database.inSnapshot(workspaceId, (tx) => trunkPage(tx, page));
-      return { status: 200, body: pageAnswer(page, found, shaped) };
-    },
+    listTrunks: async ({ query }, { workspaceId }) => ({
+      status: 200,
+      body: await listed(database, workspaceId, query, trunkPage, shaped),
+    }),
 
     createTrunk: async ({ body }, context) => ({
       status: 201,
@@ -29,8 +28,7 @@ export function trunkOperations(deps: TrunkDeps) {
     }),
 
     getTrunk: async ({ path }, { workspaceId }) => {
-      const row = await database.inWorkspace(workspaceId, (tx) => findTrunk(tx, fromId(path.id)));
-      if (!row) throw notFound();
+      const row = await existing(database.inWorkspace(workspaceId, (tx) => findTrunk(tx, fromId(path.id))));
       return { status: 200, body: shaped(row) };
     },
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
-import { notFound } from '../service-error.ts';
+import { existing, notFound } from '../service-error.ts';
 import { checkWithin } from './check-trunk.ts';
 import type { TrunkDeps } from './deps.ts';
 import type { CountedTrunk } from './shape-trunk.ts';
@@ -47,8 +47,7 @@ export async function pauseTrunk(
 ): Promise<CountedTrunk> {
   return deps.database.inWorkspace(workspaceId, async (tx) => {
     const now = deps.clock.now();
-    const row = await lockTrunk(tx, id);
-    if (!row) throw notFound();
+    const row = await existing(lockTrunk(tx, id));
     await pauseLocked(tx, row, { reason: 'requested' }, now);
     if (row.status === 'active') await deps.onTurned(tx, id, now);
     return recordTrunk(tx, id, now, auditOf('trunk.paused', 'trunk', toId('trk', id)));
@@ -64,8 +63,7 @@ export async function resumeTrunk(
 ): Promise<CountedTrunk> {
   const row = await deps.database.inWorkspace(workspaceId, async (tx) => {
     const now = deps.clock.now();
-    const before = await lockTrunk(tx, id);
-    if (!before) throw notFound();
+    const before = await existing(lockTrunk(tx, id));
     await forgetFaults(tx, id);
     const paused = before.status === 'paused';
     // Its check, due now, ends the pause, here or by the background task.

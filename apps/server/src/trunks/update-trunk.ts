@@ -3,7 +3,7 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { isUniqueViolation } from '../database/errors.ts';
 import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
-import { notFound } from '../service-error.ts';
+import { existing, notFound } from '../service-error.ts';
 import { CHECK_TAKEN_UP_MS, checkWithin } from './check-trunk.ts';
 import { trunkTaken } from './create-trunk.ts';
 import type { TrunkDeps } from './deps.ts';
@@ -30,8 +30,7 @@ export async function updateTrunk(
   const row = await deps.database
     .inWorkspace(workspaceId, async (tx) => {
       const now = deps.clock.now();
-      const before = await lockTrunk(tx, id);
-      if (!before) throw notFound();
+      const before = await existing(lockTrunk(tx, id));
       const changes = trunkColumns(body, before, deps.secrets);
       refuse([
         ...trunkFaults({ ...before, ...(changes as object) }, deps.trunkGuard),

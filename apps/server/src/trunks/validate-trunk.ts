@@ -1,5 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import { checkWithin } from './check-trunk.ts';
 import type { TrunkDeps } from './deps.ts';
 import { reasonTexts, shapeTrunk } from './shape-trunk.ts';
@@ -10,11 +10,9 @@ type Check = components['schemas']['TrunkCheck'];
 /** Checks a trunk now, and keeps what that found. One that does not answer in time is unreachable. Throws `not_found`. */
 export async function validateTrunk(deps: TrunkDeps, workspaceId: string, id: string): Promise<Check> {
   const read = () => deps.database.inWorkspace(workspaceId, (tx) => findTrunk(tx, id));
-  const before = await read();
-  if (!before) throw notFound();
+  const before = await existing(read());
   const verdict = (await checkWithin(deps, [before]))?.get(id);
-  const after = await read();
-  if (!after) throw notFound();
+  const after = await existing(read());
   const { valid, reachable, credentials, reason, rttMs } = verdict ?? {
     valid: false,
     reachable: false,

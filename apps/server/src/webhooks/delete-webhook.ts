@@ -1,7 +1,7 @@
 import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import type { WebhookDeps } from './deps.ts';
 import { disableWebhook } from './disable-webhook.ts';
 import { changeWebhook, lockWebhook } from './store.ts';
@@ -14,7 +14,7 @@ export async function deleteWebhook(
   auditOf: AuditOf,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
-    if (!(await lockWebhook(tx, webhookId))) throw notFound();
+    await existing(lockWebhook(tx, webhookId));
     const now = clock.now();
     await disableWebhook(tx, { workspaceId, webhookId }, { reason: 'requested' }, now);
     await changeWebhook(tx, webhookId, { deleted_at: now });

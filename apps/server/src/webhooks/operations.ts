@@ -1,8 +1,9 @@
-import { pageAnswer, pageOf } from '../database/page.ts';
+import { listed, pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
+import { created, ok } from '../success.ts';
 import { createWebhook } from './create-webhook.ts';
 import { deleteWebhook } from './delete-webhook.ts';
 import { presentDelivery } from './delivery.ts';
@@ -18,41 +19,37 @@ import { presentWebhook } from './webhook.ts';
 export function webhookOperations(deps: WebhookDeps) {
   const { database } = deps;
   return {
-    listWebhooks: async ({ query }, { workspaceId }) => {
-      const page = pageOf(query);
-      const found = await database.inSnapshot(workspaceId, (tx) => webhookPage(tx, page));
-      return { status: 200, body: { success: true, data: pageAnswer(page, found, presentWebhook) } };
-    },
+    listWebhooks: async ({ query }, { workspaceId }) =>
+      ok(await listed(database, workspaceId, query, webhookPage, presentWebhook)),
 
     createWebhook: async ({ body }, context) => {
       const { row, secret } = await createWebhook(deps, context.workspaceId, body, auditOf(context));
-      return { status: 201, body: { success: true, data: { ...presentWebhook(row), secret } } };
+      return created({ ...presentWebhook(row), secret });
     },
 
     getWebhook: async ({ path }, { workspaceId }) => {
-      const row = await database.inWorkspace(workspaceId, (tx) => findWebhook(tx, fromId(path.webhookId)));
-      if (!row) throw notFound();
-      return { status: 200, body: { success: true, data: presentWebhook(row) } };
+      const row = await existing(database.inWorkspace(workspaceId, (tx) => findWebhook(tx, fromId(path.webhookId))));
+      return ok(presentWebhook(row));
     },
 
     updateWebhook: async ({ path, body }, context) => {
       const row = await updateWebhook(deps, context.workspaceId, fromId(path.webhookId), body, auditOf(context));
-      return { status: 200, body: { success: true, data: presentWebhook(row) } };
+      return ok(presentWebhook(row));
     },
 
     deleteWebhook: async ({ path }, context) => {
       await deleteWebhook(deps, context.workspaceId, fromId(path.webhookId), auditOf(context));
-      return { status: 200, body: { success: true, data: { id: path.webhookId, deleted: true } } };
+      return ok({ id: path.webhookId, deleted: true });
     },
 
     rotateWebhookSecret: async ({ path }, context) => {
       const { row, secret } = await rotateSecret(deps, context.workspaceId, fromId(path.webhookId), auditOf(context));
-      return { status: 200, body: { success: true, data: { ...presentWebhook(row), secret } } };
+      return ok({ ...presentWebhook(row), secret });
     },
 
     testWebhook: async ({ path }, context) => {
       const row = await testWebhook(deps, context.workspaceId, fromId(path.webhookId), auditOf(context));
-      return { status: 200, body: { success: true, data: presentDelivery(row) } };
+      return ok(presentDelivery(row));
     },
 
     listWebhookDeliveries: async ({ path, query }, { workspaceId }) => {
@@ -60,10 +57,10 @@ export function webhookOperations(deps: WebhookDeps) {
       const { status, eventType } = query;
       const webhookId = fromId(path.webhookId);
       const found = await database.inSnapshot(workspaceId, async (tx) => {
-        if (!(await findWebhook(tx, webhookId))) throw notFound();
+        await existing(findWebhook(tx, webhookId));
         return deliveryPage(tx, { ...page, webhookId, status, eventType });
       });
-      return { status: 200, body: { success: true, data: pageAnswer(page, found, presentDelivery) } };
+      return ok(pageAnswer(page, found, presentDelivery));
     },
 
     replayWebhookDelivery: async ({ path }, context) => {

@@ -1,7 +1,7 @@
 import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import type { WebhookDeps } from './deps.ts';
 import { changeWebhook, lockWebhook } from './store.ts';
 import { newSecret, secretPlace, type WebhookRow } from './webhook.ts';
@@ -18,8 +18,7 @@ export async function rotateSecret(
 ): Promise<{ row: WebhookRow; secret: string }> {
   const secret = newSecret();
   return database.inWorkspace(workspaceId, async (tx) => {
-    const before = await lockWebhook(tx, webhookId);
-    if (!before) throw notFound();
+    const before = await existing(lockWebhook(tx, webhookId));
     const now = clock.now();
     const row = await changeWebhook(tx, webhookId, {
       secret: secrets.encrypt(secret, secretPlace(workspaceId, webhookId)),

@@ -1,7 +1,7 @@
 import { newUuid, toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import type { DeliveryRow } from './delivery.ts';
 import type { WebhookDeps } from './deps.ts';
 import { disableWebhook } from './disable-webhook.ts';
@@ -21,8 +21,7 @@ export async function testWebhook(
   webhookId: string,
   auditOf: AuditOf,
 ): Promise<DeliveryRow> {
-  const webhook = await database.inWorkspace(workspaceId, (tx) => findWebhook(tx, webhookId));
-  if (!webhook) throw notFound();
+  const webhook = await existing(database.inWorkspace(workspaceId, (tx) => findWebhook(tx, webhookId)));
   const now = clock.now();
   const id = newUuid();
   const eventId = newUuid();
@@ -32,7 +31,7 @@ export async function testWebhook(
   const tried = await tryDelivery(send, webhook.url, { eventId, payload }, { sign, timeoutMs: TEST_MS, now });
   metrics.tried(tried.verdict);
   return database.inWorkspace(workspaceId, async (tx) => {
-    if (!(await findWebhook(tx, webhookId))) throw notFound();
+    await existing(findWebhook(tx, webhookId));
     const after = clock.now();
     if (tried.verdict === 'gone')
       await disableWebhook(tx, { workspaceId, webhookId }, { reason: 'gone', url: webhook.url }, after);

@@ -5,7 +5,7 @@ import { from } from '../database/moves.ts';
 import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { notFound } from '../service-error.ts';
+import { existing } from '../service-error.ts';
 import { checkUrl } from './check-url.ts';
 import type { WebhookDeps } from './deps.ts';
 import { disableWebhook } from './disable-webhook.ts';
@@ -22,8 +22,7 @@ export async function updateWebhook(
 ): Promise<WebhookRow> {
   const { url, description, eventTypes, status } = body;
   return database.inWorkspace(workspaceId, async (tx) => {
-    const before = await lockWebhook(tx, webhookId);
-    if (!before) throw notFound();
+    const before = await existing(lockWebhook(tx, webhookId));
     if (url !== undefined) checkUrl(guard, url);
     if (Object.keys(body).length === 0) return before;
     const now = clock.now();

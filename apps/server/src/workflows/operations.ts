@@ -1,7 +1,8 @@
-import { pageAnswer, pageOf } from '../database/page.ts';
+import { listed, pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
+import { created, ok } from '../success.ts';
 import { deleteWorkflow } from './definitions/delete-workflow.ts';
 import { publishWorkflow } from './definitions/publish-workflow.ts';
 import { createWorkflow, replaceDraft } from './definitions/save-draft.ts';
@@ -10,44 +11,39 @@ import { readWorkflow, versionPage, workflowPage } from './definitions/workflow-
 import type { WorkflowDeps } from './deps.ts';
 import { requireWorkflow } from './runs/run-store.ts';
 
-const wrapped = <T>(data: T) => ({ success: true as const, data });
-
 /** The operations on definitions of the tag "Workflows"; those on runs are in run-operations.ts. */
 export function workflowOperations(deps: WorkflowDeps) {
   const { database } = deps;
   return {
-    listWorkflows: async ({ query }, { workspaceId }) => {
-      const page = pageOf(query);
-      const found = await database.inSnapshot(workspaceId, (tx) => workflowPage(tx, page));
-      return { status: 200, body: wrapped(pageAnswer(page, found, shapeSummary)) };
-    },
+    listWorkflows: async ({ query }, { workspaceId }) =>
+      ok(await listed(database, workspaceId, query, workflowPage, shapeSummary)),
 
     createWorkflow: async ({ body }, context) => {
       const row = await createWorkflow(deps, context.workspaceId, body, auditOf(context));
-      return { status: 201, body: wrapped(shapeWorkflow(row)) };
+      return created(shapeWorkflow(row));
     },
 
     getWorkflow: async ({ path }, { workspaceId }) => {
       const row = await database.inWorkspace(workspaceId, (tx) => readWorkflow(tx, fromId(path.workflowId)));
-      return { status: 200, body: wrapped(shapeWorkflow(row)) };
+      return ok(shapeWorkflow(row));
     },
 
     replaceWorkflowDraft: async ({ path, body }, context) => {
       const workflowId = fromId(path.workflowId);
       const row = await replaceDraft(deps, context.workspaceId, workflowId, body, auditOf(context));
-      return { status: 200, body: wrapped(shapeWorkflow(row)) };
+      return ok(shapeWorkflow(row));
     },
 
     deleteWorkflow: async ({ path: { workflowId } }, context) => {
       const auditEntry = auditOf(context)('workflow.deleted', 'workflow', workflowId);
       await deleteWorkflow(deps, context.workspaceId, fromId(workflowId), auditEntry);
-      return { status: 200, body: wrapped({ id: workflowId, deleted: true }) };
+      return ok({ id: workflowId, deleted: true });
     },
 
     publishWorkflow: async ({ path: { workflowId } }, context) => {
       const auditEntry = auditOf(context)('workflow.published', 'workflow', workflowId);
       const row = await publishWorkflow(deps, context.workspaceId, fromId(workflowId), auditEntry);
-      return { status: 200, body: wrapped(shapeVersion(row)) };
+      return ok(shapeVersion(row));
     },
 
     listWorkflowVersions: async ({ path, query }, { workspaceId }) => {
@@ -57,7 +53,7 @@ export function workflowOperations(deps: WorkflowDeps) {
         await requireWorkflow(tx, workflowId);
         return versionPage(tx, workflowId, page);
       });
-      return { status: 200, body: wrapped(pageAnswer(page, found, shapeVersion)) };
+      return ok(pageAnswer(page, found, shapeVersion));
     },
   } satisfies Partial<Handlers>;
 }

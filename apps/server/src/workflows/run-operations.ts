@@ -4,6 +4,7 @@ import { fromId, newUuid } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import type { FollowDeps } from '../journal/follow.ts';
 import { ServiceError } from '../service-error.ts';
+import { ok } from '../success.ts';
 import { type CancelRunDeps, cancelRun } from './runs/cancel-run.ts';
 import { contextFault } from './runs/context-limits.ts';
 import { type Flow, type Flows, flowName } from './runs/flows.ts';
@@ -21,8 +22,6 @@ export interface RunDeps extends CancelRunDeps, FollowDeps {
   flows: Flows;
   startRun: StartRun;
 }
-
-const ok = <T>(data: T) => ({ status: 200 as const, body: { success: true as const, data } });
 
 /** A run with the title of its node. */
 const withTitle = (run: RunRow, flows: Map<string, Flow>) =>

@@ -8,6 +8,7 @@ import { toId } from '../ids.ts';
 import { refuseWhileHeld } from '../installation/installation.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
+import { ok } from '../success.ts';
 import { inboundSecretPlace } from './inbound-secret.ts';
 import { changeWorkspace, lockWorkspace, readUsage, readWorkspace, type Usage, type WorkspaceRow } from './store.ts';
 import { updateWorkspace } from './update-workspace.ts';
@@ -74,7 +75,7 @@ export function workspaceOperations(deps: WorkspaceDeps) {
         const entry = auditOf(context)('workspace.inbound_secret_rotated', 'workspace', toId('ws', workspaceId));
         await audit(tx, entry, rotatedAt);
       });
-      return { status: 200, body: { success: true, data: { secret, rotatedAt: rotatedAt.toISOString() } } };
+      return ok({ secret, rotatedAt: rotatedAt.toISOString() });
     },
   } satisfies Partial<Handlers>;
 }

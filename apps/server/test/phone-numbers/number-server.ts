@@ -12,12 +12,12 @@ import { listen } from '../../src/http/listen.ts';
 import { numberPoolOperations } from '../../src/number-pools/operations.ts';
 import type { PhoneNumberDeps } from '../../src/phone-numbers/deps.ts';
 import { phoneNumberOperations } from '../../src/phone-numbers/operations.ts';
-import { memoryStore } from '../../src/telephony/simulator/memory-store.ts';
 import { createSimulator } from '../../src/telephony/simulator/simulator.ts';
 import { trunkOperations } from '../../src/trunks/operations.ts';
 import { workspaceOperations } from '../../src/workspace/operations.ts';
 import { noteStatus } from '../contract/statuses.ts';
 import { freshDatabase } from '../database.ts';
+import { memoryStore } from '../telephony/memory-store.ts';
 import { testClock } from '../test-clock.ts';
 
 /** A provider of a test's own, whose world is its memory. */

@@ -13,7 +13,7 @@ export type Rule = (files: readonly SourceFile[]) => string[];
 /** Imports run downwards through these; what shares a line may import each other, but not in a circle. */
 const layers = [
   [
-    ...['service-error', 'clock', 'coalesce', 'limiter', 'timestamp', 'ids', 'config-values', 'config'],
+    ...['service-error', 'success', 'clock', 'coalesce', 'limiter', 'timestamp', 'ids', 'config-values', 'config'],
     ...['deadline', 'some-at-once'],
   ],
   ['database', 'objects', 'telephony', 'media', 'outbound-http', 'journal', 'jobs', 'installation'],

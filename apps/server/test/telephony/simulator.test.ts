@@ -5,11 +5,11 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
 import type { CallEvent } from '../../src/telephony/gateway.ts';
 import type { Faults } from '../../src/telephony/simulator/faults.ts';
-import { memoryStore } from '../../src/telephony/simulator/memory-store.ts';
 import { createSimulator } from '../../src/telephony/simulator/simulator.ts';
 import { postgresStore, type SimulatorStore } from '../../src/telephony/simulator/store.ts';
 import { freshDatabase } from '../database.ts';
 import { type GatewayUnderTest, gatewayConformance } from './conformance.ts';
+import { memoryStore } from './memory-store.ts';
 
 let database: Database;
 let drop: () => Promise<void>;

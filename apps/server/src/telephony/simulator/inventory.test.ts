@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { memoryStore } from '../../../test/telephony/memory-store.ts';
 import { buyFromInventory, findInInventory, searchInventory } from './inventory.ts';
-import { memoryStore } from './memory-store.ts';
 
 const now = new Date(0);
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { memoryStore } from '../../../test/telephony/memory-store.ts';
 import { testClock } from '../../../test/test-clock.ts';
 import { newUuid } from '../../ids.ts';
 import type { CallEvent, CallRequest } from '../gateway.ts';
-import { memoryStore } from './memory-store.ts';
 import { createSimulator } from './simulator.ts';
 
 const request = (to: string, roomId = newUuid()): CallRequest => ({

@@ -1,5 +1,5 @@
-import type { StoredCall } from './progress.ts';
-import type { Purchase, SimulatorStore } from './store.ts';
+import type { StoredCall } from '../../src/telephony/simulator/progress.ts';
+import type { Purchase, SimulatorStore } from '../../src/telephony/simulator/store.ts';
 
 /** A store for tests of the simulator alone; it lives as long as the object. */
 export function memoryStore(): SimulatorStore & { calls: Map<string, StoredCall> } {
