@@ -48,7 +48,7 @@ export function notFound(path?: string): ServiceError {
 }
 
 /** What was looked for. Throws `not_found` where there is none. */
-export async function existing<T>(found: Promise<T | undefined>): Promise<T> {
+export async function existing<T extends object>(found: Promise<T | undefined>): Promise<T> {
   const row = await found;
   if (row === undefined) throw notFound();
   return row;

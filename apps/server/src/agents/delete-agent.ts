@@ -3,7 +3,7 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { existing, ServiceError } from '../service-error.ts';
+import { notFound, ServiceError } from '../service-error.ts';
 import type { AgentDeps } from './deps.ts';
 import { lockAgent } from './store.ts';
 
@@ -19,7 +19,7 @@ export async function deleteAgent(
 ): Promise<void> {
   const agentId = toId('agent', id);
   await database.inWorkspace(workspaceId, async (tx) => {
-    await existing(lockAgent(tx, id));
+    if (!(await lockAgent(tx, id))) throw notFound();
     const use = await useOf(tx, agentId);
     if (use !== undefined) throw new ServiceError('agent_in_use', use);
     await tx.db.deleteFrom('agents').where('workspace_id', '=', workspaceId).where('id', '=', id).execute();

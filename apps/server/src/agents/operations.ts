@@ -41,7 +41,7 @@ export function agentOperations(deps: AgentDeps) {
 
     testAgent: async ({ path }, context) => {
       const tested = await testAgent(deps, context.workspaceId, fromId(path.agentId), auditOf(context));
-      return { status: 200, body: wrapped(tested) };
+      return ok(tested);
     },
   } satisfies Partial<Handlers>;
 }

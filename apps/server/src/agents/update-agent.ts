@@ -4,7 +4,7 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { existing } from '../service-error.ts';
+import { notFound } from '../service-error.ts';
 import { type AgentRow, sealed } from './agent.ts';
 import { attachKnowledgeBases } from './attach-knowledge-bases.ts';
 import { checkConnection } from './check-connection.ts';
@@ -21,7 +21,7 @@ export async function updateAgent(
 ): Promise<AgentRow> {
   const { name, connection = {}, maxConcurrentCalls, maxCallSeconds, knowledgeBaseIds, recording } = body;
   return database.inWorkspace(workspaceId, async (tx) => {
-    await existing(lockAgent(tx, id));
+    if (!(await lockAgent(tx, id))) throw notFound();
     checkConnection(guard, connection);
     if (Object.keys(body).length === 0) return (await findAgent(tx, id))!;
     const now = clock.now();

@@ -1,12 +1,11 @@
-import { type CallingHours, EVERY_DAY, type WeeklyWindow } from './calling-hours.ts';
+import type { Row } from '../database/schema.ts';
+import { type CallingHours, EVERY_DAY } from './calling-hours.ts';
 
 /** The hours in which a workspace calls nobody, as its row holds them. */
-export interface QuietHoursRow {
-  quiet_hours_start: number | null;
-  quiet_hours_end: number | null;
-  quiet_windows: WeeklyWindow[] | null;
-  holidays: string[];
-}
+export type QuietHoursRow = Pick<
+  Row<'workspaces'>,
+  'quiet_hours_start' | 'quiet_hours_end' | 'quiet_windows' | 'holidays'
+>;
 
 /**
  * When nobody is called: `quietHours` and `quietWindows` of the workspace, its holidays and others.

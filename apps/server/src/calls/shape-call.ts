@@ -1,5 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import type { CallStatus, CampaignKind, Row } from '../database/schema.ts';
+import type { CampaignKind, Row } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 import { toE164 } from './call.ts';
 import { callVariables } from './call-variables.ts';
@@ -7,38 +7,13 @@ import { callVariables } from './call-variables.ts';
 export type Call = components['schemas']['Call'];
 export type CallResult = components['schemas']['CallResult'];
 
-/** A call's row, with what its contact gives the agent. */
-export interface CallRow {
-  id: string;
-  status: CallStatus;
+/** A call's row, with what its contact gives the agent. `from_number` is 0 where an inbound caller withheld the number. */
+export interface CallRow extends Omit<Row<'calls'>, 'outcome' | 'ended_by' | 'result'> {
   outcome: NonNullable<Call['outcome']> | null;
-  direction: 'outbound' | 'inbound';
-  simulated: boolean;
-  /** 0 where an inbound caller withheld the number. */
-  from_number: number;
-  to_number: number;
-  agent_id: string | null;
-  phone_number_id: string;
-  campaign_id: string | null;
+  ended_by: NonNullable<Call['endedBy']> | null;
+  result: CallResult | null;
   /** Null without a campaign, and where it was deleted, which batches can't be. */
   campaign_kind: CampaignKind | null;
-  contact_id: string | null;
-  workflow_run_id: string | null;
-  attempt: number;
-  metadata: Record<string, string>;
-  variables: Record<string, string> | null;
-  queued_at: Date;
-  dialed_at: Date | null;
-  ringing_at: Date | null;
-  answered_at: Date | null;
-  ended_at: Date | null;
-  ended_by: NonNullable<Call['endedBy']> | null;
-  sip_status: number | null;
-  sip_reason: string | null;
-  codec: string | null;
-  packets_received: number | null;
-  packets_lost: number | null;
-  result: CallResult | null;
   /** Null where the contact is gone with its campaign. */
   contact_values: (string | null)[] | null;
   contact_name: string | null;

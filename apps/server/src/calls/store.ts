@@ -37,14 +37,14 @@ export interface CallDetails {
 export interface CallStore {
   find(tx: WorkspaceTx, roomId: string): Promise<CallRow | undefined>;
   /** Calls of any workspaces. */
-  named(tx: Tx, calls: readonly CallKey[]): Promise<(CallRow & { workspace_id: string })[]>;
+  named(tx: Tx, calls: readonly CallKey[]): Promise<CallRow[]>;
   /** A page of calls, in the order in which they were taken up. */
   page(tx: WorkspaceTx, query: CallQuery): Promise<Page<CallRow>>;
 }
 
 /** A store of calls with what their owners add. */
 export function callStore({ columns, joins, isBatch }: CallDetails): CallStore {
-  const detailed = (calls: RawBuilder<unknown>) => sql<CallRow & { workspace_id: string }>`
+  const detailed = (calls: RawBuilder<unknown>) => sql<CallRow>`
     select c.*, ${columns}, r.status as recording_status, r.size_bytes as recording_bytes, r.duration_ms as recording_ms,
       r.stored_at as recording_stored_at
     from (${calls}) as c ${joins}

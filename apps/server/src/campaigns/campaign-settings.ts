@@ -3,6 +3,7 @@ import type { AgentDirectory } from '../agents/directory.ts';
 import type { WeeklyWindow } from '../calls/calling-hours.ts';
 import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
 import type { WorkspaceTx } from '../database/database.ts';
+import type { Row } from '../database/schema.ts';
 import { fromId } from '../ids.ts';
 import { type ErrorDetail, notFound, ServiceError } from '../service-error.ts';
 
@@ -13,15 +14,10 @@ export interface ListInput {
 }
 
 /** What is checked as a whole, after a change as much as at the creation. */
-export interface Settings {
-  timezone: string;
-  schedule_start: number | null;
-  schedule_end: number | null;
-  max_concurrency: number;
-  scheduled_at: Date | null;
-  start_date: Date | null;
-  end_date: Date | null;
-}
+export type Settings = Pick<
+  Row<'campaigns'>,
+  'timezone' | 'schedule_start' | 'schedule_end' | 'max_concurrency' | 'scheduled_at' | 'start_date' | 'end_date'
+>;
 
 /** When calls are placed, as a request gives it: windows, or the short form of one. */
 export interface ScheduleInput {

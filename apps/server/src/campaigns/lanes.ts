@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import { type CallingHours, neverOpenTogether, nextCallingWindow, type WeeklyWindow } from '../calls/calling-hours.ts';
+import { type CallingHours, neverOpenTogether, nextCallingWindow } from '../calls/calling-hours.ts';
 import { closedHours, type QuietHoursRow } from '../calls/quiet-hours.ts';
 import { type ContactZones, zonesKey } from '../calls/zones-of-contact.ts';
 import type { EngineTx, Tx } from '../database/database.ts';
+import type { Row } from '../database/schema.ts';
 
 /** A set of time zones of a campaign's contacts, with its current or next window. */
 export interface Lane {
@@ -14,13 +15,10 @@ export interface Lane {
 }
 
 /** The hours of a campaign, as its row holds them. */
-export interface ScheduleRow {
-  schedule_start: number | null;
-  schedule_end: number | null;
-  schedule_days: number[];
-  calling_windows: WeeklyWindow[] | null;
-  holidays: string[];
-}
+export type ScheduleRow = Pick<
+  Row<'campaigns'>,
+  'schedule_start' | 'schedule_end' | 'schedule_days' | 'calling_windows' | 'holidays'
+>;
 
 /** When a campaign's contacts may be called. */
 export function callingHours(campaign: ScheduleRow, workspace: QuietHoursRow): CallingHours {
@@ -31,13 +29,8 @@ export function callingHours(campaign: ScheduleRow, workspace: QuietHoursRow): C
   };
 }
 
-interface LaneRow extends QuietHoursRow {
-  lane: number;
-  timezones: string[];
-  opens_at: Date;
-  closes_at: Date;
-  has_common_hour: boolean;
-}
+type LaneRow = QuietHoursRow &
+  Pick<Row<'campaign_lanes'>, 'lane' | 'timezones' | 'opens_at' | 'closes_at' | 'has_common_hour'>;
 
 /**
  * The campaign's lanes; windows that are over are computed anew. The caller holds the campaign's row. The quiet hours are

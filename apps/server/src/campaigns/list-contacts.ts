@@ -4,7 +4,7 @@ import { toE164 } from '../calls/call.ts';
 import { callVariables } from '../calls/call-variables.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { type Page, type PageQuery, readPage } from '../database/page.ts';
-import type { ContactState } from '../database/schema.ts';
+import type { ContactState, Row } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import {
@@ -25,18 +25,12 @@ export interface ContactQuery extends PageQuery {
   reason: ContactReason | undefined;
 }
 
-interface ContactRow {
-  id: string;
-  phone_number: number;
-  name: string | null;
-  values: (string | null)[];
+type ContactColumn = 'id' | 'phone_number' | 'name' | 'values' | 'state' | 'lane' | 'next_attempt_at' | 'reason';
+
+interface ContactRow extends Pick<Row<'campaign_contacts'>, ContactColumn> {
   columns: string[];
-  state: ContactState;
   attempts: number;
-  lane: number;
-  next_attempt_at: Date;
   last_outcome: CallOutcome | null;
-  reason: string | null;
   rooms: string[];
 }
 

@@ -2,18 +2,15 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { containing, countedPage, type Page, type PageQuery, pageRows } from '../database/page.ts';
+import type { Row } from '../database/schema.ts';
 import { timeZonesOfNumber } from '../phone-numbers/number-time-zones.ts';
 import type { ListRow } from './list.ts';
 
 type ContactListEntry = components['schemas']['ContactListEntry'];
 
-interface EntryRow {
-  phone_number: number;
-  name: string | null;
-  timezone: string | null;
-  values: (string | null)[];
+type EntryRow = Pick<Row<'contact_list_entries'>, 'phone_number' | 'name' | 'timezone' | 'values'> & {
   processed_at: Date;
-}
+};
 
 /** An entry as clients see it: its values under the names of the list's columns. */
 function shapeEntry(row: EntryRow, columns: readonly string[]): ContactListEntry {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { EngineTx } from '../database/database.ts';
+import type { Row } from '../database/schema.ts';
 
 interface Uses {
   times: number;
@@ -42,11 +43,7 @@ export async function countUses(
 }
 
 /** A pooled call that was taken back with its attempt. */
-export interface TakenBack {
-  workspace_id: string;
-  phone_number_id: string;
-  queued_at: Date;
-}
+export type TakenBack = Pick<Row<'calls'>, 'workspace_id' | 'phone_number_id' | 'queued_at'>;
 
 /** Takes back that calls were counted, if it is still the day on which they were. */
 export async function uncountUses(tx: EngineTx, calls: readonly TakenBack[]): Promise<void> {

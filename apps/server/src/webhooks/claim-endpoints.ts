@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
+import type { Row } from '../database/schema.ts';
 import { together } from '../database/together.ts';
 import type { WebhookRow } from './webhook.ts';
 
@@ -14,15 +15,10 @@ export interface EndpointKey {
 }
 
 /** A delivery that is due. */
-export interface DueDelivery {
-  id: string;
-  event_id: string;
-  order_key: string;
-  order_number: number;
-  attempts: number;
-  payload: string;
-  created_at: Date;
-}
+export type DueDelivery = Pick<
+  Row<'webhook_deliveries'>,
+  'id' | 'event_id' | 'order_key' | 'order_number' | 'attempts' | 'payload' | 'created_at'
+>;
 
 interface ClaimTerms {
   serverId: string;

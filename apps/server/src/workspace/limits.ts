@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { EngineTx } from '../database/database.ts';
+import type { Row } from '../database/schema.ts';
 
 /** The limits that hold for a workspace's calls, as its row has them; null is none. */
-export interface CallLimits {
-  max_concurrent_calls: number | null;
-  max_calls_per_day: number | null;
-  max_attempts_per_person_per_day: number | null;
-}
+export type CallLimits = Pick<
+  Row<'workspaces'>,
+  'max_concurrent_calls' | 'max_calls_per_day' | 'max_attempts_per_person_per_day'
+>;
 
 /** Whether anything of what a workspace calls has to be counted first. */
 export const hasLimits = (of: CallLimits): boolean =>

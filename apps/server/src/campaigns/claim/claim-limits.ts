@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { type DialTerms, dialTerms } from '../../calls/may-dial.ts';
 import type { EngineTx } from '../../database/database.ts';
+import type { Row } from '../../database/schema.ts';
 import { together } from '../../database/together.ts';
 import { doNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
 import { callable } from '../../phone-numbers/phone-number.ts';
@@ -15,23 +16,13 @@ import {
 import type { CampaignKey } from '../campaign.ts';
 import type { ScheduleRow } from '../lanes.ts';
 
+type ClaimedColumn =
+  | ('workspace_id' | 'id' | 'timezone' | 'agent_id' | 'number_pool_id' | 'max_concurrency' | 'in_flight' | 'recording')
+  | ('calls_per_second' | 'next_start_at' | 'target_call_count' | 'answered' | 'metadata')
+  | ('ring_timeout_seconds' | 'max_call_seconds');
+
 /** A campaign under the claim's lock, with what its workspace and its number allow. */
-export interface ClaimedCampaign extends ScheduleRow, DialTerms {
-  workspace_id: string;
-  id: string;
-  timezone: string;
-  agent_id: string;
-  number_pool_id: string | null;
-  max_concurrency: number;
-  in_flight: number;
-  calls_per_second: number | null;
-  next_start_at: Date;
-  target_call_count: number | null;
-  answered: number;
-  ring_timeout_seconds: number;
-  max_call_seconds: number;
-  recording: boolean;
-  metadata: Record<string, string> | null;
+export interface ClaimedCampaign extends ScheduleRow, DialTerms, Pick<Row<'campaigns'>, ClaimedColumn> {
   /** The uploads whose numbers must not be called. */
   do_not_call_uploads: string[];
 }

@@ -1,14 +1,11 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../database/database.ts';
+import type { Row } from '../../database/schema.ts';
 import { toId } from '../../ids.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { NewRun } from './run-start.ts';
 
-interface KeyRow {
-  key: string;
-  active_run: string | null;
-  last_ended_at: Date | null;
-}
+type KeyRow = Pick<Row<'concurrency_keys'>, 'key' | 'active_run' | 'last_ended_at'>;
 
 /**
  * Takes the concurrency keys of new runs, each key once: one statement decides, also against a run that is just ending.
