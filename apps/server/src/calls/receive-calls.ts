@@ -96,7 +96,12 @@ async function receive(deps: ReceiveDeps, gateway: TelephonyGateway, call: Inbou
   }
 }
 
-async function calledNumber(database: Database, to: string, providers: string[]): Promise<CalledNumber | undefined> {
+/** The active number that is called, of whichever workspace; nothing where none, or several, have it. */
+export async function calledNumber(
+  database: Pick<Database, 'inEngine'>,
+  to: string,
+  providers: string[],
+): Promise<CalledNumber | undefined> {
   const { rows } = await database.inEngine(({ db }) =>
     sql<CalledNumber>`
       select workspace_id, id, provider, trunk_id, inbound_agent_id, inbound_webhook_url, allowed_inbound_countries

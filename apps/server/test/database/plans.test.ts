@@ -4,6 +4,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { findKeys } from '../../src/api-keys/key-store.ts';
+import { calledNumber } from '../../src/calls/receive-calls.ts';
 import {
   campaignsInFlight,
   campaignsToFill,
@@ -217,6 +218,7 @@ test('what looks again and again for what is due reads next to nothing where the
     });
     const work = async () => {
       await database.inEngine((tx) => findKeys(tx, ['00'.repeat(32), '11'.repeat(32)]));
+      await calledNumber(database, '+14155550100', ['simulator', 'sip']);
       await database.inEngine((tx) => takeDueNumbers(tx, now, tomorrow, 50));
       await database.inEngine((tx) => waitingUploads(tx, undefined, 200));
       await database.inEngine((tx) => waitingUploads(tx, now, 200));
