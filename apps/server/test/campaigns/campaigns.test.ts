@@ -49,6 +49,7 @@ describe('create', () => {
       retryPolicy: [],
       ringTimeoutSeconds: 30,
       maxCallSeconds: 3600,
+      recording: false,
       totalContacts: 0,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
