@@ -10,6 +10,7 @@ import type { Clock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Database } from './database/database.ts';
 import type { Lease } from './database/lease.ts';
+import { createSecrets } from './database/secrets.ts';
 import { fileWitness } from './installation/file-witness.ts';
 import { s3Witness } from './installation/s3-witness.ts';
 import type { Witness } from './installation/witness.ts';
@@ -24,6 +25,7 @@ import type { SimulatorTime } from './telephony/simulator/time.ts';
 import { postgresCallStore } from './telephony/sip/call-store.ts';
 import { openSipGateway } from './telephony/sip/sip-gateway.ts';
 import { inboundTrunks } from './trunks/inbound-trunks.ts';
+import { registeredTrunks } from './trunks/registered-trunks.ts';
 
 /** What the SIP adapter needs of the rest. */
 export interface SipParts {
@@ -106,6 +108,8 @@ async function openSip({
     trunkGuard,
     resolveAgent: agents.resolve,
     inbound: inboundTrunks(database),
+    registered: registeredTrunks({ database, secrets: createSecrets(encryptionKey), log }),
+    leaseSeconds: config.leaseSeconds,
   });
 }
 

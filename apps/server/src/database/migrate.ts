@@ -31,6 +31,7 @@ import * as numberOwners from '../../migrations/0028-number-owners.ts';
 import * as recordings from '../../migrations/0029-recordings.ts';
 import * as sweepIndexes from '../../migrations/0030-sweep-indexes.ts';
 import * as sipCalls from '../../migrations/0031-sip-calls.ts';
+import * as trunkRegistrations from '../../migrations/0032-trunk-registrations.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -64,6 +65,7 @@ export const migrations = {
   '0029-recordings': recordings,
   '0030-sweep-indexes': sweepIndexes,
   '0031-sip-calls': sipCalls,
+  '0032-trunk-registrations': trunkRegistrations,
 };
 
 /**

@@ -10,6 +10,10 @@ export type TrunkReason = components['schemas']['TrunkReason'];
 export interface CountedTrunk extends TrunkRow, Pick<Row<'trunk_health'>, 'slowed_since' | 'slowed_until'> {
   numbers: number;
   live: number;
+  /** Null where no server has begun to register. */
+  registration_status: Row<'trunk_registrations'>['status'] | null;
+  registration_message: string | null;
+  registered_at: Date | null;
 }
 
 /** Why a trunk calls not at all, or less, for a person. */
@@ -52,6 +56,15 @@ export function stateOf(
   return { status: 'active', statusSince: row.status_since.toISOString() };
 }
 
+const registrationOf = (
+  { registration_message, registered_at }: CountedTrunk,
+  status: Row<'trunk_registrations'>['status'],
+): components['schemas']['TrunkRegistration'] => ({
+  status,
+  ...given({ message: registration_message }),
+  ...(registered_at && { registeredAt: registered_at.toISOString() }),
+});
+
 /** A trunk as clients and webhooks see it. The password stays behind. */
 export function shapeTrunk(row: CountedTrunk, now: Date): Trunk {
   return {
@@ -62,6 +75,7 @@ export function shapeTrunk(row: CountedTrunk, now: Date): Trunk {
     hasPassword: row.password !== null,
     ...given({ authUsername: row.auth_username, fromUser: row.from_user, fromDomain: row.from_domain }),
     register: row.register,
+    ...(row.register && row.registration_status && { registration: registrationOf(row, row.registration_status) }),
     registerExpiresSeconds: row.register_expires_seconds,
     ...(row.ip_allowlist.length > 0 && { ipAllowlist: row.ip_allowlist }),
     probe: row.probe,

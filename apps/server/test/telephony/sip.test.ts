@@ -119,6 +119,8 @@ async function gatewayFor(): Promise<TelephonyGateway> {
       },
     }),
     inbound: { trunks: async () => [], numberOf: async () => undefined },
+    registered: { take: async () => [], note: async () => {}, giveBack: async () => {} },
+    leaseSeconds: 10,
   });
 }
 

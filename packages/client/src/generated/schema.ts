@@ -3066,6 +3066,23 @@ export interface components {
          */
         TrunkRegisterExpiresSeconds: number;
         /**
+         * @description `registering`: a server has begun to. `registered`: the trunk has taken it, and a server keeps it up. `failed`: it has not, or the registration was lost; it is tried again, and `message` says why it failed.
+         * @example registered
+         * @enum {string}
+         */
+        TrunkRegistrationStatus: "registering" | "registered" | "failed";
+        /** @description The registration with a trunk. One server at a time keeps it up; another one takes it over where that is lost. */
+        TrunkRegistration: {
+            status: components["schemas"]["TrunkRegistrationStatus"];
+            /**
+             * @description Why it failed, such as what the trunk said. Absent where it has not failed.
+             * @example 403 Forbidden
+             */
+            message?: string;
+            /** @description When the trunk last took it. Absent where it has not yet. */
+            registeredAt?: components["schemas"]["Timestamp"];
+        };
+        /**
          * @description IPv4 and IPv6 addresses, or ranges in CIDR form, from which calls may arrive beside the trunk's own addresses.
          * @example [
          *       "203.0.113.0/28"
@@ -3165,6 +3182,8 @@ export interface components {
             /** @description Whether this server registers with the trunk. */
             register: boolean;
             registerExpiresSeconds: components["schemas"]["TrunkRegisterExpiresSeconds"];
+            /** @description How the registration stands. Absent where the trunk wants none, or no server that speaks SIP runs. */
+            registration?: components["schemas"]["TrunkRegistration"];
             ipAllowlist?: components["schemas"]["TrunkAllowlist"];
             probe: components["schemas"]["TrunkProbeMethod"];
             maxChannels?: components["schemas"]["TrunkMaxChannels"];

@@ -445,6 +445,15 @@ export interface Schema {
     slowed_since: Date | null;
     slowed_until: Date | null;
   };
+  trunk_registrations: {
+    workspace_id: string;
+    trunk_id: string;
+    server_id: string;
+    lease_until: Date;
+    status: Generated<'registering' | 'registered' | 'failed'>;
+    message: string | null;
+    registered_at: Date | null;
+  };
   trunks: {
     workspace_id: string;
     id: string;

@@ -37,9 +37,11 @@ const LOOK_MS = 5000;
 export function watchInboundPeers(options: {
   directory: InboundDirectory;
   locate: (address: TrunkAddress) => Promise<Target[]>;
+  /** Whether a trunk is registered with at that address. */
+  isRegisteredAt: (trunkId: string, address: string) => boolean;
   log: Logger;
 }): InboundPeers {
-  const { directory, locate, log } = options;
+  const { directory, locate, isRegisteredAt, log } = options;
   let peers: Peer[] = [];
   const look = every(
     LOOK_MS,
@@ -56,6 +58,11 @@ export function watchInboundPeers(options: {
     } catch {
       return [];
     }
+  }
+
+  function peerOf(trunk: InboundTrunk, resolved: string[]): Peer {
+    const networks = parseNetworks([...trunk.ipAllowlist, ...resolved]);
+    return { trunk, has: (address) => networks.has(address) || isRegisteredAt(trunk.id, address) };
   }
 
   return {
@@ -75,11 +82,6 @@ export function watchInboundPeers(options: {
       return undefined;
     },
   };
-}
-
-function peerOf(trunk: InboundTrunk, resolved: string[]): Peer {
-  const networks = parseNetworks([...trunk.ipAllowlist, ...resolved]);
-  return { trunk, has: (address) => networks.has(address) };
 }
 
 /** Where the number that is called may stand: the Request-URI, else To, P-Called-Party-ID, Diversion. */

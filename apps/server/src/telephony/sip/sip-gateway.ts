@@ -35,6 +35,7 @@ import { endStoredCall } from './end-stored-call.ts';
 import { type InboundDirectory, type InboundPeers, watchInboundPeers } from './inbound-peers.ts';
 import { type PlaceParts, placeCall } from './place-call.ts';
 import { probeTrunk } from './probe-trunk.ts';
+import { type RegisteredTrunks, type Registrar, startRegistrar } from './registrar.ts';
 import { type CallParts, type Recorder, SipCall } from './sip-call.ts';
 import { takeCall } from './take-call.ts';
 import type { TrunkAddress } from './trunk-address.ts';
@@ -73,6 +74,9 @@ export interface SipGatewayOptions {
   trunkGuard: HostGuard;
   resolveAgent: (agentId: string, workspaceId: string) => Promise<CallAgent | undefined>;
   inbound: InboundDirectory;
+  registered: RegisteredTrunks;
+  /** For how long trunks are taken to register with. */
+  leaseSeconds: number;
 }
 
 const NO_CONNECTION = 'The agent has no connection that a call could reach it by.';
@@ -103,6 +107,7 @@ class SipGateway implements TelephonyGateway {
   readonly #named = new Set<string>();
   #userAgent: UserAgent | undefined;
   #peers: InboundPeers | undefined;
+  #registrar: Registrar | undefined;
   #isDraining = false;
 
   constructor(options: SipGatewayOptions, addressing: Addressing) {
@@ -111,9 +116,9 @@ class SipGateway implements TelephonyGateway {
   }
 
   async start(): Promise<void> {
-    const { settings, trunkGuard, inbound, log } = this.#options;
+    const { settings, trunkGuard, inbound, registered, lease, leaseSeconds, log } = this.#options;
     const { host, port, tls, publicAddress, localNetworks } = settings;
-    this.#userAgent = await createUserAgent({
+    const userAgent = await createUserAgent({
       ...{ host, port, tls, localNetworks },
       ...(publicAddress !== undefined && { publicAddress }),
       mayConnect: (address) => this.#named.has(address) || trunkGuard.isOpenHost(address),
@@ -125,11 +130,20 @@ class SipGateway implements TelephonyGateway {
         }),
       onError: (error) => log.error({ err: error }, 'SIP signalling failed'),
     });
-    this.#peers = watchInboundPeers({ directory: inbound, locate: (address) => this.#locate(address), log });
+    this.#userAgent = userAgent;
+    const locate = (address: TrunkAddress) => this.#locate(address);
+    this.#registrar = startRegistrar({
+      ...{ trunks: registered, leaseSeconds, locate, log, serverId: lease.serverId },
+      register: (options) => userAgent.register(options),
+    });
+    const isRegisteredAt = this.#registrar.isAt;
+    this.#peers = watchInboundPeers({ directory: inbound, locate, isRegisteredAt, log });
   }
 
   async drain(): Promise<void> {
     this.#isDraining = true;
+    // Another server takes the calls that arrive from now on.
+    await this.#registrar?.close();
     await this.#allOver(this.#options.settings.drainSeconds * 1000);
     for (const call of this.#calls.values()) call.hangUp({ endedBy: 'service' });
     await this.#allOver(OVER_MS);
@@ -140,6 +154,7 @@ class SipGateway implements TelephonyGateway {
     this.#userAgent = undefined;
     this.#listeners.clear();
     await this.#peers?.close();
+    await this.#registrar?.close();
     await userAgent?.stop();
     await this.#allOver(OVER_MS);
     await this.#options.store.idle();

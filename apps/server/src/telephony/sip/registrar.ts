@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { escapeUser, type RegisterOptions, type Registration, type RegistrationState } from '@trunkline/sip';
+import type { Logger } from 'pino';
+import { every, type Repeating } from '../../jobs/every.ts';
+import type { Trunk } from '../gateway.ts';
+import { credentialsOf } from './place-call.ts';
+import { type TrunkAddress, trunkAddress, userAt } from './trunk-address.ts';
+
+/** How the registration with a trunk stands, as people see it. */
+export interface RegistrationStanding {
+  status: 'registering' | 'registered' | 'failed';
+  /** Why it failed. */
+  message?: string;
+}
+
+/** What names a trunk, by UUIDs. */
+export interface TrunkKey {
+  workspaceId: string;
+  trunkId: string;
+}
+
+/** The trunks of all workspaces that are registered with, each by one server at a time. */
+export interface RegisteredTrunks {
+  /**
+   * Takes those that no server holds, or whose server's time is over, and renews those that this one holds.
+   * @returns all that it holds now
+   */
+  take(serverId: string, seconds: number): Promise<{ workspaceId: string; trunk: Trunk }[]>;
+  /** Keeps how a registration stands, where the server still holds it. */
+  note(serverId: string, key: TrunkKey, standing: RegistrationStanding): Promise<void>;
+  /** Gives trunks back, so that another server needn't wait. */
+  giveBack(serverId: string, keys: readonly TrunkKey[]): Promise<void>;
+}
+
+export interface RegistrarOptions {
+  trunks: RegisteredTrunks;
+  serverId: () => string;
+  /** For how long trunks are taken. */
+  leaseSeconds: number;
+  register: (options: RegisterOptions) => Pick<Registration, 'stop'>;
+  /** Notes that a trunk of that name is where the settings allow it to be. */
+  locate: (address: TrunkAddress) => Promise<unknown>;
+  log: Logger;
+}
+
+/** Registers with trunks. */
+export interface Registrar extends Repeating {
+  /** Whether a trunk is registered with at that address: calls may come from there. */
+  isAt(trunkId: string, address: string): boolean;
+}
+
+const LOOK_MS = 5000;
+/** How long a registrar may take to let go of us, in milliseconds. */
+const STOP_MS = 2000;
+
+/** A registration that this server keeps up. */
+interface Held {
+  key: TrunkKey;
+  serverId: string;
+  /** What is registered, to see whether that changes. */
+  terms: string;
+  registration: Pick<Registration, 'stop'>;
+  /** Where the registrar is. */
+  address?: string;
+  /** Its states are kept in their order. */
+  noted: Promise<void>;
+}
+
+/** Begins to register with the trunks that want it, each by one server at a time. */
+export function startRegistrar(options: RegistrarOptions): Registrar {
+  const { trunks, leaseSeconds, log } = options;
+  const held = new Map<string, Held>();
+  let heldUntil = 0;
+
+  function note(entry: Held, standing: RegistrationStanding): void {
+    const { serverId, key } = entry;
+    entry.noted = entry.noted
+      .then(() => trunks.note(serverId, key, standing))
+      .catch((error) => log.warn({ err: error, ...key }, 'the state of a registration could not be kept'));
+  }
+
+  function hear(entry: Held, state: RegistrationState): void {
+    if (held.get(entry.key.trunkId) !== entry) return;
+    delete entry.address;
+    if (state.status === 'registered') {
+      entry.address = state.flow.address;
+      note(entry, { status: 'registered' });
+    } else if (state.status === 'failed') {
+      const { message, sipStatus } = state;
+      log.warn({ trunkId: entry.key.trunkId, reason: message, sipStatus }, 'a trunk could not be registered with');
+      note(entry, { status: 'failed', message: message.slice(0, 255) });
+    }
+  }
+
+  async function begin({ workspaceId, trunk }: { workspaceId: string; trunk: Trunk }, serverId: string): Promise<void> {
+    // One that can't be located fails in the registration, which says why.
+    await options.locate(trunkAddress(trunk)).catch(() => {});
+    const entry: Held = {
+      key: { workspaceId, trunkId: trunk.id },
+      serverId,
+      terms: JSON.stringify(termsOf(trunk)),
+      registration: { stop: async () => {} },
+      noted: Promise.resolve(),
+    };
+    held.set(trunk.id, entry);
+    note(entry, { status: 'registering' });
+    entry.registration = options.register({ ...termsOf(trunk), onState: (state) => hear(entry, state) });
+  }
+
+  async function letGo(entries: readonly Held[]): Promise<void> {
+    for (const { key } of entries) held.delete(key.trunkId);
+    const over = entries.map(({ registration }) => registration.stop());
+    await Promise.race([Promise.allSettled(over), sleep(STOP_MS)]);
+  }
+
+  const look = every(
+    Math.min(LOOK_MS, (leaseSeconds * 1000) / 3),
+    async (signal) => {
+      const asked = performance.now();
+      const serverId = options.serverId();
+      let taken: Awaited<ReturnType<RegisteredTrunks['take']>>;
+      try {
+        taken = await trunks.take(serverId, leaseSeconds);
+      } catch (error) {
+        // Another server registers with them by now.
+        if (performance.now() >= heldUntil) await letGo([...held.values()]);
+        throw error;
+      }
+      heldUntil = asked + leaseSeconds * 1000;
+      const terms = new Map(taken.map(({ trunk }) => [trunk.id, JSON.stringify(termsOf(trunk))]));
+      await letGo([...held.values()].filter((entry) => terms.get(entry.key.trunkId) !== entry.terms));
+      if (signal.aborted) return;
+      await Promise.all(taken.filter(({ trunk }) => !held.has(trunk.id)).map((each) => begin(each, serverId)));
+    },
+    { name: 'trunk registrations', log },
+  );
+
+  return {
+    ...look,
+    isAt: (trunkId, address) => held.get(trunkId)?.address === address,
+    close: async () => {
+      await look.close();
+      const entries = [...held.values()];
+      await letGo(entries);
+      await Promise.all(entries.map(({ noted }) => noted));
+      for (const serverId of new Set(entries.map((entry) => entry.serverId))) {
+        const own = entries.filter((entry) => entry.serverId === serverId).map(({ key }) => key);
+        await trunks
+          .giveBack(serverId, own)
+          .catch((error) => log.warn({ err: error }, 'registrations could not be given back; they run out'));
+      }
+    },
+  };
+}
+
+/** What is registered with a trunk: its user at its domain. */
+function termsOf(trunk: Trunk): RegisterOptions {
+  const address = trunkAddress(trunk);
+  const user = trunk.fromUser ?? escapeUser(trunk.username ?? '');
+  return {
+    registrar: address.uri,
+    address: userAt(user, address, trunk.fromDomain),
+    transport: address.transport,
+    ...(address.outboundProxy && { outboundProxy: address.outboundProxy }),
+    ...credentialsOf(trunk),
+    expiresSeconds: trunk.registerExpiresSeconds,
+  };
+}

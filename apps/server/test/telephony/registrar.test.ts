@@ -1,0 +1,163 @@
+import { createUserAgent, type SipRequest, type UserAgent } from '@trunkline/sip';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { createSecrets } from '../../src/database/secrets.ts';
+import { newUuid } from '../../src/ids.ts';
+import { watchInboundPeers } from '../../src/telephony/sip/inbound-peers.ts';
+import { startRegistrar } from '../../src/telephony/sip/registrar.ts';
+import { registeredTrunks } from '../../src/trunks/registered-trunks.ts';
+import { shapeTrunk } from '../../src/trunks/shape-trunk.ts';
+import { findTrunk } from '../../src/trunks/store.ts';
+import { passwordPlace } from '../../src/trunks/trunk.ts';
+import { freshDatabase } from '../database.ts';
+import { seedTrunk } from '../seed/trunk.ts';
+import { seedWorkspace } from '../seed/workspace.ts';
+import { until } from '../until.ts';
+import { type RegistrarPeer, startRegistrarPeer } from './registrar-peer.ts';
+
+const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
+const secrets = createSecrets(Buffer.alloc(32, 1));
+const LEASE_SECONDS = 1;
+
+let database: Database;
+let drop: () => Promise<void>;
+beforeAll(async () => {
+  const fresh = await freshDatabase();
+  drop = fresh.drop;
+  database = openDatabase({ connection: fresh.connection, poolSize: 6, log });
+});
+afterAll(async () => {
+  await database.close();
+  await drop();
+});
+
+/** A server as far as registrations go. `cut` takes its database away. */
+async function server() {
+  const userAgent: UserAgent = await createUserAgent({ host: '127.0.0.1', port: 0, keepaliveSeconds: 0 });
+  const trunks = registeredTrunks({ database, secrets, log });
+  const serverId = newUuid();
+  let isCut = false;
+  const rounds = { count: 0 };
+  const registrar = startRegistrar({
+    trunks: {
+      ...trunks,
+      take: async (...given) => {
+        if (isCut) throw new Error('no database');
+        const taken = await trunks.take(...given);
+        rounds.count += 1;
+        return taken;
+      },
+    },
+    serverId: () => serverId,
+    leaseSeconds: LEASE_SECONDS,
+    register: (options) => userAgent.register(options),
+    locate: async () => {},
+    log,
+  });
+  const stop = async () => {
+    await registrar.close();
+    await userAgent.stop(0);
+  };
+  onTestFinished(stop);
+  return {
+    registrar,
+    contact: expect.stringContaining(`@127.0.0.1:${userAgent.port}>`),
+    rounds,
+    cut: () => {
+      isCut = true;
+    },
+    stop,
+  };
+}
+
+/** A trunk that is to be registered with. */
+async function trunkAt(registrar: RegistrarPeer) {
+  onTestFinished(() => registrar.close());
+  const workspaceId = await seedWorkspace(database);
+  const id = newUuid();
+  await seedTrunk(database, workspaceId, {
+    id,
+    termination_url: `127.0.0.1:${registrar.port}`,
+    transport: 'udp',
+    username: 'ada',
+    password: secrets.encrypt('secret', passwordPlace({ workspace_id: workspaceId, id })),
+    from_domain: 'example.com',
+    register: true,
+  });
+  const change = (columns: { from_user?: string; register?: boolean }) =>
+    database.inWorkspace(workspaceId, ({ db }) => db.updateTable('trunks').set(columns).where('id', '=', id).execute());
+  const standing = async () =>
+    shapeTrunk((await database.inWorkspace(workspaceId, (tx) => findTrunk(tx, id)))!, new Date()).registration;
+  return { id, change, standing };
+}
+
+test('one server registers, anew where the trunk changes, and another takes it over where that one is lost', async () => {
+  const registrar = await startRegistrarPeer();
+  const { change, standing } = await trunkAt(registrar);
+  const first = await server();
+  await until(async () => expect(await standing()).toMatchObject({ status: 'registered' }));
+  expect(await standing()).toEqual({ status: 'registered', registeredAt: expect.any(String) });
+  expect(registrar.taken).toEqual([{ address: 'sip:ada@example.com', contact: first.contact, seconds: 3600 }]);
+
+  const second = await server();
+  await until(() => expect(second.rounds.count).toBeGreaterThan(3));
+  expect(registrar.taken).toHaveLength(1);
+
+  await change({ from_user: 'bea' });
+  await until(() => expect(registrar.taken).toHaveLength(3));
+  expect(registrar.taken.slice(1)).toEqual([
+    { address: 'sip:ada@example.com', contact: first.contact, seconds: 0 },
+    { address: 'sip:bea@example.com', contact: first.contact, seconds: 3600 },
+  ]);
+
+  first.cut();
+  await until(() => expect(registrar.taken).toHaveLength(5));
+  expect(registrar.taken.slice(3)).toEqual(
+    expect.arrayContaining([
+      { address: 'sip:bea@example.com', contact: first.contact, seconds: 0 },
+      { address: 'sip:bea@example.com', contact: second.contact, seconds: 3600 },
+    ]),
+  );
+
+  const third = await server();
+  await second.stop();
+  await until(() => expect(registrar.taken).toHaveLength(7));
+  expect(registrar.taken.slice(5)).toEqual([
+    { address: 'sip:bea@example.com', contact: second.contact, seconds: 0 },
+    { address: 'sip:bea@example.com', contact: third.contact, seconds: 3600 },
+  ]);
+
+  await change({ register: false });
+  await until(() => expect(registrar.taken).toHaveLength(8));
+  expect(registrar.taken[7]).toEqual({ address: 'sip:bea@example.com', contact: third.contact, seconds: 0 });
+  expect(await standing()).toBeUndefined();
+});
+
+test('a trunk says why it is not registered with, and calls from where it is registered are let in', async () => {
+  const registrar = await startRegistrarPeer();
+  registrar.refuse(403);
+  const { id, change, standing } = await trunkAt(registrar);
+  const { registrar: ours } = await server();
+  await until(async () => expect(await standing()).toEqual({ status: 'failed', message: '403 Said' }));
+
+  const trunk = { id, terminationUrl: '192.0.2.1', transport: 'udp', ipAllowlist: [], country: 'US' } as const;
+  const peers = watchInboundPeers({
+    directory: { trunks: async () => [trunk], numberOf: async ([number]) => number },
+    locate: async () => [],
+    isRegisteredAt: ours.isAt,
+    log,
+  });
+  onTestFinished(() => peers.close());
+  expect(peers.knows('127.0.0.1')).toBe(false);
+
+  registrar.refuse(undefined);
+  await change({ from_user: 'cleo' });
+  await until(() => peers.knows('127.0.0.1'));
+  expect(peers.knows('127.0.0.2')).toBe(false);
+  const headers = { get: () => undefined, all: () => [], tokens: () => [] };
+  const request = { uri: 'sip:+14155550100@127.0.0.1', headers } as unknown as SipRequest;
+  expect(await peers.read(request, { address: '127.0.0.1', port: 5060, transport: 'udp' })).toEqual({
+    to: '+14155550100',
+  });
+});
