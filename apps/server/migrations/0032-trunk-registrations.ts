@@ -8,7 +8,7 @@ create table trunk_registrations (
   trunk_id uuid not null,
   server_id uuid not null,
   lease_until timestamptz not null,
-  status text not null default 'registering' check (status in ('registering', 'registered', 'failed')),
+  standing text not null default 'registering' check (standing in ('registering', 'registered', 'failed')),
   message text,
   registered_at timestamptz,
   primary key (workspace_id, trunk_id),

@@ -42,7 +42,7 @@ export const registeredTrunks = ({
   note: (serverId, { workspaceId, trunkId }, { status, message }) =>
     database.inEngine(async ({ db }) => {
       await sql`
-        update trunk_registrations set status = ${status}, message = ${message ?? null},
+        update trunk_registrations set standing = ${status}, message = ${message ?? null},
           registered_at = case when ${status} = 'registered' then clock_timestamp() else registered_at end
         where workspace_id = ${workspaceId} and trunk_id = ${trunkId} and server_id = ${serverId}`.execute(db);
     }),

@@ -11,7 +11,7 @@ export interface CountedTrunk extends TrunkRow, Pick<Row<'trunk_health'>, 'slowe
   numbers: number;
   live: number;
   /** Null where no server has begun to register. */
-  registration_status: Row<'trunk_registrations'>['status'] | null;
+  registration_status: Row<'trunk_registrations'>['standing'] | null;
   registration_message: string | null;
   registered_at: Date | null;
 }
@@ -58,7 +58,7 @@ export function stateOf(
 
 const registrationOf = (
   { registration_message, registered_at }: CountedTrunk,
-  status: Row<'trunk_registrations'>['status'],
+  status: Row<'trunk_registrations'>['standing'],
 ): components['schemas']['TrunkRegistration'] => ({
   status,
   ...given({ message: registration_message }),

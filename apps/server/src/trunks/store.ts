@@ -13,7 +13,7 @@ export type TrunkColumns = Partial<Omit<TrunkRow, 'headers'>> & { headers?: stri
 type NewTrunk = Pick<TrunkRow, 'id' | 'termination_url' | 'transport' | 'status_since' | 'created_at' | 'updated_at'>;
 
 const counted = sql`trunks.*, h.slowed_since, h.slowed_until,
-  r.status as registration_status, r.message as registration_message, r.registered_at,
+  r.standing as registration_status, r.message as registration_message, r.registered_at,
   (select count(*) from phone_numbers n where n.workspace_id = trunks.workspace_id and n.trunk_id = trunks.id
     and n.status <> 'released') as numbers,
   (select count(*) from calls c where c.trunk_id = trunks.id and c.ended_at is null) as live`;

@@ -450,7 +450,7 @@ export interface Schema {
     trunk_id: string;
     server_id: string;
     lease_until: Date;
-    status: Generated<'registering' | 'registered' | 'failed'>;
+    standing: Generated<'registering' | 'registered' | 'failed'>;
     message: string | null;
     registered_at: Date | null;
   };
