@@ -53,3 +53,10 @@ export async function existing<T extends object>(found: Promise<T | undefined>):
   if (row === undefined) throw notFound();
   return row;
 }
+
+/** Throws `invalid_request` with every fault, if there are any. */
+export function refuse(faults: ErrorDetail[]): void {
+  if (faults.length === 0) return;
+  const text = faults.map(({ path, message }) => `${path.slice(1)} ${message}`).join('; ');
+  throw new ServiceError('invalid_request', text.slice(0, 2048), { details: faults.slice(0, 100) });
+}

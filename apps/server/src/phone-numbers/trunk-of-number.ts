@@ -2,11 +2,10 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { fromId } from '../ids.ts';
-import { notFound, ServiceError } from '../service-error.ts';
+import { notFound, refuse, ServiceError } from '../service-error.ts';
 import { trunkNamed } from '../trunks/short-form.ts';
 import { lockTrunk } from '../trunks/store.ts';
 import type { TrunkRow } from '../trunks/trunk.ts';
-import { refuse } from '../trunks/trunk-faults.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
 

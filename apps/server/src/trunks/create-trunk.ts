@@ -2,12 +2,12 @@ import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../database/database.ts';
 import { newUuid, toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
-import { ServiceError } from '../service-error.ts';
+import { refuse, ServiceError } from '../service-error.ts';
 import { CHECK_TAKEN_UP_MS, checkWithin } from './check-trunk.ts';
 import type { TrunkDeps } from './deps.ts';
 import type { CountedTrunk } from './shape-trunk.ts';
 import { findTrunk, insertTrunk, lockTrunkNamed, recordTrunk, type TrunkIdentity } from './store.ts';
-import { refuse, textFaults } from './trunk-faults.ts';
+import { textFaults } from './trunk-faults.ts';
 import { trunkColumns, trunkFaults } from './trunk-settings.ts';
 
 type Body = components['schemas']['CreateTrunk'];

@@ -1,12 +1,12 @@
 import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
-import { ServiceError } from '../service-error.ts';
+import { refuse, ServiceError } from '../service-error.ts';
 import { CHECK_TAKEN_UP_MS } from './check-trunk.ts';
 import type { TrunkDeps } from './deps.ts';
 import { insertTrunk, lockTrunk, lockTrunkNamed, recordTrunk, type TrunkColumns } from './store.ts';
 import { passwordPlace, type TrunkRow } from './trunk.ts';
-import { refuse, textFaults } from './trunk-faults.ts';
+import { textFaults } from './trunk-faults.ts';
 import { trunkColumns, trunkFaults } from './trunk-settings.ts';
 import { writeTrunk } from './update-trunk.ts';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { addressFaults, allowlistFaults, hostOfUri, refuse, textFaults } from './trunk-faults.ts';
+import { refuse } from '../service-error.ts';
+import { addressFaults, allowlistFaults, hostOfUri, textFaults } from './trunk-faults.ts';
 
 const guard = { isOpenHost: (host: string) => host !== '10.0.0.1', isAllowedHost: () => false };
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { HostGuard } from '../outbound-http/url-fault.ts';
-import { type ErrorDetail, ServiceError } from '../service-error.ts';
+import type { ErrorDetail } from '../service-error.ts';
 
 /** What separates lines somewhere: it could begin a header of its own. */
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
@@ -53,11 +53,4 @@ function isAddressOrRange(entry: string): boolean {
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
-}
-
-/** Throws `invalid_request` with every fault, if there are any. */
-export function refuse(faults: ErrorDetail[]): void {
-  if (faults.length === 0) return;
-  const text = faults.map(({ path, message }) => `${path.slice(1)} ${message}`).join('; ');
-  throw new ServiceError('invalid_request', text.slice(0, 2048), { details: faults.slice(0, 100) });
 }

@@ -3,14 +3,14 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { isUniqueViolation } from '../database/errors.ts';
 import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
-import { existing, notFound } from '../service-error.ts';
+import { existing, notFound, refuse } from '../service-error.ts';
 import { CHECK_TAKEN_UP_MS, checkWithin } from './check-trunk.ts';
 import { trunkTaken } from './create-trunk.ts';
 import type { TrunkDeps } from './deps.ts';
 import type { CountedTrunk } from './shape-trunk.ts';
 import { changeTrunk, findTrunk, lockTrunk, moveTrunk, recordTrunk, type TrunkColumns } from './store.ts';
 import { endsByCheck, isReachedAlike, type TrunkRow } from './trunk.ts';
-import { refuse, textFaults } from './trunk-faults.ts';
+import { textFaults } from './trunk-faults.ts';
 import { apartAt } from './trunk-room.ts';
 import { trunkColumns, trunkFaults } from './trunk-settings.ts';
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { newUuid, toId } from '../../ids.ts';
 import type { AuditOf } from '../../journal/audit-of.ts';
 import { audit } from '../../journal/record.ts';
-import { ServiceError } from '../../service-error.ts';
+import { refuse, ServiceError } from '../../service-error.ts';
 import type { WorkflowDeps } from '../deps.ts';
 import type { Definition } from './definition.ts';
 import type { WorkflowRow } from './shape-workflow.ts';
@@ -14,9 +14,9 @@ const MAX_BYTES = 262_144;
 /** A definition as JSON. Throws `invalid_request` for one over 256 KiB. */
 function asJson(definition: Definition): string {
   const json = JSON.stringify(definition);
-  if (Buffer.byteLength(json) <= MAX_BYTES) return json;
   const message = `must be at most ${MAX_BYTES / 1024} KiB as JSON`;
-  throw new ServiceError('invalid_request', `body ${message}`, { details: [{ path: '/body', message }] });
+  if (Buffer.byteLength(json) > MAX_BYTES) refuse([{ path: '/body', message }]);
+  return json;
 }
 
 type Workflow = WorkflowRow & { draft: Definition };
