@@ -1,0 +1,44 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { findProgram, freePort, type PeerProcess, peerFolder, runPeer, untilBound } from './peer-process.ts';
+
+const hasTls = ['/usr/lib', ...subfoldersOf('/usr/lib')].some((folder) =>
+  existsSync(path.join(folder, 'kamailio/modules/tls.so')),
+);
+
+function subfoldersOf(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.filter((each) => each.isDirectory()).map((each) => path.join(folder, each.name));
+}
+
+/** With its TLS module. */
+export const kamailio = hasTls ? findProgram('kamailio') : undefined;
+
+export interface Kamailio extends PeerProcess {
+  udpPort: number;
+  tlsPort: number;
+}
+
+/**
+ * Starts the carrier of `kamailio.cfg`, where everybody's password is `secret`.
+ * @param certificate for 127.0.0.1 @param callees where those are who aren't registered: a UDP port of 127.0.0.1
+ */
+export async function startKamailio(certificate: { key: string; cert: string }, callees: number): Promise<Kamailio> {
+  const [udpPort, tlsPort] = [await freePort(), await freePort()];
+  const folder = peerFolder();
+  const file = (name: string) => path.join(folder, name);
+  writeFileSync(file('key.pem'), certificate.key);
+  writeFileSync(file('cert.pem'), certificate.cert);
+  const pem = `private_key = ${file('key.pem')}\ncertificate = ${file('cert.pem')}\n`;
+  writeFileSync(file('tls.cfg'), `[server:default]\nmethod = TLSv1.2+\nverify_certificate = no\n${pem}`);
+  const values = { UDP_PORT: udpPort, TLS_PORT: tlsPort, CALLEES: callees, FOLDER: folder };
+  let config = readFileSync(path.join(import.meta.dirname, 'kamailio.cfg'), 'utf8');
+  for (const [name, value] of Object.entries(values))
+    config = config.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), String(value));
+  writeFileSync(file('kamailio.cfg'), config);
+  const memory = ['-m', '32', '-M', '8'];
+  const peer = runPeer(kamailio!, ['-f', file('kamailio.cfg'), '-DD', '-E', '-Y', folder, ...memory], folder);
+  await untilBound(udpPort, peer);
+  return { ...peer, udpPort, tlsPort };
+}
