@@ -23,6 +23,9 @@ export type IdPrefix =
   | 'aud'
   | 'ws';
 
+/** Whether an agent's ID is one that `/v1/agents` gives. */
+export const isAgentId = (id: string): boolean => /^agent_[0-9a-f]{32}$/.test(id);
+
 /** A new time-sortable UUIDv7, as the database keeps it. */
 export const newUuid = (): string => v7();
 

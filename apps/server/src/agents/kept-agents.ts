@@ -2,11 +2,9 @@ import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import type { Row } from '../database/schema.ts';
 import type { Secrets } from '../database/secrets.ts';
-import { fromId } from '../ids.ts';
+import { fromId, isAgentId } from '../ids.ts';
 import { openAgent } from './agent.ts';
 import type { AgentDirectory } from './directory.ts';
-
-const ours = /^agent_[0-9a-f]{32}$/;
 
 /**
  * The agents that the server keeps itself, by the IDs that it gives; another ID is looked for elsewhere.
@@ -15,7 +13,7 @@ const ours = /^agent_[0-9a-f]{32}$/;
 export function keptAgents(database: Database, secrets: Secrets, elsewhere: AgentDirectory): AgentDirectory {
   return {
     async resolve(agentId, workspaceId) {
-      if (!ours.test(agentId)) return elsewhere.resolve(agentId, workspaceId);
+      if (!isAgentId(agentId)) return elsewhere.resolve(agentId, workspaceId);
       const { rows } = await database.inWorkspace(workspaceId, (tx) =>
         sql<Row<'agents'>>`
           select * from agents where workspace_id = ${workspaceId} and id = ${fromId(agentId)}`.execute(tx.db),

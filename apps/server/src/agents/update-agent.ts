@@ -45,10 +45,19 @@ export async function updateAgent(
       .where('id', '=', id)
       .execute();
     if (knowledgeBaseIds) await attachKnowledgeBases(tx, id, knowledgeBaseIds);
+    if (maxConcurrentCalls) await countLiveCalls(tx, id);
     if (name !== undefined) await renameOnNumbers(tx, toId('agent', id), name);
     await audit(tx, auditOf('agent.updated', 'agent', toId('agent', id)), now);
     return (await findAgent(tx, id))!;
   });
+}
+
+/** Calls that began while the agent had no limit count from now on. */
+async function countLiveCalls(tx: WorkspaceTx, id: string): Promise<void> {
+  await sql`
+    update calls set limited_agent_id = ${id}
+    where workspace_id = ${tx.workspaceId} and agent_id = ${toId('agent', id)} and ended_at is null
+      and limited_agent_id is null`.execute(tx.db);
 }
 
 /** Numbers show the names of the agents that are bound to them. */

@@ -41,6 +41,8 @@ export interface WantedTogether {
   workflowRunId: string | null;
   serverId: string;
   agentId: string;
+  /** UUID of the agent, where it has a limit of calls at once; who queues them holds it then. */
+  limitedAgentId: string | null;
   ringTimeoutSeconds: number;
   maxCallSeconds: number;
   recording: boolean;
@@ -59,11 +61,11 @@ export async function queueCalls(tx: EngineTx, shared: WantedTogether, wanted: W
   const calls = wanted.map((call) => ({ ...call, roomId: newUuid() }));
   const isRun = workflowRunId !== null;
   const { rows } = await sql<{ id: string }>`
-    insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id,
+    insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id, limited_agent_id,
       phone_number_id, trunk_id, pooled, campaign_id, contact_id, workflow_run_id, attempt, server_id, start_at, place_before,
       ring_timeout_seconds, max_call_seconds, metadata, variables, queued_at)
     select ${workspaceId}, x.id, 'queued', 'outbound', x.simulated, x.from_number, x.to_number,
-      ${shared.agentId}, x.phone_number_id, x.trunk_id, x.pooled, ${campaignId}, x.contact_id, ${workflowRunId}, x.attempt,
+      ${shared.agentId}, ${shared.limitedAgentId}::uuid, x.phone_number_id, x.trunk_id, x.pooled, ${campaignId}, x.contact_id, ${workflowRunId}, x.attempt,
       ${shared.serverId}, x.start_at, x.place_before, ${shared.ringTimeoutSeconds}, ${shared.maxCallSeconds}, x.metadata,
       x.variables, ${shared.now}
     from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.contactId)}::uuid[],

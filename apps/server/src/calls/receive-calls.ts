@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
+import { lockAgentRoom } from '../agents/agent-room.ts';
 import type { AgentDirectory } from '../agents/directory.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { from } from '../database/moves.ts';
 import type { Row } from '../database/schema.ts';
-import { newUuid } from '../ids.ts';
+import { fromId, newUuid } from '../ids.ts';
 import { mayCall } from '../phone-numbers/may-call.ts';
 import type { InboundCall, TelephonyGateway } from '../telephony/gateway.ts';
 import type { ArrivingCall } from '../webhooks/ask-inbound-webhook.ts';
@@ -78,7 +79,8 @@ async function receive(deps: ReceiveDeps, gateway: TelephonyGateway, call: Inbou
     return gateway.rejectInbound(call);
   }
   const held = await commitCall(deps, gateway, number, call);
-  const taker = await takerOf(deps, number, held, call);
+  const found = await takerOf(deps, number, held, call);
+  const taker = found && (await withSeconds(deps, held, found));
   if (!taker || !(await assign(deps, held, taker))) {
     await endDeclined(deps, held);
     return gateway.rejectInbound(call);
@@ -88,7 +90,7 @@ async function receive(deps: ReceiveDeps, gateway: TelephonyGateway, call: Inbou
       workspaceId: held.workspaceId,
       roomId: held.roomId,
       ...taker,
-      maxCallSeconds: MAX_CALL_SECONDS,
+      maxCallSeconds: taker.maxCallSeconds,
     });
   } catch (error) {
     deps.log.warn({ err: error, roomId: held.roomId }, 'the provider failed while a call was answered');
@@ -131,6 +133,8 @@ async function commitCall(
     placeBefore: at,
   };
   await database.inEngine(async (tx) => {
+    const bound = number.inbound_agent_id;
+    const room = bound === null ? undefined : await lockAgentRoom(tx, call.workspaceId, bound);
     await tx.db
       .insertInto('calls')
       .values({
@@ -141,7 +145,8 @@ async function commitCall(
         simulated: gateway.capabilities.simulated,
         from_number: call.fromNumber,
         to_number: call.toNumber,
-        agent_id: number.inbound_agent_id,
+        agent_id: bound,
+        limited_agent_id: room ? fromId(bound!) : null,
         phone_number_id: number.id,
         trunk_id: number.trunk_id,
         attempt: call.attempt,
@@ -163,6 +168,12 @@ async function commitCall(
 interface Taker {
   agentId: string;
   variables?: Record<string, string>;
+}
+
+/** With how long the call may last: no longer than its agent allows, as far as the agent can be asked. */
+async function withSeconds({ agents }: ReceiveDeps, { workspaceId }: HeldCall, taker: Taker) {
+  const agent = await agents.resolve(taker.agentId, workspaceId).catch(() => undefined);
+  return { ...taker, maxCallSeconds: Math.min(MAX_CALL_SECONDS, agent?.maxCallSeconds ?? MAX_CALL_SECONDS) };
 }
 
 /** Who takes the call; nobody where the caller's country is not allowed, the webhook rejects it, or no agent is bound. */
@@ -188,13 +199,27 @@ async function takerOf(
   return bound;
 }
 
-/** Notes who takes the call. Answers whether it still rings: it may have been ended meanwhile. */
-async function assign({ database }: ReceiveDeps, call: HeldCall, { agentId, variables }: Taker): Promise<boolean> {
-  const { rows } = await database.inEngine(({ db }) =>
-    sql`update calls set agent_id = ${agentId}, variables = ${variables ? JSON.stringify(variables) : null}
-      where workspace_id = ${call.workspaceId} and id = ${call.roomId} and ended_at is null returning id`.execute(db),
-  );
-  return rows.length === 1;
+/**
+ * Notes who takes the call. Answers whether it still rings, for it may have been ended meanwhile, and the agent has room for
+ * it: room was taken for the bound one when the call came in.
+ */
+async function assign(
+  { database, log }: ReceiveDeps,
+  call: HeldCall,
+  { agentId, variables, maxCallSeconds }: Taker & { maxCallSeconds: number },
+): Promise<boolean> {
+  const { workspaceId, roomId } = call;
+  return database.inEngine(async (tx) => {
+    const room = await lockAgentRoom(tx, workspaceId, agentId);
+    const limited = room === undefined ? null : fromId(agentId);
+    const { rows } = await sql`
+      update calls set agent_id = ${agentId}, limited_agent_id = ${limited},
+        max_call_seconds = ${maxCallSeconds}, variables = ${variables ? JSON.stringify(variables) : null}
+      where workspace_id = ${workspaceId} and id = ${roomId} and ended_at is null
+        and (${room !== 0} or limited_agent_id = ${limited}) returning id`.execute(tx.db);
+    if (rows.length === 0 && room === 0) log.warn({ roomId, agentId }, 'an agent has no room for an inbound call');
+    return rows.length === 1;
+  });
 }
 
 async function endDeclined({ database, clock, release, recordEvents }: ReceiveDeps, call: HeldCall): Promise<void> {

@@ -1,4 +1,12 @@
 import { sql } from 'kysely';
+import {
+  type AgentTerms,
+  agentTerms,
+  callSeconds,
+  joinAgent,
+  limitedAgentId,
+  lockAgentRoom,
+} from '../agents/agent-room.ts';
 import type { EngineTx } from '../database/database.ts';
 import { together } from '../database/together.ts';
 import { doNotCallUploads, isDoNotCall } from '../do-not-call/do-not-call-numbers.ts';
@@ -35,8 +43,8 @@ const SLACK_MS = 1000;
 const RUN_LEAD_MS = 250;
 /** How far ahead it may start at most, for the trunk's pace, in milliseconds. */
 const AHEAD_MS = 2000;
-/** Within so long runs look again for a slot of a trunk, each at another time, in milliseconds. */
-const TRUNK_BUSY_MS = 5000;
+/** Within so long runs look again for room of a trunk or an agent, each at another time, in milliseconds. */
+const BUSY_MS = 5000;
 /** When a person who is on another call is tried again. */
 const BUSY_ELSEWHERE_MS = 30_000;
 
@@ -91,6 +99,8 @@ export async function requestRunCall(tx: EngineTx, wish: RunCallWish, terms: Run
   const answer = mayDial(toNumber, found, terms.now, wish.hours);
   if (answer && 'refused' in answer) return { kind: 'refused', outcome: answer.refused };
   if (answer) return { kind: 'blocked', reason: answer.blocked, ...(answer.until && { until: answer.until }) };
+  if (found.agent_is_limited && (await lockAgentRoom(tx, wish.workspaceId, wish.agentId)) === 0)
+    return { kind: 'blocked', reason: 'limit_reached', until: lookAgainAt(terms.now) };
   const { caller, trunk } =
     'poolId' in wish.from
       ? await fromPool(tx, wish, wish.from.poolId, toNumber, terms)
@@ -99,7 +109,12 @@ export async function requestRunCall(tx: EngineTx, wish: RunCallWish, terms: Run
   if (trunk && !startsWithin(trunk, terms.now, after(terms.now, AHEAD_MS))) {
     return trunk.isActive ? trunkBusy(trunk.nextStartAt, terms.now) : { kind: 'blocked', reason: 'trunk_paused' };
   }
-  return queueRunCall(tx, wish, toNumber, { caller, trunk }, terms);
+  const { agentId, maxCallSeconds } = wish;
+  const ofAgent = {
+    limitedAgentId: limitedAgentId(found, agentId),
+    maxCallSeconds: callSeconds(maxCallSeconds, found),
+  };
+  return queueRunCall(tx, { ...wish, ...ofAgent }, toNumber, { caller, trunk }, terms);
 }
 
 const after = (now: Date, milliseconds: number) => new Date(now.getTime() + milliseconds);
@@ -115,17 +130,18 @@ async function fromNumber(tx: EngineTx, caller: Caller | undefined, workspaceId:
   return { caller, trunk };
 }
 
-/** Runs that wait for one trunk look again at different times: all at once they would only take turns at its lock. */
+/** Runs that wait for one trunk or agent look at different times: all at once they would only take turns at its lock. */
+const lookAgainAt = (from: Date) => after(from, Math.random() * BUSY_MS);
+
 function trunkBusy(freeAt: Date, now: Date): RunCallAnswer {
-  const until = after(freeAt > now ? freeAt : now, Math.random() * TRUNK_BUSY_MS);
-  return { kind: 'blocked', reason: 'trunk_busy', until };
+  return { kind: 'blocked', reason: 'trunk_busy', until: lookAgainAt(freeAt > now ? freeAt : now) };
 }
 
 /** Why there is no number to call from: those that there are wait for their trunks, or these are paused, or neither. */
 async function withoutCaller(tx: EngineTx, { workspaceId, from }: RunCallWish, now: Date): Promise<RunCallAnswer> {
   if ('poolId' in from) {
     const freeAt = await poolFreeAt(tx, { workspaceId, poolId: from.poolId, now, providers });
-    const soon = freeAt !== undefined && freeAt > now && freeAt < after(now, 2 * TRUNK_BUSY_MS);
+    const soon = freeAt !== undefined && freeAt > now && freeAt < after(now, 2 * BUSY_MS);
     return soon ? trunkBusy(freeAt, now) : { kind: 'blocked', reason: 'no_caller_id' };
   }
   const { rows } = await sql`
@@ -159,10 +175,10 @@ async function fromPool(
 /** A workspace with limits is locked first, so that what is counted can't change before the commit. */
 async function readTerms(
   tx: EngineTx,
-  { workspaceId, from }: RunCallWish,
+  { workspaceId, from, agentId }: RunCallWish,
   toNumber: number,
   { serverId, now }: RunCallTerms,
-): Promise<PersonTerms> {
+): Promise<PersonTerms & AgentTerms> {
   const doNotCall = isDoNotCall(
     sql`${toNumber}`,
     sql`${workspaceId}`,
@@ -170,9 +186,9 @@ async function readTerms(
   );
   const [, { rows }] = await together(tx, [
     () => lockLimits(tx, workspaceId),
-    sql<PersonTerms>`
+    sql<PersonTerms & AgentTerms>`
       select w.dialing_paused_at is not null as dialing_paused, w.quiet_hours_start, w.quiet_hours_end,
-        w.quiet_windows, w.holidays, ${dialTerms},
+        w.quiet_windows, w.holidays, ${dialTerms}, ${agentTerms},
         ${usedOfLimits(now)},
         case when w.max_attempts_per_person_per_day is null then 0 else
           (select count(*) from calls where workspace_id = w.id and to_number = ${toNumber}
@@ -182,6 +198,7 @@ async function readTerms(
       join servers s on s.id = ${serverId}
       left join phone_numbers n on n.workspace_id = w.id and n.phone_number = ${'number' in from ? from.number : null}
         and n.status <> 'released' and ${callable}
+      ${joinAgent(sql.ref('w.id'), sql`${agentId}::text`)}
       where w.id = ${workspaceId}
       for key share of s`,
   ]);
@@ -191,7 +208,7 @@ async function readTerms(
 
 async function queueRunCall(
   tx: EngineTx,
-  wish: RunCallWish,
+  wish: RunCallWish & { limitedAgentId: string | null },
   toNumber: number,
   { caller, trunk }: { caller: Caller; trunk: TrunkRoom | undefined },
   { serverId, now }: RunCallTerms,
@@ -204,6 +221,7 @@ async function queueRunCall(
     workflowRunId,
     serverId,
     agentId,
+    limitedAgentId: wish.limitedAgentId,
     ringTimeoutSeconds,
     maxCallSeconds,
     recording,

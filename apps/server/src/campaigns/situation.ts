@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { joinAgent } from '../agents/agent-room.ts';
 import type { QuietHoursRow } from '../calls/quiet-hours.ts';
 import { nextUtcDay } from '../clock.ts';
 import type { WorkspaceTx } from '../database/database.ts';
@@ -16,15 +17,19 @@ export interface Situation extends CampaignSituation {
 
 /** What decides whether and when a campaign's contacts are called, from a time on. */
 export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow, at: Date): Promise<Situation> {
+  const { agent_id: agentId } = campaign;
   const { rows } = await sql<WorkspaceRow>`
     select w.quiet_hours_start, w.quiet_hours_end, w.quiet_windows, w.holidays, w.dialing_paused_at, w.allowed_countries,
       w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day, w.max_attempts_per_person_per_day,
-      ${usedOfLimits(at)}
-    from workspaces w where w.id = ${tx.workspaceId}`.execute(tx.db);
+      ${usedOfLimits(at)}, a.max_concurrent_calls <= (select count(*) from calls
+        where workspace_id = w.id and limited_agent_id = a.id and ended_at is null) as agent_is_full
+    from workspaces w ${joinAgent(sql.ref('w.id'), sql`${agentId}::text`)} where w.id = ${tx.workspaceId}`.execute(
+    tx.db,
+  );
   const [workspace] = rows;
   if (!workspace) throw notFound();
   const noCaller = await whyNoCaller(tx, campaign, at);
-  const isFull = noCaller === 'limit_reached' || isAtOwnLimit(campaign);
+  const isFull = noCaller === 'limit_reached' || workspace.agent_is_full === true || isAtOwnLimit(campaign);
   return {
     status: campaign.status,
     targetCallCount: campaign.target_call_count,
@@ -42,7 +47,7 @@ export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow, at: Da
 type WorkspaceRow = Situation['workspace'] &
   QuietHoursRow &
   CallLimits &
-  UsedOfLimits & { dialing_paused_at: Date | null };
+  UsedOfLimits & { dialing_paused_at: Date | null; agent_is_full: boolean | null };
 
 /** Whether a campaign has as many calls up as it may, or as can still be answered. */
 const isAtOwnLimit = ({ in_flight, max_concurrency, target_call_count, answered }: CampaignRow): boolean =>

@@ -32,6 +32,7 @@ import * as recordings from '../../migrations/0029-recordings.ts';
 import * as sweepIndexes from '../../migrations/0030-sweep-indexes.ts';
 import * as sipCalls from '../../migrations/0031-sip-calls.ts';
 import * as trunkRegistrations from '../../migrations/0032-trunk-registrations.ts';
+import * as agentRooms from '../../migrations/0033-agent-rooms.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -66,6 +67,7 @@ export const migrations = {
   '0030-sweep-indexes': sweepIndexes,
   '0031-sip-calls': sipCalls,
   '0032-trunk-registrations': trunkRegistrations,
+  '0033-agent-rooms': agentRooms,
 };
 
 /**

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lockAgentRoom } from '../../src/agents/agent-room.ts';
+import { fromId, newUuid } from '../../src/ids.ts';
 import { addFiles, bases } from '../knowledge-bases/documents.ts';
+import { seedRow } from '../seed/rows.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
 
@@ -73,6 +76,18 @@ test('an agent is made, read, changed, listed and deleted; its secret is shown o
   expect((await server.client.PATCH(one, { ...at(agent.id), body: {} })).response.status).toBe(404);
   expect((await server.client.DELETE(one, at(agent.id))).response.status).toBe(404);
   expect((await server.client.GET(one, at('agent_elsewhere'))).response.status).toBe(400);
+});
+
+test('calls that are up when an agent gets its limit count', async () => {
+  const id = await makeAgent();
+  const { workspace_id } = await server.database.inEngine(({ db }) =>
+    db.selectFrom('agents').select('workspace_id').where('id', '=', fromId(id)).executeTakeFirstOrThrow(),
+  );
+  await seedRow(server.database, 'calls', { workspace_id, phone_number_id: newUuid(), to_number: 1, agent_id: id });
+  const room = () => server.database.inEngine((tx) => lockAgentRoom(tx, workspace_id, id));
+  expect(await room()).toBeUndefined();
+  await server.client.PATCH(one, { ...at(id), body: { maxConcurrentCalls: 3 } });
+  expect(await room()).toBe(2);
 });
 
 test.each([

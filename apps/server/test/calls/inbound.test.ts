@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { sealed } from '../../src/agents/agent.ts';
 import type { AgentDirectory } from '../../src/agents/directory.ts';
 import { shapeCall } from '../../src/calls/shape-call.ts';
 import { callStore } from '../../src/calls/store.ts';
 import { campaignCallDetails } from '../../src/campaigns/own-calls.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { createSecrets } from '../../src/database/secrets.ts';
-import { toId } from '../../src/ids.ts';
+import { newUuid, toId } from '../../src/ids.ts';
 import { newSecret } from '../../src/webhooks/webhook.ts';
 import { inboundSecretPlace } from '../../src/workspace/inbound-secret.ts';
 import { freshDatabase } from '../database.ts';
 import { startTestDialer, type TestDialer } from '../dialing/dialing.ts';
+import { seedRow } from '../seed/rows.ts';
 import { seedWebhook } from '../seed/webhook.ts';
 import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 import { until } from '../until.ts';
@@ -71,8 +73,8 @@ type NumberChange = {
 const changeNumber = (change: NumberChange) =>
   database.inEngine((tx) => tx.db.updateTable('phone_numbers').set(change).where('id', '=', numberId).execute());
 
-/** Has a call arrive, and answers what became of it. */
-async function ring(from: string | undefined = caller) {
+/** Has a call arrive, and answers what became of it: the last of so many that have ended. */
+async function ring(from: string | undefined = caller, ended = 1) {
   dialing.simulator.ring({ to: ours, ...(from !== '' && { from }) });
   let id: string | undefined;
   await until(async () => {
@@ -82,9 +84,10 @@ async function ring(from: string | undefined = caller) {
         .select('id')
         .where('workspace_id', '=', workspaceId)
         .where('ended_at', 'is not', null)
+        .orderBy('id')
         .execute(),
     );
-    id = rows[0]?.id;
+    id = rows[ended - 1]?.id;
     return id !== undefined;
   });
   return shapeCall((await database.inWorkspace(workspaceId, (tx) => shown.find(tx, id!)))!);
@@ -115,6 +118,26 @@ test('the agent that is bound to the number takes a call that arrives', async ()
     durationSeconds: expect.any(Number),
   });
   expect(dialing.switchboard.free()).toBe(100);
+});
+
+test('an agent takes no more calls than it may, whoever named it, and none for longer', async () => {
+  const limits = { max_concurrent_calls: 1, max_call_seconds: 40 };
+  const id = newUuid();
+  const secret = sealed(secrets, workspaceId, id, { secret: 'a-secret-of-our-own' });
+  await seedRow(database, 'agents', { workspace_id: workspaceId, id, ...limits, ...secret });
+  const agentId = toId('agent', id);
+  await changeNumber({ inbound_agent_id: agentId });
+  const first = await ring();
+  expect(first).toMatchObject({ outcome: 'answered', agentId });
+  const { roomId } = first;
+  const rows = await database.inEngine((tx) => tx.db.selectFrom('calls').selectAll().execute());
+  expect(rows.find((row) => toId('room', row.id) === roomId)).toMatchObject({ max_call_seconds: 40 });
+  const up = { workspace_id: workspaceId, phone_number_id: numberId, to_number: 1 };
+  await seedRow(database, 'calls', { ...up, agent_id: agentId, limited_agent_id: id });
+  expect(await ring('+14155550102', 2)).toMatchObject({ outcome: 'declined', endedBy: 'service' });
+  await changeNumber({ inbound_agent_id: 'agent_bound', inbound_webhook_url: receiver.url });
+  answerWith(200, { agentId });
+  expect(await ring('+14155550103', 3)).toMatchObject({ outcome: 'declined', endedBy: 'service' });
 });
 
 test('several callers are up at one number, and one may withhold who it is', async () => {

@@ -54,3 +54,10 @@ test('the code that CONTRIBUTING shows is a test that runs', () => {
   expect(shown.filter((code) => !tests.includes(code))).toEqual([]);
   expect(shown).toHaveLength(1);
 });
+
+test('the code that the page of agents shows is that of the example', () => {
+  const shown = [...read('docs/agents.md').matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
+  const example = read('examples/agent/is-from-trunkline.ts');
+  expect(shown).toHaveLength(1);
+  for (const line of shown[0]!.split('\n')) expect(example).toContain(line);
+});

@@ -29,6 +29,18 @@ const usual = {
     return { id, termination_url: `${id}.example.com`, transport: 'auto', ...pace, ...state, ...stamps() };
   },
   trunk_health: () => ({}),
+  agents: () => ({
+    id: newUuid(),
+    name: 'Agent',
+    connection_url: 'wss://agents.example.com/',
+    header_names: [],
+    connect_at: 'answered',
+    connect_timeout_seconds: 2,
+    reconnect: false,
+    recording: false,
+    secret: 'encrypted',
+    ...stamps(),
+  }),
   number_pools: () => ({ id: newUuid(), name: 'Pool', ...stamps() }),
   number_usage: () => ({ country: 'US' }),
   contact_lists: () => ({ id: newUuid(), name: 'People', type: 'contacts', status: 'ready', ...stamps() }),

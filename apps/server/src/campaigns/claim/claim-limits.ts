@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { type AgentTerms, agentTerms, joinAgent, lockAgentRoom } from '../../agents/agent-room.ts';
 import { type DialTerms, dialTerms } from '../../calls/may-dial.ts';
 import type { EngineTx } from '../../database/database.ts';
 import type { Row } from '../../database/schema.ts';
@@ -22,7 +23,7 @@ type ClaimedColumn =
   | ('ring_timeout_seconds' | 'max_call_seconds');
 
 /** A campaign under the claim's lock, with what its workspace and its number allow. */
-export interface ClaimedCampaign extends ScheduleRow, DialTerms, Pick<Row<'campaigns'>, ClaimedColumn> {
+export interface ClaimedCampaign extends ScheduleRow, DialTerms, AgentTerms, Pick<Row<'campaigns'>, ClaimedColumn> {
   /** The uploads whose numbers must not be called. */
   do_not_call_uploads: string[];
 }
@@ -47,13 +48,14 @@ export async function lockForClaim(
     sql<ClaimedCampaign>`
       select c.workspace_id, c.id, c.timezone, c.agent_id, c.number_pool_id, c.max_concurrency, c.in_flight,
         c.calls_per_second, c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
-        c.recording,        c.schedule_start, c.schedule_end, c.schedule_days, c.calling_windows, c.holidays, c.metadata, ${dialTerms},
+        c.recording, c.schedule_start, c.schedule_end, c.schedule_days, c.calling_windows, c.holidays, c.metadata, ${dialTerms}, ${agentTerms},
         array(${doNotCallUploads(sql.ref('c.workspace_id'), sql.ref('c.id'))}) as do_not_call_uploads
       from campaigns c
       join workspaces w on w.id = c.workspace_id
       join servers s on s.id = ${serverId}
       left join lateral (select * from phone_numbers
         where workspace_id = c.workspace_id and id = c.phone_number_id offset 0) as n on ${callable}
+      ${joinAgent(sql.ref('c.workspace_id'), sql.ref('c.agent_id'))}
       where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running' and c.relaning_after is null
         and c.next_claim_at <= ${now} and (c.end_date is null or c.end_date > ${now}) and w.dialing_paused_at is null
       for no key update of c skip locked for key share of s`,
@@ -74,6 +76,14 @@ function leftToRuns(runs: number, room: number): number {
   return Math.min(runs, Math.random() < 0.5 ? Math.floor(half) : Math.ceil(half));
 }
 
+/** How many runs wait for room, as far as a claim leaves them some. */
+async function runsWaiting(tx: EngineTx, workspaceId: string, now: Date): Promise<number> {
+  const { rows } = await sql<{ runs: number }>`
+    select count(*) as runs from (select from workflow_runs where workspace_id = ${workspaceId} and ${waitsForRoom(now)}
+      limit ${sql.lit(MOST_RUNS)}) as r`.execute(tx.db);
+  return rows[0]!.runs;
+}
+
 /**
  * How many calls may be started now, at most `most`. What is counted here can't change before the claim's end. 8 to 14
  * buffers at 50 calls that are up.
@@ -90,6 +100,11 @@ export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most
       from workspaces w where w.id = ${campaign.workspace_id}`.execute(tx.db);
     const left = leftOfLimits(campaign, rows[0]!);
     rooms.push(left.now - leftToRuns(rows[0]!.runs, Math.max(0, left.now)), left.today);
+  }
+  if (campaign.agent_is_limited) {
+    const room = await lockAgentRoom(tx, campaign.workspace_id, campaign.agent_id);
+    if (room) rooms.push(room - leftToRuns(await runsWaiting(tx, campaign.workspace_id, now), room));
+    else if (room === 0) rooms.push(0);
   }
   return Math.max(0, Math.min(...rooms));
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { callSeconds, limitedAgentId } from '../../agents/agent-room.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
 import { type Caller, countQueued, queueCalls, type WantedCall } from '../../calls/queue-calls.ts';
 import { nextUtcDay } from '../../clock.ts';
@@ -135,8 +136,9 @@ const sharedBy = (campaign: ClaimedCampaign, { serverId, now }: WritingServer) =
   workflowRunId: null,
   serverId,
   agentId: campaign.agent_id,
+  limitedAgentId: limitedAgentId(campaign, campaign.agent_id),
   ringTimeoutSeconds: campaign.ring_timeout_seconds,
-  maxCallSeconds: campaign.max_call_seconds,
+  maxCallSeconds: callSeconds(campaign.max_call_seconds, campaign),
   recording: campaign.recording,
   now,
 });

@@ -102,6 +102,7 @@ export interface Schema {
     codec: string | null;
     packets_received: number | null;
     packets_lost: number | null;
+    limited_agent_id: string | null;
   };
   campaign_contacts: {
     workspace_id: string;

@@ -27,7 +27,7 @@ const lacks: Record<RunCallObstacle, string> = {
   outside_window: 'It is outside the calling windows where the callee is.',
   no_common_hour:
     'The callee may be in several time zones, and the calling windows are never open in all of them at once.',
-  limit_reached: 'A limit of the workspace is reached.',
+  limit_reached: 'A limit of the workspace, or of the agent, is reached.',
   country_not_allowed: COUNTRY_NOT_ALLOWED,
   no_caller_id: 'There is no number that can place the call now.',
   trunk_busy: 'The trunk has no room for the call now: its channels or calls a second are used.',

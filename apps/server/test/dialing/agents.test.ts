@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { lockAgentRoom } from '../../src/agents/agent-room.ts';
+import { requestRunCall } from '../../src/calls/request-run-call.ts';
+import type { Database, EngineTx } from '../../src/database/database.ts';
+import { fromId, newUuid, toId } from '../../src/ids.ts';
+import { withDatabase } from '../database/own-database.ts';
+import { meanwhile } from '../race.ts';
+import { seedCampaign } from '../seed/campaign.ts';
+import { insertRows, seedRow } from '../seed/rows.ts';
+import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
+import { callsOf, countersOf, dialedWrongly, providerPeak, recordedPeak } from './audit.ts';
+import { shortCalls, startTestDialer, untilCompleted } from './dialing.ts';
+
+const SPEED = 10;
+
+/** An agent that takes so many calls at once. Answers its ID. */
+async function seedAgent(database: Database, workspaceId: string, limit: number, more = {}): Promise<string> {
+  const given = { workspace_id: workspaceId, max_concurrent_calls: limit, ...more };
+  return toId('agent', (await seedRow(database, 'agents', given)).id);
+}
+
+/** A call of an agent that is up. */
+const upWith = (workspaceId: string, agentId: string) => ({
+  ...{ workspace_id: workspaceId, phone_number_id: newUuid(), to_number: Math.floor(Math.random() * 1e9) },
+  ...{ agent_id: agentId, limited_agent_id: fromId(agentId) },
+});
+
+test.concurrent('two campaigns never have more calls up than their agent takes, and none lasts longer than its calls may', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await seedWorkspace(database);
+    const agent_id = await seedAgent(database, workspaceId, 3, { max_call_seconds: 50 });
+    const campaign = { agent_id, ring_timeout_seconds: 6, max_call_seconds: 60 };
+    const campaigns = [
+      await seedCampaign(database, { workspaceId, contacts: 25, campaign }),
+      await seedCampaign(database, { workspaceId, contacts: 25, campaign, number: (i) => 13_102_000_000 + i }),
+    ];
+    const start = () => startTestDialer(database, { speed: SPEED, profile: shortCalls });
+    const dialers = await Promise.all([start(), start()]);
+    for (const { campaignId } of campaigns) await untilCompleted(database, campaignId);
+    await Promise.all(dialers.map(({ stop }) => stop()));
+    expect(await dialedWrongly(database)).toEqual([]);
+    const calls = (await Promise.all(campaigns.map(({ campaignId }) => callsOf(database, campaignId)))).flat();
+    expect(recordedPeak(calls)).toBe(3);
+    expect(providerPeak(calls, shortCalls, SPEED)).toBeLessThanOrEqual(3);
+    const rows = await database.inEngine(({ db }) => db.selectFrom('calls').select('max_call_seconds').execute());
+    expect(new Set(rows.map((row) => row.max_call_seconds))).toEqual(new Set([50]));
+    const { kept, counted } = await countersOf(database, campaigns[0]!.campaignId);
+    expect(kept).toEqual(counted);
+  }));
+
+test.concurrent('who asks for room while another takes the last of it finds none', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await seedWorkspace(database);
+    const agentId = await seedAgent(database, workspaceId, 1);
+    const room = (tx: EngineTx) => lockAgentRoom(tx, workspaceId, agentId);
+    const taking = async (tx: EngineTx) => {
+      expect(await room(tx)).toBe(1);
+      await insertRows(tx.db, 'calls', [upWith(workspaceId, agentId)]);
+    };
+    expect(await meanwhile(database, taking, () => database.inEngine(room))).toBe(0);
+  }));
+
+test.concurrent("a run waits for its agent's room", () =>
+  withDatabase(async (database) => {
+    const { switchboard, stop } = await startTestDialer(database, { speed: 1 });
+    const workspaceId = await seedWorkspace(database);
+    await seedNumber(database, workspaceId, '+12125550199');
+    const agentId = await seedAgent(database, workspaceId, 1, { max_call_seconds: 50 });
+    const servers = await database.inEngine(({ db }) => db.selectFrom('servers').select('id').execute());
+    const now = new Date('2026-03-10T12:00:00Z');
+    const request = () => {
+      const wish = {
+        ...{ workspaceId, agentId, runId: newUuid(), attempt: 1, to: '+14155550100' },
+        ...{ from: { number: '+12125550199' }, variables: {}, hours: {} },
+        ...{ ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false },
+      };
+      const terms = { serverId: servers[0]!.id, now, isSimulated: switchboard.isSimulated };
+      return database.inEngine((tx) => requestRunCall(tx, wish, terms));
+    };
+    const { id } = await seedRow(database, 'calls', upWith(workspaceId, agentId));
+    const answer = await request();
+    expect(answer).toEqual({ kind: 'blocked', reason: 'limit_reached', until: expect.any(Date) });
+    if (answer.kind === 'blocked') expect(answer.until!.getTime() - now.getTime()).toBeLessThanOrEqual(5000);
+    await database.inEngine(({ db }) =>
+      db.updateTable('calls').set({ ended_at: now, status: 'failed' }).where('id', '=', id!).execute(),
+    );
+    expect(await request()).toMatchObject({ kind: 'queued', call: { request: { agentId, maxCallSeconds: 50 } } });
+    await stop();
+  }));
