@@ -331,6 +331,17 @@ describe('who is not called now', () => {
     await campaign.write(`update phone_numbers set provider = 'sip'`);
     expect((await reasonsOf(campaign)).reasons).toEqual(['no_caller_id']);
   });
+
+  test('is told of an agent that has as many calls up as it takes', async () => {
+    const campaign = await seed([{ entries: numbers(1) }]);
+    await campaign.start();
+    const of = { workspace_id: campaign.workspaceId };
+    const { id } = await seedRow(under.database, 'agents', { ...of, max_concurrent_calls: 1 });
+    await campaign.write(`update campaigns set agent_id = '${toId('agent', id)}' where id = $id`);
+    expect((await reasonsOf(campaign)).reasons).toEqual([undefined]);
+    await seedRow(under.database, 'calls', { ...of, phone_number_id: id, to_number: 1, limited_agent_id: id });
+    expect((await reasonsOf(campaign)).reasons).toEqual(['limit_reached']);
+  });
 });
 
 describe('new hours of a campaign that has begun', () => {
