@@ -4,6 +4,7 @@ import { DemoError, type DemoOptions, readOptions, USAGE } from './options.ts';
 import { runDemo } from './run-demo.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { startServerProcess } from './server-process.ts';
+import { sipSettings } from './sip-line.ts';
 import type { DemoResult } from './summary.ts';
 
 /** A simulated minute takes a second. */
@@ -18,12 +19,16 @@ const interrupted = new Promise<Signal>((resolve) => {
 
 /** Shows the demo. Leaves nothing running and nothing behind, however it ends. Returns the exit code. */
 async function show(screen: Screen, options: DemoOptions): Promise<number> {
-  screen.text(`\n  ${screen.bold('Trunkline demo')}: simulated calls, ${SPEED} times faster than real ones\n`);
-  const server = await startServerProcess(SPEED);
+  const what = options.sip
+    ? 'calls over SIP and RTP on this machine'
+    : `simulated calls, ${SPEED} times faster than real ones`;
+  screen.text(`\n  ${screen.bold('Trunkline demo')}: ${what}\n`);
+  const sip = options.sip ? sipSettings() : undefined;
+  const server = await startServerProcess(SPEED, sip?.settings);
   const over = new AbortController();
   let ended: DemoResult | Signal;
   try {
-    const demo = runDemo(server, { screen, options, signal: over.signal });
+    const demo = runDemo(server, { screen, options, signal: over.signal, calleePorts: sip?.calleePorts });
     ended = await Promise.race([demo, interrupted, server.lost]);
   } finally {
     screen.close();

@@ -36,6 +36,8 @@ const american: [city: string, areaCode: string, timezone: string][] = [
   ['Atlanta', '404', 'America/New_York'],
   ['Boston', '617', 'America/New_York'],
   ['New York', '212', 'America/New_York'],
+  ['Miami', '305', 'America/New_York'],
+  ['Portland', '503', 'America/Los_Angeles'],
 ];
 const british: [city: string, prefix: string][] = [
   ['London', '20 7946 0'],
@@ -47,7 +49,9 @@ const german: [city: string, prefix: string][] = [
   ['Hamburg', '40 66969 '],
   ['München', '89 99998 '],
 ];
-const magic = new Set([100, 101, 102, 103, 104, 108, 117, 150, 160, 172, 173, 186]);
+const magic = new Set([
+  100, 101, 102, 103, 104, 108, 117, 150, 151, 152, 153, 154, 155, 156, 157, 160, 172, 173, 186, 190,
+]);
 
 /** Cells in the phone column that nobody can call. */
 const broken = [

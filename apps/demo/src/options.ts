@@ -12,6 +12,8 @@ export interface DemoOptions {
   /** Calls at the same time. */
   concurrency: number;
   json: boolean;
+  /** Whether calls go out over real SIP and RTP, to callees on this machine. */
+  sip: boolean;
 }
 
 /** What a person can put right; the message says how. */
@@ -22,10 +24,11 @@ export const USAGE = `npm run demo [-- options]
   --contacts FILE     your own CSV file instead of the 1,000 contacts that the demo brings
   --country CC        the country that its national numbers are read in (default: US)
   --concurrency N     calls at the same time, 1 to 10000 (default: 50)
+  --sip               calls over real SIP and RTP, to callees and an agent on this machine
   --json              the result as one JSON object, the last line of standard output
   --help              this text
 
-Every call is simulated. Nobody is called, whatever is in the file.
+Nobody is really called, whatever is in the file: calls are simulated, or stay on this machine.
 `;
 
 const shippedContacts = path.join(import.meta.dirname, '../contacts.csv');
@@ -47,7 +50,7 @@ export async function readOptions(args: string[]): Promise<DemoOptions | undefin
     throw new DemoError(`There is no file ${path.resolve(contacts)}. Give the path of a CSV file to --contacts.`);
   }
   const shipped = values.contacts === undefined;
-  return { contacts, shipped, country: values.country.toUpperCase(), concurrency, json: values.json };
+  return { contacts, shipped, country: values.country.toUpperCase(), concurrency, json: values.json, sip: values.sip };
 }
 
 function parse(args: string[]) {
@@ -59,6 +62,7 @@ function parse(args: string[]) {
         country: { type: 'string', default: 'US' },
         concurrency: { type: 'string', default: '50' },
         json: { type: 'boolean', default: false },
+        sip: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
     });

@@ -15,12 +15,15 @@ import { readFaults } from './faults.ts';
 import { DemoError, type DemoOptions } from './options.ts';
 import { count, type Screen } from './screen.ts';
 import type { ServerProcess } from './server-process.ts';
+import { fewContacts, openSipLine, saveRecording } from './sip-line.ts';
 import { type DemoResult, showFaults, showResult } from './summary.ts';
 
 type Stats = CampaignEvent['data']['stats'];
 
 /** A call whose person keeps talking is hung up then: five simulated minutes are over in five seconds. */
 const MAX_CALL_SECONDS = 300;
+/** Over SIP nobody waits longer for whoever doesn't hear it. */
+const RING_SECONDS = 5;
 
 const seconds = (since: number) => Math.round((performance.now() - since) / 100) / 10;
 
@@ -30,25 +33,33 @@ interface Demo {
   options: DemoOptions;
   /** Ends whatever is waited for. */
   signal: AbortSignal;
+  /** RTP ports for callees, where calls go out over SIP. */
+  calleePorts: { min: number; max: number } | undefined;
 }
 
 /** Buys a number, imports the contacts, calls every one of them and shows what came of it. */
 export async function runDemo(
   server: ServerProcess,
-  { screen, options, signal }: Omit<Demo, 'client'>,
+  { screen, options, signal, calleePorts }: Omit<Demo, 'client'>,
 ): Promise<DemoResult> {
   const begun = performance.now();
   screen.waiting('Server', 'making a database …');
   const { url, docsUrl, apiKey } = await server.ready;
   screen.line('Server', `ready in ${seconds(begun)} s, with its own PostgreSQL`);
   screen.line('Docs', `${docsUrl} ${screen.dim('(while the demo runs)')}`);
-  const demo = { client: createClient({ baseUrl: url, apiKey }), screen, options, signal };
-  const fromNumber = await buyNumber(demo);
-  const { list, upload } = await importContacts(demo);
-  await explainFaults(demo, upload);
-  const result = await dial(demo, { fromNumber, list, upload });
-  showResult(screen, result, options);
-  return result;
+  const demo = { client: createClient({ baseUrl: url, apiKey }), screen, options, signal, calleePorts };
+  const line = calleePorts
+    ? await openSipLine(demo.client, screen, { calleePorts, signal })
+    : { fromNumber: await buyNumber(demo), agentId: 'demo-agent', stop: async () => {} };
+  try {
+    const { list, upload } = await importContacts(demo);
+    await explainFaults(demo, upload);
+    const result = await dial(demo, { ...line, list, upload });
+    showResult(screen, result, options);
+    return result;
+  } finally {
+    await line.stop();
+  }
 }
 
 async function explainFaults({ screen, options, signal }: Demo, { errorReportUrl }: CheckedUpload): Promise<void> {
@@ -78,11 +89,12 @@ async function buyNumber({ client, screen, signal }: Demo): Promise<string> {
   return bought.phoneNumber;
 }
 
-async function importContacts({ client, screen, options: { contacts, country }, signal }: Demo) {
+async function importContacts({ client, screen, options, signal, calleePorts }: Demo) {
+  const { contacts, country, shipped } = options;
   const fileName = path.basename(contacts);
   screen.line('Contacts', fileName);
   const bar = screen.progress('Validating');
-  const file = await openAsBlob(contacts);
+  const file = calleePorts && shipped ? await fewContacts(contacts) : await openAsBlob(contacts);
   const uploaded = await client
     .uploadContactList({
       name: fileName,
@@ -106,21 +118,23 @@ async function importContacts({ client, screen, options: { contacts, country }, 
 
 interface Ready {
   fromNumber: string;
+  agentId: string;
   list: ContactList;
   upload: CheckedUpload;
 }
 
 async function dial(
-  { client, screen, options: { concurrency }, signal }: Demo,
-  { fromNumber, list, upload }: Ready,
+  { client, screen, options: { concurrency }, signal, calleePorts }: Demo,
+  { fromNumber, agentId, list, upload }: Ready,
 ): Promise<DemoResult> {
   const body = {
     name: 'Demo',
-    agentId: 'demo-agent',
+    agentId,
     fromNumber,
     lists: [{ id: list.id, role: 'contacts' as const }],
     maxConcurrency: concurrency,
     maxCallSeconds: MAX_CALL_SECONDS,
+    ...(calleePorts && { recording: true, ringTimeoutSeconds: RING_SECONDS }),
   };
   const { id } = await unwrap(client.POST('/v1/calls/campaigns', { body, signal }));
   const params = { path: { id } };
@@ -142,7 +156,8 @@ async function dial(
   }
   const { done, skipped, totalContacts } = last.stats;
   bar.end(1, 1, `${count(done + skipped)} of ${count(totalContacts)} in ${took} s`);
-  return resultOf(upload, last.stats, took);
+  const recording = calleePorts && (await saveRecording(client, id));
+  return { ...resultOf(upload, last.stats, took), ...(recording !== undefined && { recording }) };
 }
 
 function resultOf({ metadata }: CheckedUpload, { attempts, outcomes }: Stats, took: number): DemoResult {

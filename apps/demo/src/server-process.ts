@@ -42,8 +42,12 @@ function environment(settings: Record<string, string>): NodeJS.ProcessEnv {
   return { ...env, ...settings };
 }
 
-/** Starts the server. `speed` is how much faster than real time its simulated calls ring and talk. */
-export async function startServerProcess(speed: number): Promise<ServerProcess> {
+/**
+ * Starts the server.
+ * @param speed how much faster than real time its simulated calls ring and talk
+ * @param settings further ones, by the names of their variables
+ */
+export async function startServerProcess(speed: number, settings: Record<string, string> = {}): Promise<ServerProcess> {
   const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-demo-'));
   // Root's PostgreSQL runs as another user, who has to pass through here.
   if (process.getuid?.() === 0) await chmod(folder, 0o711);
@@ -55,6 +59,7 @@ export async function startServerProcess(speed: number): Promise<ServerProcess> 
     SIMULATOR_SPEED: String(speed),
     RATE_LIMIT_PER_MINUTE: '0',
     LOG_LEVEL: 'warn',
+    ...settings,
   });
   // A group of its own: Ctrl-C must not end it in the middle of making its database, which nobody would then delete.
   const child = spawn(process.execPath, ['--conditions=source', main, 'serve'], {

@@ -15,6 +15,8 @@ export interface DemoResult {
   /** From the campaign's start to the end of its last call. */
   seconds: number;
   callsPerSecond: number;
+  /** The file with the sound of a call: callee on the left, agent on the right. */
+  recording?: string;
 }
 
 const SHOWN_FAULTS = 5;
@@ -75,6 +77,7 @@ export function showResult(screen: Screen, result: DemoResult, { concurrency, sh
   screen.text('');
   screen.text(`    ${screen.bold(`${count(calls)} calls in ${seconds} s: ${callsPerSecond} calls per second`)}`);
   screen.text(screen.dim('    Nobody is called twice here: a retry waits a minute at least (retryPolicy).'));
+  if (result.recording) screen.text(`    One of them, to be heard: ${result.recording}`);
   screen.text('');
   screen.text(`  ${screen.bold('What to try next')}`);
   const next: [string, string][] = [
@@ -82,6 +85,7 @@ export function showResult(screen: Screen, result: DemoResult, { concurrency, sh
     ...(shipped
       ? [['npm run demo -- --contacts FILE', 'your own file; nobody is really called'] as [string, string]]
       : []),
+    ...(result.recording ? [] : [['npm run demo -- --sip', 'real SIP and RTP, on this machine'] as [string, string]]),
     ['npm start', 'a server, docs at localhost:8080/docs'],
   ];
   for (const [command, what] of next) screen.text(`    ${command.padEnd(35)}  ${screen.dim(what)}`);

@@ -37,6 +37,37 @@ test("a small file of one's own: every call, every fault, one line of JSON", { t
   expect(await demo.leftovers()).toEqual([path.basename(path.dirname(report))]);
 });
 
+test('over SIP: a campaign calls telephones, an agent talks to who answers, and the sound is kept', {
+  timeout: 120_000,
+}, async () => {
+  const file = await csv(
+    'Name;Mobile',
+    'Talks;+14155550105',
+    'Busy;+14155550110',
+    'Declines;+14155550111',
+    'Wrong;+14155550113',
+  );
+  const demo = await startDemo('--sip', '--contacts', file, '--json');
+  const { code, stdout, stderr } = await demo.ended;
+  expect(code, stderr).toBe(0);
+  const result = lastLine(stdout);
+  expect(result).toMatchObject({
+    calls: 4,
+    outcomes: { answered: 1, busy: 1, declined: 1, invalid_number: 1 },
+  });
+  // Both sides of it: 16 bits each, 8,000 times a second.
+  const sound = await readFile(result.recording);
+  expect(sound.length).toBeGreaterThan(44 + 3 * 32_000);
+  const loudest = (side: number) => {
+    let peak = 0;
+    for (let at = 44 + 2 * side; at + 2 <= sound.length; at += 4)
+      peak = Math.max(peak, Math.abs(sound.readInt16LE(at)));
+    return peak;
+  };
+  expect([loudest(0), loudest(1)].every((peak) => peak > 2000)).toBe(true);
+  expect(await demo.leftovers()).toEqual([path.basename(path.dirname(result.recording))]);
+});
+
 test('the file that it brings, in words, without a terminal', { timeout: 120_000 }, async () => {
   const demo = await startDemo('--concurrency', '200');
   const { code, stdout, stderr } = await demo.ended;

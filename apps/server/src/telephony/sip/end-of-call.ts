@@ -1,6 +1,6 @@
 import type { CallEnd } from '@trunkline/sip';
 import type { CallOutcome, EndedBy, SipAnswer } from '../gateway.ts';
-import { outcomeOfSipStatus } from '../outcomes.ts';
+import { isCapacity, outcomeOfSipStatus } from '../outcomes.ts';
 
 /** Why we ended a call ourselves. `outcome` where it isn't what the call's state says. */
 export interface OwnEnd {
@@ -12,18 +12,6 @@ export interface OwnEnd {
 export interface EndMeaning extends SipAnswer {
   outcome: CallOutcome;
   endedBy: EndedBy;
-}
-
-/** Causes of ITU-T Q.850 that mean that there is no room: no circuit, congestion, no channel. */
-const CAPACITY_CAUSES = [34, 42, 44];
-const CAPACITY_WORDS =
-  /channel limit|capacity|congest|too many calls|concurren|call limit|max(?:imum)? (?:calls|sessions|channels)|rate limit|cps/i;
-
-/** Whether a refusal says that the trunk is full: 503, or 403 and 480 that say so. */
-export function isCapacity({ sipStatus, sipReason = '', q850Cause }: SipAnswer): boolean {
-  if (sipStatus === 503) return true;
-  if (sipStatus !== 403 && sipStatus !== 480) return false;
-  return (q850Cause !== undefined && CAPACITY_CAUSES.includes(q850Cause)) || CAPACITY_WORDS.test(sipReason);
 }
 
 /**
