@@ -34,6 +34,7 @@ const isFreeForTcp = (port: number) =>
   });
 
 export interface PeerProcess {
+  folder: string;
   /** What it has printed; for the message of a test that fails. */
   output(): string;
   hasEnded(): boolean;
@@ -57,6 +58,7 @@ export function runPeer(program: string, args: readonly string[], folder: string
   const kill = () => void child.kill('SIGKILL');
   process.on('exit', kill);
   return {
+    folder,
     output: () => output,
     hasEnded: () => child.exitCode !== null,
     stop: async () => {
