@@ -81,6 +81,7 @@ POST /v1/calls/batch/{batchId}/cancel cancelBatch calls:write 200 404 409
 GET /v1/calls listCalls calls:read 200
 GET /v1/calls/{roomId} getCall calls:read 200 404
 POST /v1/calls/{roomId}/end endCall calls:write 200 404 409
+GET /v1/calls/{roomId}/sip getCallSip calls:read 200 404
 DELETE /v1/calls/{roomId}/recording deleteCallRecording calls:write 200 404 409
 POST /v1/calls/{roomId}/result recordCallResult calls:write 200 404
 

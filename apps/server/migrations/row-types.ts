@@ -13,6 +13,7 @@ const known: Record<string, string> = {
   'events.data': 'object',
   'run_signals.data': 'object',
   'sip_calls.dialog': 'object',
+  'sip_calls.messages': 'object[]',
   'trunks.codecs': "('PCMU' | 'PCMA')[]",
   'trunks.headers': 'Record<string, string>',
   'trunks.media_encryption': "'none'",

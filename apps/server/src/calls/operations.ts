@@ -4,6 +4,7 @@ import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { existing } from '../service-error.ts';
+import { readMessages } from '../telephony/kept-messages.ts';
 import { fromE164 } from './call.ts';
 import { type CallResultDeps, recordCallResult } from './record-call-result.ts';
 import { deleteRecording } from './recordings/delete-recording.ts';
@@ -47,6 +48,11 @@ export function callOperations(deps: CallDeps) {
     getCall: async ({ path }, { workspaceId }) => {
       const call = await existing(database.inWorkspace(workspaceId, (tx) => calls.find(tx, fromId(path.roomId))));
       return { status: 200, body: await withRecordingUrl(objects, shapeCall(call)) };
+    },
+    getCallSip: async ({ path: { roomId } }, { workspaceId }) => {
+      const messages = await existing(database.inWorkspace(workspaceId, (tx) => readMessages(tx, fromId(roomId))));
+      const shaped = messages.map(({ at, ...message }) => ({ at: new Date(at).toISOString(), ...message }));
+      return { status: 200, body: { roomId, messages: shaped } };
     },
     endCall: async ({ path }, context) => {
       const auditEntry = auditOf(context)('call.ended', 'call', path.roomId);

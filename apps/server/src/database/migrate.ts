@@ -33,6 +33,7 @@ import * as sweepIndexes from '../../migrations/0030-sweep-indexes.ts';
 import * as sipCalls from '../../migrations/0031-sip-calls.ts';
 import * as trunkRegistrations from '../../migrations/0032-trunk-registrations.ts';
 import * as agentRooms from '../../migrations/0033-agent-rooms.ts';
+import * as sipMessages from '../../migrations/0034-sip-messages.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -68,6 +69,7 @@ export const migrations = {
   '0031-sip-calls': sipCalls,
   '0032-trunk-registrations': trunkRegistrations,
   '0033-agent-rooms': agentRooms,
+  '0034-sip-messages': sipMessages,
 };
 
 /**

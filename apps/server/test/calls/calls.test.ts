@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../../src/api-keys/first-key.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { CallStatus } from '../../src/database/schema.ts';
-import { newUuid, toId } from '../../src/ids.ts';
+import { fromId, newUuid, toId } from '../../src/ids.ts';
+import { eraseOldMessages } from '../../src/telephony/kept-messages.ts';
+import { postgresCallStore } from '../../src/telephony/sip/call-store.ts';
 import { seedList } from '../seed/list.ts';
 import { seedRow } from '../seed/rows.ts';
 import { seedNumber } from '../seed/workspace.ts';
@@ -308,4 +310,31 @@ describe('every operation', () => {
     );
     expect(rows).toEqual([{ action: 'call.result_recorded' }]);
   });
+});
+
+test("a call's SIP messages are read once it is over, and erased after seven days; one of no trunk has none", async () => {
+  const sip = (roomId: string) => client.GET('/v1/calls/{roomId}/sip', params(roomId));
+  const simulated = await seedCall(over);
+  expect((await sip(simulated)).response.status).toBe(404);
+
+  const store = postgresCallStore(server.database);
+  const roomId = await seedCall(over);
+  const room = fromId(roomId);
+  const at = new Date('2026-11-20T10:00:00.000Z');
+  await store.begin({ roomId: room, workspaceId, serverId: newUuid(), at });
+  expect((await sip(roomId)).data).toEqual({ roomId, messages: [] });
+  const message = { direction: 'sent', transport: 'udp', peer: '203.0.113.7:5060' } as const;
+  const told = { ...message, summary: 'BYE sip:a@b SIP/2.0', text: 'BYE sip:a@b SIP/2.0\r\n\r\n' };
+  await store.end({ roomId: room, type: 'ended', at, outcome: 'answered', endedBy: 'callee' });
+  await store.keepMessages(room, [{ at: at.getTime(), ...told }]);
+  const kept = { roomId, messages: [{ at: at.toISOString(), ...told }] };
+  expect((await sip(roomId)).data).toEqual(kept);
+  const other = await clientOf('Others', ['calls:read']);
+  expect((await other.GET('/v1/calls/{roomId}/sip', params(roomId))).response.status).toBe(404);
+
+  const day = 24 * 3600 * 1000;
+  await eraseOldMessages(server.database, new Date(at.getTime() + 7 * day));
+  expect((await sip(roomId)).data).toEqual(kept);
+  await eraseOldMessages(server.database, new Date(at.getTime() + 7 * day + 1));
+  expect((await sip(roomId)).data).toEqual({ roomId, messages: [] });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRecordingFiles } from '../../src/calls/recordings/recording-files.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
@@ -11,10 +11,12 @@ import { newUuid } from '../../src/ids.ts';
 import { MediaPlane } from '../../src/media/media-plane.ts';
 import { createAddressGuard } from '../../src/outbound-http/address-guard.ts';
 import type { CallEvent, CallRequest, TelephonyGateway, Trunk } from '../../src/telephony/gateway.ts';
+import { readMessages } from '../../src/telephony/kept-messages.ts';
 import { postgresCallStore } from '../../src/telephony/sip/call-store.ts';
 import { openSipGateway } from '../../src/telephony/sip/sip-gateway.ts';
 import { freshDatabase } from '../database.ts';
 import { type Agent, startAgent } from '../media/agent.ts';
+import { until } from '../until.ts';
 import { type Callee, type Carrier, startCarrier } from './carrier.ts';
 import { type GatewayUnderTest, gatewayConformance } from './conformance.ts';
 
@@ -184,4 +186,35 @@ gatewayConformance('SIP', async (): Promise<GatewayUnderTest> => {
     dialled: async () => carrier.calls.length,
     close: () => carrier.stop(),
   };
+});
+
+test('what the two sides of a call said is kept after its end', async () => {
+  const carrier = await startCarrier(callees);
+  const gateway = await gatewayFor();
+  await gateway.start();
+  const { roomId, workspaceId } = { roomId: newUuid(), workspaceId: newUuid() };
+  const numbers = { from: '+14155550100', to: '+14155550102' };
+  const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };
+  const trunk = trunkTo(carrier.port);
+  await gateway.placeCall({ workspaceId, roomId, attempt: 1, agentId: 'anna', trunk, ...numbers, ...limits });
+  const reference = { workspaceId, roomId, ...numbers, placedAt: new Date() };
+  await until(async () => expect(await gateway.lookup(reference)).toMatchObject({ phase: 'answered' }));
+  const said = () => database.inWorkspace(workspaceId, (tx) => readMessages(tx, roomId));
+  expect(await said()).toEqual([]);
+  await gateway.endCall(reference);
+  await until(async () => expect(await said()).not.toEqual([]));
+  const messages = (await said())!;
+  const lines = messages.map(({ direction, summary }) => `${direction} ${summary.replace(/ sip:.*/, '')}`);
+  expect(lines.filter((line) => !line.endsWith('100 Trying'))).toEqual([
+    'sent INVITE',
+    'received SIP/2.0 180 Ringing',
+    'received SIP/2.0 200 OK',
+    'sent ACK',
+    'sent BYE',
+    'received SIP/2.0 200 OK',
+  ]);
+  expect(messages[0]).toMatchObject({ transport: 'udp', peer: `127.0.0.1:${carrier.port}` });
+  expect(messages[0]!.text).toContain('m=audio');
+  await gateway.stop();
+  await carrier.stop();
 });

@@ -1125,6 +1125,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/calls/{roomId}/sip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a call's SIP messages
+         * @description What the server and the trunk said to each other in SIP, to see why a call ended as it did. It is there a second after the call has ended, and for seven days; before and after that the list is empty. A call that did not go over SIP is not found.
+         */
+        get: operations["getCallSip"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/calls/{roomId}/recording": {
         parameters: {
             query?: never;
@@ -4422,6 +4448,39 @@ export interface components {
             status: components["schemas"]["CallStatus"];
             /** @description When the call ended. Absent for the moment that the provider takes to hang up. */
             endedAt?: components["schemas"]["Timestamp"];
+        };
+        /** @description One SIP message of a call. What answers challenges, the keys of sound and the digits that were pressed are left out. */
+        CallSipMessage: {
+            /** @description When it was sent or received. */
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description Whether the server sent or received it.
+             * @enum {string}
+             */
+            direction: "sent" | "received";
+            /**
+             * @description How it went.
+             * @enum {string}
+             */
+            transport: "udp" | "tcp" | "tls";
+            /**
+             * @description The address and port of the other side.
+             * @example 203.0.113.7:5060
+             */
+            peer: string;
+            /**
+             * @description Its first line.
+             * @example SIP/2.0 180 Ringing
+             */
+            summary: string;
+            /** @description The whole message, its first 8,192 characters. */
+            text: string;
+        };
+        /** @description The SIP messages of a call. */
+        CallSip: {
+            roomId: components["schemas"]["RoomId"];
+            /** @description In their order. Of more than 60 those in the middle are left out. */
+            messages: components["schemas"]["CallSipMessage"][];
         };
         /** @description The recording is gone. */
         CallRecordingDeleted: {
@@ -9213,6 +9272,40 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCallSip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The messages, the oldest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallSip"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

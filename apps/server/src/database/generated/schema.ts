@@ -436,6 +436,7 @@ export interface Schema {
     codec: string | null;
     packets_received: number | null;
     packets_lost: number | null;
+    messages: JSONColumnType<object[], string, string> | null;
   };
   trunk_health: {
     workspace_id: string;

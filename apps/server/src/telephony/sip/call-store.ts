@@ -1,4 +1,4 @@
-import type { StoredDialog } from '@trunkline/sip';
+import type { LadderEntry, StoredDialog } from '@trunkline/sip';
 import { sql } from 'kysely';
 import { coalesce } from '../../coalesce.ts';
 import type { Database, Tx } from '../../database/database.ts';
@@ -34,6 +34,8 @@ export interface CallStore {
   /** Keeps the latest state of a call; an ended one stays as it is. */
   note(call: { roomId: string; dialog?: StoredDialog } & CallTimes): Promise<void>;
   end(end: CallEnded): Promise<void>;
+  /** Keeps what the two sides of a call said. */
+  keepMessages(roomId: string, messages: readonly LadderEntry[]): Promise<void>;
   /**
    * Keeps a room as one that is never placed, so that a server that was frozen before it placed the call doesn't.
    * @returns false where the room is kept already
@@ -91,6 +93,10 @@ export function postgresCallStore(database: Database): CallStore {
             cause = ${end.q850Cause ?? null}, codec = ${end.codec ?? null},
             packets_received = ${end.packetsReceived ?? null}, packets_lost = ${end.packetsLost ?? null}
           where room_id = ${end.roomId} and ended_at is null`.execute(tx.db),
+      ),
+    keepMessages: (roomId, messages) =>
+      change((tx) =>
+        sql`update sip_calls set messages = ${JSON.stringify(messages)}::json where room_id = ${roomId}`.execute(tx.db),
       ),
     async refuse({ roomId, workspaceId, serverId, at }) {
       const { rows } = await database.inEngine((tx) =>

@@ -30,6 +30,7 @@ import {
   type Trunk,
   type TrunkProbe,
 } from '../gateway.ts';
+import { type CallMessages, callMessages } from './call-messages.ts';
 import type { CallEnded, CallStore } from './call-store.ts';
 import { endStoredCall } from './end-stored-call.ts';
 import { type InboundDirectory, type InboundPeers, watchInboundPeers } from './inbound-peers.ts';
@@ -108,11 +109,17 @@ class SipGateway implements TelephonyGateway {
   #userAgent: UserAgent | undefined;
   #peers: InboundPeers | undefined;
   #registrar: Registrar | undefined;
+  readonly #messages: CallMessages;
   #isDraining = false;
 
   constructor(options: SipGatewayOptions, addressing: Addressing) {
     this.#options = options;
     this.#addressing = addressing;
+    this.#messages = callMessages({
+      keep: options.store.keepMessages,
+      isPeer: (address) => this.#peers?.knows(address) === true,
+      log: options.log,
+    });
   }
 
   async start(): Promise<void> {
@@ -128,6 +135,7 @@ class SipGateway implements TelephonyGateway {
           log.error({ err: error }, 'a call that arrived could not be taken');
           incoming.reject(500);
         }),
+      onMessage: this.#messages.onMessage,
       onError: (error) => log.error({ err: error }, 'SIP signalling failed'),
     });
     this.#userAgent = userAgent;
@@ -157,6 +165,7 @@ class SipGateway implements TelephonyGateway {
     await this.#registrar?.close();
     await userAgent?.stop();
     await this.#allOver(OVER_MS);
+    await this.#messages.flush();
     await this.#options.store.idle();
     await this.#options.media.stop();
   }
@@ -191,6 +200,7 @@ class SipGateway implements TelephonyGateway {
       onOver: (call, ended) => {
         this.#calls.delete(call.roomId);
         if (ended) this.#keepEnd(ended);
+        if (ended && call.call) this.#messages.over(call.roomId, call.call.callId);
       },
       addressFor: (peer) => this.#addressing.hostFor(peer).replace(/^\[|\]$/g, ''),
       locate: (address) => this.#locate(address),
