@@ -14,6 +14,7 @@ const measurements: Record<string, () => Promise<Found>> = {
   search: async () => (await import('./search.ts')).benchSearch(),
   webhooks: async () => (await import('./webhooks.ts')).benchWebhooks(),
   media: async () => (await import('./media/media.ts')).benchMedia(),
+  sip: async () => (await import('./sip/sip.ts')).benchSip(),
 };
 
 const wanted = process.argv.slice(2);

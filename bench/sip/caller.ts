@@ -1,0 +1,46 @@
+import { createUserAgent } from '@trunkline/sip';
+import { settingsOf, tell } from '../child.ts';
+
+/** Calls to place: so many, so many a second, each up for so long. */
+export interface Calls {
+  count: number;
+  perSecond: number;
+  holdMs: number;
+}
+
+export interface CallsFound {
+  completed: number;
+  mostUp: number;
+  /** Of this process, from the first INVITE to the last answer to a BYE. */
+  cpuMs: number;
+}
+
+const { callee } = settingsOf<{ callee: number }>();
+const agent = await createUserAgent({ host: '127.0.0.1', port: 0, keepaliveSeconds: 0 });
+const sdp = 'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 6000 RTP/AVP 0\r\n';
+
+async function place({ count, perSecond, holdMs }: Calls): Promise<CallsFound> {
+  let [placed, up, mostUp, completed] = [0, 0, 0, 0];
+  const ended: Promise<unknown>[] = [];
+  const [cpu, since] = [process.cpuUsage(), performance.now()];
+  const one = async () => {
+    const call = agent.invite({ to: `sip:service@127.0.0.1:${callee}`, from: 'sip:caller@127.0.0.1', sdp });
+    if (!(await call.answered)) return;
+    up += 1;
+    mostUp = Math.max(mostUp, up);
+    await new Promise((resolve) => setTimeout(resolve, holdMs));
+    const { kind } = await call.hangUp();
+    up -= 1;
+    if (kind === 'hung_up') completed += 1;
+  };
+  while (placed < count) {
+    const due = Math.min(count, Math.ceil(((performance.now() - since) / 1000) * perSecond));
+    for (; placed < due; placed += 1) ended.push(one());
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  await Promise.all(ended);
+  const { user, system } = process.cpuUsage(cpu);
+  return { completed, mostUp, cpuMs: (user + system) / 1000 };
+}
+
+tell(agent.port, (calls) => place(calls as Calls));
