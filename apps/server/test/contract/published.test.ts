@@ -15,6 +15,8 @@ import type { TestServer } from '../server.ts';
 import { startServerProcess } from '../server-process.ts';
 
 const here = fileURLToPath(new URL('../..', import.meta.url));
+/** What the server is installed with. */
+const sip = path.dirname(fileURLToPath(import.meta.resolve('@trunkline/sip/package.json')));
 const dataDir = mkdtempSync(path.join(tmpdir(), 'trunkline-published-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
@@ -22,7 +24,9 @@ test('the published server is plain JavaScript, and checks a contact file in its
   timeout: 180_000,
 }, async () => {
   const tsc = createRequire(import.meta.url).resolve('typescript/package.json');
-  execFileSync(process.execPath, [path.join(path.dirname(tsc), 'bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: here });
+  for (const cwd of [sip, here]) {
+    execFileSync(process.execPath, [path.join(path.dirname(tsc), 'bin/tsc'), '-p', 'tsconfig.build.json'], { cwd });
+  }
   const { connection, drop } = await freshDatabase();
   const apiKey = newKey('test');
   const server = await startServerProcess(
