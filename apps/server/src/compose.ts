@@ -299,6 +299,7 @@ function startEngine({ switchboard, claiming, runEngine }: Engine, providers: Te
   runEngine.start();
   const stopDialing = async () => {
     await claiming.stop();
+    await switchboard.stopPlacing();
     await Promise.all(providers.map((provider) => provider.drain?.()));
     await switchboard.stop();
   };

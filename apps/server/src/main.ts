@@ -106,7 +106,7 @@ async function serve(config: Config, log: Logger): Promise<void> {
   });
   const server = await startServer({ config, log });
   log.info({ url: server.url }, 'ready');
-  endOnSignal(announce(server), log);
+  endOnSignal(announce(server), log, config.drainSeconds);
 }
 
 const print = (text: string) => void process.stdout.write(text);
@@ -125,13 +125,13 @@ function announce(server: RunningServer): RunningServer {
   return server;
 }
 
-function endOnSignal(server: RunningServer, log: Logger): void {
+function endOnSignal(server: RunningServer, log: Logger, drainSeconds: number): void {
   let ending = false;
   const end = async (signal: NodeJS.Signals) => {
     if (ending) return;
     ending = true;
     log.info({ signal }, 'draining');
-    setTimeout(() => process.exit(1), HARD_DEADLINE_MS).unref();
+    setTimeout(() => process.exit(1), HARD_DEADLINE_MS + drainSeconds * 1000).unref();
     await server.stop().catch((error) => {
       log.error({ err: error }, 'the server could not end in order');
       process.exit(1);

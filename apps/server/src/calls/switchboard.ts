@@ -64,6 +64,8 @@ export interface Switchboard {
   /** Hangs up at once what it was asked to end. */
   nudgeHangUps(): void;
   /** Gives back what is not placed, and writes what is known. Calls that are up stay up. */
+  /** Places nothing any more, and gives back what is not placed yet; calls that are up go on. */
+  stopPlacing(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -152,6 +154,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
       endCall({ ...common, hold, release, watch }, workspaceId, roomId, auditEntry),
     requestEnd: (tx, roomIds, now) => requestEndOfCalls(tx, owners, roomIds, now),
     nudgeHangUps: () => hangingUp?.nudge(),
+    stopPlacing: placer.stop,
     stop: async () => {
       await Promise.all([receiving?.close(), hangingUp?.close(), placer.stop()]);
       await reconciler.stop();

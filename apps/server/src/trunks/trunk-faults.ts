@@ -41,10 +41,14 @@ const isHostName = (host: string) =>
     .split('.')
     .every((label) => /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/.test(label));
 
+/** The prefixes of a range, from the widest that may be let in: who lets the whole world in answers all of it. */
+const WIDEST = { ipv4: [16, 32], ipv6: [32, 128] } as const;
+const ALLOWLIST_FAULT = 'must be an IP address, or a CIDR range no wider than /16 (IPv6: /32)';
+
 /** The faults of an address list: entries that are neither an IP address nor a range in CIDR form. */
 export function allowlistFaults(list: readonly string[], path: string): ErrorDetail[] {
   return list.flatMap((entry, index) =>
-    isAddressOrRange(entry) ? [] : [{ path: `${path}/${index}`, message: 'must be an IP address or a CIDR range' }],
+    isAddressOrRange(entry) ? [] : [{ path: `${path}/${index}`, message: ALLOWLIST_FAULT }],
   );
 }
 
@@ -52,5 +56,6 @@ function isAddressOrRange(entry: string): boolean {
   const [address = '', bits, ...rest] = entry.split('/');
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+  const [widest, narrowest] = version === 4 ? WIDEST.ipv4 : WIDEST.ipv6;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= widest && Number(bits) <= narrowest);
 }

@@ -23,9 +23,15 @@ export function meaningOfEnd(end: CallEnd, own: OwnEnd | undefined, far: 'callee
   const answer = answerOf(end);
   switch (end.kind) {
     case 'not_sent':
-      if (end.code === 'cancelled') return { outcome: 'cancelled', endedBy: own?.endedBy ?? 'service' };
+      if (end.code === 'cancelled') return { outcome: own?.outcome ?? 'cancelled', endedBy: own?.endedBy ?? 'service' };
       return { outcome: end.code === 'not_stored' ? 'unknown' : 'trunk_error', endedBy: 'error' };
     case 'rejected': {
+      // We have refused the caller: nobody to talk to, or no room.
+      if (far === 'caller') {
+        const fault = end.status === 503 || end.status === 488 ? 'trunk_error' : 'agent_error';
+        const outcome = own ? (own.outcome ?? 'cancelled') : fault;
+        return { outcome, endedBy: own?.endedBy ?? 'error', ...answer };
+      }
       const outcome = isCapacity(answer) ? 'trunk_error' : outcomeOfSipStatus(end.status);
       return { outcome, endedBy: outcome === 'trunk_error' || outcome === 'agent_error' ? 'error' : far, ...answer };
     }

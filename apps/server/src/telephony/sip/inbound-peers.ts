@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseNameAddr, parseNetworks, parseUri, type SipRequest, type Target } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import { every, type Repeating } from '../../jobs/every.ts';
@@ -32,6 +33,7 @@ export interface InboundPeers extends Repeating {
 }
 
 const LOOK_MS = 5000;
+const LOOKUP_MS = 2000;
 
 /** Begins to learn who may call us. */
 export function watchInboundPeers(options: {
@@ -43,21 +45,30 @@ export function watchInboundPeers(options: {
 }): InboundPeers {
   const { directory, locate, isRegisteredAt, log } = options;
   let peers: Peer[] = [];
+  /** What the names of trunks led to last, by the trunk's ID. */
+  const known = new Map<string, string[]>();
   const look = every(
     LOOK_MS,
     async () => {
       const trunks = await directory.trunks();
       peers = await Promise.all(trunks.map(async (trunk) => peerOf(trunk, await addressesOf(trunk))));
+      for (const id of known.keys()) if (!trunks.some((trunk) => trunk.id === id)) known.delete(id);
     },
     { name: 'inbound trunks', log },
   );
 
   async function addressesOf(trunk: InboundTrunk): Promise<string[]> {
-    try {
-      return (await locate(trunkAddress(trunk))).map((target) => target.address);
-    } catch {
-      return [];
-    }
+    const asked = Promise.resolve()
+      .then(() => locate(trunkAddress(trunk)))
+      .then((targets) =>
+        known.set(
+          trunk.id,
+          targets.map((target) => target.address),
+        ),
+      );
+    // A name that leads nowhere now, or answers slowly, must neither hold up the others nor shut its trunk out.
+    await Promise.race([asked.catch(() => {}), sleep(LOOKUP_MS)]);
+    return known.get(trunk.id) ?? [];
   }
 
   function peerOf(trunk: InboundTrunk, resolved: string[]): Peer {

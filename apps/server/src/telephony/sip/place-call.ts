@@ -1,6 +1,14 @@
-import { deriveIdentifiers, type InviteOptions, type Target, TransportError, type UserAgent } from '@trunkline/sip';
+import {
+  deriveIdentifiers,
+  escapeUser,
+  type InviteOptions,
+  SipSyntaxError,
+  type Target,
+  TransportError,
+  type UserAgent,
+} from '@trunkline/sip';
 import { NoRtpPortError } from '../../media/media-plane.ts';
-import { MediaFault } from '../../media/media-thread.ts';
+import { MediaFault, MediaLostError } from '../../media/media-thread.ts';
 import type { CallRequest, PlaceResult, Trunk } from '../gateway.ts';
 import type { CallStore } from './call-store.ts';
 import { dialledNumber } from './dialled-number.ts';
@@ -24,6 +32,9 @@ export interface PlaceParts {
 /** After so long a call that was sent and is not refused counts as taken; its end is told as an event. */
 const TAKEN_AFTER_MS = 1000;
 
+const NEVER_DIALLED = 'The call was ended before it was dialled.';
+const surelyNotSent = [TransportError, NoRtpPortError, MediaFault, MediaLostError, SipSyntaxError];
+
 const refused = (detail: string): PlaceResult => ({ status: 'rejected', outcome: 'trunk_error', detail });
 
 /** Places a call over its trunk: one INVITE, which is kept before it leaves. */
@@ -32,19 +43,20 @@ export async function placeCall(
   call: SipCall,
   request: CallRequest & { trunk: Trunk },
 ): Promise<PlaceResult> {
-  const { trunk } = request;
-  const address = trunkAddress(trunk);
-  let targets: Target[];
+  let invite: InviteOptions;
   try {
-    targets = await parts.locate(address);
-    await call.openMedia(parts.addressFor(targets[0]!.address), trunk.codecs);
+    invite = await prepare(parts, call, request);
   } catch (error) {
+    const isEnding = call.isEnding;
     await call.discard();
-    if (error instanceof TransportError || error instanceof NoRtpPortError || error instanceof MediaFault)
-      return refused(error.message);
+    if (isEnding) return { status: 'rejected', outcome: 'cancelled', detail: NEVER_DIALLED };
+    if (surelyNotSent.some((kind) => error instanceof kind)) return refused((error as Error).message);
     throw error;
   }
-  call.trusted = targets.map((target) => target.address);
+  if (call.isEnding) {
+    await call.over({ kind: 'not_sent', code: 'cancelled', message: NEVER_DIALLED });
+    return { status: 'accepted' };
+  }
   return new Promise((resolve) => {
     let taken: NodeJS.Timeout | undefined;
     const accept = () => {
@@ -53,19 +65,16 @@ export async function placeCall(
     };
     let isKept = false;
     call.call = parts.userAgent.invite({
-      ...callerOf(request, address),
-      to: userAt(dialledNumber(request.to, trunk), address),
-      targets,
-      transport: address.transport,
-      ...(address.outboundProxy && { outboundProxy: address.outboundProxy }),
-      ...credentialsOf(trunk),
-      sdp: call.session!.offer(),
-      identifiers: deriveIdentifiers(parts.secret, request.roomId),
-      ringTimeoutMs: request.ringTimeoutSeconds * 1000,
-      ...call.handlers(),
+      ...invite,
       onState: async (dialog) => {
-        if (isKept) return void parts.store.note({ roomId: request.roomId, dialog }).catch(() => {});
         const { roomId, workspaceId } = request;
+        // The address that the INVITE goes to was judged when it was connected to.
+        if (dialog.phase === 'inviting') call.trusted = [dialog.invite.target.address];
+        if (isKept) {
+          const noted = parts.store.note({ roomId, dialog });
+          // What another server would cancel must be kept before it is sent.
+          return dialog.phase === 'inviting' ? noted : void noted.catch(() => {});
+        }
         const isNew = await parts.store.begin({
           roomId,
           workspaceId,
@@ -84,21 +93,17 @@ export async function placeCall(
       },
       onAnswered: ({ sdp }) => {
         accept();
-        void (async () => {
-          if (sdp !== undefined && (await call.takeAnswer(sdp))) await call.answered();
-          else call.hangUp({ endedBy: 'error', outcome: 'trunk_error' });
-        })();
+        call.noteAnswered();
+        void takeSound(call, sdp);
       },
       onEnded: (end) => {
         clearTimeout(taken);
-        if (end.kind !== 'not_sent') {
+        if (end.kind !== 'not_sent' || isKept || end.code === 'cancelled') {
           accept();
           return void call.over(end);
         }
-        if (isKept) void call.over(end);
-        else void call.discard();
+        void call.discard();
         if (end.code === 'not_stored') resolve({ status: 'unknown', detail: end.message });
-        else if (isKept) accept();
         else {
           const { outcome } = meaningOfEnd(end, undefined, 'callee');
           resolve({ status: 'rejected', outcome, detail: end.message });
@@ -106,6 +111,36 @@ export async function placeCall(
       },
     });
   });
+}
+
+/** Where the call goes, and its sound's sockets. Throws what keeps it from being sent. */
+async function prepare(
+  parts: PlaceParts,
+  call: SipCall,
+  request: CallRequest & { trunk: Trunk },
+): Promise<InviteOptions> {
+  const { trunk } = request;
+  const address = trunkAddress(trunk);
+  const targets = await parts.locate(address);
+  const session = await call.openMedia(parts.addressFor(targets[0]!.address), trunk.codecs);
+  return {
+    ...callerOf(request, address),
+    to: userAt(dialledNumber(request.to, trunk), address),
+    targets,
+    transport: address.transport,
+    ...(address.outboundProxy && { outboundProxy: address.outboundProxy }),
+    ...credentialsOf(trunk),
+    sdp: session.offer(),
+    identifiers: deriveIdentifiers(parts.secret, request.roomId),
+    ringTimeoutMs: request.ringTimeoutSeconds * 1000,
+    ...call.handlers(),
+  };
+}
+
+/** Takes the answer of a callee, or of a caller to our offer: sound begins, or the call ends. */
+export async function takeSound(call: SipCall, sdp: string | undefined): Promise<void> {
+  if (sdp !== undefined && (await call.takeAnswer(sdp))) await call.talk();
+  else call.hangUp({ endedBy: 'error', outcome: 'trunk_error' });
 }
 
 /** Who calls, as the trunk wants to be told. */
@@ -116,7 +151,8 @@ function callerOf(
   const { trunk, from } = request;
   const number = dialledNumber(from, { ...trunk, dialPrefix: '' });
   const user =
-    trunk.callerIdHeader === 'from' ? (trunk.fromUser ?? number) : (trunk.fromUser ?? trunk.username ?? number);
+    trunk.fromUser ??
+    (trunk.callerIdHeader === 'from' || trunk.username === undefined ? number : escapeUser(trunk.username));
   const asserted = `<${userAt(number, address, trunk.fromDomain)}>`;
   const headers = Object.entries(trunk.headers);
   if (trunk.callerIdHeader === 'pai') headers.push(['P-Asserted-Identity', asserted]);

@@ -1,4 +1,4 @@
-import type { ProbeReport, UserAgent } from '@trunkline/sip';
+import { escapeUser, type ProbeReport, type UserAgent } from '@trunkline/sip';
 import type { Trunk, TrunkProbe } from '../gateway.ts';
 import { credentialsOf } from './place-call.ts';
 import { trunkAddress, userAt } from './trunk-address.ts';
@@ -23,7 +23,7 @@ export async function probeTrunk(userAgent: UserAgent, trunk: Trunk): Promise<Tr
     transport: address.transport,
     ...(address.outboundProxy && { outboundProxy: address.outboundProxy }),
     ...credentialsOf(trunk),
-    ...(trunk.username !== undefined && { from: userAt(trunk.username, address, trunk.fromDomain) }),
+    ...(trunk.username !== undefined && { from: userAt(escapeUser(trunk.username), address, trunk.fromDomain) }),
     verifiesCredentials: trunk.probe === 'register',
   });
   const reachable = reachability === 'reachable';

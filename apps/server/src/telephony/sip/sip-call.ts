@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { toId } from '../../ids.ts';
 import type { MediaEvent, MediaStats } from '../../media/media-events.ts';
 import type { MediaHandle, MediaPlane } from '../../media/media-plane.ts';
+import { MediaFault } from '../../media/media-thread.ts';
 import type { AgentConnection, CallEvent, CallTimes, MediaReport } from '../gateway.ts';
 import type { CallEnded, CallStore } from './call-store.ts';
 import { meaningOfEnd, type OwnEnd } from './end-of-call.ts';
@@ -68,6 +69,11 @@ export class SipCall {
     return this.terms.roomId;
   }
 
+  /** Whether somebody has asked for its end, or it is over. */
+  get isEnding(): boolean {
+    return this.#own !== undefined || this.#isOver;
+  }
+
   get phase(): 'dialing' | 'ringing' | 'answered' {
     if (this.times.answeredAt) return 'answered';
     return this.times.ringingAt ? 'ringing' : 'dialing';
@@ -75,15 +81,17 @@ export class SipCall {
 
   /**
    * Opens the sockets of the call's sound.
-   * @param addressFor our address as a peer sees it
+   * @param address ours, as the peer sees it
    * @throws NoRtpPortError, MediaFault
    */
   async openMedia(address: string, codecs: readonly ('PCMU' | 'PCMA')[]): Promise<SdpSession> {
-    this.#media = await this.#parts.media.openCall({
-      silenceMs: SILENCE_MS,
-      onEvent: (event) => this.#hear(event),
-    });
-    this.session = new SdpSession({ address, port: this.#media.rtpPort, codecs });
+    const media = await this.#parts.media.openCall({ silenceMs: SILENCE_MS, onEvent: (event) => this.#hear(event) });
+    if (this.#isOver) {
+      await media.close().catch(() => {});
+      throw new MediaFault('The call has ended.', undefined);
+    }
+    this.#media = media;
+    this.session = new SdpSession({ address, port: media.rtpPort, codecs });
     return this.session;
   }
 
@@ -128,13 +136,18 @@ export class SipCall {
     }
   }
 
-  /** The other side has answered, or we have: sound begins, and the clock of the longest talk. */
-  async answered(): Promise<void> {
+  /** The other side has answered, or we have. */
+  noteAnswered(): void {
     if (this.times.answeredAt || this.#isOver) return;
-    const { clock, emit, log, recorder } = this.#parts;
-    this.times.answeredAt = clock.now();
-    emit({ roomId: this.roomId, at: this.times.answeredAt, type: 'answered' });
+    this.times.answeredAt = this.#parts.clock.now();
+    this.#parts.emit({ roomId: this.roomId, at: this.times.answeredAt, type: 'answered' });
     this.#note();
+  }
+
+  /** Sound begins, and the clock of the longest talk. */
+  async talk(): Promise<void> {
+    if (this.#isOver) return;
+    const { log, recorder } = this.#parts;
     this.#limit = setTimeout(() => this.hangUp({ endedBy: 'time_limit' }), this.terms.maxCallSeconds * 1000);
     try {
       await this.#media!.answer(this.terms.recording ? recorder.pathOf(this.terms) : undefined);
@@ -180,20 +193,23 @@ export class SipCall {
   hangUp(own: OwnEnd): boolean {
     if (this.#isOver || this.#own) return false;
     this.#own = own;
-    void this.call?.hangUp();
+    this.call
+      ?.hangUp()
+      .catch((error) => this.#parts.log.error({ err: error, roomId: this.roomId }, 'a call could not be hung up'));
     return true;
   }
 
   #hear(event: MediaEvent): void {
     const { log } = this.#parts;
     const { roomId } = this;
+    const beforeAnswer: OwnEnd = { endedBy: 'error', ...(!this.times.answeredAt && { outcome: 'agent_error' }) };
     if (event.type === 'agent_hung_up') this.hangUp({ endedBy: 'agent' });
     else if (event.type === 'agent_dropped') {
       log.warn({ roomId, reason: event.text }, 'the agent of a call was lost');
-      this.hangUp({ endedBy: 'error' });
+      this.hangUp(beforeAnswer);
     } else if (event.type === 'no_media' || event.type === 'media_lost') {
       log.warn({ roomId, event: event.type }, 'a call without sound is ended');
-      this.hangUp({ endedBy: 'error', ...(!this.times.answeredAt && { outcome: 'agent_error' }) });
+      this.hangUp(beforeAnswer);
     }
   }
 
@@ -244,8 +260,9 @@ export class SipCall {
       const { codec, packetsReceived, packetsLost } = stats;
       this.#report = { ...(codec && { codec }), packetsReceived, packetsLost };
     }
-    if (!this.terms.recording || !this.times.answeredAt) return;
-    const failed = stats !== undefined && stats.recording?.failure !== undefined;
+    // What a thread that died has left is taken up by itself, once nobody writes to it any more.
+    if (!this.terms.recording || !this.times.answeredAt || !stats) return;
+    const failed = stats.recording?.failure !== undefined;
     await recorder
       .finish(this.terms, failed ? 'failed' : 'whole')
       .catch((error) => log.warn({ err: error, roomId: this.roomId }, 'a recording could not be handed on'));

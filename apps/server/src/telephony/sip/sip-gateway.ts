@@ -4,6 +4,7 @@ import {
   createAddressing,
   createUserAgent,
   type IncomingCall,
+  parseUri,
   type Target,
   type TlsOptions,
   type UserAgent,
@@ -39,7 +40,7 @@ import { probeTrunk } from './probe-trunk.ts';
 import { type RegisteredTrunks, type Registrar, startRegistrar } from './registrar.ts';
 import { type CallParts, type Recorder, SipCall } from './sip-call.ts';
 import { takeCall } from './take-call.ts';
-import type { TrunkAddress } from './trunk-address.ts';
+import { type TrunkAddress, trunkAddress } from './trunk-address.ts';
 
 /** Where the server speaks SIP. */
 export interface SipSettings {
@@ -210,7 +211,8 @@ class SipGateway implements TelephonyGateway {
   async #locate({ host, uri, transport, outboundProxy }: TrunkAddress): Promise<Target[]> {
     if (!this.#userAgent) return [];
     const targets = await this.#userAgent.locate(outboundProxy ?? uri, transport);
-    if (this.#options.trunkGuard.isAllowedHost(host)) for (const { address } of targets) this.#named.add(address);
+    const asked = outboundProxy === undefined ? host : parseUri(outboundProxy).host;
+    if (this.#options.trunkGuard.isAllowedHost(asked)) for (const { address } of targets) this.#named.add(address);
     return targets;
   }
 
@@ -271,7 +273,10 @@ class SipGateway implements TelephonyGateway {
     const ended = (outcome: 'cancelled' | 'agent_error', endedBy: 'caller' | 'error') =>
       this.#emit({ roomId, at: clock.now(), type: 'ended', outcome, endedBy });
     if (!incoming || !this.#userAgent) return ended('cancelled', 'caller');
-    const agent = await this.#options.resolveAgent(answer.agentId, workspaceId);
+    const agent = await this.#options.resolveAgent(answer.agentId, workspaceId).catch((error) => {
+      log.warn({ err: error, roomId }, 'the agent of a call could not be looked up');
+      return undefined;
+    });
     if (!agent?.connection) {
       log.warn({ roomId, agentId: answer.agentId }, NO_CONNECTION);
       incoming.reject(480);
@@ -285,7 +290,12 @@ class SipGateway implements TelephonyGateway {
       numbers: { from, to },
     });
     this.#calls.set(roomId, call);
-    await takeCall(parts, call, incoming);
+    try {
+      await takeCall(parts, call, incoming);
+    } catch (error) {
+      incoming.reject(500);
+      throw error;
+    }
   }
 
   async rejectInbound({ providerCallId }: InboundCall): Promise<void> {
@@ -296,7 +306,10 @@ class SipGateway implements TelephonyGateway {
     const { roomId } = reference;
     const call = this.#calls.get(roomId);
     if (call) return call.hangUp({ endedBy: 'service' }) ? 'ending' : 'already_ended';
-    if (this.#over.has(roomId) || (await this.#options.store.find(roomId))?.ended) return 'already_ended';
+    const stored = this.#over.has(roomId) ? undefined : await this.#options.store.find(roomId);
+    if (this.#over.has(roomId) || stored?.ended) return 'already_ended';
+    // The server that holds it looks for what is to be hung up.
+    if (stored?.isOwned && stored.serverId !== this.#options.lease.serverId() && !stored.isRefused) return 'ending';
     const state = await this.#storedState(reference);
     if (state.state === 'absent') return 'absent';
     if (state.state !== 'ended') throw new Error(state.state === 'undetermined' ? state.detail : 'The call is up.');
@@ -332,7 +345,11 @@ class SipGateway implements TelephonyGateway {
   }
 
   async probeTrunk(trunk: Trunk): Promise<TrunkProbe> {
-    if (this.#userAgent) return probeTrunk(this.#userAgent, trunk);
+    if (this.#userAgent) {
+      // An address that the settings allow by its name is known once the name was asked for.
+      await this.#locate(trunkAddress(trunk)).catch(() => {});
+      return probeTrunk(this.#userAgent, trunk);
+    }
     return { valid: false, reachable: false, credentials: 'unverified', reason: 'unreachable' };
   }
 

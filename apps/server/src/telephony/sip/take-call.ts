@@ -1,5 +1,5 @@
 import type { IncomingCall } from '@trunkline/sip';
-import type { PlaceParts } from './place-call.ts';
+import { type PlaceParts, takeSound } from './place-call.ts';
 import type { SipCall } from './sip-call.ts';
 
 /** Seconds after which a caller may try again where there was no room. */
@@ -19,14 +19,15 @@ export async function takeCall(
   incoming.listen({
     ...call.handlers(),
     onState: (dialog) => void store.note({ roomId, dialog }).catch(() => {}),
-    onAnswered: ({ sdp }) =>
-      void (async () => {
-        if (incoming.sdp !== undefined || (sdp !== undefined && (await call.takeAnswer(sdp)))) await call.answered();
-        else call.hangUp({ endedBy: 'error', outcome: 'trunk_error' });
-      })(),
-    onEnded: (end) => void call.over(end),
+    onAnswered: ({ sdp }) => {
+      call.noteAnswered();
+      void (incoming.sdp === undefined ? takeSound(call, sdp) : call.talk());
+    },
   });
-  await store.begin({ roomId, workspaceId, serverId: serverId(), at: new Date(), dialog: incoming.stored });
+  // The caller may be gone already.
+  void incoming.ended.then((end) => call.over(end));
+  const kept = { roomId, workspaceId, serverId: serverId(), at: new Date(), dialog: incoming.stored };
+  if (!(await store.begin(kept))) return incoming.reject(480);
   let session: Awaited<ReturnType<SipCall['openMedia']>>;
   try {
     session = await call.openMedia(addressFor(incoming.source.address), ['PCMU', 'PCMA']);
