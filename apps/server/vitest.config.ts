@@ -9,7 +9,8 @@ export const shared = {
   ssr: { resolve: { conditions: ['source'] } },
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // Tests wait as much as they compute: on two cores three at a time take two thirds of the time of two.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: PATIENCE_MS } },

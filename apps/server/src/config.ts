@@ -188,7 +188,7 @@ export const variables = {
     'LEASE_SECONDS',
     '10',
     number(1, 300),
-    'How long a server that fell silent keeps its calls before another takes them over.',
+    'How long a server that fell silent keeps its calls, and its registrations with trunks, before another takes them over.',
   ),
 } satisfies Record<string, Variable<unknown>>;
 

@@ -87,7 +87,9 @@ test('keys create makes a key for a workspace and prints it alone', async () => 
 test('keys create refuses a permission that there is not', async () => {
   const { ended, output } = start(['keys', 'create', '--permissions', 'calls:read,calls:reed']);
   expect(await ended).toBe(1);
-  expect(output.error).toContain('Unknown permission: calls:reed\n\nThere are: *, api_keys:read,');
+  expect(output.error).toContain(
+    'Unknown permission: calls:reed\n\nThere are: *, agents:read, agents:write, api_keys:read,',
+  );
   expect(output.out).toBe('');
 });
 

@@ -142,6 +142,10 @@ async function carryOut(database: Database, { definitions, rounds, seed }: Walk)
   // runs would be looked at again.
   const clock = testClock(new Date(Date.now() + 3_600_000), { stands: true });
   const workspaceId = await seedWorkspace(database);
+  // The number is of one workspace at a time: the walk before had it.
+  await database.inEngine(({ db }) =>
+    db.updateTable('phone_numbers').set({ status: 'released' }).where('phone_number', '=', FROM).execute(),
+  );
   await seedNumber(database, workspaceId, FROM);
   const workflowIds = definitions.map(() => newUuid());
   for (const [at, sketches] of definitions.entries()) {
