@@ -6,8 +6,7 @@ export class SipSyntaxError extends Error {
 /** Parameters by name in lower case; a parameter without a value, such as `lr`, has ''. */
 export type Parameters = Map<string, string>;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for
-const CONTROL = /[\u0000-\u001f\u007f]/;
+const CONTROL = /\p{Cc}/u;
 const TOKEN = /^[A-Za-z0-9.!%*_+`'~-]+$/;
 
 export const isToken = (text: string): boolean => TOKEN.test(text);
