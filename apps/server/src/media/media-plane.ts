@@ -6,7 +6,6 @@ import type { MediaEvent, MediaStats } from './media-events.ts';
 import { MediaFault, MediaThread } from './media-thread.ts';
 import { RtpPorts } from './rtp-ports.ts';
 import { isDigit } from './telephone-event.ts';
-import { testCallWav } from './test-sound.ts';
 
 export interface MediaPlaneOptions {
   /** Threads, `MEDIA_WORKERS`; a core carries some 400 calls. */
@@ -50,7 +49,7 @@ export interface MediaHandle {
   /** Opens the agent's WebSocket, before the answer or after it. It never throws for the agent's sake. */
   connectAgent(connection: AgentConnection): Promise<AgentConnected>;
   /** Instead of an agent: plays a WAV file of µ-law, that of the test call by default, and then echoes. */
-  playSound(path?: string): Promise<void>;
+  playSound(path: string): Promise<void>;
   /** A digit that the callee sent by INFO. What is none is left out. */
   digit(digit: string): Promise<void>;
   /** Sends digits to the callee (RFC 4733), where it takes any. */
@@ -151,7 +150,7 @@ export class MediaPlane {
       answer: (recordTo) => thread.ask(id, 'answer', { recordTo }),
       // A second connection may follow the first.
       connectAgent: (agent) => thread.ask(id, 'agent', agent, agent.connectTimeoutMs),
-      playSound: (path = testCallWav) => thread.ask(id, 'sound', { path }),
+      playSound: (path) => thread.ask(id, 'sound', { path }),
       digit: async (digit) => {
         if (isDigit(digit)) await thread.ask(id, 'digit', { digit });
       },

@@ -1,11 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import type { Playout } from './playout.ts';
 import type { Voice } from './voice.ts';
 
-/** "This is Trunkline. After the tone, you will hear yourself." Spoken by espeak-ng. */
-export const testCallWav = fileURLToPath(new URL('./test-call.wav', import.meta.url));
-
-/** The voice of a test call: says one sentence, and then what it hears. */
+/** A voice without an agent: says one sentence, and then what it hears. */
 export class TestSound implements Voice {
   #playout: Playout;
   #sentence: Buffer;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { refuse } from '../service-error.ts';
-import { addressFaults, allowlistFaults, hostOfUri, textFaults } from './trunk-faults.ts';
+import { addressFaults, allowlistFaults, textFaults } from './trunk-faults.ts';
 
 const guard = { isOpenHost: (host: string) => host !== '10.0.0.1', isAllowedHost: () => false };
 
@@ -46,9 +46,4 @@ test('what separates lines is no text of a trunk', () => {
   for (const text of ['a\r\nVia: b', 'a\u0000', 'a\u0085b', 'a\u2028b'])
     expect(textFaults(text, '/x'), text).toHaveLength(1);
   for (const text of [null, undefined, '', 'größe "quoted"']) expect(textFaults(text, '/x')).toEqual([]);
-});
-
-test('the host of an address', () => {
-  expect(hostOfUri('sips:A.example.com:5061;transport=tls')).toBe('a.example.com');
-  expect(hostOfUri('[2001:DB8::1]:5060')).toBe('[2001:db8::1]');
 });

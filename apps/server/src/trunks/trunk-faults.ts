@@ -9,9 +9,6 @@ const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 export const textFaults = (text: string | null | undefined, path: string): ErrorDetail[] =>
   text && CONTROL.test(text) ? [{ path, message: 'must hold no control characters' }] : [];
 
-/** The host of a SIP URI without a user part, brackets and all. */
-export const hostOfUri = (uri: string): string => /^(?:sips?:)?(\[[^\]]*\]|[^:;]*)/.exec(uri)?.[1]?.toLowerCase() ?? '';
-
 /**
  * The faults of a trunk's address that the contract's pattern lets through: a port or host that can't be, a parameter that
  * would send calls elsewhere (`maddr`, RFC 3261 section 19.1.1) or change how, and an address inside the server's network.

@@ -5,9 +5,6 @@ import type { Worker } from 'node:worker_threads';
 import { afterAll, expect, test, vi } from 'vitest';
 import { pcmToUlaw } from '../../src/media/g711.ts';
 import { MediaLostError } from '../../src/media/media-thread.ts';
-import { storeRecording } from '../../src/media/store-recording.ts';
-import { testCallWav } from '../../src/media/test-sound.ts';
-import type { ObjectStore } from '../../src/objects/object-store.ts';
 import { until } from '../until.ts';
 import { openTestCall, talking, testPlane } from './plane.ts';
 import { msOf, tone } from './tone.ts';
@@ -47,29 +44,7 @@ test('a call is recorded from its answer: the callee left, the agent right', asy
     [true, false],
     [false, true],
   ]);
-  await putInStore(file);
 });
-
-/** The store fails at first; then it takes the file. */
-async function putInStore(file: string): Promise<void> {
-  const size = readFileSync(file).length;
-  let isDown = true;
-  let stored = 0;
-  const objects = {
-    put: async (_: string, content: AsyncIterable<Uint8Array>) => {
-      for await (const chunk of content) {
-        if (isDown) throw new Error('The store is down.');
-        stored += chunk.length;
-      }
-      return true;
-    },
-  } as Partial<ObjectStore> as ObjectStore;
-  await expect(storeRecording(objects, file, 'recordings/call.wav')).rejects.toThrow('down');
-  isDown = false;
-  expect(await storeRecording(objects, file, 'recordings/call.wav')).toBe(size);
-  expect(stored).toBe(size);
-  expect(() => readFileSync(file)).toThrow('ENOENT');
-}
 
 test('a recording that cannot be written harms no call', async () => {
   await using call = await talking(testPlane(), { recordTo: path.join(folder, 'missing', 'call.wav') });
@@ -107,9 +82,10 @@ test('the sound of a test call is played from its begin, and then what is heard 
   await using call = await openTestCall(plane);
   const { media, peer } = call;
   await media.setStream(peer.stream());
-  await media.playSound();
+  const file = path.join(import.meta.dirname, 'test-call.wav');
+  await media.playSound(file);
   await media.answer();
-  const sentence = readFileSync(testCallWav);
+  const sentence = readFileSync(file);
   const begin = sentence.subarray(sentence.indexOf('data') + 8).subarray(0, 8000);
   await until(() => peer.sound().includes(begin));
   await expect(media.playSound(path.join(folder, 'none.wav'))).rejects.toThrow('ENOENT');
