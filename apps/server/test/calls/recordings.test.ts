@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
 import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { keepRecordings } from '../../src/calls/recordings/keep-recordings.ts';
 import { recordingKey } from '../../src/calls/recordings/recording.ts';
 import { openRecordingFiles, type RecordingFiles } from '../../src/calls/recordings/recording-files.ts';
 import { fromId } from '../../src/ids.ts';
+import type { ObjectStore } from '../../src/objects/object-store.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
 import { createEndpoint, type Receiver, sendsToLoopback, startReceiver } from '../webhooks/receiver.ts';
@@ -98,6 +101,41 @@ test('a recording that failed is told, one that was lost with its server too, an
   await until(async () => (await failed.read())?.status === 'failed');
   expect((await failed.remove()).response.status).toBe(404);
   expect(await readdir(folder)).toEqual([]);
+});
+
+test('a store that is away loses nothing, however long, and what was deleted meanwhile is not stored', async () => {
+  const [kept, deleted] = [await call('+12125550101'), await call('+12135550101')];
+  const elsewhere = await openRecordingFiles(join(server.dataDir, 'recordings-elsewhere'));
+  const stored: string[] = [];
+  let isDown = true;
+  const objects = {
+    put: async (key: string) => {
+      if (isDown) throw new Error('The store is down.');
+      stored.push(key);
+      return true;
+    },
+  } as Partial<ObjectStore> as ObjectStore;
+  const { database, clock } = server;
+  const deps = { database, objects, files: elsewhere, clock, log: pino({ level: 'silent' }), retentionDays: 30 };
+  const keep = () => keepRecordings({ ...deps, recordEvents: async () => {} });
+  for (const { key } of [kept, deleted]) {
+    await writeFile(elsewhere.pathOf(key), sound(1));
+    await elsewhere.finish(key, 'whole');
+  }
+  await keep();
+  expect(await kept.read()).toEqual({ status: 'recording' });
+  expect(await elsewhere.list()).toHaveLength(2);
+  // Given up after an hour: the server that has the file may be gone for good.
+  server.clock.advance(2 * 3600 * 1000);
+  await until(async () => (await kept.read())?.status === 'failed');
+  await database.inEngine((tx) =>
+    tx.db.updateTable('call_recordings').set({ status: 'deleted' }).where('room_id', '=', deleted.key.roomId).execute(),
+  );
+  isDown = false;
+  await keep();
+  expect(stored).toEqual([recordingKey(kept.key.roomId)]);
+  expect(await kept.read()).toMatchObject({ status: 'stored', sizeBytes: 32_044 });
+  expect(await elsewhere.list()).toEqual([]);
 });
 
 test('recordings are erased once they were kept for as long as the settings say', async () => {

@@ -4360,7 +4360,7 @@ export interface components {
             recordedAt: components["schemas"]["Timestamp"];
         };
         /**
-         * @description `recording` until the file is stored; a recording that `failed` does no harm to its call; one is `deleted` by request, or once it has been kept for as long as the server's settings say.
+         * @description `recording` until the file is stored; a recording that `failed` does no harm to its call, and may be stored after all where the store was away; one is `deleted` by request, or once it has been kept for as long as the server's settings say.
          * @example stored
          * @enum {string}
          */

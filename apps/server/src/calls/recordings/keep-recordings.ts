@@ -61,6 +61,8 @@ async function noteBegun({ database, clock }: RecordingDeps, calls: readonly Cal
 
 async function store({ database, objects, clock, recordEvents }: RecordingDeps, file: RecordingFile): Promise<void> {
   const { workspaceId, roomId } = file;
+  // What was deleted meanwhile, or stored before, must not come into the store once more: nobody would erase it.
+  if (!(await isWanted(database, file))) return;
   const { size } = await stat(file.path);
   await objects.put(recordingKey(roomId), createReadStream(file.path), MAX_BYTES);
   await database.inEngine(async (tx) => {
@@ -72,6 +74,15 @@ async function store({ database, objects, clock, recordEvents }: RecordingDeps, 
       returning room_id`.execute(tx.db);
     if (rows.length > 0) await recordEvents(tx, 'call.recorded', [file]);
   });
+}
+
+async function isWanted(database: Database, { workspaceId, roomId }: CallKey): Promise<boolean> {
+  const { rows } = await database.inEngine((tx) =>
+    sql`
+      select from call_recordings where workspace_id = ${workspaceId} and room_id = ${roomId}
+        and status in ${from(recordingTransitions, 'stored')}`.execute(tx.db),
+  );
+  return rows.length > 0;
 }
 
 async function fail({ database, log }: RecordingDeps, { workspaceId, roomId }: CallKey): Promise<void> {

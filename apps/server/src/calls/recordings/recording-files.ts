@@ -71,7 +71,8 @@ export async function openRecordingFiles(directory: string): Promise<RecordingFi
           const written = await stat(join(directory, name)).catch(ignoreMissing);
           if (!written) continue;
           if (Date.now() - written.mtimeMs > WRITER_DEAD_MS) {
-            await adopt(call);
+            // Another server may be at it.
+            await adopt(call).catch(ignoreMissing);
             stage = 'whole';
           }
         }

@@ -6,7 +6,8 @@ type RecordingStatus = Row<'call_recordings'>['status'];
 export const recordingTransitions = {
   recording: ['stored', 'failed'],
   stored: ['deleted'],
-  failed: [],
+  // Given up as lost, while the store was away.
+  failed: ['stored'],
   deleted: [],
 } as const satisfies Record<RecordingStatus, readonly RecordingStatus[]>;
 
