@@ -70,6 +70,19 @@ async function openSip({
   encryptionKey,
   host,
 }: SipParts & { host: string }) {
+  // Before anything that would be left running.
+  const pem = async (file: string | undefined) => {
+    if (file === undefined) return undefined;
+    return readFile(file, 'utf8').catch((error: Error) => {
+      throw new ConfigError(
+        `A file of SIP_TLS_CERT_FILE, SIP_TLS_KEY_FILE or SIP_TLS_CA_FILE can not be read: ${error.message}.`,
+      );
+    });
+  };
+  const [cert, key, ca] = await Promise.all(
+    [config.sipTlsCertFile, config.sipTlsKeyFile, config.sipTlsCaFile].map(pem),
+  );
+  const recorder = await openRecordingFiles(path.join(config.dataDir, 'recordings'));
   const none = { networks: [], hosts: [] };
   const media = new MediaPlane({
     workers: config.mediaWorkers,
@@ -80,10 +93,6 @@ async function openSip({
     agentAddresses: config.outboundAllowedAddresses ?? none,
     onThreadDied: (error) => log.error({ err: error }, 'a thread of sound died; its calls are hung up'),
   });
-  const pem = async (file: string | undefined) => (file === undefined ? undefined : await readFile(file, 'utf8'));
-  const [cert, key, ca] = await Promise.all(
-    [config.sipTlsCertFile, config.sipTlsKeyFile, config.sipTlsCaFile].map(pem),
-  );
   return openSipGateway({
     settings: {
       host,
@@ -104,7 +113,7 @@ async function openSip({
     secret: createHmac('sha256', encryptionKey).update('names of SIP calls').digest('hex'),
     media,
     store: postgresCallStore(database),
-    recorder: await openRecordingFiles(path.join(config.dataDir, 'recordings')),
+    recorder,
     trunkGuard,
     resolveAgent: agents.resolve,
     inbound: inboundTrunks(database),

@@ -34,6 +34,7 @@ export interface InboundPeers extends Repeating {
 
 const LOOK_MS = 5000;
 const LOOKUP_MS = 2000;
+const MOST_STRANGERS = 10_000;
 
 /** Begins to learn who may call us. */
 export function watchInboundPeers(options: {
@@ -45,6 +46,8 @@ export function watchInboundPeers(options: {
 }): InboundPeers {
   const { directory, locate, isRegisteredAt, log } = options;
   let peers: Peer[] = [];
+  /** Addresses that are nobody's, until the next look: a flood of packets must not walk every trunk's list. */
+  const strangers = new Set<string>();
   /** What the names of trunks led to last, by the trunk's ID. */
   const known = new Map<string, string[]>();
   const look = every(
@@ -52,6 +55,7 @@ export function watchInboundPeers(options: {
     async () => {
       const trunks = await directory.trunks();
       peers = await Promise.all(trunks.map(async (trunk) => peerOf(trunk, await addressesOf(trunk))));
+      strangers.clear();
       for (const id of known.keys()) if (!trunks.some((trunk) => trunk.id === id)) known.delete(id);
     },
     { name: 'inbound trunks', log },
@@ -78,7 +82,12 @@ export function watchInboundPeers(options: {
 
   return {
     ...look,
-    knows: (address) => peers.some((peer) => peer.has(address)),
+    knows: (address) => {
+      if (strangers.has(address)) return false;
+      const isKnown = peers.some((peer) => peer.has(address));
+      if (!isKnown && strangers.size < MOST_STRANGERS) strangers.add(address);
+      return isKnown;
+    },
     async read(request, source) {
       const from = peers.filter((peer) => peer.has(source.address)).map(({ trunk }) => trunk);
       const called = calledUsers(request);

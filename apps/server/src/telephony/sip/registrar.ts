@@ -92,9 +92,7 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     }
   }
 
-  async function begin({ workspaceId, trunk }: { workspaceId: string; trunk: Trunk }, serverId: string): Promise<void> {
-    // One that can't be located fails in the registration, which says why.
-    await options.locate(trunkAddress(trunk)).catch(() => {});
+  function begin({ workspaceId, trunk }: { workspaceId: string; trunk: Trunk }, serverId: string): void {
     const entry: Held = {
       key: { workspaceId, trunkId: trunk.id },
       serverId,
@@ -104,7 +102,12 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     };
     held.set(trunk.id, entry);
     note(entry, { status: 'registering' });
-    entry.registration = options.register({ ...termsOf(trunk), onState: (state) => hear(entry, state) });
+    const register = () => {
+      if (held.get(trunk.id) !== entry) return;
+      entry.registration = options.register({ ...termsOf(trunk), onState: (state) => hear(entry, state) });
+    };
+    // A name that leads nowhere must not hold up the others' leases. It fails in the registration, which says why.
+    void options.locate(trunkAddress(trunk)).then(register, register);
   }
 
   async function letGo(entries: readonly Held[]): Promise<void> {
@@ -130,7 +133,7 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
       const terms = new Map(taken.map(({ trunk }) => [trunk.id, JSON.stringify(termsOf(trunk))]));
       await letGo([...held.values()].filter((entry) => terms.get(entry.key.trunkId) !== entry.terms));
       if (signal.aborted) return;
-      await Promise.all(taken.filter(({ trunk }) => !held.has(trunk.id)).map((each) => begin(each, serverId)));
+      for (const each of taken) if (!held.has(each.trunk.id)) begin(each, serverId);
     },
     { name: 'trunk registrations', log },
   );

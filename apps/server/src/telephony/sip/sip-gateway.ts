@@ -138,6 +138,8 @@ class SipGateway implements TelephonyGateway {
         }),
       onMessage: this.#messages.onMessage,
       onError: (error) => log.error({ err: error }, 'SIP signalling failed'),
+    }).catch((cause: Error) => {
+      throw new Error(`SIP can not be opened: see SIP_HOST, SIP_PORT and SIP_TLS_PORT (${cause.message}).`, { cause });
     });
     this.#userAgent = userAgent;
     const locate = (address: TrunkAddress) => this.#locate(address);
@@ -289,6 +291,8 @@ class SipGateway implements TelephonyGateway {
       recording: agent.recording === true,
       numbers: { from, to },
     });
+    // The caller hears it ring since it has arrived.
+    call.times.ringingAt = clock.now();
     this.#calls.set(roomId, call);
     try {
       await takeCall(parts, call, incoming);
