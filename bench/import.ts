@@ -79,8 +79,8 @@ async function importOnce({ client, pid }: Awaited<ReturnType<typeof startImport
   await forgetPeak(pid);
   let total = 0;
   const perSecond = await rate(rows, async () => {
-    const { list } = await client.uploadContactList({ name: 'Spring', file: blob });
-    total = (await client.confirmContactList(list.id)).totalEntries;
+    const { list } = await client.contactLists.upload({ name: 'Spring', file: blob });
+    total = (await client.contactLists.confirm(list.id)).totalEntries;
   });
   if (total !== rows) throw new Error(`Only ${total} of ${rows} rows were imported.`);
   return { rate: perSecond, peak: (await memoryOf(pid)).peak };

@@ -35,7 +35,7 @@ export async function check(words) {
   const withTests = packages.filter((each) => each.scripts.test);
   const suite = (each) => testPackage(each, words, folder, tally);
 
-  // The demo's tests wait for calls most of the time: what computes goes on beside them.
+  // The tests of the demo and of SIP wait for calls most of the time: what computes goes on beside them.
   const tests = withTests.filter(({ folder }) => folder !== longest).toSorted(demoFirst);
   const jobs = tests.map((each) => () => suite(each));
   if (words.length === 0) jobs.push(...staticChecks(packages, tally));

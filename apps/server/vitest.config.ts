@@ -18,6 +18,9 @@ export const shared = {
 } as const;
 
 const last = 'test/contract/every-status.test.ts';
+/** It puts another module in the place of one that other files use. */
+const mocking = 'src/jobs/every.test.ts';
+const exclude = [...configDefaults.exclude, '**/*.long.test.ts', last];
 
 export default defineConfig({
   ...shared,
@@ -27,7 +30,12 @@ export default defineConfig({
       // `pnpm test:long` runs the long ones.
       {
         ...shared,
-        test: { ...shared.test, name: 'server', exclude: [...configDefaults.exclude, '**/*.long.test.ts', last] },
+        test: { ...shared.test, name: 'server', include: ['test/**/*.test.ts', mocking], exclude },
+      },
+      // Pure rules, which leave nothing behind: a process of its own for each file would take longer than they do.
+      {
+        ...shared,
+        test: { ...shared.test, name: 'rules', include: ['src/**/*.test.ts'], exclude: [mocking], isolate: false },
       },
       // It looks at what the others saw.
       { ...shared, test: { ...shared.test, name: 'last', include: [last], sequence: { groupOrder: 1 } } },

@@ -15,7 +15,11 @@ export const page = {
   order: 'desc' as const,
 };
 
-export const added = (body: { phoneNumbers: string[] }) => ({ added: body.phoneNumbers.length, alreadyListed: 0 });
+export const added = (body: { phoneNumbers: string[] }) => ({
+  added: body.phoneNumbers.length,
+  alreadyListed: 0,
+  rejected: [],
+});
 
 export const PATH = '/v1/calls/do-not-call';
 export const QUERY = '?page=1&perPage=20';

@@ -44,14 +44,14 @@ export const listSchema = {
   },
 };
 
-/** Those of addDoNotCall. */
+/** Those of addDoNotCall; its handler judges the numbers, with all three. */
 export const addSchema = {
   body: {
     type: 'object',
     additionalProperties: false,
     required: ['phoneNumbers'],
     properties: {
-      phoneNumbers: { type: 'array', minItems: 1, maxItems: 1000, items: e164 },
+      phoneNumbers: { type: 'array', minItems: 1, maxItems: 1000, items: {} },
       reason: { type: 'string', minLength: 1, maxLength: 500 },
     },
   },
@@ -59,8 +59,8 @@ export const addSchema = {
     200: {
       type: 'object',
       additionalProperties: false,
-      required: ['added', 'alreadyListed'],
-      properties: { added: count, alreadyListed: count },
+      required: ['added', 'alreadyListed', 'rejected'],
+      properties: { added: count, alreadyListed: count, rejected: { type: 'array', items: {} } },
     },
   },
 };

@@ -28,6 +28,8 @@ const servers: Record<Kind, () => Promise<Server>> = {
         contract: loadContract(),
         handlers,
         authenticate: keyCache(key),
+        openStream: () => undefined,
+        corsOrigins: [],
         rateLimit: createRateLimit(10_000_000),
         metrics: createMetrics(),
         log,

@@ -13,6 +13,8 @@ export interface CallsFound {
   mostUp: number;
   /** Of this process, from the first INVITE to the last answer to a BYE. */
   cpuMs: number;
+  /** What the process has grown by when most calls were up, for each of them. */
+  kib: number;
 }
 
 const { callee } = settingsOf<{ callee: number }>();
@@ -21,6 +23,8 @@ const sdp = 'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0
 
 async function place({ count, perSecond, holdMs }: Calls): Promise<CallsFound> {
   let [placed, up, mostUp, completed] = [0, 0, 0, 0];
+  const before = process.memoryUsage().rss;
+  let mostRss = before;
   const ended: Promise<unknown>[] = [];
   const [cpu, since] = [process.cpuUsage(), performance.now()];
   const one = async () => {
@@ -37,10 +41,11 @@ async function place({ count, perSecond, holdMs }: Calls): Promise<CallsFound> {
     const due = Math.min(count, Math.ceil(((performance.now() - since) / 1000) * perSecond));
     for (; placed < due; placed += 1) ended.push(one());
     await new Promise((resolve) => setTimeout(resolve, 10));
+    if (placed % 100 === 0) mostRss = Math.max(mostRss, process.memoryUsage.rss());
   }
   await Promise.all(ended);
   const { user, system } = process.cpuUsage(cpu);
-  return { completed, mostUp, cpuMs: (user + system) / 1000 };
+  return { completed, mostUp, cpuMs: (user + system) / 1000, kib: (mostRss - before) / 1024 / mostUp };
 }
 
 tell(agent.port, (calls) => place(calls as Calls));

@@ -59,6 +59,7 @@ export const CODES_BY_STATUS = {
     'agent_in_use',
     'knowledge_base_not_ready',
     'call_not_active',
+    'call_refused',
     'limit_reached',
   ],
   413: ['payload_too_large'],

@@ -10,6 +10,8 @@ POST /v1/telephony/phone-numbers/import/manual importPhoneNumbers phone_numbers:
 GET /v1/telephony/phone-numbers/{id} getPhoneNumber phone_numbers:read 200 404
 PATCH /v1/telephony/phone-numbers/{id} updatePhoneNumber phone_numbers:write 200 404
 DELETE /v1/telephony/phone-numbers/{id} releasePhoneNumber phone_numbers:write 200 404 409 502
+POST /v1/telephony/phone-numbers/{id}/test-call startTestCall calls:write 202 404 409
+GET /v1/telephony/test-calls/{roomId} getTestCall calls:read 200 404
 
 GET /v1/telephony/trunks listTrunks phone_numbers:read 200
 POST /v1/telephony/trunks createTrunk phone_numbers:write 201 409
@@ -30,7 +32,7 @@ POST /v1/number-pools/{id}/members/move moveNumberPoolMember number_pools:write 
 GET /v1/number-pools/{id}/validate-trunks validateNumberPoolTrunks number_pools:read 200 404
 
 GET /v1/workflows listWorkflows workflows:read 200
-POST /v1/workflows createWorkflow workflows:write 201
+POST /v1/workflows createWorkflow workflows:write 201 404 409
 GET /v1/workflows/{workflowId} getWorkflow workflows:read 200 404
 PUT /v1/workflows/{workflowId} replaceWorkflowDraft workflows:write 200 404 409
 DELETE /v1/workflows/{workflowId} deleteWorkflow workflows:write 200 404 409
@@ -42,12 +44,20 @@ GET /v1/workflows/{workflowId}/runs/{runId} getWorkflowRun workflows:read 200 40
 GET /v1/workflows/{workflowId}/runs/{runId}/events streamWorkflowRunEvents workflows:read 200 204 404
 POST /v1/workflows/{workflowId}/runs/{runId}/cancel cancelWorkflowRun workflows:run 200 404 409
 POST /v1/workflows/{workflowId}/runs/wake wakeWorkflowRuns workflows:run 200 404
+GET /v1/workflow-runs listRuns workflows:read 200
+GET /v1/workflow-runs/{runId} getRun workflows:read 200 404
+GET /v1/workflow-runs/{runId}/events streamRunEvents workflows:read 200 204 404
+POST /v1/workflow-runs/{runId}/cancel cancelRun workflows:run 200 404 409
 
 GET /v1/calls/contact-lists listContactLists contact_lists:read 200
-POST /v1/calls/contact-lists createContactList contact_lists:write 201
+POST /v1/calls/contact-lists createContactList contact_lists:write 201 404 409
 GET /v1/calls/contact-lists/{id} getContactList contact_lists:read 200 404
+PATCH /v1/calls/contact-lists/{id} updateContactList contact_lists:write 200 404 409
 DELETE /v1/calls/contact-lists/{id} deleteContactList contact_lists:write 200 404 409
 GET /v1/calls/contact-lists/{id}/entries listContactListEntries contact_lists:read 200 404
+POST /v1/calls/contact-lists/{id}/entries addContactListEntries contact_lists:write 200 404 409
+PATCH /v1/calls/contact-lists/{id}/entries/{phoneNumber} updateContactListEntry contact_lists:write 200 404 409
+DELETE /v1/calls/contact-lists/{id}/entries/{phoneNumber} removeContactListEntry contact_lists:write 200 404 409
 GET /v1/calls/contact-lists/{id}/uploads listContactListUploads contact_lists:read 200 404
 POST /v1/calls/contact-lists/{id}/uploads createContactListUpload contact_lists:write 201 404 409
 GET /v1/calls/contact-lists/{id}/uploads/{uploadID} getContactListUpload contact_lists:read 200 404
@@ -60,7 +70,7 @@ POST /v1/calls/do-not-call addDoNotCall do_not_call:write 200
 DELETE /v1/calls/do-not-call/{phoneNumber} removeDoNotCall do_not_call:write 200 404
 
 GET /v1/calls/campaigns listCampaigns campaigns:read 200
-POST /v1/calls/campaigns createCampaign campaigns:write 201 404
+POST /v1/calls/campaigns createCampaign campaigns:write 201 404 409
 GET /v1/calls/campaigns/{id} getCampaign campaigns:read 200 404
 PATCH /v1/calls/campaigns/{id} updateCampaign campaigns:write 200 404 409
 DELETE /v1/calls/campaigns/{id} deleteCampaign campaigns:write 200 404 409
@@ -68,6 +78,7 @@ POST /v1/calls/campaigns/{id}/start startCampaign campaigns:run 200 404 409
 POST /v1/calls/campaigns/{id}/pause pauseCampaign campaigns:run 200 404 409
 POST /v1/calls/campaigns/{id}/resume resumeCampaign campaigns:run 200 404 409
 POST /v1/calls/campaigns/{id}/stop stopCampaign campaigns:run 200 404 409
+POST /v1/calls/campaigns/{id}/unschedule unscheduleCampaign campaigns:run 200 404 409
 POST /v1/calls/campaigns/{id}/cancel cancelCampaign campaigns:run 200 404 409
 POST /v1/calls/campaigns/{id}/preview previewCampaign campaigns:read 200 404
 GET /v1/calls/campaigns/{id}/contacts listCampaignContacts campaigns:read 200 404
@@ -77,16 +88,26 @@ GET /v1/calls/campaigns/{id}/events streamCampaignEvents campaigns:read 200 204 
 POST /v1/calls/batch startBatch calls:write 202 404 409
 GET /v1/calls/batch listBatches calls:read 200
 GET /v1/calls/batch/{batchId} getBatch calls:read 200 404
+GET /v1/calls/batch/{batchId}/recipients listBatchRecipients calls:read 200 404
+DELETE /v1/calls/batch/{batchId} deleteBatch calls:write 200 404 409
+POST /v1/calls/batch/{batchId}/pause pauseBatch calls:write 200 404 409
+POST /v1/calls/batch/{batchId}/resume resumeBatch calls:write 200 404 409
 POST /v1/calls/batch/{batchId}/cancel cancelBatch calls:write 200 404 409
+POST /v1/calls createCall calls:write 202 404 409
 GET /v1/calls listCalls calls:read 200
+GET /v1/calls/statistics getCallStatistics calls:read 200
 GET /v1/calls/{roomId} getCall calls:read 200 404
 POST /v1/calls/{roomId}/end endCall calls:write 200 404 409
 GET /v1/calls/{roomId}/sip getCallSip calls:read 200 404
 DELETE /v1/calls/{roomId}/recording deleteCallRecording calls:write 200 404 409
-POST /v1/calls/{roomId}/result recordCallResult calls:write 200 404
+POST /v1/calls/{roomId}/result recordCallResult calls:write 200 404 409
+
+GET /v1/exports listExports calls:read 200
+POST /v1/exports createExport calls:read 202 404 409
+GET /v1/exports/{exportId} getExport calls:read 200 404
 
 GET /v1/knowledge-bases listKnowledgeBases knowledge_bases:read 200
-POST /v1/knowledge-bases createKnowledgeBase knowledge_bases:write 201
+POST /v1/knowledge-bases createKnowledgeBase knowledge_bases:write 201 404 409
 GET /v1/knowledge-bases/{kbId} getKnowledgeBase knowledge_bases:read 200 404
 PATCH /v1/knowledge-bases/{kbId} updateKnowledgeBase knowledge_bases:write 200 404
 DELETE /v1/knowledge-bases/{kbId} deleteKnowledgeBase knowledge_bases:write 200 404
@@ -103,7 +124,7 @@ DELETE /v1/agents/{agentId} deleteAgent agents:write 200 404 409
 POST /v1/agents/{agentId}/test testAgent agents:write 200 404
 
 GET /v1/webhooks listWebhooks webhooks:read 200
-POST /v1/webhooks createWebhook webhooks:write 201 409
+POST /v1/webhooks createWebhook webhooks:write 201 404 409
 GET /v1/webhooks/{webhookId} getWebhook webhooks:read 200 404
 PATCH /v1/webhooks/{webhookId} updateWebhook webhooks:write 200 404
 DELETE /v1/webhooks/{webhookId} deleteWebhook webhooks:write 200 404
@@ -115,6 +136,7 @@ POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/replay replayWebhookDelive
 GET /v1/api-keys listApiKeys api_keys:read 200
 POST /v1/api-keys createApiKey api_keys:write 201
 DELETE /v1/api-keys/{keyId} revokeApiKey api_keys:write 200 404
+POST /v1/stream-tokens createStreamToken authenticated 201
 GET /v1/audit-log listAuditLog audit_log:read 200
 GET /v1/workspace getWorkspace authenticated 200
 PATCH /v1/workspace updateWorkspace workspace:write 200

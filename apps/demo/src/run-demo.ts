@@ -9,7 +9,6 @@ import {
   type ContactList,
   createClient,
   type TrunklineClient,
-  unwrap,
 } from '@trunkline/client';
 import { readFaults } from './faults.ts';
 import { DemoError, type DemoOptions } from './options.ts';
@@ -80,11 +79,11 @@ async function keep(report: string, { contacts, shipped }: DemoOptions): Promise
 
 async function buyNumber({ client, screen, signal }: Demo): Promise<string> {
   const query = { provider: 'simulator', country: 'US' } as const;
-  const { items } = await unwrap(client.GET('/v1/telephony/available-phone-numbers', { params: { query }, signal }));
+  const { items } = await client.phoneNumbers.searchAvailable(query, { signal });
   const offer = items[0];
   if (!offer) throw new DemoError('The simulator has no number for sale.');
   const body = { phoneNumber: offer.phoneNumber, provider: offer.provider };
-  const bought = await unwrap(client.POST('/v1/telephony/phone-numbers/buy', { body, signal }));
+  const bought = await client.phoneNumbers.buy(body, { signal });
   screen.line('Number', `${bought.phoneNumber}, bought from the simulator`);
   return bought.phoneNumber;
 }
@@ -95,8 +94,8 @@ async function importContacts({ client, screen, options, signal, calleePorts }: 
   screen.line('Contacts', fileName);
   const bar = screen.progress('Validating');
   const file = calleePorts && shipped ? await fewContacts(contacts) : await openAsBlob(contacts);
-  const uploaded = await client
-    .uploadContactList({
+  const uploaded = await client.contactLists
+    .upload({
       name: fileName,
       fileName,
       file,
@@ -112,7 +111,7 @@ async function importContacts({ client, screen, options, signal, calleePorts }: 
     });
   const { validRows, invalidRows, duplicateRows } = uploaded.upload.metadata;
   bar.end(1, 1, `${count(validRows)} valid, ${count(invalidRows)} invalid, ${count(duplicateRows)} duplicates`);
-  await client.confirmContactList(uploaded.list.id, { signal });
+  await client.contactLists.confirm(uploaded.list.id, { signal });
   return uploaded;
 }
 
@@ -136,13 +135,12 @@ async function dial(
     maxCallSeconds: MAX_CALL_SECONDS,
     ...(calleePorts && { recording: true, ringTimeoutSeconds: RING_SECONDS }),
   };
-  const { id } = await unwrap(client.POST('/v1/calls/campaigns', { body, signal }));
-  const params = { path: { id } };
+  const { id } = await client.campaigns.create(body, { signal });
   const bar = screen.progress('Dialing');
   const begun = performance.now();
-  await unwrap(client.POST('/v1/calls/campaigns/{id}/start', { params, signal }));
+  await client.campaigns.start(id, { signal });
   let last: CampaignEvent['data'] | undefined;
-  for await (const { data } of client.campaignEvents(id, { signal })) {
+  for await (const { data } of client.campaigns.streamEvents(id, { signal })) {
     last = data;
     const { done, skipped, totalContacts, dialing, attempts } = data.stats;
     const rate = (attempts / Math.max(0.5, seconds(begun))).toFixed(0);

@@ -1,6 +1,10 @@
 /** Of the columns of which the database knows less than the code does: JSON, lists with gaps, and text of few values. */
 const known: Record<string, string> = {
   'batches.rejected': 'object[]',
+  'call_intents.calling_windows': '{ days: number[]; start: number; end: number }[]',
+  'call_intents.metadata': 'Record<string, string>',
+  'call_intents.variables': 'Record<string, string>',
+  'call_transcripts.turns': 'object[]',
   'calls.metadata': 'Record<string, string>',
   'calls.result': 'object',
   'calls.variables': 'Record<string, string>',
@@ -11,9 +15,12 @@ const known: Record<string, string> = {
   'contact_list_entries.values': '(string | null)[]',
   'contact_list_uploads.format': 'object',
   'events.data': 'object',
+  'exports.failure_code': "'too_many_rows' | 'file_too_large' | 'source_deleted' | 'could_not_be_written'",
+  'exports.filter': 'object',
   'run_signals.data': 'object',
   'sip_calls.dialog': 'object',
   'sip_calls.messages': 'object[]',
+  'test_calls.media': 'object',
   'trunks.codecs': "('PCMU' | 'PCMA')[]",
   'trunks.headers': 'Record<string, string>',
   'trunks.media_encryption': "'none'",

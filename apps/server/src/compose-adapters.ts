@@ -84,6 +84,7 @@ async function openSip({
   );
   const recorder = await openRecordingFiles(path.join(config.dataDir, 'recordings'));
   const none = { networks: [], hosts: [] };
+  const secrets = createSecrets(encryptionKey);
   const media = new MediaPlane({
     workers: config.mediaWorkers,
     host,
@@ -116,8 +117,8 @@ async function openSip({
     recorder,
     trunkGuard,
     resolveAgent: agents.resolve,
-    inbound: inboundTrunks(database),
-    registered: registeredTrunks({ database, secrets: createSecrets(encryptionKey), log }),
+    inbound: inboundTrunks({ database, secrets, log }),
+    registered: registeredTrunks({ database, secrets, clock, log }),
     leaseSeconds: config.leaseSeconds,
   });
 }

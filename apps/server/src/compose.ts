@@ -3,12 +3,21 @@ import path from 'node:path';
 import type { Router } from 'express';
 import type { Logger } from 'pino';
 import type { AgentDirectory } from './agents/directory.ts';
-import { keptAgents } from './agents/kept-agents.ts';
+import { agentsOfCalls, keptAgents } from './agents/kept-agents.ts';
+import { withLimitsKept } from './agents/limits-elsewhere.ts';
 import { agentOperations } from './agents/operations.ts';
 import { createKeyRing } from './api-keys/key-ring.ts';
 import { apiKeyOperations } from './api-keys/operations.ts';
+import { createStreamTokens } from './api-keys/stream-tokens.ts';
 import { batchOperations } from './batches/operations.ts';
 import { recordCompletion } from './batches/record-batch.ts';
+import { createIntentClaiming } from './call-intents/claiming.ts';
+import { callEnder } from './call-intents/end-call.ts';
+import { callIntentOperations } from './call-intents/operations.ts';
+import { intentCallOwner } from './call-intents/own-calls.ts';
+import { waitingCalls } from './call-intents/waiting-calls.ts';
+import { callStatisticsOperations } from './call-statistics/operations.ts';
+import { callEventRecorder } from './calls/call-events.ts';
 import { callOperations } from './calls/operations.ts';
 import { startRecordingWork } from './calls/recordings/background.ts';
 import { callStore } from './calls/store.ts';
@@ -26,6 +35,7 @@ import { openAgents, openGateways, openObjects, openWitness } from './compose-ad
 import type { Config } from './config.ts';
 import { acceptFile } from './contact-lists/accept-file.ts';
 import { startContactListWork } from './contact-lists/background.ts';
+import { entryOperations } from './contact-lists/entry-operations.ts';
 import { contactListOperations } from './contact-lists/operations.ts';
 import type { Database, Tx } from './database/database.ts';
 import { openLease } from './database/lease.ts';
@@ -33,6 +43,9 @@ import { registerDatabaseMetrics } from './database/metrics.ts';
 import { openNotifications } from './database/notifications.ts';
 import { createSecrets, loadEncryptionKey } from './database/secrets.ts';
 import { doNotCallOperations } from './do-not-call/operations.ts';
+import { startExportWork } from './exports/background.ts';
+import { MOST_BYTES, MOST_ROWS } from './exports/export.ts';
+import { exportOperations } from './exports/operations.ts';
 import { type AppOptions, createApp, loadContract } from './http/app.ts';
 import type { Handlers, OperationId } from './http/handler.ts';
 import { createMetrics } from './http/metrics.ts';
@@ -49,11 +62,14 @@ import { objectsRouter } from './objects/router.ts';
 import { createAddressGuard } from './outbound-http/address-guard.ts';
 import { createOutboundHttp } from './outbound-http/guarded-request.ts';
 import { phoneNumberOperations } from './phone-numbers/operations.ts';
+import { providers } from './phone-numbers/phone-number.ts';
 import { recordTurned } from './phone-numbers/record-number.ts';
 import { startPhoneNumberTasks } from './phone-numbers/tasks.ts';
 import { startRetention } from './retention.ts';
 import type { TelephonyGateway } from './telephony/gateway.ts';
 import type { SimulatorTime } from './telephony/simulator/time.ts';
+import { testCallOperations } from './test-calls/operations.ts';
+import { testCallOwner } from './test-calls/own-calls.ts';
 import { trunkOperations } from './trunks/operations.ts';
 import { startTrunkTasks } from './trunks/tasks.ts';
 import { trunksToCall } from './trunks/trunks-to-call.ts';
@@ -130,6 +146,8 @@ export async function compose(parts: Parts): Promise<Composition> {
         contract: loadContract(),
         handlers: { ...handlersOf(parts, services, features, engine), ...overrides.handlers },
         authenticate: keyRing.authenticate,
+        openStream: services.streamTokens.open,
+        corsOrigins: config.corsOrigins ?? [],
         rateLimit: createRateLimit(config.rateLimitPerMinute),
         metrics: services.metrics,
         log,
@@ -150,10 +168,13 @@ export async function compose(parts: Parts): Promise<Composition> {
       for (const provider of providers) await provider.start();
       await services.restoreGuard.start();
       loops.push(services.restoreGuard);
-      loops.push(startEngine(engine, providers));
-      loops.push(await startRecordingWork({ ...features.recordings, calls: engine.calls }));
+      const recording = await startRecordingWork({ ...features.recordings, calls: engine.calls });
+      const calling = startEngine(engine, providers);
+      // Calls are recorded until the drain is over.
+      loops.push({ close: () => calling.close().finally(() => recording.close()) });
       loops.push(await startContactListWork(features.contactLists));
       loops.push(await startKnowledgeBaseWork(features.knowledgeBases));
+      loops.push(await startExportWork({ ...features.exports, calls: engine.calls }));
       loops.push(startPhoneNumberTasks(features.phoneNumbers), startTrunkTasks(features.phoneNumbers));
       loops.push(startWebhookSender(features.webhooks));
       loops.push(...startRetention(parts));
@@ -185,7 +206,9 @@ async function openServices(parts: Parts) {
   const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
   const objects = await openObjects(parts, encryptionKey);
   const secrets = createSecrets(encryptionKey);
-  const agents = keptAgents(database, secrets, overrides.agents ?? (await openAgents(config, clock)));
+  const elsewhere = withLimitsKept(database, overrides.agents ?? (await openAgents(config, clock)));
+  const agents = keptAgents(database, secrets, elsewhere);
+  const callAgents = agentsOfCalls(database, secrets, elsewhere, log);
   const metrics = createMetrics();
   registerDatabaseMetrics(metrics.registry, database, machine);
   const witness = await openWitness(config, objects);
@@ -194,11 +217,13 @@ async function openServices(parts: Parts) {
   const guard = createAddressGuard(config.outboundAllowedAddresses ?? { networks: [], hosts: [] });
   const trunkGuard = createAddressGuard(config.sipAllowedAddresses ?? { networks: [], hosts: [] });
   const lease = await openLease({ database, seconds: config.leaseSeconds, log, machine });
-  const sip = { config, database, clock, log, lease, agents, trunkGuard, encryptionKey };
+  const sip = { config, database, clock, log, lease, agents: callAgents, trunkGuard, encryptionKey };
+  const keyRing = createKeyRing({ database, clock, log });
   return {
     secrets,
     objects,
     agents,
+    callAgents,
     metrics,
     notifications,
     guard,
@@ -206,7 +231,8 @@ async function openServices(parts: Parts) {
     restoreGuard: createRestoreGuard({ database, witness, clock, log, registry: metrics.registry }),
     outbound: createOutboundHttp(guard),
     gateways: overrides.gateways ?? (await openGateways(sip, overrides.simulatorTime)),
-    keyRing: createKeyRing({ database, clock, log }),
+    keyRing,
+    streamTokens: createStreamTokens({ secrets, keyRing, clock }),
     jobs: await openJobs({ connection: database.connection, log }),
     lease,
   };
@@ -235,6 +261,7 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
       retentionDays: config.recordingRetentionDays,
     },
     knowledgeBases: { database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes },
+    exports: { database, jobs, objects, clock, log, mostRows: MOST_ROWS, mostBytes: MOST_BYTES },
     phoneNumbers: {
       ...common,
       ...{ agents, guard, trunkGuard, gateways: providers },
@@ -245,16 +272,20 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
   };
 }
 
+/** The providers of phone numbers that there are adapters for. */
+const configured = (gateways: Services['gateways']) => providers.filter((provider) => gateways.has(provider));
+
 /** What places and takes calls, and moves campaigns and workflow runs on by itself. */
 function createEngine({ config, database, clock, log }: Parts, services: Services, { webhooks }: Features) {
-  const { agents, gateways, lease, metrics, outbound, restoreGuard } = services;
+  const { agents, callAgents, gateways, lease, metrics, outbound, restoreGuard } = services;
   const { registry } = metrics;
   const { leaseSeconds } = config;
   const onFinished = async (tx: Tx, campaign: CampaignKey) => {
     await recordEngineMove(tx, campaign, clock.now());
     await recordCompletion(tx, campaign, clock.now());
   };
-  const calls = callStore(campaignCallDetails);
+  const calls = callStore(campaignCallDetails, waitingCalls);
+  const recordEvents = callEventRecorder(calls.named);
   const switchboard = createSwitchboard({
     database,
     lease,
@@ -265,14 +296,21 @@ function createEngine({ config, database, clock, log }: Parts, services: Service
     maxCalls: config.maxConcurrency,
     registry,
     calls,
-    owners: [runCallOwner, campaignCallOwner(onFinished, () => claiming.nudge())],
+    owners: [
+      runCallOwner,
+      campaignCallOwner(onFinished, () => claiming.nudge()),
+      testCallOwner,
+      intentCallOwner(() => intentClaiming.nudge()),
+    ],
     guard: restoreGuard,
     trunksToCall: trunksToCall({ database, secrets: services.secrets, log }),
-    agents,
+    agents: callAgents,
     ask: (call) => askInboundWebhook(webhooks, call),
   });
-  const startDue = startDueCampaign(agents);
+  const startDue = startDueCampaign(agents, configured(gateways));
   const claiming = createClaiming({ database, lease, clock, log, switchboard, startDue, onFinished });
+  const intentClaiming = createIntentClaiming({ database, lease, clock, log, switchboard, recordEvents });
+  const endCall = callEnder({ database, clock, recordEvents }, switchboard.endCall);
 
   const flows = createFlows();
   const runEngine = createRunEngine({
@@ -289,16 +327,20 @@ function createEngine({ config, database, clock, log }: Parts, services: Service
     longestBlockMs: config.longestBlockHours * 3_600_000,
   });
   const startRun = createRunStarter({ database, clock, flows, engine: runEngine });
-  return { calls, switchboard, claiming, flows, runEngine, startRun };
+  return { calls, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun };
 }
 
 /** Calls that are up go on for a while, and those that are not placed are given back, when nobody claims any more. */
-function startEngine({ switchboard, claiming, runEngine }: Engine, providers: TelephonyGateway[]): Loop {
+function startEngine(
+  { switchboard, claiming, intentClaiming, runEngine }: Engine,
+  providers: TelephonyGateway[],
+): Loop {
   switchboard.start();
   claiming.start();
+  intentClaiming.start();
   runEngine.start();
   const stopDialing = async () => {
-    await claiming.stop();
+    await Promise.all([claiming.stop(), intentClaiming.stop()]);
     await switchboard.stopPlacing();
     await Promise.all(providers.map((provider) => provider.drain?.()));
     await switchboard.stop();
@@ -314,25 +356,31 @@ function handlersOf(
 ): Handlers {
   const { agents, guard, notifications, objects, secrets } = services;
   const { contactLists, knowledgeBases, phoneNumbers, webhooks } = features;
-  const { calls, switchboard, claiming, flows, runEngine, startRun } = engine;
-  const { endCall, requestEnd, nudgeHangUps } = switchboard;
+  const { calls, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun } = engine;
+  const { requestEnd, nudgeHangUps } = switchboard;
   const { maxConcurrency } = config;
-  const campaigns = { database, agents, clock, notifications, maxConcurrency, nudge: claiming.nudge };
+  const providers = configured(services.gateways);
+  const campaigns = { database, agents, clock, notifications, maxConcurrency, providers, nudge: claiming.nudge };
   const { nudge } = runEngine;
   return {
     ...phoneNumberOperations(phoneNumbers),
+    ...testCallOperations({ database, clock, lease: services.lease, switchboard, providers }),
     ...trunkOperations(phoneNumbers),
     ...numberPoolOperations(phoneNumbers),
     ...contactListOperations(contactLists),
+    ...entryOperations(contactLists),
     ...doNotCallOperations({ database, clock }),
     ...campaignOperations(campaigns),
-    ...batchOperations(campaigns),
+    ...batchOperations({ ...campaigns, jobs: services.jobs }),
     ...knowledgeBaseOperations(knowledgeBases),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
+    ...callIntentOperations({ database, agents, clock, providers, calls, nudge: intentClaiming.nudge }),
     ...callOperations({ database, clock, calls, objects, countConversions, endCall }),
+    ...callStatisticsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
+    ...exportOperations({ ...features.exports, calls }),
     ...workflowOperations({ database, agents, clock }),
     ...workspaceOperations({ database, clock, secrets, onHoursChanged: changeHoursOfWorkspace }),
-    ...apiKeyOperations({ database, clock }),
+    ...apiKeyOperations({ database, clock, streamTokens: services.streamTokens }),
     ...auditLogOperations(database),
     ...agentOperations({ database, clock, secrets, guard }),
     ...webhookOperations(webhooks),

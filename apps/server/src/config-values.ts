@@ -48,6 +48,15 @@ export const secret32 = (value: string) => {
   return bytes;
 };
 
+/** Origins as browsers send them, `https://app.example.com` or with a port, separated by commas. */
+export const origins = (value: string): string[] =>
+  value.split(',').map((each) => {
+    const origin = each.trim();
+    if (!/^https?:\/\//.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin)
+      throw new Error('must be origins such as https://app.example.com, separated by commas: no path, and no *');
+    return origin;
+  });
+
 /** What an API key looks like; anything else is not looked up. */
 export const KEY_PATTERN = /^tl_[a-z]{1,10}_[0-9A-Za-z]{20,64}$/;
 

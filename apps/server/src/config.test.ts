@@ -34,6 +34,12 @@ test.each([
   [{ PORT: '1e3' }, 'PORT must be a whole number from 0 to 65535.'],
   [{ SIMULATOR_SPEED: '0' }, 'SIMULATOR_SPEED must be a number from 0.01 to 100000.'],
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent.'],
+  ...['*', 'https://app.example.com/', 'app.example.com', 'https://APP.example.com', 'https://a.example,', 'null'].map(
+    (CORS_ORIGINS): [Record<string, string>, string] => [
+      { CORS_ORIGINS },
+      'CORS_ORIGINS must be origins such as https://app.example.com, separated by commas: no path, and no *.',
+    ],
+  ),
   [{ TRUST_PROXY: 'yes' }, 'TRUST_PROXY must be one of true, false.'],
   [
     { DATABASE_URL: 'nowhere' },

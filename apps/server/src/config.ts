@@ -18,7 +18,21 @@ const optional = <T>(name: string, parser: (text: string) => T, description: str
   parse: parser,
 });
 
-const { integer, number, oneOf, text, url, postgresUrl, flag, secret32, apiKey, address, addresses, networks } = parse;
+const {
+  integer,
+  number,
+  oneOf,
+  text,
+  url,
+  postgresUrl,
+  flag,
+  secret32,
+  apiKey,
+  address,
+  addresses,
+  networks,
+  origins,
+} = parse;
 
 /** Every variable of the environment that the server reads. docs/operations.md holds the same table. */
 export const variables = {
@@ -34,6 +48,11 @@ export const variables = {
     'false',
     flag,
     'Whether the client address is what a proxy in front says in `X-Forwarded-For`.',
+  ),
+  corsOrigins: optional(
+    'CORS_ORIGINS',
+    origins,
+    'Origins whose scripts may use the server from a browser, such as `https://app.example.com`, by commas. None by default.',
   ),
   dataDir: withDefault(
     'DATA_DIR',

@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'bat'
   | 'room'
   | 'cc'
+  | 'exp'
   | 'kb'
   | 'agent'
   | 'doc'

@@ -1,4 +1,3 @@
-#!/usr/bin/env -S node --max-semi-space-size=8
 import { parseArgs } from 'node:util';
 import { destination, type Logger, pino } from 'pino';
 import { createKey } from './api-keys/first-key.ts';
@@ -74,7 +73,8 @@ async function confirm(config: Config, database: Database): Promise<string> {
   if (!done) return 'The database does not look restored: there is nothing to confirm.\n';
   return `Confirmed: ${done.reason}.
 
-Campaigns that were paused: ${done.paused}; campaigns and batches that were cancelled: ${done.cancelled}.
+Campaigns and batches that were paused: ${done.paused}; that were cancelled: ${done.cancelled}.
+Calls by themselves that were withdrawn: ${done.withdrawn}.
 Dialing stays paused in every workspace. Its owner resumes it (POST /v1/workspace/resume-dialing), and then each campaign.
 `;
 }

@@ -10,6 +10,7 @@ import { recordingTransitions } from '../src/calls/recordings/recording.ts';
 import { campaignTransitions } from '../src/campaigns/campaign.ts';
 import { listTransitions } from '../src/contact-lists/list.ts';
 import { uploadTransitions } from '../src/contact-lists/upload.ts';
+import { exportTransitions } from '../src/exports/export.ts';
 import { documentTransitions } from '../src/knowledge-bases/document.ts';
 import { phoneNumberTransitions } from '../src/phone-numbers/phone-number.ts';
 import { deliveryTransitions } from '../src/webhooks/delivery.ts';
@@ -181,6 +182,7 @@ const machines: [table: string, schema: string, tables: Readonly<Record<string, 
   ['calls', 'CallStatus', { callTransitions }],
   ['contact_lists', 'ContactListStatus', { listTransitions }],
   ['contact_list_uploads', 'ContactListUploadStatus', { uploadTransitions }, 'moveUpload'],
+  ['exports', 'ExportStatus', { exportTransitions }],
   ['phone_numbers', 'PhoneNumberStatus', { phoneNumberTransitions }, 'moveNumber'],
   ['webhooks', 'WebhookStatus', { webhookTransitions }],
   ['call_recordings', 'CallRecordingStatus', { recordingTransitions }],

@@ -1,6 +1,6 @@
+import { ConnectionError, errorOf, TrunklineError } from './errors.ts';
 import { createEventParser } from './event-parser.ts';
-import { backoff, LONGEST_WAIT_SECONDS, sleep } from './retry.ts';
-import { errorOf } from './trunkline-error.ts';
+import { backoff, LONGEST_WAIT_SECONDS, sleep } from './send.ts';
 
 export interface EventOptions {
   /** Ends the stream; the loop then throws the signal's reason. */
@@ -15,12 +15,22 @@ interface Opened {
   response: Response;
 }
 
-interface Source<Event> {
-  /** Asks for the stream. */
-  open(lastEventId: string | undefined, signal: AbortSignal): Promise<Opened>;
-  /** Whether the server closes the stream for good after this event. */
-  isLast(event: Event): boolean;
+/** Asks for the stream. */
+type Open = (lastEventId: string | undefined, signal: AbortSignal) => Promise<Opened>;
+
+/** What has a state, and is told with it: an upload or a run by itself, a campaign beside its figures. */
+interface AnyEvent {
+  eventId: string;
+  data: { status?: string; campaign?: { status: string } };
 }
+
+/** States after which nothing happens without the client; the server closes the stream for good. */
+const LAST_STATES: ReadonlySet<string | undefined> = new Set([
+  ...['completed', 'stopped', 'cancelled', 'failed'],
+  // Of uploads.
+  ...['validated', 'processed', 'expired'],
+]);
+const isLast = ({ data }: AnyEvent) => LAST_STATES.has((data.campaign ?? data).status);
 
 /** The server sends a comment every 15 s; a stream that is silent for so long has been lost on the way. */
 const LONGEST_SILENCE_MS = 45_000;
@@ -31,7 +41,7 @@ const MOST_FAILURES = 12;
 const MAY_PASS: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** A connection that may be better the next time. */
-class Disconnected extends Error {}
+class Disconnected extends ConnectionError {}
 
 /** Aborts once the outer signal does, or when it was not held off for the longest silence. */
 function watchdog(outer: AbortSignal | undefined) {
@@ -60,8 +70,8 @@ function watchdog(outer: AbortSignal | undefined) {
  * Ends where the server ends it for good. Throws `TrunklineError` where the server refuses, the signal's reason on
  * abort, and what the network said when the server stays away.
  */
-export async function* followEvents<Event extends { eventId: string }>(
-  { open, isLast }: Source<Event>,
+export async function* followEvents<Event extends AnyEvent>(
+  open: Open,
   { signal, lastEventId: firstId }: EventOptions = {},
 ): AsyncGenerator<Event, void, undefined> {
   let lastEventId = firstId;
@@ -94,15 +104,23 @@ export async function* followEvents<Event extends { eventId: string }>(
       }
     } catch (error) {
       signal?.throwIfAborted();
-      const lost = error instanceof TypeError || error instanceof Disconnected || watch.signal.aborted;
-      if (!lost || failures >= MOST_FAILURES) throw error instanceof Disconnected ? (error.cause ?? error) : error;
+      // What a lost connection rejects with is each platform's own.
+      if (error instanceof TrunklineError || error instanceof SyntaxError) throw error;
+      if (failures >= MOST_FAILURES) throw causeOf(error);
     } finally {
       watch.end();
     }
     if (ended) return;
-    if (failures >= MOST_FAILURES) throw new Error('The event stream ends again and again before its last event.');
+    if (failures >= MOST_FAILURES)
+      throw new ConnectionError('The event stream ends again and again before its last event.');
     await sleep(failures === 0 && retryMs !== undefined ? retryMs : (retryMs ?? 0) + backoff(failures), signal);
   }
+}
+
+/** What a caller is told of a stream that stays away. */
+function causeOf(error: unknown): unknown {
+  if (error instanceof Disconnected) return error.cause ?? error;
+  return new ConnectionError('The event stream is lost, and does not come back.', { cause: error });
 }
 
 interface Received<Event> {

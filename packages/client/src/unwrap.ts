@@ -1,4 +1,4 @@
-import { errorOf } from './trunkline-error.ts';
+import { errorOf } from './errors.ts';
 
 /** A body without the `{success, data}` that some families of operations put around it. */
 export type Unwrapped<Body> = Body extends { success: boolean; data: infer Data } ? Data : Body;

@@ -1,9 +1,7 @@
-import type { Client } from 'openapi-fetch';
-import type { components, paths } from './generated/schema.ts';
-import { withRetries } from './retry.ts';
-import type { EventStreams } from './streams.ts';
-import { errorOf } from './trunkline-error.ts';
-import { unwrap } from './unwrap.ts';
+import { errorOf } from './errors.ts';
+import type { ContactListsMethods } from './generated/methods.ts';
+import type { components } from './generated/schema.ts';
+import { attemptOnce, type SendOptions, withRetries } from './send.ts';
 
 type Schemas = components['schemas'];
 export type ContactList = Schemas['ContactList'];
@@ -46,61 +44,47 @@ export class ContactFileError extends Error {
   }
 }
 
-interface Deps {
-  raw: Client<paths>;
-  streams: EventStreams;
-  fetch: (request: Request) => Promise<Response>;
-  maxRetries: number;
+/** What takes more than one operation. */
+export interface ContactFileMethods {
+  /**
+   * Creates a contact list, sends its file and waits until every row has been checked; `confirm` then imports the valid
+   * ones. Throws `ContactFileError` for a file that can't be imported.
+   */
+  upload(file: ContactFile & ProgressOptions): Promise<{ list: ContactList; upload: CheckedUpload }>;
+  /** Imports the list's latest upload, or the one that is named, and waits for the end. Twice does nothing twice. */
+  confirm(contactListId: string, options?: ProgressOptions & { uploadId?: string }): Promise<ContactList>;
 }
 
-/** Creates a list, sends its file and waits until every row has been checked. Confirm it to import the rows. */
-export async function uploadContactList(
-  deps: Deps,
-  { file, ...options }: ContactFile & ProgressOptions,
-): Promise<{ list: ContactList; upload: CheckedUpload }> {
-  const { name, type, defaultCountry, onProgress, signal } = options;
-  const fileName = options.fileName ?? (file instanceof Blob && 'name' in file ? String(file.name) : 'contacts.csv');
-  const body = { name, fileName, ...(type && { type }), ...(defaultCountry && { defaultCountry }) };
-  const created = await unwrap(deps.raw.POST('/v1/calls/contact-lists', { body, signal: signal ?? null }));
-  const { uploadUrl, uploadHeaders, uploadDetails, ...list } = created;
-  onProgress?.(uploadDetails);
-  await put(deps, { url: uploadUrl, headers: uploadHeaders, file, signal });
-  const upload = await follow(deps, list.id, uploadDetails.id, { onProgress, signal });
-  return { list: { ...list, uploadDetails: upload }, upload };
-}
-
-/**
- * Imports an upload that has been validated, and waits for the end of it. Confirming twice imports once.
- * @param uploadId the list's latest upload by default
- */
-export async function confirmContactList(
-  deps: Deps,
-  id: string,
-  { uploadId, onProgress, signal }: ProgressOptions & { uploadId?: string } = {},
-): Promise<ContactList> {
-  const path = { id };
-  const read = () => unwrap(deps.raw.GET('/v1/calls/contact-lists/{id}', { params: { path }, signal: signal ?? null }));
-  const uploadID = uploadId ?? (await read()).uploadDetails?.id;
-  if (!uploadID) throw new Error('The contact list has no upload to confirm.');
-  const confirmed = await unwrap(
-    deps.raw.POST('/v1/calls/contact-lists/{id}/uploads/{uploadID}/confirm', {
-      params: { path: { id, uploadID } },
-      signal: signal ?? null,
-    }),
-  );
-  if (confirmed.uploadDetails?.status === 'processed') return confirmed;
-  const upload = await follow(deps, id, uploadID, { onProgress, signal });
-  return { ...(await read()), uploadDetails: upload };
-}
+export const contactFiles = (lists: ContactListsMethods, options: SendOptions): ContactFileMethods => ({
+  async upload({ file, name, type, defaultCountry, onProgress, signal, ...given }) {
+    const fileName = given.fileName ?? (file instanceof Blob && 'name' in file ? String(file.name) : 'contacts.csv');
+    const body = { name, fileName, ...(type && { type }), ...(defaultCountry && { defaultCountry }) };
+    const created = await lists.create(body, signal && { signal });
+    const { uploadUrl, uploadHeaders, uploadDetails, ...list } = created;
+    onProgress?.(uploadDetails);
+    await putFile(options, { url: uploadUrl, headers: uploadHeaders, file, signal });
+    const upload = await follow(lists, list.id, uploadDetails.id, { onProgress, signal });
+    return { list: { ...list, uploadDetails: upload }, upload };
+  },
+  async confirm(id, { uploadId, onProgress, signal } = {}) {
+    const read = () => lists.get(id, signal && { signal });
+    const uploadID = uploadId ?? (await read()).uploadDetails?.id;
+    if (!uploadID) throw new Error('The contact list has no upload to confirm.');
+    const confirmed = await lists.confirmUpload(id, uploadID, signal && { signal });
+    if (confirmed.uploadDetails?.status === 'processed') return confirmed;
+    const upload = await follow(lists, id, uploadID, { onProgress, signal });
+    return { ...(await read()), uploadDetails: upload };
+  },
+});
 
 async function follow(
-  { streams }: Deps,
+  lists: ContactListsMethods,
   listId: string,
   uploadId: string,
   { onProgress, signal }: { [Key in keyof ProgressOptions]: ProgressOptions[Key] | undefined },
 ): Promise<CheckedUpload> {
   let last: ContactListUpload | undefined;
-  for await (const { data } of streams.uploadEvents(listId, uploadId, signal ? { signal } : {})) {
+  for await (const { data } of lists.streamUploadEvents(listId, uploadId, signal && { signal })) {
     last = data;
     onProgress?.(data);
   }
@@ -111,35 +95,34 @@ async function follow(
 
 const isChecked = (upload: ContactListUpload): upload is CheckedUpload => upload.metadata !== undefined;
 
-interface Put {
+interface FilePlace {
   url: string;
   headers: Record<string, string>;
   file: FileContent;
   signal: AbortSignal | undefined;
 }
+/** How long the service takes one file. */
+const FILE_TIMEOUT_MS = 3_600_000;
 
 /** A signed URL takes one file. A 409 after a lost answer therefore says that the file has arrived. */
-async function put({ fetch, maxRetries }: Deps, { url, headers, file, signal }: Put): Promise<void> {
+async function putFile(options: SendOptions, { url, headers, file, signal }: FilePlace): Promise<void> {
   const isStream = file instanceof ReadableStream;
   // Fetch sends a stream only with this, which its types don't know.
   const duplex = isStream ? { duplex: 'half' as const } : {};
-  const request = () => new Request(url, { method: 'PUT', headers, body: file, signal: signal ?? null, ...duplex });
   let answersLost = 0;
-  const send = async () => {
+  const attempt = async () => {
+    const request = new Request(url, { method: 'PUT', headers, body: file, signal: signal ?? null, ...duplex });
     try {
-      return await fetch(request());
+      return await attemptOnce(request, { ...options, timeoutMs: FILE_TIMEOUT_MS });
     } catch (error) {
       answersLost += 1;
       throw error;
     }
   };
-  const response = await withRetries(send, { maxRetries: isStream ? 0 : maxRetries, repeatable: true, signal });
-  if (response.ok || (response.status === 409 && answersLost > 0)) {
-    await response.body?.cancel();
-    return;
-  }
-  const text = await response.text();
-  throw errorOf(response, parsed(text));
+  const maxRetries = isStream ? 0 : options.maxRetries;
+  const response = await withRetries(attempt, { maxRetries, repeatable: true, signal });
+  if (response.ok || (response.status === 409 && answersLost > 0)) return;
+  throw errorOf(response, parsed(await response.text()));
 }
 
 function parsed(text: string): unknown {

@@ -25,7 +25,7 @@ test('unwrap throws what the service said', async () => {
   const error = await unwrap(client.POST('/v1/calls/campaigns/{id}/start', { params })).catch((thrown) => thrown);
   expect(error).toBeInstanceOf(TrunklineError);
   expect(error).toMatchObject({
-    name: 'TrunklineError',
+    name: 'InvalidRequestError',
     status: 400,
     code: 'invalid_request',
     message: 'body/name is required',

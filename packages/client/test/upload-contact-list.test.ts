@@ -28,7 +28,7 @@ const put = json(200, { key: 'upl_1.csv' });
 test('creates the list, sends the file and waits until its rows are checked', async () => {
   const { client, received } = await standIn(created, put, validated);
   const seen: string[] = [];
-  const { list: made, upload } = await client.uploadContactList({
+  const { list: made, upload } = await client.contactLists.upload({
     name: 'Spring',
     file: new TextEncoder().encode(csv),
     fileName: 'spring.csv',
@@ -60,7 +60,7 @@ test('takes text, a File, a file of Node and a stream', async () => {
   ];
   for (const { file, fileName } of contents) {
     const { client, received } = await standIn(created, put, validated);
-    await client.uploadContactList({ name: 'Spring', file });
+    await client.contactLists.upload({ name: 'Spring', file });
     expect(JSON.parse(received[0]!.body)).toMatchObject({ fileName });
     expect(received[1]!.body).toBe(csv);
   }
@@ -69,7 +69,7 @@ test('takes text, a File, a file of Node and a stream', async () => {
 test("a file that can't be imported is an error that says why", async () => {
   const failure = { code: 'no_phone_column', message: 'No column holds phone numbers.' };
   const { client } = await standIn(created, put, stream(event('1', { status: 'failed', failure })));
-  const error = await client.uploadContactList({ name: 'Spring', file: csv }).catch((thrown) => thrown);
+  const error = await client.contactLists.upload({ name: 'Spring', file: csv }).catch((thrown) => thrown);
   expect(error).toBeInstanceOf(ContactFileError);
   expect(error).toMatchObject({ message: failure.message, contactListId: 'list_1', upload: { failure } });
 });
@@ -77,27 +77,27 @@ test("a file that can't be imported is an error that says why", async () => {
 test("a file that the store refuses is the store's error", async () => {
   const tooLarge = json(413, { code: 'payload_too_large', error: 'The file is larger than 10 bytes.' });
   const { client } = await standIn(created, tooLarge);
-  const failed = client.uploadContactList({ name: 'Spring', file: csv });
+  const failed = client.contactLists.upload({ name: 'Spring', file: csv });
   await expect(failed).rejects.toMatchObject({ status: 413, code: 'payload_too_large' });
 });
 
 test('a file whose answer was lost is sent again, and counts as sent where it had arrived', async () => {
   const taken = json(409, { code: 'invalid_state', error: 'A file was uploaded to this URL already.' });
   const { client, received } = await standIn(created, hangUp, taken, validated);
-  await client.uploadContactList({ name: 'Spring', file: csv });
+  await client.contactLists.upload({ name: 'Spring', file: csv });
   expect(received.map(({ method }) => method)).toEqual(['POST', 'PUT', 'PUT', 'GET']);
 });
 
 test('a URL that was used before is an error', async () => {
   const taken = json(409, { code: 'invalid_state', error: 'A file was uploaded to this URL already.' });
   const { client } = await standIn(created, taken);
-  await expect(client.uploadContactList({ name: 'Spring', file: csv })).rejects.toMatchObject({ status: 409 });
+  await expect(client.contactLists.upload({ name: 'Spring', file: csv })).rejects.toMatchObject({ status: 409 });
 });
 
 test('confirm returns the list once it is imported', async () => {
   const ready = { ...list, status: 'ready', uploadDetails: { id: 'upl_1', status: 'processed', metadata } };
   const { client, received } = await standIn(json(200, ready));
-  expect(await client.confirmContactList('list_1', { uploadId: 'upl_1' })).toEqual(ready);
+  expect(await client.contactLists.confirm('list_1', { uploadId: 'upl_1' })).toEqual(ready);
   expect(received.map(({ method }) => method)).toEqual(['POST']);
 });
 
@@ -109,7 +109,7 @@ test('confirm finds the latest upload, and waits for a long import', async () =>
     stream(event('3', { status: 'processed', metadata })),
     json(200, { ...withStatus('processed'), status: 'ready' }),
   );
-  const confirmed = await client.confirmContactList('list_1');
+  const confirmed = await client.contactLists.confirm('list_1');
   expect(confirmed).toMatchObject({ status: 'ready', uploadDetails: { status: 'processed', metadata } });
   expect(received.map(({ url }) => url.replace('/v1/calls/contact-lists/list_1', ''))).toEqual([
     '',

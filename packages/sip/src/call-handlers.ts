@@ -34,6 +34,8 @@ export interface CallHandlers {
    * of ours. Without this an offer that is not the one before is refused.
    */
   onOffer?(offer: string | undefined): string | undefined | Promise<string | undefined>;
+  /** What `onOffer` returned last was not sent: the peer took its offer back, or the call ended. The session stays as it was. */
+  onAnswerUnsent?(): void;
   /** The peer's answer to an offer that `onOffer` or `answer` made. */
   onAnswer?(sdp: string): void;
   onInfo?(info: Info): void;

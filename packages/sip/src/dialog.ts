@@ -124,7 +124,8 @@ export async function openDialogFlow(core: Core, dialog: Dialog, current: Flow):
 
 async function locateHop(core: Core, hop: SipUri, peer: Target): Promise<Target[]> {
   const host = bareHost(hop.host);
-  if (hop.scheme === 'tel' || (isPrivateAddress(host) && !isPrivateAddress(peer.address))) return [peer];
+  const isHidden = host !== peer.address && isPrivateAddress(host) && !isPrivateAddress(peer.address);
+  if (hop.scheme === 'tel' || isHidden) return [peer];
   // A peer that called over a connection, and names no transport, means that connection's.
   const saysNone = hop.scheme === 'sip' && !hop.parameters.has('transport');
   const targets = await core.locate(uriText(hop), saysNone ? peer.transport : undefined);

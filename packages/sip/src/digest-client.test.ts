@@ -100,30 +100,46 @@ test('a value with quotes and backslashes is written so that it is read again', 
   expect(given(client)[0]!.get('realm')).toBe('x "y"');
 });
 
-test('the server takes each count of a nonce once, for one Call-ID, for five minutes, and no other secret', async () => {
+const source = { transport: 'udp', address: '198.51.100.7', port: 5060 } as const;
+
+test('the server takes each count of a nonce once, for one Call-ID and address, for a minute, and no other secret', async () => {
   const clock = new TestClock();
+  const asked: string[] = [];
   const authentication = {
     realm: 'example.com',
-    passwordOf: (name: string) => (name === 'Mufasa' ? 'Circle of Life' : undefined),
+    passwordOf: (name: string) => {
+      asked.push(name);
+      return name === 'Mufasa' ? 'Circle of Life' : undefined;
+    },
   };
   const server = new DigestServer(authentication, Buffer.from('secret'), clock);
   const challenged = (callId: string, isStale = false) => {
     const request = requestOf('INVITE');
     request.headers.set('call-id', callId);
-    return { request, response: challenge(401, ...server.challenges(request, isStale)) };
+    return { request, response: challenge(401, ...server.challenges(request, source, isStale)) };
   };
   const { request, response } = challenged('one');
   const client = new DigestClient(credentials, systemRandom);
   client.learn(response, new Map());
   client.authorize(request);
-  expect(await server.judge(request)).toEqual({ isAuthentic: true, username: 'Mufasa' });
-  expect(await server.judge(request)).toEqual({ isAuthentic: false, isStale: true });
+  expect(await server.judge(request, source)).toEqual({ isAuthentic: true, username: 'Mufasa' });
+  expect(await server.judge(request, source)).toEqual({ isAuthentic: false, isStale: true });
   client.authorize(request);
   request.headers.set('call-id', 'two');
-  expect(await server.judge(request)).toMatchObject({ isAuthentic: false });
+  expect(await server.judge(request, source)).toMatchObject({ isAuthentic: false });
   request.headers.set('call-id', 'one');
-  await clock.advance(5 * 60_000);
-  expect(await server.judge(request)).toEqual({ isAuthentic: false, isStale: true });
+  const before = asked.length;
+  expect(await server.judge(request, { ...source, address: '198.51.100.8' })).toEqual({
+    isAuthentic: false,
+    isStale: false,
+  });
+  expect(asked).toHaveLength(before);
+  await clock.advance(59_999);
+  client.authorize(request);
+  expect(await server.judge(request, source)).toMatchObject({ isAuthentic: true });
+  client.authorize(request);
+  await clock.advance(1);
+  expect(await server.judge(request, source)).toEqual({ isAuthentic: false, isStale: true });
   expect(challenged('one', true).response.headers.get('www-authenticate')).toContain('stale=true');
 
   for (const wrong of [
@@ -134,7 +150,7 @@ test('the server takes each count of a nonce once, for one Call-ID, for five min
     const stranger = new DigestClient(wrong, systemRandom);
     stranger.learn(other.response, new Map());
     stranger.authorize(other.request);
-    expect(await server.judge(other.request)).toEqual({ isAuthentic: false, isStale: false });
+    expect(await server.judge(other.request, source)).toEqual({ isAuthentic: false, isStale: false });
   }
-  expect(await server.judge(requestOf('INVITE'))).toEqual({ isAuthentic: false, isStale: false });
+  expect(await server.judge(requestOf('INVITE'), source)).toEqual({ isAuthentic: false, isStale: false });
 });

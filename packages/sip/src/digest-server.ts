@@ -3,31 +3,43 @@ import { type Algorithm, digestResponse, parseDigest } from './challenge.ts';
 import type { Clock } from './clock.ts';
 import { callIdOf, type SipRequest } from './message.ts';
 import { type Parameters, quote } from './syntax.ts';
+import type { Target } from './transport.ts';
 
 /** Who may call with a password. */
 export interface Authentication {
   realm: string;
   /** The password of a user, or undefined where there is none of that name. */
-  passwordOf(username: string, request: SipRequest): string | undefined | Promise<string | undefined>;
+  passwordOf(username: string, request: SipRequest, source: Target): string | undefined | Promise<string | undefined>;
+  /**
+   * Whether a request may be answered now; each may where this is left out.
+   * @param isTry it answers a challenge of ours, which only who is at its source can have got: a try of a password, which is
+   * looked up next. Otherwise a challenge is sent next, and the source may be forged.
+   */
+  allows?(request: SipRequest, source: Target, isTry: boolean): boolean;
 }
 
-/** What a request's Authorization is worth. */
-export type Verdict = { isAuthentic: true; username: string } | { isAuthentic: false; isStale: boolean };
+/** What a request's Authorization is worth; `ignored` where it may not even be answered. */
+export type Verdict = { isAuthentic: true; username: string } | { isAuthentic: false; isStale: boolean } | 'ignored';
 
-const NONCE_MS = 5 * 60_000;
-const MAX_NONCES = 10_000;
+/** A caller answers within a round trip; what is used is kept no longer than this. */
+const NONCE_MS = 60_000;
+/** So many nonces can be in use at a time; beyond them nobody gets in, so that no count is forgotten. */
+const MAX_NONCES = 20_000;
+/** What is hashed where there is no such user, so that the time it takes tells nothing. */
+const NO_PASSWORD = 'no such user';
 const offered: Algorithm[] = ['SHA-256', 'MD5'];
 
 /**
- * Challenges requests (RFC 7616, RFC 8760). A nonce holds for five minutes and one Call-ID, and each of its counts
- * once, so that nobody calls with what he overheard.
+ * Challenges requests (RFC 7616, RFC 8760). A nonce holds for a minute, one address and one Call-ID, and each of its
+ * counts once, so that nobody calls with what he overheard. A nonce that is not ours costs one hash, and asks for nobody's
+ * password.
  */
 export class DigestServer {
   readonly #authentication: Authentication;
   readonly #secret: Buffer;
   readonly #clock: Clock;
-  /** The highest count of each nonce that was used. */
-  readonly #counts = new Map<string, number>();
+  /** The highest count of each nonce that was used, and until when it holds. */
+  readonly #used = new Map<string, { count: number; until: number }>();
 
   constructor(authentication: Authentication, secret: Buffer, clock: Clock) {
     this.#authentication = authentication;
@@ -36,8 +48,8 @@ export class DigestServer {
   }
 
   /** The values of the WWW-Authenticate headers of a 401, the strongest first. */
-  challenges(request: SipRequest, isStale: boolean): string[] {
-    const nonce = this.#nonce(this.#clock.now(), request);
+  challenges(request: SipRequest, source: Target, isStale: boolean): string[] {
+    const nonce = this.#nonce(timeOf(this.#clock.now()), request, source);
     const stale = isStale ? ', stale=true' : '';
     return offered.map(
       (algorithm) =>
@@ -45,17 +57,24 @@ export class DigestServer {
     );
   }
 
-  async judge(request: SipRequest): Promise<Verdict> {
+  async judge(request: SipRequest, source: Target): Promise<Verdict> {
     const given = request.headers.all('authorization').map(parseDigest);
     const mine = given.find((each) => each?.get('realm') === this.#authentication.realm);
-    const algorithm = offered.find((each) => each === (mine?.get('algorithm') ?? 'MD5'));
-    if (!mine || !algorithm || mine.get('qop') !== 'auth') return { isAuthentic: false, isStale: false };
+    const algorithm = offered.find((each) => each === (mine?.get('algorithm') ?? 'MD5').toUpperCase());
+    const isTry = mine?.get('qop') === 'auth' && this.#isOurs(mine, request, source);
+    if (this.#authentication.allows?.(request, source, isTry) === false) return 'ignored';
+    if (!isTry || !algorithm) return refused;
     const username = mine.get('username') ?? '';
-    const password = await this.#authentication.passwordOf(username, request);
-    if (password === undefined || !this.#isRight(mine, algorithm, username, password, request))
-      return { isAuthentic: false, isStale: false };
-    if (!this.#isFresh(mine, request)) return { isAuthentic: false, isStale: true };
-    return { isAuthentic: true, username };
+    const password = await this.#authentication.passwordOf(username, request, source);
+    const isRight = this.#isRight(mine, algorithm, username, password ?? NO_PASSWORD, request);
+    if (password === undefined || !isRight) return refused;
+    return this.#isFresh(mine) ? { isAuthentic: true, username } : { isAuthentic: false, isStale: true };
+  }
+
+  /** Whether the nonce was made here for this address and call. */
+  #isOurs(given: Parameters, request: SipRequest, source: Target): boolean {
+    const nonce = given.get('nonce') ?? '';
+    return areEqual(nonce, this.#nonce(nonce.split('.')[0]!, request, source));
   }
 
   #isRight(given: Parameters, algorithm: Algorithm, username: string, password: string, request: SipRequest): boolean {
@@ -75,27 +94,34 @@ export class DigestServer {
     return areEqual(expected, field('response').toLowerCase());
   }
 
-  #isFresh(given: Parameters, request: SipRequest): boolean {
-    const nonce = given.get('nonce') ?? '';
-    const at = Number.parseInt(nonce.split('-')[0]!, 16);
-    const age = this.#clock.now() - at;
-    if (!areEqual(nonce, this.#nonce(at, request)) || !(age >= 0 && age < NONCE_MS)) return false;
+  /** Whether the nonce holds still, and its count is a new one. */
+  #isFresh(given: Parameters): boolean {
+    const nonce = given.get('nonce')!;
+    const now = this.#clock.now();
+    const until = Number.parseInt(nonce, 36) + NONCE_MS;
+    if (!(now < until)) return false;
     const count = Number.parseInt(given.get('nc') ?? '', 16);
-    if (!(count > (this.#counts.get(nonce) ?? 0))) return false;
-    this.#counts.delete(nonce);
-    if (this.#counts.size >= MAX_NONCES) this.#counts.delete(this.#counts.keys().next().value!);
-    this.#counts.set(nonce, count);
+    const used = this.#used.get(nonce);
+    if (!(count > (used?.count ?? 0))) return false;
+    if (!used && this.#used.size >= MAX_NONCES) this.#forgetOld(now);
+    if (!used && this.#used.size >= MAX_NONCES) return false;
+    this.#used.set(nonce, { count, until });
     return true;
   }
 
-  #nonce(at: number, request: SipRequest): string {
-    const time = (Number.isFinite(at) ? at : 0).toString(16);
-    return `${time}-${createHmac('sha256', this.#secret)
-      .update(`${time}\0${callIdOf(request)}`)
-      .digest('hex')
-      .slice(0, 32)}`;
+  #forgetOld(now: number): void {
+    for (const [nonce, { until }] of this.#used) if (until <= now) this.#used.delete(nonce);
+  }
+
+  #nonce(time: string, request: SipRequest, { transport, address }: Target): string {
+    const bound = createHmac('sha256', this.#secret).update(`${time}\0${transport}\0${address}\0${callIdOf(request)}`);
+    return `${time}.${bound.digest('base64url').slice(0, 22)}`;
   }
 }
+
+const refused: Verdict = { isAuthentic: false, isStale: false };
+
+const timeOf = (ms: number) => ms.toString(36);
 
 function areEqual(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];

@@ -1,4 +1,4 @@
-import { isToken, refuseControls, SipSyntaxError, splitOutside } from './syntax.ts';
+import { hasControls, isToken, SipSyntaxError, splitOutside } from './syntax.ts';
 
 /** RFC 3261 section 7.3.3, and the RFCs that came later. */
 const compactForms: Readonly<Record<string, string>> = {
@@ -23,29 +23,49 @@ const compactForms: Readonly<Record<string, string>> = {
   y: 'identity',
 };
 
-/** Names that are not written as their words with capitals. */
-const writtenNames: Record<string, string> = {
-  'call-id': 'Call-ID',
-  cseq: 'CSeq',
-  'min-se': 'Min-SE',
-  rack: 'RAck',
-  rseq: 'RSeq',
-  'www-authenticate': 'WWW-Authenticate',
-};
+/** Names as they are written by us and by most: those are looked up, and neither checked nor put together again. */
+const common = [
+  ...['Accept', 'Allow', 'Authorization', 'Call-ID', 'Contact', 'Content-Length', 'Content-Type', 'CSeq', 'Expires'],
+  ...['From', 'Max-Forwards', 'Min-SE', 'Proxy-Authenticate', 'Proxy-Authorization', 'RAck', 'Reason', 'Record-Route'],
+  ...[
+    'Require',
+    'Route',
+    'RSeq',
+    'Server',
+    'Session-Expires',
+    'Supported',
+    'To',
+    'User-Agent',
+    'Via',
+    'WWW-Authenticate',
+  ],
+];
+const writtenNames = new Map(common.map((name) => [name.toLowerCase(), name]));
+const commonNames = new Map(
+  common.flatMap((name) => [name, name.toLowerCase()].map((form) => [form, name.toLowerCase()])),
+);
 
-/** A header's name in lower case, compact forms written out. */
-export const headerName = (name: string): string => {
+/**
+ * A header's name in lower case, compact forms written out.
+ * @returns undefined where it is no name
+ */
+export function headerName(name: string): string | undefined {
+  const known = commonNames.get(name);
+  if (known !== undefined) return known;
+  if (!isToken(name)) return undefined;
   const lower = name.toLowerCase();
   return (lower.length === 1 && compactForms[lower]) || lower;
-};
+}
 
 /** A header's name as people write it. */
 export const writtenName = (name: string): string =>
-  writtenNames[name] ?? name.replace(/(?:^|-)[a-z]/g, (first) => first.toUpperCase());
+  writtenNames.get(name) ?? name.replace(/(?:^|-)[a-z]/g, (first) => first.toUpperCase());
 
 /** The headers of a message in their order, each line of a header by itself. Names are in lower case. */
 export class Headers {
   #lines: [name: string, value: string][];
+  /** What `read` has made of them. */
+  #read: Map<string, unknown> | undefined;
 
   constructor(lines: [name: string, value: string][] = []) {
     this.#lines = lines;
@@ -54,6 +74,18 @@ export class Headers {
   get(name: string): string | undefined {
     for (const line of this.#lines) if (line[0] === name) return line[1];
     return undefined;
+  }
+
+  /**
+   * What a header's first line says, read once until any header changes.
+   * @param key names header and reader
+   */
+  read<T>(key: string, name: string, reader: (value: string | undefined) => T): Readonly<T> {
+    if (this.#read?.has(key)) return this.#read.get(key) as T;
+    const read = reader(this.get(name));
+    this.#read ??= new Map();
+    this.#read.set(key, read);
+    return read;
   }
 
   all(name: string): string[] {
@@ -78,20 +110,20 @@ export class Headers {
 
   /** Adds a line at the end. Throws a `SipSyntaxError` where name or value can't be written. */
   add(name: string, value: string): this {
-    this.#lines.push([checked(name, value), value]);
+    this.#change().push([checked(name, value), value]);
     return this;
   }
 
   /** Adds a line at the head. */
   prepend(name: string, value: string): this {
-    this.#lines.unshift([checked(name, value), value]);
+    this.#change().unshift([checked(name, value), value]);
     return this;
   }
 
   /** Puts a value in the place of a header's first line, and drops its other lines. */
   set(name: string, value: string): this {
     const lower = checked(name, value);
-    const first = this.#lines.find((line) => line[0] === lower);
+    const first = this.#change().find((line) => line[0] === lower);
     if (!first) this.#lines.push([lower, value]);
     else {
       first[1] = value;
@@ -103,12 +135,17 @@ export class Headers {
   /** Puts a value in the place of a header's first line, and leaves its other lines. */
   replaceFirst(name: string, value: string): void {
     const lower = checked(name, value);
-    const first = this.#lines.find((line) => line[0] === lower);
+    const first = this.#change().find((line) => line[0] === lower);
     if (first) first[1] = value;
   }
 
   delete(name: string): void {
-    this.#lines = this.#lines.filter((line) => line[0] !== name);
+    this.#lines = this.#change().filter((line) => line[0] !== name);
+  }
+
+  #change(): [name: string, value: string][] {
+    this.#read = undefined;
+    return this.#lines;
   }
 
   /** The lines in their order. */
@@ -118,8 +155,9 @@ export class Headers {
 }
 
 function checked(name: string, value: string): string {
-  if (!isToken(name)) throw new SipSyntaxError(`This is no name of a header: ${JSON.stringify(name.slice(0, 40))}`);
   const lower = headerName(name);
-  refuseControls(`The header ${writtenName(lower)}`, value);
+  if (lower === undefined)
+    throw new SipSyntaxError(`This is no name of a header: ${JSON.stringify(name.slice(0, 40))}`);
+  if (hasControls(value)) throw new SipSyntaxError(`The header ${writtenName(lower)} has a control character.`);
   return lower;
 }

@@ -102,8 +102,9 @@ function looseRoute(proxy: string): string {
 
 /** Leaves `X-` headers out of a request that is too long for a datagram. @returns their names */
 export function fitDatagram(request: SipRequest, flow: Flow): string[] {
-  if (flow.target.transport !== 'udp' || Buffer.byteLength(writeMessage(request)) <= MAX_DATAGRAM_BYTES) return [];
   const names = [...new Set([...request.headers].map(([name]) => name))].filter((name) => name.startsWith('x-'));
+  const fits = () => Buffer.byteLength(writeMessage(request)) <= MAX_DATAGRAM_BYTES;
+  if (names.length === 0 || flow.target.transport !== 'udp' || fits()) return [];
   for (const name of names) request.headers.delete(name);
   return names;
 }

@@ -11,6 +11,8 @@ export interface SipRequest {
   uri: string;
   readonly headers: Headers;
   body: string;
+  /** How many bytes came, of one that was received. */
+  readonly bytes?: number;
 }
 
 /** A response (section 7.2). */
@@ -58,10 +60,13 @@ export function createResponse(
 export const callIdOf = (message: SipMessage): string => message.headers.get('call-id')!;
 
 /** The topmost Via. */
-export const topViaOf = (message: SipMessage): Via => parseVia(message.headers.get('via')!);
+export const topViaOf = (message: SipMessage): Readonly<Via> =>
+  message.headers.read('via', 'via', (value) => parseVia(value!));
 
-export function cseqOf(message: SipMessage): CSeq {
-  const parts = /^(\d{1,10})[ \t]+(\S+)$/.exec(message.headers.get('cseq') ?? '');
+export const cseqOf = (message: SipMessage): Readonly<CSeq> => message.headers.read('cseq', 'cseq', parseCSeq);
+
+function parseCSeq(value: string | undefined): CSeq {
+  const parts = /^(\d{1,10})[ \t]+(\S+)$/.exec(value ?? '');
   // Section 8.1.1.5: less than 2**31.
   if (!parts || Number(parts[1]) >= 2 ** 31) throw new SipSyntaxError('This is no CSeq.');
   return { number: Number(parts[1]), method: parts[2]! };
@@ -70,8 +75,10 @@ export function cseqOf(message: SipMessage): CSeq {
 /** The tag of a From or To value. */
 export const tagOf = (value: string): string | undefined => parseNameAddr(value).parameters.get('tag') || undefined;
 
-export const fromTagOf = (message: SipMessage): string | undefined => tagOf(message.headers.get('from')!);
-export const toTagOf = (message: SipMessage): string | undefined => tagOf(message.headers.get('to')!);
+export const fromTagOf = (message: SipMessage): string | undefined =>
+  message.headers.read('from tag', 'from', (value) => tagOf(value!));
+export const toTagOf = (message: SipMessage): string | undefined =>
+  message.headers.read('to tag', 'to', (value) => tagOf(value!));
 
 /** The URI of a header's first address, or undefined where there is none, or none that can be read. */
 export function addressIn(message: SipMessage, name: string): string | undefined {

@@ -121,7 +121,7 @@ export class OutgoingCall implements Call, Running {
   /** @param onNotSent the INVITE surely never left */
   async #invite(flow: Flow, onNotSent: (error: TransportError) => Promise<void>): Promise<void> {
     const request = this.#createInvite(flow);
-    await this.#store(storeInvite(request, flow.target));
+    if (this.#options.onState) await this.#store(storeInvite(request, flow.target));
     if (this.#isEnded) return;
     this.#letGo();
     this.#letGo = this.#core.keepalives.hold(flow);
@@ -246,7 +246,6 @@ export class OutgoingCall implements Call, Running {
   #answered(session: Session, sdp: string | undefined): void {
     this.#session = session;
     this.#ringing?.clear();
-    session.store();
     const answered = sdp === undefined ? {} : { sdp };
     this.#tell('onAnswered', answered);
     this.#settleAnswered(answered);

@@ -47,6 +47,18 @@ test('a request is read with compact forms, folded lines, several entries in a l
   expect(sdpOf(message)).toBe('v=0\r\n');
 });
 
+test('a datagram full of spaces with a folded line is refused as fast as one without spaces', () => {
+  const spent = (filling: string) => {
+    const bytes = wire([...invite, `Subject: a${filling}b`, 'X-Folded: one', ' two']);
+    const before = process.cpuUsage();
+    expect(() => parseMessage(bytes)).toThrow('A line is too long.');
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  };
+  const plain = spent('x'.repeat(60_000));
+  for (const space of [' ', '\t']) expect(spent(space.repeat(60_000))).toBeLessThan(10 * plain + 500);
+});
+
 test('a response is read, with a phrase or without', () => {
   const ringing = parseMessage(wire(['SIP/2.0 180 Läutet gerade', ...mandatory]));
   expect(ringing).toMatchObject({ kind: 'response', status: 180, phrase: 'Läutet gerade' });

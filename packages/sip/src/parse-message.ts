@@ -11,8 +11,8 @@ const MAX_LINE_LENGTH = 8192;
 const lists = new Set(['via', 'route', 'record-route', 'contact']);
 const once = ['from', 'to', 'call-id', 'cseq'] as const;
 
-/** A tab may stand in a field. */
-const CONTROL = /(?!\t)\p{Cc}/u;
+/** A tab may stand in a field, and both of these together between two. */
+const CONTROL = /(?![\t\r\n])\p{Cc}/u;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 /**
@@ -27,18 +27,20 @@ export function parseMessage(bytes: Buffer): SipMessage {
   if (end < 0) throw new SipSyntaxError('The headers have no end.');
   const lines = unfold(bytes.toString('utf8', 0, end));
   const headers = parseHeaders(lines);
-  const message = startMessage(lines[0]!, headers, parseBody(headers, bytes, end + HEAD_END.length));
+  const body = parseBody(headers, bytes, end + HEAD_END.length);
+  const message = startMessage(lines[0]!, headers, body, bytes.length);
   checkMandatory(message);
   return message;
 }
 
 /** The lines of the head, folded ones joined (section 7.3.1). */
 function unfold(head: string): string[] {
-  const lines = (/\r\n[ \t]/.test(head) ? head.replace(/[ \t]*\r\n[ \t]+/g, ' ') : head).split('\r\n');
+  if (CONTROL.test(head)) throw new SipSyntaxError('A line has a control character.');
+  const lines = (/\r\n[ \t]/.test(head) ? head.replace(/\r\n[ \t]+/g, ' ') : head).split('\r\n');
   if (lines.length > MAX_HEADER_LINES) throw new SipSyntaxError('The message has too many headers.');
   for (const line of lines) {
     if (line.length > MAX_LINE_LENGTH) throw new SipSyntaxError('A line is too long.');
-    if (CONTROL.test(line)) throw new SipSyntaxError('A line has a control character.');
+    if (line.includes('\r') || line.includes('\n')) throw new SipSyntaxError('A line has a control character.');
   }
   return lines;
 }
@@ -48,13 +50,10 @@ function parseHeaders(lines: string[]): Headers {
   for (let at = 1; at < lines.length; at += 1) {
     const line = lines[at]!;
     const colon = line.indexOf(':');
-    const name = line.slice(0, Math.max(colon, 0)).trimEnd();
-    if (!isToken(name)) throw new SipSyntaxError('A header has no name.');
-    const written = headerName(name);
-    const value = line
-      .slice(colon + 1)
-      .replaceAll('\t', ' ')
-      .trim();
+    const written = headerName(line.slice(0, Math.max(colon, 0)).trimEnd());
+    if (written === undefined) throw new SipSyntaxError('A header has no name.');
+    const rest = line.slice(colon + 1);
+    const value = (rest.includes('\t') ? rest.replaceAll('\t', ' ') : rest).trim();
     if (!lists.has(written)) headers.push([written, value]);
     else for (const entry of splitOutside(value, ',')) headers.push([written, entry]);
     if (headers.length > MAX_HEADER_LINES) throw new SipSyntaxError('The message has too many headers.');
@@ -64,20 +63,21 @@ function parseHeaders(lines: string[]): Headers {
 
 /** Section 18.3: the body ends with Content-Length; without one it fills the datagram. */
 function parseBody(headers: Headers, bytes: Buffer, start: number): string {
-  const [length, ...more] = new Set(headers.all('content-length'));
+  const [length, ...others] = headers.all('content-length');
   if (length === undefined) return bytes.toString('utf8', start);
-  if (more.length > 0 || !/^\d{1,9}$/.test(length)) throw new SipSyntaxError('This is no Content-Length.');
+  if (others.some((other) => other !== length) || !/^\d{1,9}$/.test(length))
+    throw new SipSyntaxError('This is no Content-Length.');
   if (start + Number(length) > bytes.length) throw new SipSyntaxError('The body is shorter than its Content-Length.');
   return bytes.toString('utf8', start, start + Number(length));
 }
 
-function startMessage(line: string, headers: Headers, body: string): SipMessage {
+function startMessage(line: string, headers: Headers, body: string, bytes: number): SipMessage {
   const response = /^SIP\/2\.0 ([1-6]\d\d)(?: (.*))?$/i.exec(line);
   if (response) return { kind: 'response', status: Number(response[1]), phrase: response[2] ?? '', headers, body };
   const request = /^(\S+) (\S+) SIP\/2\.0$/i.exec(line);
   if (!request || !isToken(request[1]!) || !/^[A-Za-z][A-Za-z0-9+.-]*:[^<>"]+$/.test(request[2]!))
     throw new SipSyntaxError('The first line is no SIP.');
-  return { kind: 'request', method: request[1]!, uri: request[2]!, headers, body };
+  return { kind: 'request', method: request[1]!, uri: request[2]!, headers, body, bytes };
 }
 
 /** Section 8.1.1; what later code reads of every message. */

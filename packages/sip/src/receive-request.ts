@@ -15,7 +15,8 @@ import {
 import { randomToken } from './random.ts';
 import { MIN_INTERVAL_SECONDS } from './session-interval.ts';
 import type { ServerTransaction } from './transaction.ts';
-import type { Target } from './transport.ts';
+import { isReliable, type Target } from './transport.ts';
+import { writeMessage } from './write-message.ts';
 
 /** What becomes of a request outside of all dialogs: taken, taken from who knows a password only, or not even answered. */
 export type Admission = 'accept' | 'challenge' | 'ignore';
@@ -75,28 +76,45 @@ export class RequestReceiver {
   }
 
   #receiveOutside(transaction: ServerTransaction, admission: Admission): void {
-    const { request } = transaction;
-    const unsupported = request.headers.tokens('require').filter((option) => !supportedOptions.has(option));
-    if (unsupported.length > 0) {
-      this.#respond(transaction, 420, (response) => response.headers.add('unsupported', unsupported.join(', ')));
-    } else if (request.method === 'INVITE') {
-      if (admission === 'challenge') void this.#challenge(transaction).catch(this.#core.report);
-      else this.#receiveInvite(transaction, undefined);
-    } else if (request.method === 'OPTIONS') this.#respond(transaction, 200, addCapabilities);
-    else if (['CANCEL', 'BYE', 'UPDATE', 'INFO', 'PRACK'].includes(request.method)) this.#respond(transaction, 481);
-    else this.#respond(transaction, otherMethods.has(request.method) ? 405 : 501);
+    const { method } = transaction.request;
+    if (method !== 'INVITE' || admission !== 'challenge') this.#receiveAdmitted(transaction, undefined);
+    else
+      this.#challenge(transaction).catch((error) => {
+        transaction.end();
+        this.#core.report(error);
+      });
   }
 
-  /** Without a transaction (section 22.1 with 8.2.7): nobody has us keep, or send again, what he only seems to have asked for. */
+  #receiveAdmitted(transaction: ServerTransaction, username: string | undefined): void {
+    const { headers, method } = transaction.request;
+    const unsupported = headers.tokens('require').filter((option) => !supportedOptions.has(option));
+    if (unsupported.length > 0) {
+      this.#respond(transaction, 420, (response) => response.headers.add('unsupported', unsupported.join(', ')));
+    } else if (method === 'INVITE') this.#receiveInvite(transaction, username);
+    else if (method === 'OPTIONS') this.#respond(transaction, 200, addCapabilities);
+    else if (['CANCEL', 'BYE', 'UPDATE', 'INFO', 'PRACK'].includes(method)) this.#respond(transaction, 481);
+    else this.#respond(transaction, otherMethods.has(method) ? 405 : 501);
+  }
+
+  /**
+   * Without a transaction (section 22.1 with 8.2.7): nobody has us keep, or send again, what he only seems to have asked
+   * for. A challenge that would be longer than what asked for it is not sent, so that nobody has us flood a third by UDP.
+   */
   async #challenge(transaction: ServerTransaction): Promise<void> {
     const { digest } = this.#options;
-    const { request } = transaction;
-    const verdict = await digest?.judge(request);
-    if (verdict?.isAuthentic) return this.#receiveInvite(transaction, verdict.username);
+    const { request, flow } = transaction;
+    // The caller may hang up while the password is looked up.
+    if (transaction instanceof InviteServerTransaction) transaction.onCancel = () => this.#respond(transaction, 487);
+    const verdict = await digest?.judge(request, flow.target);
+    if (transaction.isAnswered) return;
+    if (verdict === 'ignored') return transaction.end();
+    if (verdict?.isAuthentic) return this.#receiveAdmitted(transaction, verdict.username);
     const response = createResponse(request, digest ? 401 : 403, randomToken(this.#core.random));
-    for (const challenge of digest?.challenges(request, verdict?.isStale ?? false) ?? [])
+    for (const challenge of digest?.challenges(request, flow.target, verdict?.isStale ?? false) ?? [])
       response.headers.add('www-authenticate', challenge);
-    this.#core.transactions.repeatAnswer(transaction, response);
+    const bytes = Buffer.byteLength(writeMessage(response));
+    if (isReliable(flow.target.transport) || bytes <= (request.bytes ?? 0))
+      this.#core.transactions.repeatAnswer(transaction, response);
     transaction.end();
   }
 

@@ -2,7 +2,7 @@ import type { InviteServerTransaction } from './invite-server-transaction.ts';
 import { createResponse, cseqOf, type SipRequest, sdpOf, setBody } from './message.ts';
 import { SentAnswer } from './sent-answer.ts';
 import { noteSettled, type Session } from './session.ts';
-import { intervalFor, MIN_INTERVAL_SECONDS } from './session-interval.ts';
+import { intervalFor, MIN_INTERVAL_SECONDS, type SessionInterval } from './session-interval.ts';
 import type { ServerTransaction } from './transaction.ts';
 
 /** The peer's re-INVITE: a refresh, a new address, hold, or a question for our offer (RFC 3261 section 14.2). */
@@ -14,13 +14,13 @@ export function receiveReinvite(session: Session, transaction: ServerTransaction
 }
 
 function answerReinvite(session: Session, transaction: ServerTransaction): void {
+  const interval = intervalOrRefusal(session, transaction);
+  if (interval === 'refused') return;
   session.respond(transaction, 100);
   const invite = transaction as InviteServerTransaction;
   invite.onCancel = () => session.respond(transaction, 487);
   void answerOffer(session, transaction, (sdp) => {
     const { request } = transaction;
-    const interval = intervalOrRefusal(session, transaction);
-    if (interval === 'refused') return;
     const response = session.acceptance(transaction, interval);
     setBody(response, 'application/sdp', sdp);
     const isTheirs = sdpOf(request) !== undefined;
@@ -43,14 +43,22 @@ export function receiveUpdate(session: Session, transaction: ServerTransaction):
   if (session.phase === 'ended') session.respond(transaction, 481);
   else if (hasOffer && session.isOffering) session.respond(transaction, 491);
   else if (hasOffer && session.isAnswering) refuseForNow(session, transaction);
-  else if (hasOffer) void answerOffer(session, transaction, (sdp) => acceptUpdate(session, transaction, sdp));
-  else acceptUpdate(session, transaction, undefined);
+  else {
+    const interval = intervalOrRefusal(session, transaction);
+    if (interval === 'refused') return;
+    const accept = (sdp: string | undefined) => acceptUpdate(session, transaction, interval, sdp);
+    if (hasOffer) void answerOffer(session, transaction, accept);
+    else accept(undefined);
+  }
 }
 
-function acceptUpdate(session: Session, transaction: ServerTransaction, sdp: string | undefined): void {
+function acceptUpdate(
+  session: Session,
+  transaction: ServerTransaction,
+  interval: SessionInterval | undefined,
+  sdp: string | undefined,
+): void {
   const { request } = transaction;
-  const interval = intervalOrRefusal(session, transaction);
-  if (interval === 'refused') return;
   const response = session.acceptance(transaction, interval);
   if (sdp !== undefined) {
     setBody(response, 'application/sdp', sdp);
@@ -78,6 +86,7 @@ async function answerOffer(
     session.core.report(error);
   }
   session.isAnswering = false;
+  if (answer !== undefined && (transaction.isAnswered || session.phase === 'ended')) session.tell('onAnswerUnsent');
   if (transaction.isAnswered) return;
   if (session.phase === 'ended') session.respond(transaction, 487);
   else if (answer === undefined) session.respond(transaction, 488);

@@ -59,6 +59,10 @@ export class Registration implements Running {
   #letGo = () => {};
   #stopWatching = () => {};
   #isStopped = false;
+  /** A REGISTER that the registrar has not answered yet. */
+  #underWay: Promise<unknown> = Promise.resolve();
+  /** The registrar took one after the stop. */
+  #isLeftBound = false;
 
   constructor(core: Core, options: RegisterOptions) {
     this.#core = core;
@@ -68,7 +72,7 @@ export class Registration implements Running {
     this.#tag = randomToken(core.random);
     this.#expires = options.expiresSeconds ?? EXPIRES_SECONDS;
     core.running.add(this);
-    void this.#register();
+    this.#start();
   }
 
   get state(): RegistrationState {
@@ -78,7 +82,7 @@ export class Registration implements Running {
   /** Registers now, such as after a network came back. */
   refresh(): void {
     this.#next?.clear();
-    if (!this.#isStopped) void this.#register();
+    if (!this.#isStopped) this.#start();
   }
 
   /** Unregisters; resolves when the registrar answered, or didn't in time. */
@@ -88,15 +92,24 @@ export class Registration implements Running {
     this.#next?.clear();
     this.#release();
     const wasRegistered = this.#state.status === 'registered';
-    if (wasRegistered) await this.#send(0).catch(() => {});
+    // Section 10.2.4: no further one before the last is answered; that one may bind yet.
+    await this.#underWay;
+    if (wasRegistered || this.#isLeftBound) await this.#send(0).catch(() => {});
     this.#core.running.delete(this);
     this.#change({ status: 'unregistered' });
+  }
+
+  #start(): void {
+    this.#underWay = Promise.all([this.#underWay, this.#register()]);
   }
 
   async #register(): Promise<void> {
     try {
       const exchanged = await this.#send(this.#expires);
-      if (this.#isStopped) return;
+      if (this.#isStopped) {
+        this.#isLeftBound ||= exchanged.kind === 'response' && Math.floor(exchanged.response.status / 100) === 2;
+        return;
+      }
       if (exchanged.kind === 'not_sent') this.#fail(exchanged.error.message, this.#backoff());
       else if (exchanged.kind === 'silence') this.#fail(exchanged.message, this.#backoff());
       else this.#receive(exchanged.response, exchanged.flow);
@@ -197,7 +210,7 @@ export class Registration implements Running {
 
   #schedule(ms: number): void {
     this.#next?.clear();
-    this.#next = this.#core.timers.after(ms, () => void this.#register());
+    this.#next = this.#core.timers.after(ms, () => this.#start());
   }
 
   #release(): void {

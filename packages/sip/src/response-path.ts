@@ -1,10 +1,10 @@
 import { type SipRequest, topViaOf } from './message.ts';
 import { defaultPort, type Target } from './transport.ts';
-import { writeVia } from './via.ts';
+import { parseVia, writeVia } from './via.ts';
 
 /** Writes into a request's top Via where it came from, whatever it says itself (RFC 3261 section 18.2.1, RFC 3581 section 4). */
 export function noteSource(request: SipRequest, source: Target): void {
-  const via = topViaOf(request);
+  const via = parseVia(request.headers.get('via')!);
   via.parameters.set('received', source.address);
   if (via.parameters.has('rport')) via.parameters.set('rport', String(source.port));
   request.headers.replaceFirst('via', writeVia(via));

@@ -218,6 +218,15 @@ test('the version of o= rises with what is said, and only then', () => {
   expect([hold, again, back].map(({ answer }) => version(answer!))).toEqual([2, 2, 3]);
 });
 
+test('an answer that is withdrawn leaves no trace: stream, lines and version are as before', () => {
+  const { session, audio } = answered(described('audio 4000 RTP/AVP 0'));
+  const before = session.offer();
+  const more = ['m=video 5000 RTP/AVP 96'];
+  expect(session.answer(described('audio 4004 RTP/AVP 8', ['a=sendonly'], { more })).refused).toBeUndefined();
+  session.withdraw();
+  expect([session.audio, session.offer()]).toEqual([audio, before]);
+});
+
 test('a re-offer keeps the number that the peer gave to telephone-event', () => {
   const { session } = answered(described('audio 4000 RTP/AVP 0 96', ['a=rtpmap:96 telephone-event/8000']));
   expect(session.offer()).toContain('m=audio 20000 RTP/AVP 0 8 96\r\n');

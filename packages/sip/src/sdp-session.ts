@@ -51,21 +51,39 @@ const staticTypes: readonly (readonly [number, AudioCodec])[] = [
 ];
 const DEFAULT_TELEPHONE_EVENT = 101;
 
+/** How far the offers and answers of a dialog have come. */
+interface Agreed {
+  readonly audio: AudioStream | undefined;
+  /** Of the last description that was written, with that description as version 0. */
+  readonly version: number;
+  readonly last: string;
+  /** The media lines that the dialog has come to; later descriptions keep their number and order (RFC 3264, 8). */
+  readonly lines: readonly SdpMedia[];
+  readonly audioAt: number;
+}
+
 /** Offers and answers of one dialog (RFC 3264), for one stream of G.711. Streams of any other kind are refused. */
 export class SdpSession {
-  /** What was agreed last; a refused offer or answer leaves it as it is. */
-  audio: AudioStream | undefined;
-  #local: LocalAudio;
-  #sessionId: string;
-  #version = 0;
-  #last = '';
-  /** The media lines that the dialog has come to; later descriptions keep their number and order (RFC 3264, 8). */
-  #lines: readonly SdpMedia[] = [{ kind: 'audio', port: 0, protocol: 'RTP/AVP', formats: [], attributes: [] }];
-  #audioAt = 0;
+  readonly #local: LocalAudio;
+  readonly #sessionId: string;
+  #agreed: Agreed = {
+    audio: undefined,
+    version: 0,
+    last: '',
+    lines: [{ kind: 'audio', port: 0, protocol: 'RTP/AVP', formats: [], attributes: [] }],
+    audioAt: 0,
+  };
+  /** What stood before the last answer. */
+  #before = this.#agreed;
 
   constructor(local: LocalAudio) {
     this.#local = local;
     this.#sessionId = local.sessionId ?? String(randomInt(2 ** 47));
+  }
+
+  /** What was agreed last; a refused offer or answer leaves it as it is. */
+  get audio(): AudioStream | undefined {
+    return this.#agreed.audio;
   }
 
   /** An offer, first or later. The version of `o=` rises where it says something new. */
@@ -82,8 +100,9 @@ export class SdpSession {
     const { audio } = read;
     const offered = new Map<number, AudioFormat>(this.#ownTypes());
     offered.set(this.audio?.telephoneEventType ?? DEFAULT_TELEPHONE_EVENT, 'telephone-event');
-    this.audio = streamOf(audio, offered);
-    return { audio: this.audio };
+    const stream = streamOf(audio, offered);
+    this.#agreed = { ...this.#agreed, audio: stream };
+    return { audio: stream };
   }
 
   /** Answers an offer, first or later. Nothing is thrown: what can't be taken is `refused`, for a 488. */
@@ -91,14 +110,18 @@ export class SdpSession {
     const read = this.#read(text);
     if ('refused' in read) return read;
     const { audio, session } = read;
-    this.#lines = session.media;
-    this.#audioAt = audio.index;
     const stream = streamOf(audio, new Map(audio.formats));
     for (const [type, codec] of this.#ownTypes()) if (!stream.receives.has(type)) stream.receives.set(type, codec);
-    this.audio = stream;
+    this.#before = this.#agreed;
+    this.#agreed = { ...this.#agreed, audio: stream, lines: session.media, audioAt: audio.index };
     const formats = new Map<number, AudioFormat>([[stream.payloadType, stream.codec]]);
     if (stream.telephoneEventType !== undefined) formats.set(stream.telephoneEventType, 'telephone-event');
     return { audio: stream, answer: this.#describe(formats, stream.packetMs, stream.direction) };
+  }
+
+  /** The last answer was not sent, such as where its offer is refused after all: what stood before it holds. */
+  withdraw(): void {
+    this.#agreed = this.#before;
   }
 
   #ownTypes() {
@@ -120,8 +143,9 @@ export class SdpSession {
   #describe(formats: ReadonlyMap<number, AudioFormat>, packetMs: number, direction: Direction): string {
     const { address, port } = this.#local;
     const family = isIPv6(address) ? 6 : 4;
-    const media = this.#lines.map((line, at): SdpMedia => {
-      if (at !== this.#audioAt) return { ...line, port: 0, formats: line.formats.slice(0, 1), attributes: [] };
+    const { lines, audioAt, last, version: before } = this.#agreed;
+    const media = lines.map((line, at): SdpMedia => {
+      if (at !== audioAt) return { ...line, port: 0, formats: line.formats.slice(0, 1), attributes: [] };
       return {
         kind: 'audio',
         port,
@@ -144,11 +168,9 @@ export class SdpSession {
         attributes: [],
         media: media.map(({ connection: _, ...line }) => line),
       });
-    if (described(0) !== this.#last) {
-      this.#last = described(0);
-      this.#version += 1;
-    }
-    return described(this.#version);
+    const said = described(0);
+    if (said !== last) this.#agreed = { ...this.#agreed, last: said, version: before + 1 };
+    return described(this.#agreed.version);
   }
 }
 

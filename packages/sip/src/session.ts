@@ -143,7 +143,8 @@ export class Session {
   }
 
   store(): void {
-    if (this.phase !== 'ended') this.tell('onState', storeDialog(this.dialog) satisfies StoredDialog);
+    if (this.phase !== 'ended' && this.handlers.onState)
+      this.tell('onState', storeDialog(this.dialog) satisfies StoredDialog);
   }
 
   /** Calls a function of the user's; what it throws harms nothing. */

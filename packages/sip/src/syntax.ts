@@ -11,9 +11,12 @@ const TOKEN = /^[A-Za-z0-9.!%*_+`'~-]+$/;
 
 export const isToken = (text: string): boolean => TOKEN.test(text);
 
-/** Throws where a text could end its line: no control character is ever written into a field. */
+/** Whether a text could end its line: no control character is ever written into a field. */
+export const hasControls = (text: string): boolean => CONTROL.test(text);
+
+/** Throws where a text has one. */
 export function refuseControls(what: string, text: string): void {
-  if (CONTROL.test(text)) throw new SipSyntaxError(`${what} has a control character.`);
+  if (hasControls(text)) throw new SipSyntaxError(`${what} has a control character.`);
 }
 
 /** A quoted-string (section 25.1). */

@@ -32,9 +32,12 @@ export async function openUdp(
     type: isIPv4(host) ? 'udp4' : 'udp6',
     ipv6Only: !isDual && !isIPv4(host),
     recvBufferSize: RECEIVE_BUFFER_BYTES,
+    // All are addresses: the resolver would put each off by a turn of the event loop.
+    lookup: (address, family, found) => found(null, address, family as unknown as number),
   });
+  const listening = once(socket, 'listening');
   socket.bind(port, host);
-  await once(socket, 'listening');
+  await listening;
   // What goes wrong with one datagram is its sender's to hear, by the callback of its send.
   socket.on('error', () => {});
   let isClosed = false;
@@ -42,7 +45,9 @@ export async function openUdp(
 
   const flowTo = (address: string, peerPort: number): Flow => ({
     target: { transport: 'udp', address, port: peerPort },
-    local: { host: addressing.hostFor(address), port: bound },
+    get local() {
+      return { host: addressing.hostFor(address), port: bound };
+    },
     isInbound: false,
     get isOpen() {
       return !isClosed;

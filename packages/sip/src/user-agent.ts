@@ -33,7 +33,7 @@ export interface UserAgentOptions extends TransportOptions {
   authentication?: Authentication;
   /** Sees each message that is sent or received; `createLadder` makes one that keeps them, redacted. */
   onMessage?: (direction: 'sent' | 'received', message: SipMessage, flow: Flow) => void;
-  /** Hears of exceptions that functions given to the user agent throw. By default they end the process, as any that nobody catches. */
+  /** Hears of exceptions that functions given to the user agent throw. By default they end the process, since nobody catches them. */
   onError?: (error: unknown) => void;
   /** Empty lines are sent so often while calls and registrations need a NAT open; 20 by default, 0 for none. */
   keepaliveSeconds?: number;

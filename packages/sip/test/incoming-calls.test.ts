@@ -1,7 +1,14 @@
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import type { IncomingCall, SipRequest, SipResponse, UserAgentOptions } from '../src/index.ts';
+import { DigestClient } from '../src/digest-client.ts';
+import {
+  type IncomingCall,
+  type SipRequest,
+  type SipResponse,
+  systemRandom,
+  type UserAgentOptions,
+} from '../src/index.ts';
 import { createRequest, setBody } from '../src/message.ts';
 import { writeMessage } from '../src/write-message.ts';
 import { sdpAnswer, sdpOffer, startAgent, until } from './agents.ts';
@@ -145,6 +152,41 @@ test('a re-INVITE without an offer is answered by ours; the ACK holds the answer
   expect(heard).toEqual([undefined, sdpOffer]);
 });
 
+test('an offer that is taken back, or refused for its timer, changes nothing: the user hears that its answer was not sent', async () => {
+  const { peer, agent, send, next } = await stand();
+  const invite = send('INVITE', [], sdpOffer);
+  const call = await next();
+  let give = (_answer: string) => {};
+  const heard: string[] = [];
+  call.listen({
+    onOffer: () => new Promise((resolve) => (give = resolve)),
+    onAnswerUnsent: () => heard.push('unsent'),
+  });
+  call.answer(sdpAnswer);
+  const ok = await peer.response(200);
+  peer.send(within(invite, ok, 'ACK', 1), agent.port);
+  const timers: [string, string][] = [
+    ['supported', 'timer'],
+    ['session-expires', '60'],
+  ];
+  const often = within(invite, ok, 'INVITE', 2, timers);
+  setBody(often, 'application/sdp', sdpOffer);
+  peer.send(often, agent.port);
+  await peer.response(422);
+  const again = within(invite, ok, 'INVITE', 3);
+  setBody(again, 'application/sdp', sdpOffer);
+  peer.send(again, agent.port);
+  await peer.response(100);
+  const cancel = createRequest('CANCEL', again.uri);
+  for (const name of ['via', 'from', 'to', 'call-id']) cancel.headers.add(name, again.headers.get(name)!);
+  cancel.headers.add('cseq', '3 CANCEL');
+  peer.send(cancel, agent.port);
+  await peer.response(487);
+  give(sdpAnswer);
+  await until(() => heard.length > 0);
+  expect(heard).toEqual(['unsent']);
+});
+
 test('a caller that demands it gets a reliable 183, again until its PRACK, and the answer after that', async () => {
   const { peer, agent, send, next } = await stand();
   const invite = send('INVITE', [['require', '100rel']], sdpOffer);
@@ -257,6 +299,110 @@ test('an INVITE that arrives on two ways is one call', async () => {
   peer.send(again, agent.port);
   await peer.response(482);
   expect(calls).toHaveLength(1);
+});
+
+test('a challenge is never longer than what asked for it, is sent once, and comes before all else', async () => {
+  const passwordOf = () => 'secret';
+  const { peer, send } = await stand({ admit: () => 'challenge', authentication: { realm: 'r', passwordOf } });
+  send('INVITE');
+  await quiet();
+  expect(peer.received).toEqual([]);
+  const long = send('INVITE', [['require', 'nothing-we-know']], sdpOffer.padEnd(600, 'a=more\r\n'));
+  const { headers } = await peer.response(401);
+  expect(headers.all('www-authenticate')).toEqual([
+    expect.stringContaining('algorithm=SHA-256'),
+    expect.stringContaining('algorithm=MD5'),
+  ]);
+  expect(headers.get('call-id')).toBe(long.headers.get('call-id'));
+  await quiet();
+  expect(peer.has(401)).toBe(false);
+});
+
+test('a CANCEL that comes while the password is looked up ends the call', async () => {
+  let look!: (password: string) => void;
+  let isLooking = false;
+  const passwordOf = () => {
+    isLooking = true;
+    return new Promise<string>((resolve) => {
+      look = resolve;
+    });
+  };
+  const { peer, agent, send, calls } = await stand({
+    admit: () => 'challenge',
+    authentication: { realm: 'r', passwordOf },
+  });
+  const long = sdpOffer.padEnd(600, 'a=more\r\n');
+  const first = send('INVITE', [], long);
+  const { headers } = await peer.response(401);
+  const client = new DigestClient({ username: 'ada', password: 'secret' }, systemRandom);
+  client.learn({ kind: 'response', status: 401, phrase: '', headers, body: '' }, new Map());
+  const callId = first.headers.get('call-id')!;
+  const authorized = createRequest('INVITE', first.uri);
+  client.authorize(authorized);
+  const invite = send(
+    'INVITE',
+    [
+      ['call-id', callId],
+      ['authorization', authorized.headers.get('authorization')!],
+    ],
+    long,
+  );
+  await until(() => isLooking, 'the password is looked up');
+  send('CANCEL', [
+    ['call-id', callId],
+    ['via', invite.headers.get('via')!],
+    ['cseq', '1 CANCEL'],
+  ]);
+  await peer.response(487);
+  look('secret');
+  await quiet();
+  expect(calls).toHaveLength(0);
+  expect([100, 200, 401].map((status) => [status, peer.has(status)])).toEqual([
+    [100, false],
+    [200, true],
+    [401, false],
+  ]);
+  expect(agent.counts().calls).toBe(0);
+});
+
+test('who may not be answered now gets no packet, neither without nor with an answer to a challenge', async () => {
+  const asked: boolean[] = [];
+  let isAllowed = true;
+  let lookedUp = 0;
+  const { peer, send } = await stand({
+    admit: () => 'challenge',
+    authentication: {
+      realm: 'r',
+      passwordOf() {
+        lookedUp += 1;
+        return 'secret';
+      },
+      allows(_request, _source, isTry) {
+        asked.push(isTry);
+        return isAllowed;
+      },
+    },
+  });
+  const long = sdpOffer.padEnd(600, 'a=more\r\n');
+  const first = send('INVITE', [], long);
+  const nonce = /nonce="([^"]+)"/.exec((await peer.response(401)).headers.get('www-authenticate')!)![1];
+  isAllowed = false;
+  const answer = (given: string) => `Digest realm="r", nonce="${given}", qop=auth, username="a", uri="x", nc=00000001`;
+  const callId = first.headers.get('call-id')!;
+  send(
+    'INVITE',
+    [
+      ['call-id', callId],
+      ['authorization', answer(nonce!)],
+    ],
+    long,
+  );
+  send('INVITE', [['authorization', answer(nonce!)]], long);
+  send('INVITE', [['call-id', callId]], long);
+  await until(() => asked.length === 4, 'all were judged');
+  await quiet();
+  expect(asked).toEqual([false, true, false, false]);
+  expect([peer.has(401), lookedUp]).toEqual([false, 0]);
 });
 
 test('who is not admitted gets no packet, whatever he sends', async () => {

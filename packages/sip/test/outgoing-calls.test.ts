@@ -10,10 +10,14 @@ import {
 } from '../src/index.ts';
 import { createRequest, cseqOf, topViaOf } from '../src/message.ts';
 import { sdpAnswer, sdpOffer, startAgent, until } from './agents.ts';
+import { createAuthority } from './certificates.ts';
 import { startRawPeer } from './raw-peer.ts';
 
-async function stand(options: UserAgentOptions = {}, transport: 'udp' | 'tcp' = 'udp') {
-  const peer = await startRawPeer(transport);
+const authority = createAuthority();
+const certificate = authority?.issue('IP:127.0.0.1');
+
+async function stand(options: UserAgentOptions = {}, transport: 'udp' | 'tcp' | 'tls' = 'udp') {
+  const peer = await startRawPeer(transport, '127.0.0.1', certificate);
   const agent = await startAgent(options);
   const call = { to: `sip:bob@127.0.0.1:${peer.port}`, from: 'sip:ada@example.com', sdp: sdpOffer, transport };
   const place = (more: Partial<InviteOptions> = {}) => agent.invite({ ...call, ...more });
@@ -189,6 +193,22 @@ test('twenty forks are kept, and no more', async () => {
   for (let n = 0; n < 40; n += 1) peer.respond(invite, 180, { tag: `fork${n}` });
   await until(() => rang === 40);
   expect(agent.counts().dialogs).toBe(20);
+});
+
+test('of twenty phones that all answer one is the call, and each other one is hung up', async () => {
+  const { peer, place, agent } = await stand();
+  const call = place();
+  const invite = await peer.request('INVITE');
+  for (let n = 0; n < 20; n += 1) peer.respond(invite, 200, { tag: `fork${n}`, sdp: sdpAnswer });
+  const hungUp = new Set<string | undefined>();
+  while (hungUp.size < 19) {
+    const bye = await peer.request('BYE');
+    hungUp.add(toTagOf(bye));
+    peer.respond(bye, 200);
+  }
+  expect(hungUp.has('fork0')).toBe(false);
+  expect(call.stored?.phase).toBe('answered');
+  await until(() => agent.counts().dialogs === 1);
 });
 
 test('a 200 that comes again while the ACK is owed is no other fork', async () => {
@@ -396,6 +416,23 @@ test('a storm of requests within a call is not answered without end', async () =
   expect(peer.received.length - before).toBeLessThan(60);
 });
 
+test('a storm of re-INVITEs is dropped but for some, and the call goes on after it', async () => {
+  const { peer, agent, call, within } = await answered({}, { onOffer: () => sdpAnswer });
+  for (let n = 0; n < 300; n += 1) within('INVITE', [], sdpOffer);
+  const taken = await peer.response(200);
+  within('ACK', [], '', cseqOf(taken).number);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  // Twenty in a second, and the storm may meet the begin of another one.
+  const heard = new Set(peer.received.map((message) => cseqOf(message).number));
+  expect(heard.size).toBeLessThan(60);
+  expect(agent.counts().transactions).toBeLessThan(60);
+  await until(() => agent.counts().transactions < 10, 'what was answered is over');
+  expect(call.stored?.phase).toBe('answered');
+  const ended = call.hangUp();
+  peer.respond(await peer.request('BYE'), 200);
+  expect(await ended).toMatchObject({ kind: 'hung_up', by: 'local' });
+});
+
 test('a peer that does not know the call any more ends it', async () => {
   const { peer, call } = await answered();
   const info = call.info('text/plain', 'x');
@@ -471,18 +508,21 @@ test('another process hangs up by what was stored; it is told what it could not 
   expect(await unknown).toEqual({ kind: 'gone' });
 });
 
-test('a connection that drops in a call is made anew for the BYE', async () => {
-  const { peer, place } = await stand({}, 'tcp');
-  const call = place();
-  peer.respond(await peer.request('INVITE'), 200, { sdp: sdpAnswer });
-  await peer.request('ACK');
-  peer.sockets[0]!.destroy();
-  await until(() => peer.sockets[0]!.closed);
-  const ended = call.hangUp();
-  peer.respond(await peer.request('BYE'), 200);
-  expect(await ended).toMatchObject({ kind: 'hung_up' });
-  expect(peer.sockets).toHaveLength(2);
-});
+test.each(authority ? (['tcp', 'tls'] as const) : (['tcp'] as const))(
+  'a connection that drops in a call is made anew for the BYE: %s',
+  async (transport) => {
+    const { peer, place } = await stand(authority ? { tls: { ca: authority.ca } } : {}, transport);
+    const call = place();
+    peer.respond(await peer.request('INVITE'), 200, { sdp: sdpAnswer });
+    await peer.request('ACK');
+    peer.sockets[0]!.destroy();
+    await until(() => peer.sockets[0]!.closed);
+    const ended = call.hangUp();
+    peer.respond(await peer.request('BYE'), 200);
+    expect(await ended).toMatchObject({ kind: 'hung_up' });
+    expect(peer.sockets).toHaveLength(2);
+  },
+);
 
 test('a stopped user agent hangs up, and leaves no timer', async () => {
   const { peer, agent, call } = await answered();

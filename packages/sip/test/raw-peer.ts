@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { Framing } from '../src/framing.ts';
 import { createResponse, type SipMessage, type SipRequest, type SipResponse, setBody } from '../src/message.ts';
@@ -34,10 +35,11 @@ export interface RawPeer {
   send(message: SipMessage | string | Buffer, port?: number): void;
 }
 
-/** Over UDP, or over TCP where it listens. */
+/** Over UDP, or over TCP where it listens, or TLS where it has a certificate. */
 export async function startRawPeer(
-  transport: 'udp' | 'tcp' = 'udp',
+  transport: 'udp' | 'tcp' | 'tls' = 'udp',
   host = '127.0.0.1',
+  certificate?: { key: string; cert: string },
 ): Promise<RawPeer & { sockets: Socket[] }> {
   const received: SipMessage[] = [];
   const waiting: SipMessage[] = [];
@@ -74,7 +76,9 @@ export async function startRawPeer(
   }
 
   async function openTcp() {
-    const server = createServer((socket) => {
+    const listen = (taken: (socket: Socket) => void) =>
+      transport === 'tls' ? createTlsServer(certificate!, taken) : createServer(taken);
+    const server = listen((socket) => {
       const framing = new Framing();
       sockets.push(socket);
       socket.on('error', () => {});
@@ -98,7 +102,7 @@ export async function startRawPeer(
     message.kind === 'request' ? message.method === what : message.status === what;
   const peer = {
     port,
-    contact: `<sip:peer@${host}:${port}${transport === 'tcp' ? ';transport=tcp' : ''}>`,
+    contact: `<sip:peer@${host}:${port}${transport === 'udp' ? '' : `;transport=${transport}`}>`,
     received,
     sockets,
     pings: () => pings,

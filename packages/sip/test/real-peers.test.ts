@@ -168,6 +168,12 @@ describe.skipIf(!kamailio || !sipp || !authority)(
       expect(await call.ended).toMatchObject({ kind: 'not_sent', code: 'tls' });
     });
 
+    test('a certificate that does not bear the name is refused', async () => {
+      const to = `sip:+14155550100@localhost:${carrier.tlsPort}`;
+      const call = (await trusting()).invite({ ...trunk('+14155550100'), to });
+      expect(await call.ended).toMatchObject({ kind: 'not_sent', code: 'tls' });
+    });
+
     test('a probe tells right credentials from wrong ones', async () => {
       const agent = await trusting();
       const uri = `sip:127.0.0.1:${carrier.tlsPort}`;
@@ -208,6 +214,39 @@ describe.skipIf(!kamailio || !sipp || !authority)(
       const late = caller.invite(trunk('bob04'));
       expect(await late.ended).toMatchObject({ kind: 'rejected', status: 404 });
     });
+
+    test.each(['tls', 'udp'] as const)(
+      'a registrar that was restarted is registered with again: %s',
+      async (transport) => {
+        const certificate = authority!.issue('IP:127.0.0.1');
+        const first = await startKamailio(certificate, callees.port);
+        const arrived: IncomingCall[] = [];
+        const agent = await startAgent({ tls: { ca: authority!.ca }, onInvite: (call) => arrived.push(call) });
+        const states: RegistrationState[] = [];
+        const port = transport === 'tls' ? first.tlsPort : first.udpPort;
+        agent.register({
+          ...{ registrar: `sip:127.0.0.1:${port}`, address: 'sip:bob@127.0.0.1', transport },
+          ...{ credentials: { username: 'bob', password: 'secret' }, onState: (state) => states.push(state) },
+        });
+        await until(() => states.at(-1)?.status === 'registered', 'it is registered');
+        await first.stop();
+        // It knows nobody any more.
+        const again = await startKamailio(certificate, callees.port, callees.port, first);
+        onTestFinished(() => again.stop());
+        const before = states.length;
+        await until(
+          () => states.length > before && states.at(-1)?.status === 'registered',
+          'it is registered again',
+          50,
+        );
+        const caller = await trusting();
+        const call = caller.invite({ ...trunk('bob'), to: `sip:bob@127.0.0.1:${again.tlsPort}` });
+        await until(() => arrived.length > 0, 'the call arrives');
+        arrived[0]!.answer(sdpAnswer);
+        expect((await call.answered)?.sdp).toBe(sdpAnswer);
+        await call.hangUp();
+      },
+    );
   },
 );
 

@@ -152,3 +152,23 @@ test('what can not be registered says why', async () => {
     message: '127.0.0.1:1 refuses connections.',
   });
 });
+
+test('a stop while the first REGISTER is under way takes back what the registrar still grants', async () => {
+  const { peer, registration, states } = await stand();
+  const first = await peer.request('REGISTER');
+  const stopped = registration.stop();
+  ok(peer, first, 600);
+  const leave = await peer.request('REGISTER');
+  expect(leave.headers.get('expires')).toBe('0');
+  expect(cseqOf(leave).number).toBe(cseqOf(first).number + 1);
+  peer.respond(leave, 200);
+  await stopped;
+  expect(states.map(({ status }) => status)).toEqual(['unregistered']);
+});
+
+test('a stop while the first REGISTER is under way sends nothing more where the registrar refuses it', async () => {
+  const { peer, registration } = await stand();
+  peer.respond(await peer.request('REGISTER'), 403);
+  await registration.stop();
+  expect(peer.has('REGISTER')).toBe(false);
+});

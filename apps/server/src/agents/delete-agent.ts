@@ -4,12 +4,13 @@ import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound, ServiceError } from '../service-error.ts';
+import { detailsOfUse } from '../workspace/details-of-use.ts';
 import type { AgentDeps } from './deps.ts';
 import { lockAgent } from './store.ts';
 
 /**
- * Deletes an agent. Throws `not_found`, and `agent_in_use` with who uses it: a number, an active campaign or batch, or a
- * published workflow. A draft that names it can't be started or published any more.
+ * Deletes an agent. Throws `not_found`, and `agent_in_use` with who uses it: a number, an active campaign or batch, a
+ * call that waits, or a published workflow. A draft that names it can't be started or published any more.
  */
 export async function deleteAgent(
   { database, clock }: Pick<AgentDeps, 'database' | 'clock'>,
@@ -19,9 +20,12 @@ export async function deleteAgent(
 ): Promise<void> {
   const agentId = toId('agent', id);
   await database.inWorkspace(workspaceId, async (tx) => {
-    if (!(await lockAgent(tx, id))) throw notFound();
+    if (!(await lockAgent(tx, id, 'update'))) throw notFound();
     const use = await useOf(tx, agentId);
-    if (use !== undefined) throw new ServiceError('agent_in_use', use);
+    if (use !== undefined) {
+      const details = await detailsOfUse(tx, 'agent_id', agentId);
+      throw new ServiceError('agent_in_use', use, details.length > 0 ? { details } : {});
+    }
     await tx.db.deleteFrom('agents').where('workspace_id', '=', workspaceId).where('id', '=', id).execute();
     await audit(tx, auditOf('agent.deleted', 'agent', agentId), clock.now());
   });
@@ -31,6 +35,7 @@ const messages = {
   number: (name: string) => `The number ${name} is bound to this agent. Bind another one first.`,
   campaign: (name: string) => `The campaign "${name}" uses this agent. Stop it first, or change its agent.`,
   batch: () => 'A batch uses this agent. Cancel it first.',
+  call: (name: string) => `The call ${toId('room', name)} waits for this agent. End it first.`,
   workflow: (name: string) => `The workflow "${name}" uses this agent. Publish it with another one first.`,
 };
 
@@ -44,6 +49,9 @@ async function useOf(tx: WorkspaceTx, agentId: string): Promise<string | undefin
     (select kind, name from campaigns
       where workspace_id = ${tx.workspaceId} and agent_id = ${agentId} and status in ('scheduled', 'running', 'paused')
       limit 1)
+    union all
+    (select 'call', id::text from call_intents
+      where workspace_id = ${tx.workspaceId} and agent_id = ${agentId} and next_attempt_at is not null limit 1)
     union all
     (select 'workflow', w.name from workflows w
       join workflow_versions v on v.workspace_id = w.workspace_id and v.workflow_id = w.id and v.version = w.version

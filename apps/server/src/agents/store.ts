@@ -16,10 +16,14 @@ export async function findAgent(tx: WorkspaceTx, id: string): Promise<AgentRow |
   return rows[0];
 }
 
-/** Whether there is such an agent, which is locked until the transaction ends. */
-export async function lockAgent(tx: WorkspaceTx, id: string): Promise<boolean> {
+/** Whether there is such an agent, which is locked until the transaction ends: `update` waits for calls that are being placed. */
+export async function lockAgent(
+  tx: WorkspaceTx,
+  id: string,
+  lock: 'update' | 'no key update' | 'key share',
+): Promise<boolean> {
   const { rows } = await sql`
-    select from agents where workspace_id = ${tx.workspaceId} and id = ${id} for update`.execute(tx.db);
+    select from agents where workspace_id = ${tx.workspaceId} and id = ${id} for ${sql.raw(lock)}`.execute(tx.db);
   return rows.length > 0;
 }
 

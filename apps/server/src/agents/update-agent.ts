@@ -6,6 +6,7 @@ import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { notFound } from '../service-error.ts';
 import { type AgentRow, sealed } from './agent.ts';
+import { countLiveCalls } from './agent-room.ts';
 import { attachKnowledgeBases } from './attach-knowledge-bases.ts';
 import { checkConnection } from './check-connection.ts';
 import type { AgentDeps } from './deps.ts';
@@ -21,7 +22,8 @@ export async function updateAgent(
 ): Promise<AgentRow> {
   const { name, connection = {}, maxConcurrentCalls, maxCallSeconds, knowledgeBaseIds, recording } = body;
   return database.inWorkspace(workspaceId, async (tx) => {
-    if (!(await lockAgent(tx, id))) throw notFound();
+    // A first limit waits for who places calls without one, and then counts them.
+    if (!(await lockAgent(tx, id, maxConcurrentCalls ? 'update' : 'no key update'))) throw notFound();
     checkConnection(guard, connection);
     if (Object.keys(body).length === 0) return (await findAgent(tx, id))!;
     const now = clock.now();
@@ -45,19 +47,11 @@ export async function updateAgent(
       .where('id', '=', id)
       .execute();
     if (knowledgeBaseIds) await attachKnowledgeBases(tx, id, knowledgeBaseIds);
-    if (maxConcurrentCalls) await countLiveCalls(tx, id);
+    if (maxConcurrentCalls) await countLiveCalls(tx, toId('agent', id), id);
     if (name !== undefined) await renameOnNumbers(tx, toId('agent', id), name);
     await audit(tx, auditOf('agent.updated', 'agent', toId('agent', id)), now);
     return (await findAgent(tx, id))!;
   });
-}
-
-/** Calls that began while the agent had no limit count from now on. */
-async function countLiveCalls(tx: WorkspaceTx, id: string): Promise<void> {
-  await sql`
-    update calls set limited_agent_id = ${id}
-    where workspace_id = ${tx.workspaceId} and agent_id = ${toId('agent', id)} and ended_at is null
-      and limited_agent_id is null`.execute(tx.db);
 }
 
 /** Numbers show the names of the agents that are bound to them. */

@@ -10,6 +10,8 @@ import { findKeys, type StoredKey, touchKey } from './key-store.ts';
 export interface KeyRing {
   /** Whom a key stands for; nothing where it is unknown, revoked or expired. Throws `unavailable`. */
   authenticate(key: string): StoredKey | undefined | Promise<StoredKey | undefined>;
+  /** The same by the key's hash. */
+  authenticateHash(hash: string): StoredKey | undefined | Promise<StoredKey | undefined>;
   /** Waits for the last uses to be noted. */
   close(): Promise<void>;
 }
@@ -66,14 +68,15 @@ export function createKeyRing({ database, clock, log }: { database: Database; cl
   const unlessExpired = (key: StoredKey | undefined) =>
     key?.expiresAt && key.expiresAt <= clock.now() ? undefined : key;
 
+  const authenticateHash: KeyRing['authenticateHash'] = (hash) => {
+    const known = remembered.get(hash);
+    if (known && performance.now() - known.at < HOLDS_MS) return unlessExpired(known.key);
+    return look(hash).then(unlessExpired);
+  };
+
   return {
-    authenticate(key) {
-      if (!KEY_PATTERN.test(key)) return undefined;
-      const hash = hashKey(key);
-      const known = remembered.get(hash);
-      if (known && performance.now() - known.at < HOLDS_MS) return unlessExpired(known.key);
-      return look(hash).then(unlessExpired);
-    },
+    authenticate: (key) => (KEY_PATTERN.test(key) ? authenticateHash(hashKey(key)) : undefined),
+    authenticateHash,
     close: notes.idle,
   };
 }

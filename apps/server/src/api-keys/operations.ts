@@ -10,9 +10,18 @@ import { notFound } from '../service-error.ts';
 import { created, ok } from '../success.ts';
 import { createKeyBy } from './create-key.ts';
 import { type KeyRow, keyPage, revokeKey } from './key-store.ts';
+import type { StreamTokens } from './stream-tokens.ts';
 
 /** The operations of the tag "API keys". */
-export function apiKeyOperations({ database, clock }: { database: Database; clock: Clock }) {
+export function apiKeyOperations({
+  database,
+  clock,
+  streamTokens,
+}: {
+  database: Database;
+  clock: Clock;
+  streamTokens: StreamTokens;
+}) {
   return {
     listApiKeys: async ({ query }, { workspaceId }) => ok(await listed(database, workspaceId, query, keyPage, present)),
 
@@ -33,6 +42,11 @@ export function apiKeyOperations({ database, clock }: { database: Database; cloc
         await audit(tx, auditOf(context)('api_key.revoked', 'api_key', keyId), now);
       });
       return ok({ id: keyId, deleted: true });
+    },
+
+    createStreamToken: async ({ body }, { key }) => {
+      const { token, expiresAt } = streamTokens.make(key.hash, body.path);
+      return { status: 201, body: { token, expiresAt: expiresAt.toISOString() } };
     },
   } satisfies Partial<Handlers>;
 }

@@ -12,8 +12,9 @@ import { together } from '../database/together.ts';
 import { numbersNotCalled } from '../do-not-call/do-not-call-numbers.ts';
 import { toId } from '../ids.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
+import type { Provider } from '../phone-numbers/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
-import { judgeRecipients, type RecipientTerms, readNumbers } from './judge-recipients.ts';
+import { judgeRecipients, numbersOf, type RecipientTerms, readRecipients } from './judge-recipients.ts';
 import { type BatchStarted, firstStatus, shapeStarted } from './started-batch.ts';
 
 /** Of a batch without a name. */
@@ -34,15 +35,19 @@ export interface BatchOrder {
  * Writes a batch with those of its recipients that can be called. Throws `not_found` and `campaign_not_startable` for
  * the number or the pool that is to call.
  */
-export async function acceptBatch(tx: WorkspaceTx, order: BatchOrder): Promise<BatchStarted> {
+export async function acceptBatch(
+  tx: WorkspaceTx,
+  order: BatchOrder,
+  providers: readonly Provider[],
+): Promise<BatchStarted> {
   const { id, input, settings, now } = order;
   const caller = await callerOf(tx, input);
-  const obstacle = await checkCaller(tx, caller);
+  const obstacle = await checkCaller(tx, caller, providers);
   if (obstacle) throw new ServiceError('campaign_not_startable', obstacle.message);
 
-  const numbers = readNumbers(input.recipients);
-  const toNumbers = numbers.flatMap((number) => number?.toNumber ?? []);
-  const { contacts, rejected } = judgeRecipients(input.recipients, numbers, await termsOf(tx, caller, toNumbers));
+  const recipients = readRecipients(input.recipients, input.defaultCountry);
+  const terms = await termsOf(tx, caller, numbersOf(recipients));
+  const { contacts, rejected } = judgeRecipients(recipients, terms);
   const batch = { id, scheduledAt: settings.scheduled_at, startedAt: now, contacts, rejected };
   const [name, status] = [input.name ?? '', firstStatus(batch)];
 
@@ -65,6 +70,7 @@ export async function acceptBatch(tx: WorkspaceTx, order: BatchOrder): Promise<B
     ring_timeout_seconds: 30,
     max_call_seconds: 3600,
     recording: input.recording ?? false,
+    tags: input.tags ?? [],
     metadata: input.metadata ? JSON.stringify(input.metadata) : null,
     ...(status === 'running' && { started_at: now }),
     ...(status === 'failed' && { ended_at: now, failure_reason: 'no_callable_contacts' as const }),
@@ -103,5 +109,5 @@ async function termsOf(
   const found = rows[0]!;
   const ofCaller =
     caller.number_pool_id === null ? found.allowed_outbound_countries : await countriesOf(tx, caller.number_pool_id);
-  return { notCalled, area: callingArea(found, ofCaller) };
+  return { notCalled, area: callingArea(found, ofCaller, caller.from_number) };
 }

@@ -10,7 +10,8 @@ export type BatchStatus = Batch['status'];
 /** The states that a batch can move to, as the contract's `x-transitions` show them. */
 export const batchTransitions = {
   scheduled: ['running', 'cancelled', 'failed'],
-  running: ['completed', 'cancelled'],
+  running: ['paused', 'completed', 'cancelled'],
+  paused: ['running', 'cancelled'],
   completed: [],
   cancelled: [],
   failed: [],
@@ -20,6 +21,7 @@ export const batchTransitions = {
 export const campaignStatuses = {
   scheduled: ['scheduled'],
   running: ['running'],
+  paused: ['paused'],
   completed: ['completed'],
   cancelled: ['cancelled', 'stopped'],
   failed: ['failed'],
@@ -55,6 +57,7 @@ export function shapeBatch(row: CampaignRow, { rejectedCount, stats }: Beside): 
     ...field('scheduleEnd', row.schedule_end),
     ...field('callingWindows', row.calling_windows),
     ...(row.holidays.length > 0 && { holidays: row.holidays }),
+    ...(row.tags.length > 0 && { tags: row.tags }),
     maxConcurrency: row.max_concurrency,
     retryPolicy: row.retry_policy,
     acceptedCount: row.total_contacts,
@@ -62,6 +65,8 @@ export function shapeBatch(row: CampaignRow, { rejectedCount, stats }: Beside): 
     stats,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
+    ...field('pausedAt', row.paused_at?.toISOString() ?? null),
+    ...field('resumedAt', row.resumed_at?.toISOString() ?? null),
     ...field('cancelledAt', cancelledAt?.toISOString() ?? null),
     ...(row.failure_reason && { meta: { failure: { reason: row.failure_reason } } }),
   };

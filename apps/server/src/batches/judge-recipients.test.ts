@@ -1,16 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import {
-  judgeRecipients,
-  type Recipient,
-  type RecipientTerms,
-  readNumbers,
-  recipientFaults,
-} from './judge-recipients.ts';
+import { judgeRecipients, type Recipient, type RecipientTerms, readRecipients } from './judge-recipients.ts';
 
 const everyone = { notCalled: new Set<number>(), area: { countries: [], premiumRate: true } };
-const judge = (recipients: Recipient[], terms: Partial<RecipientTerms> = {}) =>
-  judgeRecipients(recipients, readNumbers(recipients), { ...everyone, ...terms });
-const codes = (recipients: Recipient[], terms: Partial<RecipientTerms> = {}) =>
+const judge = (recipients: readonly unknown[], terms: Partial<RecipientTerms> = {}, defaultCountry?: string) =>
+  judgeRecipients(readRecipients(recipients, defaultCountry), { ...everyone, ...terms });
+const codes = (recipients: readonly unknown[], terms: Partial<RecipientTerms> = {}) =>
   judge(recipients, terms).rejected.map(({ index, code }) => [index, code]);
 const person = (given: Partial<Recipient> = {}): Recipient => ({ phoneNumber: '+14155550142', ...given });
 
@@ -41,6 +35,12 @@ describe('judgeRecipients', () => {
       [0, 'do_not_call'],
       [1, 'do_not_call'],
     ]);
+  });
+
+  it('has no number call itself', () => {
+    const { rejected } = judge([person()], { area: { ...everyone.area, caller: 14155550142 } });
+    expect(rejected).toMatchObject([{ code: 'invalid_number', error: expect.stringContaining('can not call itself') }]);
+    expect(codes([person()], { area: { ...everyone.area, caller: 14155550100 } })).toEqual([]);
   });
 
   it('asks for each number whether its country may be called', () => {
@@ -87,11 +87,50 @@ describe('judgeRecipients', () => {
     expect(ids).toHaveLength(1000);
     expect(ids).toEqual(ids.toSorted());
   });
-});
 
-describe('recipientFaults', () => {
-  it('names each recipient whose time zone there is not', () => {
-    const recipients = [person({ timezone: 'Mars/Olympus' }), person({ timezone: 'UTC' }), person()];
-    expect(recipientFaults(recipients).map(({ path }) => path)).toEqual(['/body/recipients/0/timezone']);
+  it.each<[string, unknown, string, string]>([
+    ['no object', '+14155550142', '', 'This must be an object'],
+    ['null', null, '', 'This must be an object'],
+    ['no number', {}, '', 'phoneNumber is missing'],
+    ['null for a number', { phoneNumber: null }, 'null', 'phoneNumber is null'],
+    ['a number for text', { phoneNumber: 14155550142 }, '14155550142', 'phoneNumber is a number. Write it as text'],
+    ['a list for text', { phoneNumber: ['+14155550142'] }, '["+14155550142"]', 'phoneNumber is a list'],
+    ['an unknown field', person({ colour: 'red' } as never), '+14155550142', 'There is no field colour'],
+    ['a name of another type', person({ name: 7 as never }), '+14155550142', 'name is not text'],
+    ['a name too long', person({ name: 'n'.repeat(256) }), '+14155550142', 'name has over 255 characters'],
+    ['an ID of another type', person({ externalId: null as never }), '+14155550142', 'externalId is not text'],
+    ['a time zone of another type', person({ timezone: 7 as never }), '+14155550142', 'timezone is not text'],
+  ])('rejects %s alone, shows what was sent, and says what is wrong', (_, wrong, phoneNumber, error) => {
+    const { contacts, rejected } = judge([wrong, person({ phoneNumber: '+14155550143' })]);
+    expect(contacts).toHaveLength(1);
+    expect(rejected).toEqual([
+      { index: 0, phoneNumber, code: 'invalid_recipient', error: expect.stringContaining(error) },
+    ]);
+  });
+
+  it('tells time zones that there are not, and metadata of another form, from other faults', () => {
+    const wrong = [person({ timezone: 'Mars/Olympus' }), person({ timezone: '' }), person({ metadata: [] as never })];
+    const more = [person({ metadata: null as never }), person({ phoneNumber: '1'.repeat(65), externalId: 'a' })];
+    expect(codes([...wrong, ...more]).map(([, code]) => code)).toEqual([
+      ...['invalid_timezone', 'invalid_timezone', 'invalid_metadata'],
+      ...['invalid_metadata', 'invalid_number'],
+    ]);
+    expect(judge(more).rejected[1]).toMatchObject({ phoneNumber: '1'.repeat(64), externalId: 'a' });
+  });
+
+  it('reads numbers as a contact file does once it knows a country, and calls one number once', () => {
+    const written = ['030 901820', '0049 30 901820', '+49 (0)30 901821', '14155550142', '911', ''];
+    const { contacts, rejected } = judge(
+      written.map((phoneNumber) => ({ phoneNumber })),
+      {},
+      'DE',
+    );
+    expect(contacts.map(({ toNumber }) => toNumber)).toEqual([4930901820, 4930901821]);
+    expect(rejected.map(({ index, code }) => [index, code])).toEqual([
+      [1, 'duplicate'],
+      ...[3, 4, 5].map((index) => [index, 'invalid_number']),
+    ]);
+    expect(rejected[1]!.error).toContain('+14155550142');
+    expect(judge([person()], {}, 'DE').contacts).toHaveLength(1);
   });
 });

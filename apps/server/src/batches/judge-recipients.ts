@@ -1,10 +1,12 @@
 import type { components } from '@trunkline/client/schema';
-import { COUNTRY_NOT_ALLOWED, dialRefusal, type ReadNumber, readNumber } from '../calls/may-dial.ts';
+import { COUNTRY_NOT_ALLOWED, dialRefusal, readNumber } from '../calls/may-dial.ts';
 import type { BatchContact } from '../campaigns/insert-batch.ts';
+import { readPhoneNumber } from '../contact-lists/reading/phone-number.ts';
 import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
 import { newUuid } from '../ids.ts';
+import { isObject, isText, shownNumber } from '../judged-items.ts';
 import type { CallingArea } from '../phone-numbers/may-call.ts';
-import type { ErrorDetail } from '../service-error.ts';
+import { LONGEST_TEXT, metadataFault, recipientFault } from './recipient-faults.ts';
 
 export type Recipient = components['schemas']['BatchRecipient'];
 export type RejectedRecipient = components['schemas']['RejectedRecipient'];
@@ -16,79 +18,84 @@ export interface RecipientTerms {
   area: CallingArea;
 }
 
-const MOST_VALUES = 64;
-const LONGEST_NAME = 64;
-const LONGEST_VALUE = 4096;
+/** A recipient as it was sent, with its number as far as it has one. */
+export interface ReadRecipient {
+  sent: unknown;
+  /** E.164 without the plus, or what is wrong: with the recipient, or with its number. */
+  number: number | { code: Code; error: string };
+}
 
-const errors: Record<Exclude<Code, 'invalid_metadata'>, string> = {
-  invalid_number: 'This is not a number that can be called. Write it in E.164 form, such as +14155550142.',
+const errors = {
+  invalid_number:
+    'This is not a number that can be called. Write it in E.164 form, such as +14155550142, or send a defaultCountry.',
+  calls_itself: 'This is the number that calls: it can not call itself.',
   duplicate: 'The number stands in this request before, and is called once.',
   do_not_call: 'This number is on the do-not-call list.',
   country_not_allowed: COUNTRY_NOT_ALLOWED,
+  invalid_timezone: 'There is no such time zone. Give an IANA name such as Europe/Berlin.',
 };
 
-/** The numbers of some recipients; nothing for what can't be called. */
-export const readNumbers = (recipients: readonly Recipient[]): (ReadNumber | undefined)[] =>
-  recipients.map(({ phoneNumber }) => readNumber(phoneNumber));
+/** Reads recipients, of whom nothing is known yet. @param defaultCountry with it, numbers are read as in a contact file */
+export const readRecipients = (
+  recipients: readonly unknown[],
+  defaultCountry: string | undefined,
+): readonly ReadRecipient[] =>
+  recipients.map((sent) => {
+    const fault = recipientFault(sent);
+    if (fault !== undefined) return { sent, number: { code: 'invalid_recipient', error: fault } };
+    return { sent, number: numberOf((sent as Recipient).phoneNumber, defaultCountry) };
+  });
 
-/** The faults of recipients that refuse the whole request. */
-export const recipientFaults = (recipients: readonly Recipient[]): ErrorDetail[] =>
-  recipients.flatMap(({ timezone }, at) =>
-    timezone === undefined || readTimeZone(timezone) !== undefined
-      ? []
-      : [
-          {
-            path: `/body/recipients/${at}/timezone`,
-            message: 'There is no such time zone. Give an IANA name such as Europe/Berlin.',
-          },
-        ],
-  );
+function numberOf(phoneNumber: string, defaultCountry: string | undefined): ReadRecipient['number'] {
+  const invalid = (error: string) => ({ code: 'invalid_number' as const, error });
+  if (defaultCountry === undefined) return readNumber(phoneNumber)?.toNumber ?? invalid(errors.invalid_number);
+  const read = readPhoneNumber(phoneNumber, defaultCountry);
+  return 'code' in read ? invalid(read.reason) : read.digits;
+}
+
+/** The numbers of those who have one. */
+export const numbersOf = (recipients: readonly ReadRecipient[]): number[] =>
+  recipients.flatMap(({ number }) => (typeof number === 'number' ? number : []));
 
 /**
- * Judges each recipient for itself, `numbers` being theirs. Of those with one number the first that can be called is called. The contacts come in
+ * Judges each recipient for itself. Of those with one number the first that can be called is called. The contacts come in
  * the order of their recipients, and so do their IDs.
  */
 export function judgeRecipients(
-  recipients: readonly Recipient[],
-  numbers: readonly (ReadNumber | undefined)[],
+  recipients: readonly ReadRecipient[],
   { notCalled, area }: RecipientTerms,
 ): { contacts: BatchContact[]; rejected: RejectedRecipient[] } {
   const contacts = new Map<number, BatchContact>();
   const rejected: RejectedRecipient[] = [];
-  for (const [index, recipient] of recipients.entries()) {
-    const { phoneNumber, externalId, name, metadata = {} } = recipient;
-    const reject = (code: Code, error: string) =>
-      rejected.push({ index, phoneNumber, ...(externalId !== undefined && { externalId }), code, error });
-    const number = numbers[index];
-    const refusal = number ? dialRefusal(number.toNumber, notCalled.has(number.toNumber), area) : 'invalid_number';
-    const metadataFault = faultOf(metadata);
-    if (number === undefined || refusal) reject(refusal!, errors[refusal!]);
-    else if (metadataFault) reject('invalid_metadata', metadataFault);
-    else if (contacts.has(number.toNumber)) reject('duplicate', errors.duplicate);
+  for (const [index, { sent, number }] of recipients.entries()) {
+    const reject = (code: Code, error: string) => {
+      const externalId = isObject(sent) ? sent['externalId'] : undefined;
+      const known = isText(externalId, LONGEST_TEXT) ? { externalId } : {};
+      rejected.push({ index, phoneNumber: shownNumber(sent), ...known, code, error });
+    };
+    if (typeof number !== 'number') {
+      reject(number.code, number.error);
+      continue;
+    }
+    const { externalId, name, timezone, metadata = {} } = sent as Recipient;
+    const refusal = dialRefusal(number, notCalled.has(number), area);
+    const zone = timezone === undefined ? null : readTimeZone(timezone);
+    const fault = metadataFault(metadata);
+    if (refusal)
+      reject(refusal, errors[refusal === 'invalid_number' && number === area.caller ? 'calls_itself' : refusal]);
+    else if (zone === undefined) reject('invalid_timezone', errors.invalid_timezone);
+    else if (fault) reject('invalid_metadata', fault);
+    else if (contacts.has(number)) reject('duplicate', errors.duplicate);
     else {
-      contacts.set(number.toNumber, {
+      contacts.set(number, {
         id: newUuid(),
-        toNumber: number.toNumber,
+        toNumber: number,
         name: name || null,
         externalId: externalId ?? null,
-        timezone: (recipient.timezone && readTimeZone(recipient.timezone)) ?? null,
+        timezone: zone,
         metadata: Object.keys(metadata).length > 0 ? (metadata as Record<string, string>) : null,
       });
     }
   }
   return { contacts: [...contacts.values()], rejected };
 }
-
-function faultOf(metadata: Record<string, unknown>): string | undefined {
-  const entries = Object.entries(metadata);
-  if (entries.length > MOST_VALUES) return `There are ${entries.length} values in metadata; ${MOST_VALUES} can be.`;
-  for (const [name, value] of entries) {
-    if (name === '' || isLonger(name, LONGEST_NAME)) return `A name in metadata has 1 to ${LONGEST_NAME} characters.`;
-    if (typeof value !== 'string') return `The value of ${name} in metadata is not a string.`;
-    if (isLonger(value, LONGEST_VALUE)) return `The value of ${name} in metadata has over ${LONGEST_VALUE} characters.`;
-  }
-  return undefined;
-}
-
-/** Characters are counted as JSON Schema does: one of two halves is one. */
-const isLonger = (text: string, most: number): boolean => text.length > most && [...text].length > most;

@@ -1,19 +1,26 @@
-import { pageAnswer, pageOf } from '../database/page.ts';
-import type { Handlers } from '../http/handler.ts';
+import { pageAnswer, pageOf, several } from '../database/page.ts';
+import type { Handlers, RequestContext } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { existing } from '../service-error.ts';
-import { cancelBatch } from './cancel-batch.ts';
+import { deleteBatch } from './delete-batch.ts';
+import { recipientPage } from './list-recipients.ts';
+import { moveBatch } from './move-batch.ts';
 import { type BatchDeps, startBatch } from './start-batch.ts';
 import { batchPage, findBatch } from './store.ts';
 
 /** The operations of batches. */
-export function batchOperations(deps: BatchDeps) {
+export function batchOperations(deps: BatchDeps & { jobs: Jobs }) {
   const { database, clock } = deps;
+  const move = async (id: string, context: RequestContext, name: Parameters<typeof moveBatch>[3], done: string) => {
+    const auditEntry = auditOf(context)(`batch.${done}`, 'batch', id);
+    return { status: 200 as const, body: await moveBatch(deps, context.workspaceId, fromId(id), name, auditEntry) };
+  };
   return {
     listBatches: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const wanted = { ...page, status: query.status };
+      const wanted = { ...page, statuses: several(query.status) };
       const found = await database.inSnapshot(workspaceId, (tx) => batchPage(tx, wanted, clock.now()));
       return { status: 200, body: pageAnswer(page, found, (batch) => batch) };
     },
@@ -33,9 +40,22 @@ export function batchOperations(deps: BatchDeps) {
       );
       return { status: 200, body: batch };
     },
-    cancelBatch: async ({ path }, context) => {
-      const auditEntry = auditOf(context)('batch.cancelled', 'batch', path.batchId);
-      return { status: 200, body: await cancelBatch(deps, context.workspaceId, fromId(path.batchId), auditEntry) };
+    listBatchRecipients: async ({ path, query }, { workspaceId }) => {
+      const { order = 'asc', accepted } = query;
+      const page = { ...pageOf(query), order };
+      const wanted = { ...page, accepted };
+      const found = await database.inSnapshot(workspaceId, (tx) =>
+        recipientPage(tx, fromId(path.batchId), wanted, { now: clock.now(), providers: deps.providers }),
+      );
+      return { status: 200, body: { ...pageAnswer(page, found, (recipient) => recipient), column: 'index' } };
     },
+    deleteBatch: async ({ path: { batchId } }, context) => {
+      const auditEntry = auditOf(context)('batch.deleted', 'batch', batchId);
+      await deleteBatch(deps, context.workspaceId, fromId(batchId), auditEntry);
+      return { status: 200, body: { batchId, deleted: true } };
+    },
+    pauseBatch: ({ path }, context) => move(path.batchId, context, 'pause', 'paused'),
+    resumeBatch: ({ path }, context) => move(path.batchId, context, 'resume', 'resumed'),
+    cancelBatch: ({ path }, context) => move(path.batchId, context, 'cancel', 'cancelled'),
   } satisfies Partial<Handlers>;
 }

@@ -1,15 +1,16 @@
 import type { components } from '@trunkline/client/schema';
 import { agentName, refuseFaults, settingsFaults, windowFaults } from '../campaigns/campaign-settings.ts';
 import type { CampaignDeps } from '../campaigns/deps.ts';
+import { countryFaults } from '../contact-lists/check-country.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { findIdempotencyKey, takeIdempotencyKey } from '../database/idempotency-keys.ts';
 import { newUuid, toId } from '../ids.ts';
 import type { AuditEntry } from '../journal/record.ts';
+import { refuse } from '../service-error.ts';
 import { acceptBatch } from './accept-batch.ts';
-import { recipientFaults } from './judge-recipients.ts';
 import { type BatchStarted, startedAgain } from './started-batch.ts';
 
-export type BatchDeps = Pick<CampaignDeps, 'database' | 'agents' | 'clock' | 'maxConcurrency' | 'nudge'>;
+export type BatchDeps = Pick<CampaignDeps, 'database' | 'agents' | 'clock' | 'maxConcurrency' | 'providers' | 'nudge'>;
 
 export interface BatchRequest {
   workspaceId: string;
@@ -31,7 +32,7 @@ interface Answered {
  * `idempotency_key_reused`; there is no batch then.
  */
 export async function startBatch(
-  { database, agents, clock, maxConcurrency, nudge }: BatchDeps,
+  { database, agents, clock, maxConcurrency, providers, nudge }: BatchDeps,
   { workspaceId, input, idempotencyKey, auditEntryOf }: BatchRequest,
 ): Promise<Answered> {
   const settings = {
@@ -43,8 +44,8 @@ export async function startBatch(
     start_date: null,
     end_date: null,
   };
-  const faults = [...settingsFaults(settings, maxConcurrency), ...windowFaults(input)];
-  refuseFaults([...faults, ...recipientFaults(input.recipients)]);
+  refuseFaults([...settingsFaults(settings, maxConcurrency), ...windowFaults(input)]);
+  refuse(countryFaults(input.defaultCountry, '/body/defaultCountry'));
   const [id, now] = [newUuid(), clock.now()];
   const named = idempotencyKey && { operation: 'startBatch', key: idempotencyKey, request: input, resourceId: id, now };
   if (named) {
@@ -60,7 +61,7 @@ export async function startBatch(
     const batchId = named ? await takeIdempotencyKey(tx, named) : id;
     if (batchId !== id) return replay(tx, batchId);
     const order = { id, input, settings, agentName: agent, auditEntry: auditEntryOf(toId('bat', id)), now };
-    return { started: await acceptBatch(tx, order), replayed: false };
+    return { started: await acceptBatch(tx, order, providers), replayed: false };
   });
   if (!answered.replayed) nudge();
   return answered;

@@ -4,6 +4,7 @@ import { toE164 } from '../calls/call.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { together } from '../database/together.ts';
 import { toId } from '../ids.ts';
+import { notFound } from '../service-error.ts';
 import type { BatchStatus } from './batch.ts';
 import type { RejectedRecipient } from './judge-recipients.ts';
 
@@ -51,7 +52,10 @@ export function shapeStarted(batch: StartedBatch): BatchStarted {
   };
 }
 
-/** The same answer once more, from what is kept of it. IDs of contacts rise in the order of the request. */
+/**
+ * The same answer once more, from what is kept of it. IDs of contacts rise in the order of the request. Throws `not_found`
+ * where the batch was deleted meanwhile.
+ */
 export async function startedAgain(tx: WorkspaceTx, id: string): Promise<BatchStarted> {
   const { workspaceId } = tx;
   const [batches, contacts] = await together(tx, [
@@ -63,7 +67,8 @@ export async function startedAgain(tx: WorkspaceTx, id: string): Promise<BatchSt
       select id, phone_number, external_id from campaign_contacts
       where workspace_id = ${workspaceId} and campaign_id = ${id} order by id`,
   ]);
-  const batch = batches.rows[0]!;
+  const [batch] = batches.rows;
+  if (!batch) throw notFound();
   return shapeStarted({
     id,
     scheduledAt: batch.scheduled_at,

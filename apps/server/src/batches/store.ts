@@ -14,12 +14,12 @@ export async function findBatch(tx: WorkspaceTx, id: string, now: Date): Promise
 
 export async function batchPage(
   tx: WorkspaceTx,
-  { status, ...page }: PageQuery & { status: BatchStatus | undefined },
+  { statuses, ...page }: PageQuery & { statuses: readonly BatchStatus[] | undefined },
   now: Date,
 ): Promise<Page<Batch>> {
-  const statuses = status && campaignStatuses[status];
-  const { rows, totalCount } = await campaignPage(tx, { ...page, kind: 'batch', statuses });
-  return { rows: await shaped(tx, rows, now), totalCount };
+  const ofCampaigns = statuses?.flatMap((status) => campaignStatuses[status]);
+  const found = await campaignPage(tx, { ...page, kind: 'batch', statuses: ofCampaigns });
+  return { ...found, rows: await shaped(tx, found.rows, now) };
 }
 
 async function shaped(tx: WorkspaceTx, campaigns: CampaignRow[], now: Date): Promise<Batch[]> {

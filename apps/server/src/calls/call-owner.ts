@@ -11,6 +11,8 @@ import type { RecordCallEvents } from './call-events.ts';
 export interface CallOwner {
   /** SQL, true for those of its queued calls `c` that may be placed at a time, and for no other owner's. */
   mayBePlaced(now: Date): RawBuilder<unknown>;
+  /** SQL, true for those of its calls `c` that are placed again under their ID when they are given back. */
+  isPlacedAgain?: RawBuilder<unknown>;
   /** Locks its rows, before any of its calls is moved (docs/engine.md, "Locks"). */
   lock?(tx: Tx, calls: readonly OwnedCall[]): Promise<void>;
   onCallsEnded(tx: Tx, calls: readonly EndedCall[], now: Date): Promise<void>;
@@ -28,6 +30,10 @@ export const allOwners = (owners: readonly CallOwner[], recordEvents: RecordCall
       owners.map((owner) => owner.mayBePlaced(now)),
       sql` or `,
     )})`,
+  isPlacedAgain: sql`(${sql.join(
+    owners.map((owner) => owner.isPlacedAgain ?? sql`false`),
+    sql` or `,
+  )})`,
   lock: async (tx, calls) => {
     for (const owner of owners) await owner.lock?.(tx, calls);
   },
@@ -44,7 +50,7 @@ export const allOwners = (owners: readonly CallOwner[], recordEvents: RecordCall
     const tellOwners = async () => {
       for (const owner of owners) await owner.onCallsReturned(tx, calls, now);
     };
-    const ended = calls.filter((call) => !call.attemptTakenBack);
+    const ended = calls.filter((call) => !call.attemptTakenBack && !call.isPlacedAgain);
     await together(tx, [tellOwners, () => recordEvents(tx, 'call.ended', ended)]);
   },
   nudge: () => {

@@ -1,5 +1,5 @@
 import type { CallStatus } from '../database/schema.ts';
-import type { CallOutcome, CallReference } from '../telephony/gateway.ts';
+import type { CallOutcome, CallReference, TestCallMedia } from '../telephony/gateway.ts';
 import type { SetAside } from '../trunks/after-calls.ts';
 
 /** The states that a call can move to, as the contract's `x-transitions` show them. */
@@ -50,6 +50,8 @@ export interface EndedCall extends OwnedCall {
   endedAt: Date;
   /** Why it is not held against its contact, if so. */
   setAside?: SetAside;
+  /** What a test call saw, where its server lived to tell. */
+  test?: TestCallMedia;
   /** Whether it was taken back before its placement, by whoever asked for its end. */
   neverPlaced?: true;
 }
@@ -58,17 +60,20 @@ export interface EndedCall extends OwnedCall {
 export interface ReturnedCall extends OwnedCall {
   /** Whether the attempt was taken back with the call, so that its number is free again. */
   attemptTakenBack: boolean;
+  /** Whether it was started and is gone, to be placed again under its ID. */
+  isPlacedAgain?: true;
   /** When it was claimed: it counts on that day. */
   queuedAt: Date;
 }
 
 /** What names a call that was placed, or is about to be, to its provider. */
-export const referenceOf = ({ workspaceId, roomId, toNumber, fromNumber, startAt }: HeldCall): CallReference => ({
-  workspaceId,
-  roomId,
-  to: toE164(toNumber),
-  from: toE164(fromNumber),
-  placedAt: startAt,
+export const referenceOf = (call: HeldCall): CallReference => ({
+  workspaceId: call.workspaceId,
+  roomId: call.roomId,
+  attempt: call.attempt,
+  to: toE164(call.toNumber),
+  from: toE164(call.fromNumber),
+  placedAt: call.startAt,
 });
 
 /** `+14155550100` for the number as the database keeps it. */

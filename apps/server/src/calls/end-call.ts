@@ -91,7 +91,7 @@ type Row = LiveRow & { ended_at: Date | null };
 async function readCall(tx: WorkspaceTx, roomId: string): Promise<Row> {
   const { rows } = await sql<Row>`
     select ${liveColumns}, c.ended_at
-    from calls c join phone_numbers n on n.workspace_id = c.workspace_id and n.id = c.phone_number_id
+    from calls c left join phone_numbers n on n.workspace_id = c.workspace_id and n.id = c.phone_number_id
     where c.workspace_id = ${tx.workspaceId} and c.id = ${roomId}`.execute(tx.db);
   if (!rows[0]) throw notFound();
   return rows[0];

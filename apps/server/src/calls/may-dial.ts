@@ -53,11 +53,19 @@ export function readNumber(phoneNumber: string): ReadNumber | undefined {
   return plan && { toNumber: fromE164(phoneNumber), country: plan.country };
 }
 
-/** Where a workspace may call from some numbers: both must allow it. Empty or absent means everywhere. */
+/**
+ * Where a workspace may call from some numbers: both must allow it. Empty or absent means everywhere.
+ * @param caller E.164 of the number that calls, where it is one
+ */
 export const callingArea = (
   workspace: { allowed_countries: string[] | null; premium_rate_allowed: boolean },
   ofCaller: string[] | null,
-): CallingArea => ({ countries: [workspace.allowed_countries, ofCaller], premiumRate: workspace.premium_rate_allowed });
+  caller: string | null = null,
+): CallingArea => ({
+  countries: [workspace.allowed_countries, ofCaller],
+  premiumRate: workspace.premium_rate_allowed,
+  ...(caller !== null && { caller: fromE164(caller) }),
+});
 
 /** What a workspace and the one number that is to call say of a call. */
 export interface DialTerms extends CallLimits {
@@ -91,9 +99,13 @@ export function callerOf(terms: DialTerms, isSimulated: IsSimulated): Caller | u
     : { id, fromNumber: fromE164(from_number), provider, simulated, pooled, trunkId };
 }
 
-/** SQL for whether a call counts as one of today's attempts (UTC): those that no provider has heard of don't. */
+/**
+ * SQL for whether a call counts as one of today's attempts (UTC): those that no provider has heard of don't. Calls are found
+ * by their callee: the sum keeps the day from bringing in the index of all that the workspace has queued since.
+ */
 export const isAttemptOfDay = (now: Date) => sql<boolean>`(direction = 'outbound'
-  and queued_at >= ${startOfUtcDay(now)} and (status <> 'cancelled' or ended_by <> 'error'))`;
+  and queued_at + interval '0' >= ${startOfUtcDay(now)} and (status <> 'cancelled' or ended_by <> 'error')
+  and (dialed_at is not null or ended_at is null))`;
 
 /**
  * Which of some numbers the workspace has called as often today (UTC) as its `maxAttemptsPerPersonPerDay` allows, in
@@ -146,7 +158,8 @@ export function mayDial(
   now: Date,
   callee: CalleeHours = {},
 ): { refused: Exclude<Refusal, 'country_not_allowed'> } | { blocked: DialObstacle; until?: Date } | undefined {
-  const refused = dialRefusal(toNumber, terms.do_not_call, callingArea(terms, terms.allowed_outbound_countries));
+  const area = callingArea(terms, terms.allowed_outbound_countries, terms.from_number);
+  const refused = dialRefusal(toNumber, terms.do_not_call, area);
   if (refused && refused !== 'country_not_allowed') return { refused };
   if (terms.dialing_paused) return { blocked: 'dialing_paused' };
   if (refused) return { blocked: refused };

@@ -1,4 +1,5 @@
-import { pageAnswer, pageOf } from '../database/page.ts';
+import type { WorkspaceTx } from '../database/database.ts';
+import { pageAnswer, pageOf, several } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
@@ -12,6 +13,7 @@ import { withRecordingUrl } from './recordings/recording-url.ts';
 import { shapeCall } from './shape-call.ts';
 import type { CallStore } from './store.ts';
 import type { Switchboard } from './switchboard.ts';
+import { readWithTranscript } from './transcripts.ts';
 
 const date = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
 const uuid = (id: string | undefined) => (id === undefined ? undefined : fromId(id));
@@ -28,12 +30,16 @@ export function callOperations(deps: CallDeps) {
   const { database, calls, objects } = deps;
   return {
     listCalls: async ({ query }, { workspaceId }) => {
-      const { status, outcome, phoneNumber } = query;
+      const { status, outcome, phoneNumber, direction, agentId, externalId, tag } = query;
       const page = pageOf(query);
       const wanted = {
         ...page,
-        status,
-        outcome,
+        statuses: several(status),
+        outcomes: several(outcome),
+        direction,
+        agentId,
+        externalId,
+        tags: several(tag),
         campaignId: uuid(query.campaignId),
         batchId: uuid(query.batchId),
         contactId: uuid(query.contactId),
@@ -46,8 +52,9 @@ export function callOperations(deps: CallDeps) {
       return { status: 200, body: pageAnswer(page, found, shapeCall) };
     },
     getCall: async ({ path }, { workspaceId }) => {
-      const call = await existing(database.inWorkspace(workspaceId, (tx) => calls.find(tx, fromId(path.roomId))));
-      return { status: 200, body: await withRecordingUrl(objects, shapeCall(call)) };
+      const read = (tx: WorkspaceTx) => readWithTranscript(tx, calls, fromId(path.roomId));
+      const call = await existing(database.inSnapshot(workspaceId, read));
+      return { status: 200, body: await withRecordingUrl(objects, call) };
     },
     getCallSip: async ({ path: { roomId } }, { workspaceId }) => {
       const messages = await existing(database.inWorkspace(workspaceId, (tx) => readMessages(tx, fromId(roomId))));

@@ -29,7 +29,7 @@ export interface CallToPlace extends HeldCall {
 /** Places claimed calls when their time has come. */
 export interface CallPlacer {
   add(calls: CallToPlace[]): void;
-  /** Gives back what is not placed yet; nothing is placed after it. */
+  /** Gives back what is not placed yet, and whatever is added after it. */
   stop(): Promise<void>;
 }
 
@@ -115,6 +115,7 @@ export function createCallPlacer(options: PlacerOptions): CallPlacer {
 
   return {
     add: (calls) => {
+      if (stopped) return track(options.giveBack(calls));
       queue.push(...calls);
       schedule();
     },
@@ -151,20 +152,30 @@ async function moveToDialing(
 }
 
 async function handOver(options: PlacerOptions, call: CallToPlace, trunks: ReadonlyMap<string, Trunk>): Promise<void> {
-  let result: PlaceResult;
-  const trunk = call.trunkId === null ? undefined : trunks.get(call.trunkId);
-  if (call.trunkId !== null && !trunk) {
-    const detail = 'the password of the trunk can not be read';
-    return options.onRejected(call, { status: 'rejected', outcome: 'trunk_error', detail });
+  const result = await offer(options, call, trunks);
+  if (result.status === 'rejected') {
+    const { outcome, detail } = result;
+    options.log.warn({ roomId: call.roomId, outcome, detail }, 'a call could not be placed');
+    options.onRejected(call, result);
   }
-  try {
-    result = await options.gatewayFor(call.provider).placeCall({ ...call.request, ...(trunk && { trunk }) });
-  } catch (error) {
-    options.log.warn({ err: error, roomId: call.roomId }, 'the provider failed while a call was placed');
-    result = { status: 'unknown', detail: 'the provider failed' };
-  }
-  if (result.status === 'rejected') options.onRejected(call, result);
   if (result.status === 'unknown') options.onUnknown(call);
+}
+
+/** What the provider says to a call. */
+async function offer(
+  { log, gatewayFor }: PlacerOptions,
+  call: CallToPlace,
+  trunks: ReadonlyMap<string, Trunk>,
+): Promise<PlaceResult> {
+  const trunk = call.trunkId === null ? undefined : trunks.get(call.trunkId);
+  if (call.trunkId !== null && !trunk)
+    return { status: 'rejected', outcome: 'trunk_error', detail: 'the password of the trunk can not be read' };
+  try {
+    return await gatewayFor(call.provider).placeCall({ ...call.request, ...(trunk && { trunk }) });
+  } catch (error) {
+    log.warn({ err: error, roomId: call.roomId }, 'the provider failed while a call was placed');
+    return { status: 'unknown', detail: 'the provider failed' };
+  }
 }
 
 /** What the provider is told of a call. */

@@ -7,7 +7,7 @@ import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { from } from '../database/moves.ts';
 import type { Row } from '../database/schema.ts';
-import { fromId, newUuid } from '../ids.ts';
+import { newUuid } from '../ids.ts';
 import { mayCall } from '../phone-numbers/may-call.ts';
 import type { InboundCall, TelephonyGateway } from '../telephony/gateway.ts';
 import type { ArrivingCall } from '../webhooks/ask-inbound-webhook.ts';
@@ -76,14 +76,15 @@ async function receive(deps: ReceiveDeps, gateway: TelephonyGateway, call: Inbou
   const number = await calledNumber(deps.database, call.to, providers);
   if (!number) {
     deps.log.warn({ to: call.to }, 'a call to no number of ours, or to one of several workspaces, is declined');
-    return gateway.rejectInbound(call);
+    return gateway.rejectInbound(call, 'declined');
   }
   const held = await commitCall(deps, gateway, number, call);
   const found = await takerOf(deps, number, held, call);
   const taker = found && (await withSeconds(deps, held, found));
-  if (!taker || !(await assign(deps, held, taker))) {
+  const assigned = taker ? await assign(deps, held, taker) : 'declined';
+  if (!taker || assigned !== 'taken') {
     await endDeclined(deps, held);
-    return gateway.rejectInbound(call);
+    return gateway.rejectInbound(call, assigned === 'no_room' ? 'no_room' : 'declined');
   }
   try {
     await gateway.answerInbound(call, {
@@ -146,7 +147,7 @@ async function commitCall(
         from_number: call.fromNumber,
         to_number: call.toNumber,
         agent_id: bound,
-        limited_agent_id: room ? fromId(bound!) : null,
+        limited_agent_id: room && room.left > 0 ? room.limitedAgentId : null,
         phone_number_id: number.id,
         trunk_id: number.trunk_id,
         attempt: call.attempt,
@@ -200,25 +201,27 @@ async function takerOf(
 }
 
 /**
- * Notes who takes the call. Answers whether it still rings, for it may have been ended meanwhile, and the agent has room for
- * it: room was taken for the bound one when the call came in.
+ * Notes who takes the call. It may have been ended meanwhile, and then is `declined`; or the agent has no room for it: room
+ * was taken for the bound one when the call came in.
  */
 async function assign(
   { database, log }: ReceiveDeps,
   call: HeldCall,
   { agentId, variables, maxCallSeconds }: Taker & { maxCallSeconds: number },
-): Promise<boolean> {
+): Promise<'taken' | 'declined' | 'no_room'> {
   const { workspaceId, roomId } = call;
   return database.inEngine(async (tx) => {
     const room = await lockAgentRoom(tx, workspaceId, agentId);
-    const limited = room === undefined ? null : fromId(agentId);
+    const limited = room?.limitedAgentId ?? null;
     const { rows } = await sql`
       update calls set agent_id = ${agentId}, limited_agent_id = ${limited},
         max_call_seconds = ${maxCallSeconds}, variables = ${variables ? JSON.stringify(variables) : null}
       where workspace_id = ${workspaceId} and id = ${roomId} and ended_at is null
-        and (${room !== 0} or limited_agent_id = ${limited}) returning id`.execute(tx.db);
-    if (rows.length === 0 && room === 0) log.warn({ roomId, agentId }, 'an agent has no room for an inbound call');
-    return rows.length === 1;
+        and (${room?.left !== 0} or limited_agent_id = ${limited}) returning id`.execute(tx.db);
+    if (rows.length === 1) return 'taken';
+    if (room?.left !== 0) return 'declined';
+    log.warn({ roomId, agentId }, 'an agent has no room for an inbound call');
+    return 'no_room';
   });
 }
 

@@ -173,9 +173,10 @@ async function writeProgress(
     const answered = taken.filter(({ call, progress }) => progress.answeredAt && moved.has(call.roomId));
     const answeredCalls = answered.map(({ call }) => call);
     const aside = await noteTrunkEnds(tx, rows.flatMap(overTrunk), now);
+    const tests = new Map(taken.map(({ call, progress }) => [call.roomId, progress.ended?.test]));
     const calls = rows.flatMap(ended).map((call) => {
-      const setAside = aside.now.get(call.roomId);
-      return setAside ? { ...call, setAside } : call;
+      const [setAside, test] = [aside.now.get(call.roomId), tests.get(call.roomId)];
+      return { ...call, ...(setAside && { setAside }), ...(test && { test }) };
     });
     if (aside.before.length > 0) await owners.onCallsSetAside(tx, aside.before, now);
     await together(tx, [
@@ -190,9 +191,10 @@ async function writeProgress(
 }
 
 type MovedRow = OwnedRow &
-  Pick<Row<'calls'>, 'ended_at' | 'phone_number_id' | 'pooled' | 'trunk_id' | 'direction'> &
+  Pick<Row<'calls'>, 'ended_at' | 'pooled' | 'trunk_id' | 'direction'> &
   Pick<Row<'calls'>, 'sip_status' | 'sip_reason' | 'release_cause' | 'packets_received'> & {
     outcome: CallOutcome | null;
+    phone_number_id: string;
   };
 
 /** What others said, as it may be shown and kept: carriers put anything there. */

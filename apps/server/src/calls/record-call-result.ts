@@ -4,9 +4,10 @@ import type { Clock } from '../clock.ts';
 import type { Database, WorkspaceTx } from '../database/database.ts';
 import { addOptOut } from '../do-not-call/store.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
-import { existing } from '../service-error.ts';
-import { type Call, type CallRow, shapeCall } from './shape-call.ts';
+import { existing, ServiceError } from '../service-error.ts';
+import type { Call, CallRow } from './shape-call.ts';
 import type { CallStore } from './store.ts';
+import { keepTranscript, readWithTranscript, refuseLongTranscript } from './transcripts.ts';
 
 type RecordCallResult = components['schemas']['RecordCallResult'];
 
@@ -26,7 +27,8 @@ export interface CallResultDeps {
 /**
  * Records what the agent found out about a call: fields that are sent replace, the others stay, so that sending the same
  * again changes nothing. A conversion counts once a call; `optOut: true` puts the person's number on the do-not-call
- * list, and nothing here takes it off. Throws `not_found`.
+ * list, and nothing here takes it off. Throws `not_found`,
+ * `invalid_state` for a call that waits to be placed, and `invalid_request` for a transcript that is too long.
  */
 export async function recordCallResult(
   { database, clock, calls, countConversions }: CallResultDeps,
@@ -35,27 +37,51 @@ export async function recordCallResult(
   result: RecordCallResult,
   auditEntry: AuditEntry,
 ): Promise<Call> {
+  refuseLongTranscript(result.transcript);
   const now = clock.now();
   return database.inWorkspace(workspaceId, async (tx) => {
     const call = await existing(calls.find(tx, roomId));
-    await countConversions(tx, call, () => mergeResult(tx, roomId, result, now));
+    const { transcript, ...sent } = result;
+    await countConversions(tx, call, async () => {
+      await lockPlaced(tx, roomId);
+      const isAnew = transcript !== undefined && (await keepTranscript(tx, roomId, transcript));
+      return mergeResult(tx, roomId, sent, isAnew, now);
+    });
     if (result.optOut) {
       const person = call.direction === 'outbound' ? call.to_number : call.from_number;
       await addOptOut(tx, person, 'Asked for it on a call.', now);
     }
     await audit(tx, auditEntry, now);
-    return shapeCall((await calls.find(tx, roomId))!);
+    return (await readWithTranscript(tx, calls, roomId))!;
   });
 }
 
+/** Holds the call's row. One that waits has none, and loses it when it is given back. */
+async function lockPlaced(tx: WorkspaceTx, roomId: string): Promise<void> {
+  const { rows } = await sql`
+    select from calls where workspace_id = ${tx.workspaceId} and id = ${roomId} for no key update`.execute(tx.db);
+  if (rows.length > 0) return;
+  throw new ServiceError(
+    'invalid_state',
+    'The call still waits to be placed, so it has no result. End it to take it back.',
+  );
+}
+
 /** Answers by how much the call counts more as converted than before. */
-async function mergeResult(tx: WorkspaceTx, roomId: string, sent: RecordCallResult, now: Date): Promise<number> {
+async function mergeResult(
+  tx: WorkspaceTx,
+  roomId: string,
+  sent: RecordCallResult,
+  isAnew: boolean,
+  now: Date,
+): Promise<number> {
   const { rows } = await sql<{ difference: number }>`
     with before as (
       select id, coalesce(result, '{}') as result, ${JSON.stringify(sent)}::jsonb as sent from calls
       where workspace_id = ${tx.workspaceId} and id = ${roomId} for update
     )
-    update calls c set result = case when before.result || sent = before.result then before.result
+    update calls c set result = case when before.result || sent = before.result and not ${isAnew} and before.result ? 'recordedAt'
+      then before.result
       else before.result || sent || jsonb_build_object('recordedAt', ${now.toISOString()}::text) end
     from before where c.workspace_id = ${tx.workspaceId} and c.id = before.id
     returning coalesce((c.result ->> 'converted')::boolean, false)::int

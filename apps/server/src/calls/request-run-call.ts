@@ -1,13 +1,6 @@
 import { sql } from 'kysely';
-import {
-  type AgentTerms,
-  agentTerms,
-  callSeconds,
-  joinAgent,
-  limitedAgentId,
-  lockAgentRoom,
-} from '../agents/agent-room.ts';
-import type { EngineTx } from '../database/database.ts';
+import { type AgentTerms, agentTerms, callSeconds, joinAgent, lockAgentRoom } from '../agents/agent-room.ts';
+import type { Tx } from '../database/database.ts';
 import { together } from '../database/together.ts';
 import { doNotCallUploads, isDoNotCall } from '../do-not-call/do-not-call-numbers.ts';
 import { pickPoolNumber } from '../number-pools/choose-numbers.ts';
@@ -37,7 +30,7 @@ import {
 import type { CallToPlace } from './place-calls.ts';
 import { type Caller, countQueued, queueCalls } from './queue-calls.ts';
 
-/** How late a run's call may be placed, in milliseconds. */
+/** How late a call of a run, or a test call, may be placed, in milliseconds. */
 const SLACK_MS = 1000;
 /** How far ahead a run's call over a trunk starts at least, so that its transaction has committed, in milliseconds. */
 const RUN_LEAD_MS = 250;
@@ -48,19 +41,25 @@ const BUSY_MS = 5000;
 /** When a person who is on another call is tried again. */
 const BUSY_ELSEWHERE_MS = 30_000;
 
-/** A call that a workflow run wants to place. */
+/** A call that a workflow run wants to place, or somebody by itself, or as a test. */
 export interface RunCallWish {
   workspaceId: string;
-  /** UUID of the run. */
-  runId: string;
-  /** Counts every dial of the run, from 1. */
+  /** UUID of the run, if it is one that wants it. */
+  runId: string | null;
+  /** UUID of the call's room, where it has one already. */
+  roomId?: string;
+  /** Counts every dial, from 1. */
   attempt: number;
   /** E.164. */
   to: string;
   /** What to call from: a number of the workspace in E.164, or the UUID of a pool. */
   from: { number: string } | { poolId: string };
-  agentId: string;
+  /** Null for a test call. */
+  agentId: string | null;
   variables: Record<string, string>;
+  metadata?: Record<string, string>;
+  externalId?: string | null;
+  tags?: string[] | null;
   ringTimeoutSeconds: number;
   maxCallSeconds: number;
   recording: boolean;
@@ -88,18 +87,19 @@ export type RunCallAnswer =
   | { kind: 'blocked'; reason: RunCallObstacle; until?: Date };
 
 /**
- * Commits a run's call as `queued`, if everything that holds for an outbound attempt holds for it: do-not-call, quiet
- * hours, countries, the workspace's limits, one live call a person. It is called in the transaction that moves the run,
- * before the run's row is written (engine.md, "Locks"). Throws `unavailable` where the server was given up.
+ * Commits one call as `queued`, if everything that holds for an outbound attempt holds for it: do-not-call, quiet
+ * hours, countries, the workspace's limits, one live call a person. It is called in the transaction that moves the run or the
+ * intent, before that row is written (engine.md, "Locks"). Throws `unavailable` where the server was given up.
  */
-export async function requestRunCall(tx: EngineTx, wish: RunCallWish, terms: RunCallTerms): Promise<RunCallAnswer> {
+export async function requestRunCall(tx: Tx, wish: RunCallWish, terms: RunCallTerms): Promise<RunCallAnswer> {
   const toNumber = readNumber(wish.to)?.toNumber;
   if (toNumber === undefined) return { kind: 'refused', outcome: 'invalid_number' };
   const found = await readTerms(tx, wish, toNumber, terms);
   const answer = mayDial(toNumber, found, terms.now, wish.hours);
   if (answer && 'refused' in answer) return { kind: 'refused', outcome: answer.refused };
   if (answer) return { kind: 'blocked', reason: answer.blocked, ...(answer.until && { until: answer.until }) };
-  if (found.agent_is_limited && (await lockAgentRoom(tx, wish.workspaceId, wish.agentId)) === 0)
+  const isLimited = found.limited_agent_id !== null && wish.agentId !== null;
+  if (isLimited && (await lockAgentRoom(tx, wish.workspaceId, wish.agentId!))?.left === 0)
     return { kind: 'blocked', reason: 'limit_reached', until: lookAgainAt(terms.now) };
   const { caller, trunk } =
     'poolId' in wish.from
@@ -109,10 +109,9 @@ export async function requestRunCall(tx: EngineTx, wish: RunCallWish, terms: Run
   if (trunk && !startsWithin(trunk, terms.now, after(terms.now, AHEAD_MS))) {
     return trunk.isActive ? trunkBusy(trunk.nextStartAt, terms.now) : { kind: 'blocked', reason: 'trunk_paused' };
   }
-  const { agentId, maxCallSeconds } = wish;
   const ofAgent = {
-    limitedAgentId: limitedAgentId(found, agentId),
-    maxCallSeconds: callSeconds(maxCallSeconds, found),
+    limitedAgentId: found.limited_agent_id,
+    maxCallSeconds: callSeconds(wish.maxCallSeconds, found),
   };
   return queueRunCall(tx, { ...wish, ...ofAgent }, toNumber, { caller, trunk }, terms);
 }
@@ -125,7 +124,7 @@ interface HeldCaller {
   trunk: TrunkRoom | undefined;
 }
 
-async function fromNumber(tx: EngineTx, caller: Caller | undefined, workspaceId: string): Promise<HeldCaller> {
+async function fromNumber(tx: Tx, caller: Caller | undefined, workspaceId: string): Promise<HeldCaller> {
   const [trunk] = await lockTrunkRooms(tx, workspaceId, caller?.trunkId ? [caller.trunkId] : []);
   return { caller, trunk };
 }
@@ -138,7 +137,7 @@ function trunkBusy(freeAt: Date, now: Date): RunCallAnswer {
 }
 
 /** Why there is no number to call from: those that there are wait for their trunks, or these are paused, or neither. */
-async function withoutCaller(tx: EngineTx, { workspaceId, from }: RunCallWish, now: Date): Promise<RunCallAnswer> {
+async function withoutCaller(tx: Tx, { workspaceId, from }: RunCallWish, now: Date): Promise<RunCallAnswer> {
   if ('poolId' in from) {
     const freeAt = await poolFreeAt(tx, { workspaceId, poolId: from.poolId, now, providers });
     const soon = freeAt !== undefined && freeAt > now && freeAt < after(now, 2 * BUSY_MS);
@@ -153,16 +152,13 @@ async function withoutCaller(tx: EngineTx, { workspaceId, from }: RunCallWish, n
 
 /** A member of the wish's pool that can call now, rather another than the run's last attempt had. */
 async function fromPool(
-  tx: EngineTx,
+  tx: Tx,
   { workspaceId, runId, attempt }: RunCallWish,
   poolId: string,
   to: number,
   { now, isSimulated }: RunCallTerms,
 ): Promise<HeldCaller> {
-  const last = await sql<{ phone_number_id: string }>`
-    select phone_number_id from calls
-    where workspace_id = ${workspaceId} and workflow_run_id = ${runId} and attempt = ${attempt - 1}`.execute(tx.db);
-  const avoid = last.rows[0]?.phone_number_id;
+  const avoid = runId === null ? undefined : await lastNumber(tx, workspaceId, runId, attempt);
   const picked = await pickPoolNumber(tx, workspaceId, poolId, {
     ...{ to, now, isSimulated, avoid },
     lastStart: after(now, AHEAD_MS),
@@ -172,9 +168,17 @@ async function fromPool(
   return { caller: { ...number, simulated: isSimulated(number.provider)!, pooled: true }, trunk };
 }
 
+/** The number that a run's last attempt was placed from. */
+async function lastNumber(tx: Tx, workspaceId: string, runId: string, attempt: number) {
+  const { rows } = await sql<{ phone_number_id: string }>`
+    select phone_number_id from calls
+    where workspace_id = ${workspaceId} and workflow_run_id = ${runId} and attempt = ${attempt - 1}`.execute(tx.db);
+  return rows[0]?.phone_number_id;
+}
+
 /** A workspace with limits is locked first, so that what is counted can't change before the commit. */
 async function readTerms(
-  tx: EngineTx,
+  tx: Tx,
   { workspaceId, from, agentId }: RunCallWish,
   toNumber: number,
   { serverId, now }: RunCallTerms,
@@ -198,7 +202,7 @@ async function readTerms(
       join servers s on s.id = ${serverId}
       left join phone_numbers n on n.workspace_id = w.id and n.phone_number = ${'number' in from ? from.number : null}
         and n.status <> 'released' and ${callable}
-      ${joinAgent(sql.ref('w.id'), sql`${agentId}::text`)}
+      ${joinAgent(sql.ref('w.id'), sql`${agentId}::text`, true)}
       where w.id = ${workspaceId}
       for key share of s`,
   ]);
@@ -207,7 +211,7 @@ async function readTerms(
 }
 
 async function queueRunCall(
-  tx: EngineTx,
+  tx: Tx,
   wish: RunCallWish & { limitedAgentId: string | null },
   toNumber: number,
   { caller, trunk }: { caller: Caller; trunk: TrunkRoom | undefined },
@@ -225,10 +229,15 @@ async function queueRunCall(
     ringTimeoutSeconds,
     maxCallSeconds,
     recording,
+    ...(wish.tags && { tags: wish.tags }),
   };
-  const startAt = trunk ? takeStart(trunk, after(now, RUN_LEAD_MS)) : now;
-  const placeBefore = after(startAt, trunk ? PACE_SLACK_MS : SLACK_MS);
-  const wanted = { contactId: null, toNumber, caller, attempt, startAt, placeBefore, variables };
+  // Who is taken back for being late asks again; nobody does that for a test call.
+  const slackMs = trunk && agentId !== null ? PACE_SLACK_MS : SLACK_MS;
+  const startAt = trunk ? takeStart(trunk, after(now, RUN_LEAD_MS), slackMs) : now;
+  const placeBefore = after(startAt, slackMs);
+  const { roomId, metadata, externalId } = wish;
+  const own = { ...(roomId && { roomId }), ...(metadata && { metadata }), ...(externalId && { externalId }) };
+  const wanted = { contactId: null, toNumber, caller, attempt, startAt, placeBefore, variables, ...own };
   const [call] = await queueCalls(tx, { ...shared, now }, [wanted]);
   if (!call) {
     return { kind: 'blocked', reason: 'already_on_a_call', until: new Date(now.getTime() + BUSY_ELSEWHERE_MS) };

@@ -10,7 +10,7 @@ import { keysOf, type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 
 interface ReturningServer {
   serverId: string;
-  owners: Pick<Required<CallOwner>, 'lock' | 'onCallsEnded' | 'onCallsReturned'>;
+  owners: Pick<Required<CallOwner>, 'isPlacedAgain' | 'lock' | 'onCallsEnded' | 'onCallsReturned'>;
   now: Date;
 }
 
@@ -62,7 +62,7 @@ async function giveBackUsage(tx: EngineTx, calls: ReturnedCall[]): Promise<void>
 
 /**
  * Takes back calls that the provider surely doesn't know, so that their contacts can be called: beside those still
- * `queued` the ones that were `dialing`, which stay as `cancelled`. One that someone has asked to end has ended with
+ * `queued` the ones that were `dialing`, which stay as `cancelled`, unless their owner has them placed again under their IDs. One that someone has asked to end has ended with
  * that; one that has rung, and that the provider has forgotten, ends as `unknown`. A call that another server has taken
  * over is left alone.
  */
@@ -72,6 +72,11 @@ export async function returnCalls(database: Database, calls: HeldCall[], server:
   await database.inEngine(async (tx) => {
     await owners.lock(tx, calls);
     const queued = await deleteQueued(tx, calls, serverId);
+    const again = await sql<ReturnedRow>`
+      delete from calls c using ${keysOf(calls)}
+      where c.workspace_id = x.workspace_id and c.id = x.id and c.server_id = ${serverId} and c.status = 'dialing'
+        and c.end_requested_at is null and ${owners.isPlacedAgain}
+      returning ${ownedColumns}, c.queued_at`.execute(tx.db);
     const dialing = await sql<ReturnedRow & { end_requested: boolean }>`
       update calls c set status = 'cancelled', outcome = 'cancelled', ended_at = ${now},
         ended_by = case when c.end_requested_at is null then 'error' else 'service' end
@@ -87,7 +92,11 @@ export async function returnCalls(database: Database, calls: HeldCall[], server:
       returning ${ownedColumns}`.execute(tx.db);
     const unplaced = dialing.rows.filter((row) => !row.end_requested);
     const cancelled = dialing.rows.filter((row) => row.end_requested);
-    await owners.onCallsReturned(tx, [...queued, ...unplaced.map((row) => returned(row, false))], now);
+    const started = [
+      ...again.rows.map((row) => ({ ...returned(row, false), isPlacedAgain: true as const })),
+      ...unplaced.map((row) => returned(row, false)),
+    ];
+    await owners.onCallsReturned(tx, [...queued, ...started], now);
     await giveBackUsage(tx, queued);
     const ended = (outcome: EndedCall['outcome']) => (row: OwnedRow) => ({ ...toOwned(row), outcome, endedAt: now });
     await owners.onCallsEnded(tx, [...cancelled.map(ended('cancelled')), ...forgotten.rows.map(ended('unknown'))], now);

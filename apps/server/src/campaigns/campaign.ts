@@ -3,7 +3,7 @@ import type { CampaignStatus } from '../database/schema.ts';
 /** The states that a campaign can move to, as the contract's `x-transitions` show them. */
 export const campaignTransitions = {
   draft: ['running', 'scheduled', 'cancelled'],
-  scheduled: ['running', 'completed', 'cancelled', 'failed'],
+  scheduled: ['draft', 'running', 'completed', 'cancelled', 'failed'],
   running: ['paused', 'completed', 'stopped'],
   paused: ['running', 'completed', 'stopped'],
   completed: [],

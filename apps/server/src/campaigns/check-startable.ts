@@ -6,7 +6,8 @@ import type { FailureReason } from '../database/schema.ts';
 import { isDoNotCall, readDoNotCallUploads } from '../do-not-call/do-not-call-numbers.ts';
 import { toId } from '../ids.ts';
 import { hasReadyMember } from '../number-pools/free-at.ts';
-import { callable, type PhoneNumberStatus } from '../phone-numbers/phone-number.ts';
+import { joinTrunk, type PhoneNumberRow, type Provider, trunkColumns } from '../phone-numbers/phone-number.ts';
+import { whyNotFrom } from '../phone-numbers/why-not-from.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 import { contactUploads } from './store.ts';
 
@@ -26,6 +27,7 @@ export async function checkStartable(
   tx: WorkspaceTx,
   campaign: CampaignRow,
   agent: Agent | undefined,
+  providers: readonly Provider[],
 ): Promise<StartObstacle | undefined> {
   if (!agent) return { message: `There is no agent ${campaign.agent_id}.`, reason: 'agent_unavailable' };
   if (readTimeZone(campaign.timezone) === undefined) {
@@ -35,38 +37,58 @@ export async function checkStartable(
   if ((start === null) !== (end === null) || (start !== null && end !== null && start >= end)) {
     return { message: 'The daily window must have a start and a later end.', reason: 'internal' };
   }
-  return (await checkCaller(tx, campaign)) ?? (await checkLists(tx, campaign)) ?? checkContacts(tx, campaign);
+  return checkPeople(tx, campaign, providers);
+}
+
+/** Whether a campaign has who calls, and who is called. They are held until the transaction ends, as above. */
+export async function checkPeople(
+  tx: WorkspaceTx,
+  campaign: CampaignRow,
+  providers: readonly Provider[],
+): Promise<StartObstacle | undefined> {
+  return (
+    (await checkCaller(tx, campaign, providers)) ?? (await checkLists(tx, campaign)) ?? checkContacts(tx, campaign)
+  );
 }
 
 type CallerRow = Pick<CampaignRow, 'phone_number_id' | 'number_pool_id' | 'from_number'>;
 
 /** Whether a campaign's number, or a number of its pool, can place calls. Both are held until the transaction ends. */
-export async function checkCaller(tx: WorkspaceTx, campaign: CallerRow): Promise<StartObstacle | undefined> {
-  return campaign.number_pool_id === null ? checkNumber(tx, campaign) : checkPool(tx, campaign.number_pool_id);
+export async function checkCaller(
+  tx: WorkspaceTx,
+  campaign: CallerRow,
+  providers: readonly Provider[],
+): Promise<StartObstacle | undefined> {
+  const { number_pool_id: poolId } = campaign;
+  return poolId === null ? checkNumber(tx, campaign, providers) : checkPool(tx, poolId, providers);
 }
 
-async function checkNumber(tx: WorkspaceTx, campaign: CallerRow): Promise<StartObstacle | undefined> {
-  const { rows } = await sql<{ status: PhoneNumberStatus; callable: boolean }>`
-    select n.status, ${callable} as callable from phone_numbers n
-    where n.workspace_id = ${tx.workspaceId} and n.id = ${campaign.phone_number_id} for share`.execute(tx.db);
+async function checkNumber(
+  tx: WorkspaceTx,
+  campaign: CallerRow,
+  providers: readonly Provider[],
+): Promise<StartObstacle | undefined> {
+  const { rows } = await sql<PhoneNumberRow>`
+    select n.*, ${trunkColumns} from phone_numbers n ${joinTrunk}
+    where n.workspace_id = ${tx.workspaceId} and n.id = ${campaign.phone_number_id} for share of n`.execute(tx.db);
   const [number] = rows;
   const reason = 'no_outbound_number';
   if (!number) return { message: 'The campaign has no number to call from.', reason };
-  if (number.callable) return undefined;
-  const message =
-    number.status === 'active'
-      ? `The trunk of ${campaign.from_number} did not pass its last check.`
-      : `The number ${campaign.from_number} is ${number.status}, and can not place calls.`;
-  return { message, reason };
+  const message = whyNotFrom(number, providers);
+  return message === undefined ? undefined : { message, reason };
 }
 
-async function checkPool(tx: WorkspaceTx, poolId: string): Promise<StartObstacle | undefined> {
+async function checkPool(
+  tx: WorkspaceTx,
+  poolId: string,
+  providers: readonly Provider[],
+): Promise<StartObstacle | undefined> {
   const reason = 'no_outbound_number';
   const { rows } = await sql<{ name: string }>`
     select name from number_pools where workspace_id = ${tx.workspaceId} and id = ${poolId} for share`.execute(tx.db);
   const [pool] = rows;
   if (!pool) return { message: 'The number pool was deleted. Give the campaign another one, or a number.', reason };
-  if (await hasReadyMember(tx, poolId)) return undefined;
+  if (await hasReadyMember(tx, poolId, providers)) return undefined;
   return {
     message: `No number of the pool "${pool.name}" can place calls. Add one, or validate its trunks to see why.`,
     reason,

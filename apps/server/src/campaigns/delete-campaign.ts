@@ -1,5 +1,8 @@
 import { sql } from 'kysely';
+import { expireExports } from '../contact-lists/expire-exports.ts';
 import type { WorkspaceTx } from '../database/database.ts';
+import type { CampaignKind } from '../database/schema.ts';
+import { toId } from '../ids.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import { existing, ServiceError } from '../service-error.ts';
 import type { CampaignDeps } from './deps.ts';
@@ -16,27 +19,31 @@ export async function deleteCampaign(
   auditEntry: AuditEntry,
 ): Promise<void> {
   const erase = async (tx: WorkspaceTx) => {
-    // Contacts may still be on their way in, of a campaign that was just stopped: add-contacts.ts holds this lock.
-    await sql`select pg_advisory_xact_lock(hashtextextended(${campaignId}, 0))`.execute(tx.db);
-    const campaign = await existing(lockCampaign(tx, campaignId));
-    const { status } = campaign;
-    if (status === 'scheduled' || status === 'running' || status === 'paused') {
-      const first = status === 'scheduled' ? 'Cancel' : 'Stop';
-      throw new ServiceError('invalid_state', `An active campaign can not be deleted. ${first} it first.`);
-    }
-    if (campaign.in_flight > 0) {
-      throw new ServiceError('invalid_state', 'Calls of this campaign are still up. Delete it when they have ended.');
-    }
-    for (const table of ['campaign_contacts', 'campaign_lanes', 'campaign_lists'] as const) {
-      await tx.db
-        .deleteFrom(table)
-        .where('workspace_id', '=', workspaceId)
-        .where('campaign_id', '=', campaignId)
-        .execute();
-    }
-    await tx.db.deleteFrom('campaigns').where('workspace_id', '=', workspaceId).where('id', '=', campaignId).execute();
+    await eraseCampaign(tx, campaignId, 'campaign');
     tx.tell(campaignId);
-    await audit(tx, auditEntry, clock.now());
+    const now = clock.now();
+    await expireExports(tx, { campaignId: toId('cmp', campaignId) }, now);
+    await audit(tx, auditEntry, now);
   };
   await database.inWorkspace(workspaceId, erase, { mayTakeLong: true });
+}
+
+/** Erases a campaign of a kind with all that hangs on it. Throws as `deleteCampaign` does. */
+export async function eraseCampaign(tx: WorkspaceTx, campaignId: string, kind: CampaignKind): Promise<void> {
+  const { db, workspaceId } = tx;
+  // Contacts may still be on their way in, of a campaign that was just stopped: add-contacts.ts holds this lock.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${campaignId}, 0))`.execute(db);
+  const campaign = await existing(lockCampaign(tx, campaignId, kind));
+  const { status } = campaign;
+  if (status === 'scheduled' || status === 'running' || status === 'paused') {
+    const first = status === 'scheduled' || kind === 'batch' ? 'Cancel' : 'Stop';
+    throw new ServiceError('invalid_state', `An active ${kind} can not be deleted. ${first} it first.`);
+  }
+  if (campaign.in_flight > 0) {
+    throw new ServiceError('invalid_state', `Calls of this ${kind} are still up. Delete it when they have ended.`);
+  }
+  for (const table of ['campaign_contacts', 'campaign_lanes', 'campaign_lists'] as const) {
+    await db.deleteFrom(table).where('workspace_id', '=', workspaceId).where('campaign_id', '=', campaignId).execute();
+  }
+  await db.deleteFrom('campaigns').where('workspace_id', '=', workspaceId).where('id', '=', campaignId).execute();
 }

@@ -2,11 +2,14 @@ import type { AgentDirectory } from '../agents/directory.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Notifications } from '../database/notifications.ts';
+import type { Provider } from '../phone-numbers/phone-number.ts';
 
 /** What the acts on campaigns work with. */
 export interface CampaignDeps {
   database: Database;
   agents: AgentDirectory;
+  /** Those that are configured on this server. */
+  providers: readonly Provider[];
   clock: Clock;
   notifications: Pick<Notifications, 'subscribe'>;
   /** The highest `maxConcurrency` that a campaign may ask for. */

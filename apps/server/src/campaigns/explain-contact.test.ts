@@ -7,6 +7,7 @@ const running: CampaignSituation = {
   status: 'running',
   targetCallCount: null,
   answered: 0,
+  startsAt: null,
   endDate: null,
   dialingPaused: false,
   noCaller: undefined,
@@ -97,6 +98,10 @@ test('where a limit is reached the reason is that, and the next attempt is when 
 });
 
 test('there is no next attempt from the end date on', () => {
+  const startsAt = new Date('2026-11-24T13:00:00Z');
+  expect(explain({ status: 'scheduled', startsAt }, { ...retry, reason: null })).toMatchObject({
+    nextAttemptAt: startsAt,
+  });
   expect(explain({ endDate: new Date('2026-11-20T13:00:00Z') }, retry)).toEqual({ reason: 'retry_later' });
   expect(explain({ endDate: new Date('2026-11-20T13:00:01Z') }, retry).nextAttemptAt).toEqual(retry.nextAttemptAt);
 });

@@ -9,6 +9,8 @@ export interface CampaignSituation {
   status: CampaignStatus;
   targetCallCount: number | null;
   answered: number;
+  /** When it begins to call, where it is scheduled. */
+  startsAt: Date | null;
   endDate: Date | null;
   /** Whether the workspace has stopped all dialing. */
   dialingPaused: boolean;
@@ -106,7 +108,9 @@ export function contactExplainer(campaign: CampaignSituation, now: Date): (conta
     const held = campaign.limitedUntil ? 'limit_reached' : campaign.trunkBusy ? 'trunk_busy' : stored;
     const why = ofCampaign ?? (isDue ? (closedNow(timezones) ?? held) : (stored ?? 'retry_later'));
     if (why === 'no_common_hour') return { reason: why };
-    const from = [now, nextAttemptAt, campaign.limitedUntil ?? now].reduce((a, b) => (a > b ? a : b));
+    const from = [now, nextAttemptAt, campaign.limitedUntil ?? now, campaign.startsAt ?? now].reduce((a, b) =>
+      a > b ? a : b,
+    );
     const next = firstOpen(timezones, from);
     return {
       ...(why && { reason: why }),

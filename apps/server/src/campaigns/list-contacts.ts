@@ -3,9 +3,10 @@ import { type RawBuilder, sql } from 'kysely';
 import { toE164 } from '../calls/call.ts';
 import { callVariables } from '../calls/call-variables.ts';
 import type { WorkspaceTx } from '../database/database.ts';
-import { type Page, type PageQuery, readPage } from '../database/page.ts';
+import { isOneOf, type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { ContactState, Row } from '../database/schema.ts';
 import { toId } from '../ids.ts';
+import type { Provider } from '../phone-numbers/phone-number.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import {
   type CampaignSituation,
@@ -21,8 +22,11 @@ type CampaignContact = components['schemas']['CampaignContact'];
 
 /** Which contacts of a campaign are wanted. */
 export interface ContactQuery extends PageQuery {
-  state: ContactState | undefined;
+  /** Those in one of these. */
+  states: readonly ContactState[] | undefined;
   reason: ContactReason | undefined;
+  /** Those of these alone. */
+  ids?: readonly string[];
 }
 
 type ContactColumn = 'id' | 'phone_number' | 'name' | 'values' | 'state' | 'lane' | 'next_attempt_at' | 'reason';
@@ -43,27 +47,30 @@ const counters = {
   skipped: 'skipped',
 } as const satisfies Record<ContactState, keyof CampaignRow>;
 
-const countOf = (campaign: CampaignRow, state: ContactState | undefined): number =>
-  (state === undefined ? Object.values(counters) : [counters[state]]).reduce((sum, name) => sum + campaign[name], 0);
+const allStates = Object.keys(counters) as ContactState[];
+
+const countOf = (campaign: CampaignRow, states: readonly ContactState[] = allStates): number =>
+  [...new Set(states)].reduce((sum, state) => sum + campaign[counters[state]], 0);
 
 /** A page of a campaign's contacts, each with why it is not called where it is not. */
 export async function contactPage(
   tx: WorkspaceTx,
   campaign: CampaignRow,
   query: ContactQuery,
-  now: Date,
+  { now, providers }: { now: Date; providers: readonly Provider[] },
 ): Promise<Page<CampaignContact>> {
-  const situation = await situationOf(tx, campaign, now);
+  const situation = await situationOf(tx, campaign, now, providers);
   const zones = await laneZones(tx, campaign);
-  const { state, reason } = query;
+  const { states, reason, ids } = query;
   const direction = sql.raw(query.order);
-  const { rows, totalCount } = await readPage<ContactRow>(tx, query, {
+  const found = await readPage<ContactRow>(tx, query, {
     columns: sql`c.*`,
     from: sql`campaign_contacts c`,
     where: [
       sql`c.workspace_id = ${tx.workspaceId} and c.campaign_id = ${campaign.id}`,
-      state !== undefined && sql`c.state = ${sql.lit(state)}`,
+      states !== undefined && isOneOf('c.state', states),
       reason !== undefined && hasReason(reason, situation, zones, now),
+      ids !== undefined && sql`c.id = any(${ids}::uuid[])`,
     ],
     search: ['c.name', "'+' || c.phone_number::text"],
     order: ['c.id'],
@@ -76,10 +83,10 @@ export async function contactPage(
         from calls where workspace_id = ${tx.workspaceId} and contact_id = c.id) as k
       join contact_lists l on l.workspace_id = c.workspace_id and l.id = c.list_id
       order by c.id ${direction}`,
-    ...(reason === undefined && query.searchText === undefined && { totalCount: countOf(campaign, state) }),
+    ...(reason === undefined && query.searchText === undefined && { totalCount: countOf(campaign, states) }),
   });
   const explain = contactExplainer(situation, now);
-  const contacts = rows.map((row): CampaignContact => {
+  const contacts = found.rows.map((row): CampaignContact => {
     const { reason: why, nextAttemptAt } = explain({
       state: row.state,
       timezones: zones.get(row.lane)!,
@@ -99,7 +106,7 @@ export async function contactPage(
       roomIds: row.rooms.map((id) => toId('room', id)),
     };
   });
-  return { rows: contacts, totalCount };
+  return { ...found, rows: contacts };
 }
 
 /** The time zones of each lane. */

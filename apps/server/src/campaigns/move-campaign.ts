@@ -44,6 +44,13 @@ export const campaignMoves = {
     rule: 'Only a running or paused campaign can be stopped',
     instead: { draft: 'Cancel it instead.', scheduled: 'Cancel it instead.' },
   },
+  unschedule: {
+    from: from(campaignTransitions, 'draft'),
+    to: 'draft',
+    stamps: [],
+    rule: 'Only a scheduled campaign can be unscheduled',
+    instead: { running: 'Pause it instead.' },
+  },
   cancel: {
     from: from(campaignTransitions, 'cancelled'),
     to: 'cancelled',
@@ -62,7 +69,7 @@ export async function tryMove(
   const move: Move = campaignMoves[name];
   const { rows } = await sql`
     update campaigns set status = ${sql.lit(move.to)}, updated_at = ${now}, revision = revision + 1,
-      next_claim_at = 'epoch', ${sql.join(move.stamps.map((stamp) => sql`${sql.ref(stamp)} = ${now}`))}
+      ${sql.join([sql`next_claim_at = 'epoch'`, ...move.stamps.map((stamp) => sql`${sql.ref(stamp)} = ${now}`)])}
     where workspace_id = ${workspaceId} and id = ${campaignId} and kind = ${sql.lit(kind)} and status in ${move.from}
     returning id`.execute(db);
   return rows.length === 1;

@@ -1,10 +1,10 @@
 import type { WorkspaceTx } from '../database/database.ts';
-import { pageAnswer, pageOf } from '../database/page.ts';
+import { pageAnswer, pageOf, several } from '../database/page.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { existing } from '../service-error.ts';
-import { ok } from '../success.ts';
+import { created, ok, replayable } from '../success.ts';
 import { readStats } from './campaign-stats.ts';
 import { createCampaign } from './create-campaign.ts';
 import { deleteCampaign } from './delete-campaign.ts';
@@ -26,7 +26,7 @@ const auditEntryOf = (context: RequestContext, done: string, id: string) =>
 
 /** The operations of campaigns. */
 export function campaignOperations(deps: CampaignDeps) {
-  const { database, clock } = deps;
+  const { database, clock, providers } = deps;
   const ofCampaign = <T>(
     workspaceId: string,
     id: string,
@@ -43,13 +43,18 @@ export function campaignOperations(deps: CampaignDeps) {
     listCampaigns: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
       const found = await database.inSnapshot(workspaceId, (tx) =>
-        campaignPage(tx, { ...page, kind: 'campaign', statuses: query.status && [query.status] }),
+        campaignPage(tx, {
+          ...{ ...page, kind: 'campaign', statuses: several(query.status), tag: query.tag },
+          listId: query.listId && fromId(query.listId),
+        }),
       );
       return ok(pageAnswer(page, found, shapeCampaign));
     },
-    createCampaign: async ({ body }, context) => {
-      const data = await createCampaign(deps, context.workspaceId, body, (id) => auditEntryOf(context, 'created', id));
-      return { status: 201, body: { success: true, data } };
+    createCampaign: async ({ body, headers }, context) => {
+      const entryOf = (id: string) => auditEntryOf(context, 'created', id);
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await createCampaign(deps, context.workspaceId, body, entryOf, key);
+      return replayable(created(made), replayed);
     },
     getCampaign: async ({ path }, { workspaceId }) => ok(await ofCampaign(workspaceId, path.id, shapeCampaign)),
     updateCampaign: async ({ path, body }, context) => {
@@ -65,18 +70,21 @@ export function campaignOperations(deps: CampaignDeps) {
     pauseCampaign: ({ path }, context) => move(path.id, context, 'pause', 'paused'),
     resumeCampaign: ({ path }, context) => move(path.id, context, 'resume', 'resumed'),
     stopCampaign: ({ path }, context) => move(path.id, context, 'stop', 'stopped'),
+    unscheduleCampaign: ({ path }, context) => move(path.id, context, 'unschedule', 'unscheduled'),
     cancelCampaign: ({ path }, context) => move(path.id, context, 'cancel', 'cancelled'),
     previewCampaign: async ({ path, body }, { workspaceId }) => {
       const size = body?.sampleSize ?? DEFAULT_SAMPLE;
       return ok(
-        await ofCampaign(workspaceId, path.id, (campaign, tx) => previewCampaign(tx, campaign, size, clock.now())),
+        await ofCampaign(workspaceId, path.id, (campaign, tx) =>
+          previewCampaign(tx, campaign, size, { now: clock.now(), providers }),
+        ),
       );
     },
     listCampaignContacts: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
-      const wanted = { ...page, state: query.state, reason: query.reason };
+      const wanted = { ...page, states: several(query.state), reason: query.reason };
       const found = await ofCampaign(workspaceId, path.id, (campaign, tx) =>
-        contactPage(tx, campaign, wanted, clock.now()),
+        contactPage(tx, campaign, wanted, { now: clock.now(), providers }),
       );
       return ok(pageAnswer(page, found, (contact) => contact));
     },

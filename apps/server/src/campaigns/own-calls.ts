@@ -19,6 +19,7 @@ export function campaignCallOwner(
     mayBePlaced: (now) => sql`
       exists (select from campaigns p where p.workspace_id = c.workspace_id and p.id = c.campaign_id
         and p.status = 'running' and (p.end_date is null or p.end_date > ${now}))`,
+    isPlacedAgain: sql`false`,
     lock: async (tx, calls) => {
       for (const [{ workspaceId, campaignId }] of byCampaign(calls)) {
         await sql`
@@ -60,13 +61,14 @@ const orderOf = ({ workspaceId, campaignId }: CampaignKey) => workspaceId + camp
 
 /** What a campaign adds to its calls for clients: its kind, and what the contact gives the agent. */
 export const campaignCallDetails: CallDetails = {
-  columns: sql`k."values" as contact_values, k.name as contact_name, l.columns, p.kind as campaign_kind`,
+  columns: sql`k."values" as contact_values, k.name as contact_name, l.columns,
+    case when b.id is null then 'campaign' else 'batch' end as campaign_kind`,
   joins: sql`
-    left join campaigns p on p.workspace_id = c.workspace_id and p.id = c.campaign_id
+    left join batches b on b.workspace_id = c.workspace_id and b.id = c.campaign_id
     left join campaign_contacts k
       on k.workspace_id = c.workspace_id and k.campaign_id = c.campaign_id and k.id = c.contact_id
     left join contact_lists l on l.workspace_id = k.workspace_id and l.id = k.list_id`,
-  // A deleted campaign's calls are still found by its ID.
-  isBatch: (campaignId) => sql`exists (select from campaigns p
-    where p.workspace_id = calls.workspace_id and p.id = ${campaignId} and p.kind = 'batch')`,
+  // Calls of what was deleted are still found by its ID: the row of `batches` stays.
+  isBatch: (campaignId) => sql`exists (select from batches b
+    where b.workspace_id = calls.workspace_id and b.id = ${campaignId})`,
 };

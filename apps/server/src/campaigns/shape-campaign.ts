@@ -16,6 +16,10 @@ const field = <K extends string, V>(name: K, value: V | null) =>
   (value === null ? {} : { [name]: value }) as { [P in K]?: V };
 const time = <K extends string>(name: K, at: Date | null) => field(name, at ? at.toISOString() : null);
 
+/** When a campaign begins to call: the later of `scheduledAt` and `startDate`. */
+export const startsAt = ({ scheduled_at, start_date }: Pick<CampaignRow, 'scheduled_at' | 'start_date'>): Date =>
+  new Date(Math.max(scheduled_at?.getTime() ?? 0, start_date?.getTime() ?? 0));
+
 /** A campaign as clients see it. */
 export function shapeCampaign(row: CampaignRow): Campaign {
   return {
@@ -36,6 +40,7 @@ export function shapeCampaign(row: CampaignRow): Campaign {
     ringTimeoutSeconds: row.ring_timeout_seconds,
     maxCallSeconds: row.max_call_seconds,
     recording: row.recording,
+    ...(row.tags.length > 0 && { tags: row.tags }),
     ...field('scheduleStart', row.schedule_start),
     ...field('scheduleEnd', row.schedule_end),
     ...(row.schedule_days.length < 7 && { scheduleDays: row.schedule_days }),

@@ -3,37 +3,47 @@ import { joinAgent } from '../agents/agent-room.ts';
 import type { QuietHoursRow } from '../calls/quiet-hours.ts';
 import { nextUtcDay } from '../clock.ts';
 import type { WorkspaceTx } from '../database/database.ts';
+import type { Provider } from '../phone-numbers/phone-number.ts';
 import { notFound } from '../service-error.ts';
 import { type CallLimits, leftOfLimits, type UsedOfLimits, usedOfLimits } from '../workspace/limits.ts';
 import type { CampaignSituation } from './explain-contact.ts';
 import { callingHours } from './lanes.ts';
 import { whyNoCaller } from './preview/preview-callers.ts';
-import type { CampaignRow } from './shape-campaign.ts';
+import { type CampaignRow, startsAt } from './shape-campaign.ts';
 
 /** What a workspace says about the calls of a campaign. */
 export interface Situation extends CampaignSituation {
   workspace: { allowed_countries: string[] | null; premium_rate_allowed: boolean };
+  /** How many more calls its agent takes now. */
+  agentRoom: number;
 }
 
 /** What decides whether and when a campaign's contacts are called, from a time on. */
-export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow, at: Date): Promise<Situation> {
+export async function situationOf(
+  tx: WorkspaceTx,
+  campaign: CampaignRow,
+  at: Date,
+  providers: readonly Provider[],
+): Promise<Situation> {
   const { agent_id: agentId } = campaign;
   const { rows } = await sql<WorkspaceRow>`
     select w.quiet_hours_start, w.quiet_hours_end, w.quiet_windows, w.holidays, w.dialing_paused_at, w.allowed_countries,
       w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day, w.max_attempts_per_person_per_day,
-      ${usedOfLimits(at)}, a.max_concurrent_calls <= (select count(*) from calls
-        where workspace_id = w.id and limited_agent_id = a.id and ended_at is null) as agent_is_full
+      ${usedOfLimits(at)}, coalesce(a.max_concurrent_calls, e.max_concurrent_calls) - (select count(*) from calls
+        where workspace_id = w.id and limited_agent_id = coalesce(e.id, a.id) and ended_at is null) as agent_room
     from workspaces w ${joinAgent(sql.ref('w.id'), sql`${agentId}::text`)} where w.id = ${tx.workspaceId}`.execute(
     tx.db,
   );
   const [workspace] = rows;
   if (!workspace) throw notFound();
-  const noCaller = await whyNoCaller(tx, campaign, at);
-  const isFull = noCaller === 'limit_reached' || workspace.agent_is_full === true || isAtOwnLimit(campaign);
+  const noCaller = await whyNoCaller(tx, campaign, at, providers);
+  const agentRoom = Math.max(0, workspace.agent_room ?? Number.POSITIVE_INFINITY);
+  const isFull = noCaller === 'limit_reached' || agentRoom === 0 || isAtOwnLimit(campaign);
   return {
     status: campaign.status,
     targetCallCount: campaign.target_call_count,
     answered: campaign.answered,
+    startsAt: campaign.status === 'scheduled' ? startsAt(campaign) : null,
     endDate: campaign.end_date,
     dialingPaused: workspace.dialing_paused_at !== null,
     noCaller: noCaller === 'no_caller_id' || noCaller === 'trunk_paused' ? noCaller : undefined,
@@ -41,13 +51,14 @@ export async function situationOf(tx: WorkspaceTx, campaign: CampaignRow, at: Da
     limitedUntil: limitedUntil(campaign, leftOfLimits(workspace, workspace), isFull, at),
     hours: callingHours(campaign, workspace),
     workspace,
+    agentRoom,
   };
 }
 
 type WorkspaceRow = Situation['workspace'] &
   QuietHoursRow &
   CallLimits &
-  UsedOfLimits & { dialing_paused_at: Date | null; agent_is_full: boolean | null };
+  UsedOfLimits & { dialing_paused_at: Date | null; agent_room: number | null };
 
 /** Whether a campaign has as many calls up as it may, or as can still be answered. */
 const isAtOwnLimit = ({ in_flight, max_concurrency, target_call_count, answered }: CampaignRow): boolean =>

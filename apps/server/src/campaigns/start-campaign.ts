@@ -3,13 +3,14 @@ import type { AgentDirectory } from '../agents/directory.ts';
 import type { Database, WorkspaceTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import type { AuditEntry } from '../journal/record.ts';
+import type { Provider } from '../phone-numbers/phone-number.ts';
 import { existing, ServiceError } from '../service-error.ts';
 import type { CampaignKey } from './campaign.ts';
 import { campaignTransitions } from './campaign.ts';
 import { checkStartable } from './check-startable.ts';
 import type { CampaignDeps } from './deps.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
-import type { Campaign, CampaignRow } from './shape-campaign.ts';
+import { type Campaign, startsAt } from './shape-campaign.ts';
 import { contactUploads, findCampaign, lockCampaign } from './store.ts';
 
 const notStartable = (message: string) => new ServiceError('campaign_not_startable', message);
@@ -19,7 +20,7 @@ const notStartable = (message: string) => new ServiceError('campaign_not_startab
  * in the background. Throws `not_found`, and `campaign_not_startable` with what stands in the way.
  */
 export async function startCampaign(
-  { database, agents, clock, nudge }: CampaignDeps,
+  { database, agents, clock, providers, nudge }: CampaignDeps,
   workspaceId: string,
   campaignId: string,
   auditEntry: AuditEntry,
@@ -34,7 +35,7 @@ export async function startCampaign(
     }
     if (campaign.agent_id !== asked.agent_id) throw notStartable('The campaign was just changed. Start it again.');
     if (campaign.end_date && campaign.end_date <= now) throw notStartable('The endDate of the campaign has passed.');
-    const obstacle = await checkStartable(tx, campaign, agent);
+    const obstacle = await checkStartable(tx, campaign, agent, providers);
     if (obstacle) throw notStartable(obstacle.message);
     if (startsAt(campaign) > now) await schedule(tx, campaignId, now);
     else await beginDialing(tx, campaignId, now);
@@ -43,10 +44,6 @@ export async function startCampaign(
   nudge();
   return started;
 }
-
-/** The later of `scheduledAt` and `startDate`. */
-const startsAt = ({ scheduled_at, start_date }: CampaignRow) =>
-  new Date(Math.max(scheduled_at?.getTime() ?? 0, start_date?.getTime() ?? 0));
 
 async function schedule(tx: WorkspaceTx, campaignId: string, now: Date): Promise<void> {
   await sql`
@@ -78,14 +75,15 @@ async function beginDialing(tx: WorkspaceTx, campaignId: string, now: Date): Pro
  * start any more. Throws `unavailable` when the agent directory can't be asked: it is tried again then.
  */
 export const startDueCampaign =
-  (agents: AgentDirectory) =>
+  (agents: AgentDirectory, providers: readonly Provider[]) =>
   async (database: Database, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<void> => {
     const asked = await database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId, 'any'));
     const agent = asked && (await agents.resolve(asked.agent_id, workspaceId));
     await database.inWorkspace(workspaceId, async (tx) => {
       const campaign = await lockCampaign(tx, campaignId, 'any');
-      if (campaign?.status !== 'scheduled') return;
-      const obstacle = await checkStartable(tx, campaign, agent);
+      // It may have been changed since it was found due; then its turn comes again.
+      if (campaign?.status !== 'scheduled' || campaign.agent_id !== asked?.agent_id || startsAt(campaign) > now) return;
+      const obstacle = await checkStartable(tx, campaign, agent, providers);
       if (!obstacle) await beginDialing(tx, campaignId, now);
       else {
         await sql`

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { type Page, type PageQuery, readPage } from '../database/page.ts';
+import { isOneOf, type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { CampaignKind, CampaignStatus } from '../database/schema.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 
@@ -42,13 +42,26 @@ export interface CampaignQuery extends PageQuery {
   kind: CampaignKind;
   /** Those in one of these. */
   statuses: readonly CampaignStatus[] | undefined;
+  /** Those that use this list. */
+  listId?: string | undefined;
+  tag?: string | undefined;
 }
 
-export const campaignPage = (tx: WorkspaceTx, { kind, statuses, ...page }: CampaignQuery): Promise<Page<CampaignRow>> =>
+export const campaignPage = (
+  tx: WorkspaceTx,
+  { kind, statuses, listId, tag, ...page }: CampaignQuery,
+): Promise<Page<CampaignRow>> =>
   readPage(tx, page, {
     columns,
     from,
-    where: [wanted(tx, kind), statuses !== undefined && sql`campaigns.status = any(${statuses}::text[])`],
+    where: [
+      wanted(tx, kind),
+      statuses !== undefined && isOneOf('campaigns.status', statuses),
+      tag !== undefined && sql`${tag} = any(campaigns.tags)`,
+      listId !== undefined &&
+        sql`campaigns.id in (
+          select campaign_id from campaign_lists where workspace_id = ${tx.workspaceId} and list_id = ${listId})`,
+    ],
     search: ['campaigns.name'],
     order: ['campaigns.created_at', 'campaigns.id'],
   });

@@ -3,7 +3,7 @@ import { sql, type Updateable } from 'kysely';
 import { EVERY_DAY } from '../calls/calling-hours.ts';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
-import { existing, notFound, ServiceError } from '../service-error.ts';
+import { type ErrorDetail, existing, notFound, ServiceError } from '../service-error.ts';
 import {
   agentName,
   listFaults,
@@ -15,8 +15,9 @@ import {
   windowFaults,
 } from './campaign-settings.ts';
 import { changeHoursOfCampaign } from './change-hours.ts';
+import { checkPeople } from './check-startable.ts';
 import type { CampaignDeps } from './deps.ts';
-import { type Campaign, type CampaignRow, shapeCampaign } from './shape-campaign.ts';
+import { type Campaign, type CampaignRow, shapeCampaign, startsAt } from './shape-campaign.ts';
 import { findCampaign, lockCampaign } from './store.ts';
 
 type UpdateCampaign = components['schemas']['UpdateCampaign'];
@@ -34,8 +35,9 @@ const sent = <T extends object>(values: T): Sent<T> =>
 const date = (text: string | null | undefined) => (typeof text === 'string' ? new Date(text) : text);
 
 /**
- * Changes a draft or a paused campaign; calls that are up go on as they began. Throws `not_found`, `invalid_request`,
- * and `invalid_state` for a campaign, or a field of it, that can't be changed any more.
+ * Changes a draft, a scheduled or a paused campaign; calls that are up go on as they began. Throws `not_found`,
+ * `invalid_request`, `invalid_state` for a campaign, or a field of it, that can't be changed any more, and
+ * `campaign_not_startable` for a scheduled one that could not start so.
  */
 export async function updateCampaign(
   deps: CampaignDeps,
@@ -56,7 +58,9 @@ export async function updateCampaign(
     const campaign = await existing(lockCampaign(tx, campaignId));
     refuseUnchangeable(campaign, input);
     const change: Change = { ...settingsChange(input), ...(agent !== undefined && { agent_name: agent }) };
-    refuseFaults(settingsFaults({ ...campaign, ...change } as CampaignRow, maxConcurrency));
+    const wanted = { ...campaign, ...change } as CampaignRow;
+    refuseFaults(settingsFaults(wanted, maxConcurrency));
+    if (campaign.status === 'scheduled') refuseFaults(startFaults(input, wanted, now));
     if (input.numberPoolId !== undefined) {
       change.number_pool_id = await numberPoolId(tx, input.numberPoolId);
       change.phone_number_id = null;
@@ -76,9 +80,12 @@ export async function updateCampaign(
     if (campaign.status === 'paused' && (newZones || hours.some((name) => change[name] !== undefined))) {
       await changeHoursOfCampaign(tx, campaignId, { newZones });
     }
+    const after = (await findCampaign(tx, campaignId))!;
+    const obstacle = campaign.status === 'scheduled' && (await checkPeople(tx, after, deps.providers));
+    if (obstacle) throw new ServiceError('campaign_not_startable', obstacle.message);
     tx.tell(campaignId);
     await audit(tx, auditEntry, now);
-    return (await findCampaign(tx, campaignId))!;
+    return after;
   });
   return shapeCampaign(changed);
 }
@@ -95,16 +102,25 @@ async function nameIfCampaignExists(
 }
 
 function refuseUnchangeable({ status }: CampaignRow, input: UpdateCampaign): void {
-  if (status === 'draft') return;
+  if (status === 'draft' || status === 'scheduled') return;
   if (status !== 'paused') {
-    throw new ServiceError('invalid_state', `Only a draft or a paused campaign can be changed; this one is ${status}.`);
+    const message = `Only a draft, a scheduled or a paused campaign can be changed; this one is ${status}.`;
+    throw new ServiceError('invalid_state', message);
   }
   const fixed = setBeforeStart.filter((name) => input[name] !== undefined);
   if (fixed.length === 0) return;
   throw new ServiceError(
     'invalid_state',
-    `${fixed.join(', ')} can be changed in a draft only; this campaign is paused.`,
+    `${fixed.join(', ')} can be changed until a campaign has started; this one is paused.`,
   );
+}
+
+/** A change of the time at which a scheduled campaign begins must not have it begin at once. */
+function startFaults({ scheduledAt, startDate }: UpdateCampaign, wanted: CampaignRow, now: Date): ErrorDetail[] {
+  if ((scheduledAt === undefined && startDate === undefined) || startsAt(wanted) > now) return [];
+  const message =
+    'A scheduled campaign needs a scheduledAt or a startDate that lies ahead. Unschedule it to start it at another time.';
+  return [{ path: scheduledAt === undefined ? '/body/startDate' : '/body/scheduledAt', message }];
 }
 
 const settingsChange = (input: UpdateCampaign) =>
@@ -127,6 +143,7 @@ const settingsChange = (input: UpdateCampaign) =>
     ring_timeout_seconds: input.ringTimeoutSeconds,
     max_call_seconds: input.maxCallSeconds,
     recording: input.recording,
+    tags: input.tags,
   });
 
 /** Windows take the place of their short form, and that takes theirs. */

@@ -83,6 +83,11 @@ export async function finishImport(
   now: Date,
 ): Promise<void> {
   await moveUpload(tx, uploadId, 'processed', { processed_at: now, imported_rows: imported }, now);
+  await countEntries(tx, listId, added, now);
+}
+
+/** Counts entries that a list has now; it is ready then. The caller holds the list's lock. */
+export async function countEntries(tx: WorkspaceTx, listId: string, added: number, now: Date): Promise<void> {
   await sql`
     update contact_lists set status = 'ready', total_entries = total_entries + ${added}, updated_at = ${now}
     where workspace_id = ${tx.workspaceId} and id = ${listId} and status in ('draft', 'ready')`.execute(tx.db);

@@ -1,37 +1,38 @@
 import type { WorkspaceTx } from '../database/database.ts';
+import { type Made, makeOnce } from '../database/idempotency-keys.ts';
 import { newUuid, toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import type { SignedUpload } from '../objects/object-store.ts';
 import { existing, ServiceError } from '../service-error.ts';
 import type { ContactListDeps } from './deps.ts';
 import type { ListRow } from './list.ts';
-import { insertList, lockList } from './store.ts';
+import { findList, insertList, lockList } from './store.ts';
 import type { UploadRow } from './upload.ts';
-import { insertUpload } from './upload-store.ts';
+import { findUpload, firstUpload, insertUpload, prolongUpload } from './upload-store.ts';
 
 const URL_SECONDS = 15 * 60;
 
-interface NewUpload {
-  id: string;
-  storageKey: string;
-  urlExpiresAt: Date;
-  now: Date;
+/** A list or an upload into one, and the signed request that uploads the file. */
+interface CreatedUpload {
+  upload: UploadRow;
   signed: SignedUpload;
 }
 
-async function newUpload({ objects, clock, limits }: ContactListDeps): Promise<NewUpload> {
-  const id = newUuid();
-  const storageKey = `uploads/${toId('upl', id)}.csv`;
-  const now = clock.now();
-  const signed = await objects.uploadUrl(storageKey, {
-    contentType: 'text/csv',
-    maxBytes: limits.maxBytes,
-    expiresInSeconds: URL_SECONDS,
-  });
-  return { id, storageKey, urlExpiresAt: new Date(now.getTime() + URL_SECONDS * 1000), now, signed };
+const keyOf = (id: string) => `uploads/${toId('upl', id)}.csv`;
+
+/** What a new upload begins with. Its URL opens for 15 minutes. */
+function newUpload({ clock }: ContactListDeps) {
+  const [id, now] = [newUuid(), clock.now()];
+  return { id, storageKey: keyOf(id), urlExpiresAt: new Date(now.getTime() + URL_SECONDS * 1000), now };
 }
 
-/** Makes a list with its first upload, and the signed request that uploads the file. */
+const signedFor = ({ objects, limits }: ContactListDeps, id: string): Promise<SignedUpload> =>
+  objects.uploadUrl(keyOf(id), { contentType: 'text/csv', maxBytes: limits.maxBytes, expiresInSeconds: URL_SECONDS });
+
+/**
+ * Makes a list with its first upload, and the signed request that uploads the file. Throws `idempotency_key_reused`; for
+ * a key that made one before it answers that, with a URL signed anew, and throws `not_found` where it was deleted.
+ */
 export async function createList(
   deps: ContactListDeps,
   workspaceId: string,
@@ -43,42 +44,68 @@ export async function createList(
     phoneColumn: string | undefined;
   },
   auditOf: AuditOf,
-): Promise<{ list: ListRow; upload: UploadRow; signed: SignedUpload }> {
-  const { signed, ...fresh } = await newUpload(deps);
-  const id = newUuid();
-  return deps.database.inWorkspace(workspaceId, async (tx) => {
-    const list = await insertList(tx, {
-      id,
-      name: wanted.name,
-      type: wanted.type,
-      status: 'draft',
-      default_country: wanted.defaultCountry ?? null,
-      created_at: fresh.now,
-      updated_at: fresh.now,
-    });
-    const auditEntry = auditOf('contact_list.created', 'contact_list', toId('list', id));
-    const { fileName, phoneColumn } = wanted;
-    const upload = await insertUpload(tx, { ...fresh, listId: id, fileName, phoneColumn }, auditEntry);
-    return { list, upload, signed };
+  idempotencyKey?: string,
+): Promise<Made<CreatedUpload & { list: ListRow }>> {
+  const fresh = newUpload(deps);
+  const [id, { now }] = [newUuid(), fresh];
+  const named = idempotencyKey
+    ? { operation: 'createContactList', key: idempotencyKey, request: wanted, resourceId: id, now }
+    : undefined;
+  const { made, replayed } = await deps.database.inWorkspace(workspaceId, (tx) => {
+    const make = async () => {
+      const list = await insertList(tx, {
+        id,
+        name: wanted.name,
+        type: wanted.type,
+        status: 'draft',
+        default_country: wanted.defaultCountry ?? null,
+        created_at: now,
+        updated_at: now,
+      });
+      const auditEntry = auditOf('contact_list.created', 'contact_list', toId('list', id));
+      const { fileName, phoneColumn } = wanted;
+      return { list, upload: await insertUpload(tx, { ...fresh, listId: id, fileName, phoneColumn }, auditEntry) };
+    };
+    const again = async (listId: string) => {
+      const list = await existing(findList(tx, listId));
+      return { list, upload: await prolonged(tx, await firstUpload(tx, listId), fresh) };
+    };
+    return makeOnce(tx, named, make, again);
   });
+  return { made: { ...made, signed: await signedFor(deps, made.upload.id) }, replayed };
 }
 
 /**
  * Makes another upload into a list.
- * @throws `not_found`; `invalid_state` for a list of type `batch`
+ * @throws `not_found`; `invalid_state` for a list of type `batch`; `idempotency_key_reused`
  */
 export async function createUpload(
   deps: ContactListDeps,
   workspaceId: string,
   wanted: { listId: string; fileName: string; phoneColumn?: string | undefined },
   auditOf: AuditOf,
-): Promise<{ upload: UploadRow; signed: SignedUpload }> {
-  const { signed, ...fresh } = await newUpload(deps);
-  return deps.database.inWorkspace(workspaceId, async (tx: WorkspaceTx) => {
-    const list = await existing(lockList(tx, wanted.listId));
-    if (list.type === 'batch') throw new ServiceError('invalid_state', 'Lists of type batch take no uploads.');
-    const auditEntry = auditOf('upload.created', 'upload', toId('upl', fresh.id));
-    const upload = await insertUpload(tx, { ...fresh, ...wanted }, auditEntry);
-    return { upload, signed };
+  idempotencyKey?: string,
+): Promise<Made<CreatedUpload>> {
+  const fresh = newUpload(deps);
+  const { id, now } = fresh;
+  const named = idempotencyKey
+    ? { operation: 'createContactListUpload', key: idempotencyKey, request: wanted, resourceId: id, now }
+    : undefined;
+  const { made, replayed } = await deps.database.inWorkspace(workspaceId, (tx) => {
+    const make = async () => {
+      const list = await existing(lockList(tx, wanted.listId));
+      if (list.type === 'batch') throw new ServiceError('invalid_state', 'Lists of type batch take no uploads.');
+      return insertUpload(tx, { ...fresh, ...wanted }, auditOf('upload.created', 'upload', toId('upl', id)));
+    };
+    const again = async (uploadId: string) => {
+      await existing(findList(tx, wanted.listId));
+      return prolonged(tx, await existing(findUpload(tx, wanted.listId, uploadId)), fresh);
+    };
+    return makeOnce(tx, named, make, again);
   });
+  return { made: { upload: made, signed: await signedFor(deps, made.id) }, replayed };
 }
+
+/** An upload that still waits for its file waits for as long as its new URL opens. */
+const prolonged = async (tx: WorkspaceTx, upload: UploadRow, { urlExpiresAt }: { urlExpiresAt: Date }) =>
+  (await prolongUpload(tx, upload.id, urlExpiresAt)) ?? upload;

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { finishImport } from './confirm-upload.ts';
 import type { ContactListDeps } from './deps.ts';
+import { newValues } from './entry-store.ts';
 import { eraseQueue, type UploadJob } from './queues.ts';
 import { lockList, readyUploads } from './store.ts';
 import { moveUpload } from './upload-store.ts';
@@ -62,13 +63,7 @@ async function listOf(tx: WorkspaceTx, uploadId: string): Promise<string | undef
 async function mergeEntries(tx: WorkspaceTx, uploadId: string, ready: string[]): Promise<number> {
   const { numAffectedRows } = await sql`
     with taken as (
-      update contact_list_entries old set
-        name = coalesce(new.name, old.name),
-        timezone = coalesce(new.timezone, old.timezone),
-        "values" = array(
-          select coalesce(new_value, old_value)
-          from unnest(new."values", old."values") with ordinality both_values (new_value, old_value, place)
-          order by place)
+      update contact_list_entries old set ${newValues}
       from contact_list_entries new
       where new.workspace_id = ${tx.workspaceId} and new.upload_id = ${uploadId}
         and old.workspace_id = ${tx.workspaceId} and old.upload_id = any(${ready}::uuid[])

@@ -3,12 +3,13 @@ import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { existing, refuse } from '../service-error.ts';
+import { replayable } from '../success.ts';
+import { renameList } from './change-entries.ts';
 import { countryFaults } from './check-country.ts';
 import { confirmUpload } from './confirm-upload.ts';
 import { createList, createUpload } from './create-upload.ts';
 import { deleteList } from './delete-list.ts';
 import type { ContactListDeps } from './deps.ts';
-import { entryPage } from './entry-store.ts';
 import { shapeList } from './list.ts';
 import { previewUpload } from './preview-upload.ts';
 import { signedUpload } from './signed-upload.ts';
@@ -22,7 +23,7 @@ const uploadIds = (path: { id: string; uploadID: string }) => ({
   uploadId: fromId(path.uploadID),
 });
 
-/** The handlers of the contract's tag "Contact lists". */
+/** The handlers of the contract's tag "Contact lists", but for those of entries. */
 export function contactListOperations(deps: ContactListDeps) {
   const { database, objects } = deps;
   const present = (row: UploadRow) => signedUpload(objects, shapeUpload(row));
@@ -30,7 +31,7 @@ export function contactListOperations(deps: ContactListDeps) {
   return {
     listContactLists: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { rows, latest, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
+      const { latest, ...found } = await database.inSnapshot(workspaceId, async (tx) => {
         const found = await listPage(tx, page);
         const latest = await latestUploads(
           tx,
@@ -38,21 +39,23 @@ export function contactListOperations(deps: ContactListDeps) {
         );
         return { ...found, latest };
       });
-      const items = rows.map(async (list) => {
+      const items = found.rows.map(async (list) => {
         const upload = latest.get(list.id);
         return shapeList(list, upload && (await present(upload)));
       });
-      return { status: 200, body: pageAnswer(page, { rows: await Promise.all(items), totalCount }, (list) => list) };
+      return { status: 200, body: pageAnswer(page, { ...found, rows: await Promise.all(items) }, (list) => list) };
     },
 
-    createContactList: async ({ body }, context) => {
-      const { name, fileName, type = 'contacts', defaultCountry, phoneColumn } = body;
+    createContactList: async ({ body, headers }, context) => {
+      const { name, fileName = 'contacts.csv', type = 'contacts', defaultCountry, phoneColumn } = body;
       refuse(countryFaults(defaultCountry, '/body/defaultCountry'));
       const wanted = { name, fileName, type, defaultCountry, phoneColumn };
-      const { list, upload, signed } = await createList(deps, context.workspaceId, wanted, auditOf(context));
-      const uploadDetails = shapeUpload(upload);
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await createList(deps, context.workspaceId, wanted, auditOf(context), key);
+      const { list, upload, signed } = made;
+      const uploadDetails = await present(upload);
       const place = { uploadDetails, uploadUrl: signed.url, uploadHeaders: signed.headers };
-      return { status: 201, body: { ...shapeList(list, uploadDetails), ...place } };
+      return replayable({ status: 201 as const, body: { ...shapeList(list, uploadDetails), ...place } }, replayed);
     },
 
     getContactList: async ({ path }, { workspaceId }) => {
@@ -63,36 +66,37 @@ export function contactListOperations(deps: ContactListDeps) {
       return { status: 200, body: shapeList(list, upload && (await present(upload))) };
     },
 
+    updateContactList: async ({ path, body }, context) => {
+      const wanted = { listId: fromId(path.id), name: body.name };
+      const list = await renameList(deps, context.workspaceId, wanted, auditOf(context));
+      const latest = await database.inWorkspace(context.workspaceId, (tx) => latestUploads(tx, [list.id]));
+      const upload = latest.get(list.id);
+      return { status: 200, body: shapeList(list, upload && (await present(upload))) };
+    },
+
     deleteContactList: async ({ path }, context) => {
       await deleteList(deps, context.workspaceId, fromId(path.id), context.key.permissions, auditOf(context));
       return { status: 200, body: { id: path.id, deleted: true } };
     },
 
-    listContactListEntries: async ({ path, query }, { workspaceId }) => {
+    listContactListUploads: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
       const found = await database.inSnapshot(workspaceId, async (tx) => {
         const list = await existing(findList(tx, fromId(path.id)));
-        return entryPage(tx, list, page);
-      });
-      return { status: 200, body: pageAnswer(page, found, (entry) => entry) };
-    },
-
-    listContactListUploads: async ({ path, query }, { workspaceId }) => {
-      const page = pageOf(query);
-      const { rows, totalCount } = await database.inSnapshot(workspaceId, async (tx) => {
-        const list = await existing(findList(tx, fromId(path.id)));
         return uploadPage(tx, list.id, page);
       });
-      const uploads = { rows: await Promise.all(rows.map(present)), totalCount };
+      const uploads = { ...found, rows: await Promise.all(found.rows.map(present)) };
       return { status: 200, body: pageAnswer(page, uploads, (upload) => upload) };
     },
 
-    createContactListUpload: async ({ path, body }, context) => {
+    createContactListUpload: async ({ path, body, headers }, context) => {
       const wanted = { listId: fromId(path.id), ...body };
-      const { upload, signed } = await createUpload(deps, context.workspaceId, wanted, auditOf(context));
-      const { id, status, fileName, storageKey, createdAt } = shapeUpload(upload);
-      const place = { uploadUrl: signed.url, uploadHeaders: signed.headers };
-      return { status: 201, body: { id, status, fileName, storageKey, createdAt, ...place } };
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await createUpload(deps, context.workspaceId, wanted, auditOf(context), key);
+      const { id, status, fileName, storageKey, createdAt } = shapeUpload(made.upload);
+      const place = { uploadUrl: made.signed.url, uploadHeaders: made.signed.headers };
+      const answer = { status: 201 as const, body: { id, status, fileName, storageKey, createdAt, ...place } };
+      return replayable(answer, replayed);
     },
 
     getContactListUpload: async ({ path }, { workspaceId }) => {

@@ -37,6 +37,9 @@ const selectList = (tx: WorkspaceTx, id: string) =>
     .where('id', '=', id)
     .where(sql<boolean>`status <> 'archived'`);
 
+/** The most columns that a list may have. */
+export const MOST_LIST_COLUMNS = 1024;
+
 /** The uploads whose entries make up the list, oldest import first. */
 export async function readyUploads(tx: WorkspaceTx, listId: string): Promise<string[]> {
   const rows = await tx.db
@@ -59,6 +62,7 @@ export async function latestUploads(tx: WorkspaceTx, listIds: string[]): Promise
     .selectAll()
     .distinctOn('list_id')
     .where('workspace_id', '=', tx.workspaceId)
+    .where('by_json', '=', false)
     .where('list_id', 'in', listIds)
     .orderBy('list_id')
     .orderBy('id', 'desc')
@@ -78,7 +82,7 @@ export const listPage = (tx: WorkspaceTx, query: PageQuery): Promise<Page<ListRo
 export const uploadPage = (tx: WorkspaceTx, listId: string, query: PageQuery): Promise<Page<UploadRow>> =>
   readPage(tx, query, {
     from: sql`contact_list_uploads`,
-    where: [sql`workspace_id = ${tx.workspaceId}`, sql`list_id = ${listId}`],
+    where: [sql`workspace_id = ${tx.workspaceId}`, sql`list_id = ${listId} and not by_json`],
     search: ['file_name'],
     order: ['created_at', 'id'],
   });

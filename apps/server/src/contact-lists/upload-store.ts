@@ -38,7 +38,7 @@ export async function insertUpload(
   return added;
 }
 
-/** An upload of the list; nothing where the list doesn't have it. */
+/** An upload of a file into the list; nothing where the list doesn't have it. */
 export async function findUpload(tx: WorkspaceTx, listId: string, id: string): Promise<UploadRow | undefined> {
   return tx.db
     .selectFrom('contact_list_uploads')
@@ -46,6 +46,31 @@ export async function findUpload(tx: WorkspaceTx, listId: string, id: string): P
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', id)
     .where('list_id', '=', listId)
+    .where('by_json', '=', false)
+    .executeTakeFirst();
+}
+
+/** The upload that a list was made with. */
+export function firstUpload(tx: WorkspaceTx, listId: string): Promise<UploadRow> {
+  return tx.db
+    .selectFrom('contact_list_uploads')
+    .selectAll()
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('list_id', '=', listId)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirstOrThrow();
+}
+
+/** Has an upload wait for its file until another time. Nothing where it waits no more. */
+export function prolongUpload(tx: WorkspaceTx, id: string, urlExpiresAt: Date): Promise<UploadRow | undefined> {
+  return tx.db
+    .updateTable('contact_list_uploads')
+    .set({ url_expires_at: urlExpiresAt })
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .where(sql<boolean>`status = 'pending'`)
+    .returningAll()
     .executeTakeFirst();
 }
 

@@ -5,13 +5,12 @@ import { toId } from '../ids.ts';
 import type { ContactListDeps } from './deps.ts';
 import { type ErrorReportFile, openErrorReport } from './error-report-file.ts';
 import { eraseQueue, type UploadJob } from './queues.ts';
-import { appendColumns } from './store.ts';
+import { appendColumns, MOST_LIST_COLUMNS } from './store.ts';
 import type { UploadRow } from './upload.ts';
 import { moveUpload, noteProgress } from './upload-store.ts';
 import { answer, type ValidationResult, type ValidationWork } from './validation-channel.ts';
 
 /** As many variables as the contract lets an entry have. */
-const MOST_LIST_COLUMNS = 1024;
 /** A small young generation costs a fifth more CPU and saves 50 MB. */
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 8 };
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
+import { type IdPrefix, toId } from '../ids.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Database, WorkspaceTx } from './database.ts';
 import type { Row } from './schema.ts';
@@ -16,6 +17,30 @@ export interface NamedRequest {
   now: Date;
 }
 
+/** What a request made; `replayed` where an equal one before it did. */
+export interface Made<T> {
+  made: T;
+  replayed: boolean;
+}
+
+/**
+ * Makes something once for an `Idempotency-Key`, in one transaction with it: a request that is refused frees its key.
+ * Without a name it is made each time. Throws `idempotency_key_reused`, and what the two functions throw.
+ *
+ * @param make makes what has the UUID of the named request
+ * @param again reads what an equal request has made, as it is now; throws `not_found` where it is gone
+ */
+export async function makeOnce<T>(
+  tx: WorkspaceTx,
+  named: NamedRequest | undefined,
+  make: () => Promise<T>,
+  again: (resourceId: string) => Promise<T>,
+): Promise<Made<T>> {
+  const id = named && (await takeIdempotencyKey(tx, named));
+  if (id === undefined || id === named?.resourceId) return { made: await make(), replayed: false };
+  return { made: await again(id), replayed: true };
+}
+
 /**
  * Takes an `Idempotency-Key`, waiting for a transaction that is just taking it. Returns the UUID of the resource that the
  * key stands for: this one's where it was free, else the first one's. Throws `idempotency_key_reused`.
@@ -26,7 +51,7 @@ export async function takeIdempotencyKey(tx: WorkspaceTx, named: NamedRequest): 
   throw taken!;
 }
 
-type KeyRow = Pick<Row<'idempotency_keys'>, 'key' | 'fingerprint' | 'resource_id'>;
+type KeyRow = Pick<Row<'idempotency_keys'>, 'operation' | 'key' | 'fingerprint' | 'resource_id' | 'created_at'>;
 
 /**
  * Takes the keys of some requests for one operation, each key once. Answers for each request what `takeIdempotencyKey`
@@ -93,14 +118,34 @@ const fingerprintOf = (request: object): string => `\\x${hash('sha256', JSON.str
 /** What a key that was taken before answers a request: the resource, if that was an equal one. */
 function earlier(resourceId: string, row: KeyRow, fingerprint: string): string | ServiceError {
   if (`\\x${row.fingerprint.toString('hex')}` === fingerprint) return resourceId;
-  const message = 'This Idempotency-Key was used for another request. Send a new key.';
-  return new ServiceError('idempotency_key_reused', message);
+  const prefix = prefixes[row.operation];
+  const what = prefix ? toId(prefix, resourceId) : 'something';
+  const at = row.created_at.toISOString();
+  const message = `This Idempotency-Key was used for another request, at ${at}, which made ${what}. Send a new key.`;
+  const details = [{ path: '/headers/Idempotency-Key', message: `made ${what} at ${at}` }];
+  return new ServiceError('idempotency_key_reused', message, { details });
 }
+
+/** What the operations make that take a key. */
+const prefixes: Record<string, IdPrefix> = {
+  buyPhoneNumber: 'pn',
+  createCall: 'room',
+  createCampaign: 'cmp',
+  createContactList: 'list',
+  createContactListUpload: 'upl',
+  createExport: 'exp',
+  createKnowledgeBase: 'kb',
+  createNumberPool: 'pool',
+  createWorkflow: 'wf',
+  startBatch: 'bat',
+  startTestCall: 'room',
+  startWorkflowRun: 'run',
+};
 
 /** A second statement: the first one's snapshot may be older than the winner of a race. */
 async function readKeys(tx: WorkspaceTx, named: { operation: string; key: string }[]): Promise<Map<string, KeyRow>> {
   const { rows } = await sql<KeyRow>`
-    select key, fingerprint, resource_id from idempotency_keys
+    select operation, key, fingerprint, resource_id, created_at from idempotency_keys
     where workspace_id = ${tx.workspaceId} and operation = ${named[0]!.operation}
       and key = any(${named.map(({ key }) => key)}::text[])`.execute(tx.db);
   return new Map(rows.map((row) => [row.key, row]));

@@ -34,6 +34,16 @@ import * as sipCalls from '../../migrations/0031-sip-calls.ts';
 import * as trunkRegistrations from '../../migrations/0032-trunk-registrations.ts';
 import * as agentRooms from '../../migrations/0033-agent-rooms.ts';
 import * as sipMessages from '../../migrations/0034-sip-messages.ts';
+import * as externalIds from '../../migrations/0035-external-ids.ts';
+import * as deletedBatches from '../../migrations/0036-deleted-batches.ts';
+import * as testCalls from '../../migrations/0037-test-calls.ts';
+import * as agentLimits from '../../migrations/0038-agent-limits.ts';
+import * as exports from '../../migrations/0039-exports.ts';
+import * as digestAndShares from '../../migrations/0040-digest-and-shares.ts';
+import * as tagsAndFilters from '../../migrations/0041-tags-and-filters.ts';
+import * as callIntents from '../../migrations/0042-call-intents.ts';
+import * as entriesByJson from '../../migrations/0043-entries-by-json.ts';
+import * as callTranscripts from '../../migrations/0044-call-transcripts.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -70,6 +80,16 @@ export const migrations = {
   '0032-trunk-registrations': trunkRegistrations,
   '0033-agent-rooms': agentRooms,
   '0034-sip-messages': sipMessages,
+  '0035-external-ids': externalIds,
+  '0036-deleted-batches': deletedBatches,
+  '0037-test-calls': testCalls,
+  '0038-agent-limits': agentLimits,
+  '0039-exports': exports,
+  '0040-digest-and-shares': digestAndShares,
+  '0041-tags-and-filters': tagsAndFilters,
+  '0042-call-intents': callIntents,
+  '0043-entries-by-json': entriesByJson,
+  '0044-call-transcripts': callTranscripts,
 };
 
 /**

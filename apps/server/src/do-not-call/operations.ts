@@ -1,3 +1,4 @@
+import type { components } from '@trunkline/client/schema';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { listed } from '../database/page.ts';
@@ -5,6 +6,7 @@ import type { Handlers } from '../http/handler.ts';
 import { toId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
+import { shown } from '../judged-items.ts';
 import { notFound } from '../service-error.ts';
 import { addOptOuts, type DoNotCallRow, listDoNotCall, removeOptOut } from './store.ts';
 
@@ -17,7 +19,7 @@ export function doNotCallOperations({ database, clock }: { database: Database; c
     }),
 
     addDoNotCall: async ({ body }, context) => {
-      const numbers = [...new Set(body.phoneNumbers.map(digitsOf))];
+      const { numbers, rejected } = readNumbers(body.phoneNumbers);
       const added = await database.inWorkspace(context.workspaceId, async (tx) => {
         const now = clock.now();
         const fresh = await addOptOuts(tx, numbers, body.reason, now);
@@ -28,7 +30,7 @@ export function doNotCallOperations({ database, clock }: { database: Database; c
         );
         return fresh.length;
       });
-      return { status: 200, body: { added, alreadyListed: numbers.length - added } };
+      return { status: 200, body: { added, alreadyListed: numbers.length - added, rejected } };
     },
 
     removeDoNotCall: async ({ path: { phoneNumber } }, context) => {
@@ -39,6 +41,19 @@ export function doNotCallOperations({ database, clock }: { database: Database; c
       return { status: 200, body: { id: phoneNumber, deleted: true } };
     },
   } satisfies Partial<Handlers>;
+}
+
+const E164 = /^\+[1-9][0-9]{6,14}$/;
+
+/** The numbers among what was sent, each once, and what is none. */
+function readNumbers(sent: readonly unknown[]) {
+  const numbers = new Set<number>();
+  const rejected: components['schemas']['RejectedDoNotCallNumber'][] = [];
+  for (const [index, value] of sent.entries()) {
+    if (typeof value === 'string' && E164.test(value)) numbers.add(digitsOf(value));
+    else rejected.push({ index, phoneNumber: shown(value), code: 'invalid_number' });
+  }
+  return { numbers: [...numbers], rejected };
 }
 
 const digitsOf = (e164: string) => Number(e164.slice(1));

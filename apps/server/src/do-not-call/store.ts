@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { containing, countedPage, type Page, type PageQuery, pageRows } from '../database/page.ts';
+import { containsAny, countedPage, isAfter, type Page, type PageQuery, pageRows } from '../database/page.ts';
 import { doNotCallNumbers, readDoNotCallUploads } from './do-not-call-numbers.ts';
 
 /** A number that is not called, and where that stands: an opt-out, or an entry of a list. Numbers are E.164 without plus. */
@@ -47,6 +47,25 @@ export async function removeOptOut(tx: WorkspaceTx, phoneNumber: number): Promis
   return numDeletedRows > 0n;
 }
 
+/** Which numbers of an upload come after the page before: one bound, so that the index on numbers answers it. */
+function isAfterInUpload({ after, order }: PageQuery): RawBuilder<unknown> {
+  if (after === undefined) return sql``;
+  const [time, number, source] = after;
+  const beyond = sql.raw(order === 'asc' ? '>' : '<');
+  const [all, none, step] = order === 'asc' ? [BEFORE_ALL, AFTER_ALL, -1] : [AFTER_ALL, BEFORE_ALL, 1];
+  return sql`and phone_number ${beyond} case
+    when u.processed_at ${beyond} ${time} then ${all}
+    when u.processed_at <> ${time} then ${none}
+    when u.id ${beyond} ${source} then ${number}::bigint + ${sql.lit(step)} else ${number}::bigint end`;
+}
+
+/** More digits than E.164 has. */
+const AFTER_ALL = sql.lit(1e15);
+const BEFORE_ALL = sql.lit(-1);
+
+/** Stands where list entries have their upload's ID. */
+const OPT_OUT = `'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid`;
+
 /**
  * One page of opt-outs and list entries together, by time, and how many there are on all pages. The entries of one upload
  * have one time, so each upload gives no more than the page's end is away from the beginning, by its index on the number.
@@ -56,23 +75,24 @@ export async function listDoNotCall(tx: WorkspaceTx, page: PageQuery): Promise<P
   const { limit, offset } = pageRows(page);
   const direction = sql.raw(page.order === 'asc' ? 'asc' : 'desc');
   const { searchText } = page;
-  const matching = searchText === undefined ? sql`true` : sql`('+' || phone_number) like ${containing(searchText)}`;
+  const matching = searchText === undefined ? sql`true` : containsAny(["'+' || phone_number"], searchText);
   const uploads = await readDoNotCallUploads(tx);
-  const entries = sql<DoNotCallRow>`
+  const entries = sql<DoNotCallRow & { source: string }>`
     select * from (
-      select phone_number, reason, null::uuid as list_id, created_at from do_not_call
-      where workspace_id = ${workspaceId} and ${matching}
+      select phone_number, reason, null::uuid as list_id, created_at, ${sql.raw(OPT_OUT)} as source from do_not_call
+      where workspace_id = ${workspaceId} and ${matching} ${isAfter(page, ['created_at', 'phone_number', OPT_OUT])}
       union all
-      select e.phone_number, null, u.list_id, u.processed_at from contact_list_uploads u
+      select e.phone_number, null, u.list_id, u.processed_at, u.id from contact_list_uploads u
       cross join lateral (
         select phone_number from contact_list_entries
         where workspace_id = ${workspaceId} and upload_id = u.id and ${matching}
+          ${isAfterInUpload(page)}
         order by phone_number ${direction} limit ${offset + limit}
       ) e
       where u.workspace_id = ${workspaceId} and u.id = any(${uploads}::uuid[])
     ) entry
-    order by created_at ${direction}, phone_number ${direction}, list_id ${direction}
+    order by created_at ${direction}, phone_number ${direction}, source ${direction}
     limit ${limit} offset ${offset}`;
   const count = sql`(select count(*) from (${doNotCallNumbers(sql`${workspaceId}`, sql`${uploads}`)}) as d where ${matching})`;
-  return countedPage(tx, count, entries);
+  return countedPage(tx, page, count, entries, (row) => [row.created_at, row.phone_number, row.source]);
 }

@@ -6,7 +6,6 @@ import { sendEventStream } from './event-stream.ts';
 import { type Exchange, write } from './exchange.ts';
 import type { StreamFrame } from './handler.ts';
 import type { Metrics } from './metrics.ts';
-import type { Authenticate } from './principal.ts';
 import type { Validator } from './validator.ts';
 
 /**
@@ -17,7 +16,6 @@ export type ValidateResponses = 'throw' | 'all' | 'sampled' | 'off';
 
 export interface AnswerOptions {
   validator: Validator;
-  authenticate: Authenticate;
   metrics: Metrics;
   log: Logger;
   validateResponses: ValidateResponses;
@@ -57,7 +55,7 @@ function createSampling(mode: ValidateResponses): (operation: Operation, status:
 }
 
 export function createAnswering(options: AnswerOptions): Answering {
-  const { validator, authenticate, metrics, log, draining } = options;
+  const { validator, metrics, log, draining } = options;
   const isChecked = createSampling(options.validateResponses);
 
   function send(exchange: Exchange, { status, body, headers }: Answer): void {
@@ -76,11 +74,10 @@ export function createAnswering(options: AnswerOptions): Answering {
   }
 
   async function openStream(exchange: Exchange, stream: AsyncIterable<StreamFrame>): Promise<void> {
-    const { request, response, headers, gone } = exchange;
-    const key = String(request.headers['x-api-key']);
+    const { response, headers, gone, recognize } = exchange;
     const check = setInterval(async () => {
       // Without the database nothing is known of the key; the stream stays until something is.
-      const principal = await Promise.resolve(authenticate(key)).catch(() => 'unknown');
+      const principal = await Promise.resolve(recognize?.()).catch(() => 'unknown');
       if (!principal) gone.abort();
     }, KEY_CHECK_MS);
     try {

@@ -6,13 +6,14 @@ import type { Logger } from 'pino';
 import { ServiceError } from '../service-error.ts';
 import type { ValidateResponses } from './answer.ts';
 import { type ContractDocument, resolve } from './contract.ts';
+import { allowOrigins } from './cross-origin.ts';
 import { createEdge } from './edge.ts';
 import { errorAnswer } from './errors.ts';
 import { Exchange, write } from './exchange.ts';
 import type { Handlers, OperationId } from './handler.ts';
 import type { Metrics } from './metrics.ts';
 import { type NotReady, outsideRoutes, type Warnings } from './outside.ts';
-import type { Authenticate } from './principal.ts';
+import type { Authenticate, OpenStream } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { markedPlaces } from './request-fault.ts';
 import { createValidator } from './validator.ts';
@@ -23,6 +24,9 @@ export interface AppOptions {
   /** All of them in a server; operations without one answer 500. */
   handlers: Partial<Handlers>;
   authenticate: Authenticate;
+  openStream: OpenStream;
+  /** Whose scripts may use the server. */
+  corsOrigins: readonly string[];
   rateLimit: RateLimit;
   metrics: Metrics;
   log: Logger;
@@ -64,10 +68,10 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   app.use((request, response) => edge(request, response));
   const failed = answerError(options.log);
   app.use(failed);
-  return (request, response) => {
+  return allowOrigins(options.corsOrigins, (request, response) => {
     if (!request.url?.startsWith('/v1/')) return app(request, response);
     edge(request, response).catch((error) => failed(error, request, response, () => response.destroy()));
-  };
+  });
 }
 
 const contractFiles = {

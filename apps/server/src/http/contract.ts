@@ -70,6 +70,8 @@ export interface Operation {
   body: { required: boolean; types: string[]; schema: Schema | undefined } | undefined;
   /** Declared statuses with their declared error codes, where they name any. */
   statuses: Map<number, ReadonlySet<ErrorCode> | undefined>;
+  /** Whether it answers with server-sent events. */
+  streams: boolean;
 }
 
 /** The parts of a request that the contract speaks of. Defaults and numbers are written into them. */
@@ -131,6 +133,7 @@ export function operationsOf(document: ContractDocument): Operation[] {
         schema: requestBody.content['application/json']?.schema,
       },
       statuses: new Map(statuses),
+      streams: 'text/event-stream' in (operation.responses['200']?.content ?? {}),
     };
   });
 }

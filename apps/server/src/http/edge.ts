@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '../service-error.ts';
 import { type Answer, type AnswerOptions, createAnswering } from './answer.ts';
 import type { Operation, RequestParts } from './contract.ts';
+import { sealCursor, takesCursor } from './cursor.ts';
 import { Caller, Exchange, inputOf, splitUrl, write } from './exchange.ts';
 import type { Handlers, OperationId, RequestContext } from './handler.ts';
-import type { Authenticate, Principal } from './principal.ts';
+import type { Authenticate, OpenStream, Principal } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRequestReader, type RequestReader } from './read-request.ts';
 import { type MarkedPlace, requestFault } from './request-fault.ts';
@@ -14,6 +15,7 @@ export interface EdgeOptions extends AnswerOptions {
   marked(operation: Operation): MarkedPlace[];
   handlers: Partial<Handlers>;
   authenticate: Authenticate;
+  openStream: OpenStream;
   rateLimit: RateLimit;
   trustProxy: boolean;
   /** Called with each operation that was answered, and its status. */
@@ -35,6 +37,8 @@ interface Route {
   reader: RequestReader;
   marked: MarkedPlace[];
   handler: AnyHandler;
+  listsByCursor: boolean;
+  isStream: boolean;
 }
 
 const withoutHandler: AnyHandler = async () => {
@@ -43,7 +47,7 @@ const withoutHandler: AnyHandler = async () => {
 
 /** The way of a request: route, key, quota, permission, validation, handler, answer. */
 export function createEdge(options: EdgeOptions): Edge {
-  const { validator, authenticate, rateLimit, metrics } = options;
+  const { validator, authenticate, openStream, rateLimit, metrics } = options;
   const answering = createAnswering(options);
   const routes = new RouteTable<Route>();
   for (const operation of validator.operations) {
@@ -52,6 +56,8 @@ export function createEdge(options: EdgeOptions): Edge {
       reader: createRequestReader(operation, MAX_BODY_OF[operation.id] ?? MAX_BODY),
       marked: options.marked(operation),
       handler: (options.handlers[operation.id] as AnyHandler | undefined) ?? withoutHandler,
+      listsByCursor: takesCursor(operation),
+      isStream: operation.streams,
     });
   }
 
@@ -75,17 +81,22 @@ export function createEdge(options: EdgeOptions): Edge {
     exchange.operation = route.operation;
 
     const key = request.headers['x-api-key'];
-    const known = typeof key === 'string' ? authenticate(key) : undefined;
+    const [query, token] = route.isStream ? withoutToken(search) : [search, undefined];
+    exchange.recognize =
+      typeof key === 'string' ? () => authenticate(key) : token === undefined ? undefined : openStream(token, path);
+    const known = exchange.recognize?.();
     const principal = known instanceof Promise ? await known : known;
-    if (!principal) throw new ServiceError('unauthorized', 'The X-API-Key header is missing or holds no valid key.');
+    if (!principal) throw token === undefined || key !== undefined ? noKey() : noToken();
     rateLimit(principal.keyId, headers);
     requirePermission(principal, route.operation);
 
-    const read = route.reader.read(request, match.params, search);
+    const read = route.reader.read(request, match.params, query);
     const parts = read instanceof Promise ? await read : read;
     await validate(route, parts);
     const context = new Caller(exchange, principal, options);
-    await answering.answer(exchange, await route.handler(inputOf(request, route.operation, parts), context));
+    const answer = await route.handler(inputOf(request, route.operation, parts), context);
+    if (route.listsByCursor) sealCursor(route.operation, parts, answer);
+    await answering.answer(exchange, answer);
   }
 
   return async (request, response) => {
@@ -101,6 +112,19 @@ export function createEdge(options: EdgeOptions): Edge {
     metrics.answered(operation, response.statusCode, (performance.now() - startedAt) / 1000);
     options.onAnswer?.(operation.id, response.statusCode);
   };
+}
+
+const noKey = () => new ServiceError('unauthorized', 'The X-API-Key header is missing or holds no valid key.');
+const noToken = () =>
+  new ServiceError('unauthorized', 'The streamToken does not open this stream, or not any more. Get a new one.');
+
+/** The query of a stream without its token, which nothing behind this needs to see. */
+function withoutToken(search: string): [search: string, token: string | undefined] {
+  const query = new URLSearchParams(search);
+  const token = query.get('streamToken') ?? undefined;
+  if (token === undefined) return [search, token];
+  query.delete('streamToken');
+  return [query.toString(), token];
 }
 
 function requirePermission({ permissions }: Principal, { permission }: Operation): void {

@@ -31,6 +31,7 @@ const STATUS_OF_CODE: Record<ErrorCode, number> = {
   agent_in_use: 409,
   knowledge_base_not_ready: 409,
   call_not_active: 409,
+  call_refused: 409,
   limit_reached: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,

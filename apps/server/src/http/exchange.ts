@@ -6,6 +6,10 @@ import type { RequestContext } from './handler.ts';
 import { filesOf } from './multipart.ts';
 import type { Principal } from './principal.ts';
 
+/** The client's own ID of a request is given back under this name. Anything else is left out. */
+const CLIENT_ID = 'X-Client-Request-Id';
+const OF_CLIENT = /^[\x21-\x7e]{1,128}$/;
+
 /** One request and what becomes of it. */
 export class Exchange {
   readonly request: IncomingMessage;
@@ -14,6 +18,8 @@ export class Exchange {
   /** Sent with whatever is answered. */
   readonly headers: Record<string, string>;
   operation: Operation | undefined;
+  /** Asks again who sent it. */
+  recognize: (() => Principal | undefined | Promise<Principal | undefined>) | undefined;
   /** Read at once: a socket that was closed knows it no more. */
   readonly peer: string;
   #gone: AbortController | undefined;
@@ -23,6 +29,8 @@ export class Exchange {
     this.response = response;
     this.peer = request.socket.remoteAddress ?? '';
     this.headers = { 'X-Request-Id': this.requestId, 'Cache-Control': 'no-store' };
+    const theirs = request.headers['x-client-request-id'] ?? request.headers['x-request-id'];
+    if (theirs !== undefined && OF_CLIENT.test(String(theirs))) this.headers[CLIENT_ID] = String(theirs);
   }
 
   /** Aborted when the client has gone or its key is no longer good. Made when first asked for: most never ask. */
@@ -46,7 +54,7 @@ export class Caller implements RequestContext {
 
   constructor(exchange: Exchange, principal: Principal, edge: { trustProxy: boolean; draining: AbortSignal }) {
     this.workspaceId = principal.workspaceId;
-    this.key = { id: principal.keyId, permissions: principal.permissions };
+    this.key = { id: principal.keyId, hash: principal.hash, permissions: principal.permissions };
     this.requestId = exchange.requestId;
     this.#exchange = exchange;
     this.#edge = edge;

@@ -62,8 +62,8 @@ export type Answer<Id extends OperationId> = {
 export interface RequestContext {
   /** The workspace's UUID, from the key. */
   workspaceId: string;
-  /** The key's UUID, and what it may do. */
-  key: { id: string; permissions: readonly string[] };
+  /** The key's UUID, its SHA-256 in hex, and what it may do. */
+  key: { id: string; hash: string; permissions: readonly string[] };
   requestId: string;
   /** The client's network address, for the audit log. */
   address: string;

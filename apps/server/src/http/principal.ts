@@ -2,10 +2,17 @@
 export interface Principal {
   /** The key's UUID. */
   keyId: string;
+  /** The SHA-256 of the key, in hex. */
+  hash: string;
   /** The workspace's UUID. */
   workspaceId: string;
   permissions: readonly string[];
 }
 
 /** Finds whom an `X-API-Key` stands for; nothing where it is unknown, revoked or expired. Throws `unavailable`. */
-export type Authenticate = (key: string) => Principal | undefined | Promise<Principal | undefined>;
+export type Authenticate = (key: string) => Found;
+
+/** Finds who opens a path with a token, asked anew at each call; nothing where it doesn't open it. */
+export type OpenStream = (token: string, path: string) => (() => Found) | undefined;
+
+type Found = Principal | undefined | Promise<Principal | undefined>;

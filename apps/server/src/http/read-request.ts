@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import { ServiceError } from '../service-error.ts';
 import type { Operation, Parameter, RequestParts } from './contract.ts';
+import { openCursor, takesCursor } from './cursor.ts';
+import { parseExactly } from './exact-numbers.ts';
 import { BYTES_PER_VALUE, checkFreeForm, checkText } from './free-form.ts';
 import { hasBody, readJson } from './request-body.ts';
 import { faultAt, unsupportedMediaType } from './request-fault.ts';
@@ -20,9 +22,11 @@ export function createRequestReader(operation: Operation, maxBytes: number): Req
   const headerNames = operation.parameters
     .filter(({ in: place }) => place === 'header')
     .map(({ name }) => name.toLowerCase());
+  const listsByCursor = takesCursor(operation);
 
   const partsOf = (request: IncomingMessage, params: Record<string, string>, search: string): RequestParts => {
-    const query = search === '' ? {} : parseQuery(search);
+    const sent = search === '' ? {} : readQuery(search);
+    const query = listsByCursor ? openCursor(operation, params, sent) : sent;
     const headers: Record<string, unknown> = {};
     for (const name of headerNames) if (request.headers[name] !== undefined) headers[name] = request.headers[name];
     const parts: RequestParts = { params, query, headers, body: undefined, values: 0 };
@@ -41,6 +45,18 @@ export function createRequestReader(operation: Operation, maxBytes: number): Req
   };
 }
 
+/** What browsers, caches and advertisements add to addresses. */
+const NOT_LOOKED_AT = /^(?:_|cb|gclid|fbclid|utm_.*)$/;
+/** What a form sends where nothing was filled in. */
+const MAY_BE_EMPTY = ['page', 'searchText'];
+
+function readQuery(search: string): ReturnType<typeof parseQuery> {
+  const query = parseQuery(search);
+  for (const name in query) if (NOT_LOOKED_AT.test(name)) delete query[name];
+  for (const name of MAY_BE_EMPTY) if (query[name] === '') delete query[name];
+  return query;
+}
+
 async function readBody(
   request: IncomingMessage,
   operation: Operation,
@@ -55,7 +71,7 @@ async function readBody(
   if (type === undefined || !body.types.includes(type)) throw unsupportedMediaType(operation);
   parts.headers['content-type'] = type;
   if (type !== JSON_TYPE) return parts;
-  parts.body = await readJson(request, maxBytes);
+  parts.body = await readJson(request, maxBytes, operation.id === 'startWorkflowRun' ? parseExactly : JSON.parse);
   if (parts.body === null) throw missingBody();
   parts.values = checkFreeForm(parts.body, maxBytes / BYTES_PER_VALUE);
   return parts;

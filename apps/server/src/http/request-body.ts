@@ -23,14 +23,17 @@ export function refuseEncoding(request: IncomingMessage): void {
 /**
  * Reads a JSON body of at most `limit` bytes. Throws `payload_too_large`, `unsupported_media_type` for a compressed
  * body, and `invalid_request` for what is not JSON in UTF-8.
+ *
+ * @param parse other than as JSON is parsed; it throws a `ServiceError` for what it refuses
  */
-export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+export async function readJson(request: IncomingMessage, limit: number, parse = JSON.parse): Promise<unknown> {
   refuseEncoding(request);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   const bytes = await readBytes(request, limit);
   try {
-    return JSON.parse(utf8.decode(bytes));
-  } catch {
+    return parse(utf8.decode(bytes));
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
     throw new ServiceError('invalid_request', 'The request body is not valid JSON in UTF-8.', {
       details: [{ path: '/body', message: 'must be valid JSON in UTF-8' }],
     });

@@ -4,8 +4,9 @@ import { tellShapesApart } from './tagged-shapes.ts';
 /**
  * A copy of the contract that the validator can be given, with its weak spots taken out: parameters stand in place,
  * with their schemas (it would look both up in each request); reserved characters in a query are as good as encoded
- * ones; a body that isn't required says so (silence is 415 to it); no discriminator (it answers a mapping with 500);
- * shapes that a property tells apart are looked at one by one.
+ * ones; a body that isn't required says so (silence is 415 to it), and one in parts has no schema (handlers read those);
+ * no discriminator (it answers a mapping with 500); shapes that a property tells apart are looked at one by one; what bears
+ * `x-judged` may be anything: its operation judges each, so that a fault of one refuses no other.
  */
 export function forValidator(contract: ContractDocument): ContractDocument {
   const document = structuredClone(contract);
@@ -13,12 +14,33 @@ export function forValidator(contract: ContractDocument): ContractDocument {
   for (const { item, operation } of operationsIn(document)) {
     operation.parameters = parametersOf(document, item.parameters, operation.parameters);
     if (operation.requestBody) operation.requestBody = { required: false, ...resolve(document, operation.requestBody) };
+    const inParts = operation.requestBody?.content['multipart/form-data'];
+    if (inParts) delete inParts.schema;
   }
   for (const item of Object.values(document.paths)) delete item.parameters;
   dropDiscriminators(document);
+  leaveJudged(document);
   tellShapesApart(document, (schema) => resolve(document, schema));
   return document;
 }
+
+/**
+ * A copy in which the errors of an operation are one `default` where they are of the one shape that errors have: the
+ * validator walks the whole contract for each status that it compiles.
+ */
+export function withErrorsAsOne(document: ContractDocument): ContractDocument {
+  const copy = structuredClone(document);
+  for (const { operation } of operationsIn(copy))
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const json = resolve(copy, response).content?.['application/json'] as { schema?: Schema } | undefined;
+      if (json?.schema?.$ref !== ERROR) continue;
+      delete operation.responses[status];
+      operation.responses['default'] = { content: { 'application/json': { schema: { $ref: ERROR } } } };
+    }
+  return copy;
+}
+
+const ERROR = '#/components/schemas/Error';
 
 function parametersOf(document: ContractDocument, shared: Parameter[] = [], own: Parameter[] = []): Parameter[] {
   return [...shared, ...own].map((reference) => {
@@ -26,6 +48,12 @@ function parametersOf(document: ContractDocument, shared: Parameter[] = [], own:
     const inQuery = parameter.in === 'query' ? { allowReserved: true } : {};
     return { ...parameter, ...inQuery, schema: structuredClone(resolve(document, parameter.schema)) };
   });
+}
+
+function leaveJudged(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  if ('x-judged' in node) for (const key of Object.keys(node)) delete (node as Record<string, unknown>)[key];
+  for (const child of Object.values(node)) leaveJudged(child);
 }
 
 function dropDiscriminators(node: unknown): void {

@@ -1,5 +1,6 @@
 import { type ContractDocument, type Operation, operationsOf, type RequestParts } from './contract.ts';
 import { loadChecks } from './validator-checks.ts';
+import { withErrorsAsOne } from './validator-contract.ts';
 
 /** express-openapi-validator, told for each operation which it is, so that it searches no path itself. */
 export interface Validator {
@@ -19,11 +20,16 @@ const MANY_VALUES = 10_000;
 /** Makes a validator of a document that `forValidator` made. Throws where the contract has a fault. */
 export async function createValidator(document: ContractDocument): Promise<Validator> {
   const operations = operationsOf(document);
-  const thorough = await loadChecks(document, operations, true);
-  const brief = await loadChecks(document, operations, false);
+  const thorough = await loadChecks(withErrorsAsOne(document), operations, true);
+  let brief: ReturnType<typeof loadChecks> | undefined;
   return {
     operations,
-    request: (operation, parts) => (parts.values > MANY_VALUES ? brief : thorough).get(operation)!.request(parts),
+    async request(operation, parts) {
+      if (parts.values <= MANY_VALUES) return thorough.get(operation)!.request(parts);
+      // Half of a server's start would go into it, and few ever need it.
+      brief ??= loadChecks(withErrorsAsOne(document), operations, false);
+      return (await brief).get(operation)!.request(parts);
+    },
     response: (operation, status, body) =>
       undeclared(operation, status, body) ?? thorough.get(operation)!.response(status, body),
   };

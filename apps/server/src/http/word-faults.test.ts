@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { loadContract } from './app.ts';
+import { operationsIn, resolve } from './contract.ts';
 import { type WordedFault, wordFaults } from './word-faults.ts';
 
 const fault = (path: string, keyword: string, message = keyword): WordedFault => ({ path, keyword, message });
@@ -50,6 +52,15 @@ test('names the types of a value in one fault, unless one was meant', () => {
   expect(worded(types[0]!, types[2]!, within, any)).toEqual(['/body/value/0 must be string']);
 });
 
+test('of a filter that takes a value or several, names what is wrong with those that were sent', () => {
+  const word = 'must be equal to one of the allowed values: a, b';
+  const any = fault('/query/status', 'anyOf', 'must match a schema in anyOf');
+  const one = [fault('/query/status', 'enum', word), fault('/query/status', 'type', 'must be array')];
+  expect(worded(...one, any)).toEqual([`/query/status ${word}`]);
+  const list = [fault('/query/status', 'type', 'must be string'), fault('/query/status', 'enum', word)];
+  expect(worded(...list, fault('/query/status/1', 'enum', word), any)).toEqual([`/query/status/1 ${word}`]);
+});
+
 test('leaves a choice that it does not know as it is', () => {
   const [one, two] = [fault('/body/a', 'minimum', 'must be >= 1'), fault('/body/b', 'required')];
   expect(worded(one, two, choice)).toEqual([
@@ -73,5 +84,26 @@ test('puts patterns into words', () => {
   expect(pattern('^[0-9]{3}$')).toBe('/x must match pattern "^[0-9]{3}$"');
   expect(worded(fault('/x', 'format', 'must match format "date-time"'))[0]).toContain('2026-11-20T09:30:00Z');
   expect(worded(fault('/x', 'format', 'must match format "date"'))[0]).toContain('2026-12-25');
-  expect(worded(fault('/x', 'format', 'must match format "uri"'))).toEqual(['/x must match format "uri"']);
+  expect(worded(fault('/x', 'format', 'must match format "ipv4"'))).toEqual(['/x must match format "ipv4"']);
+});
+
+test('has words for every pattern and format that the contract asks of requests', () => {
+  const found = new Set<string>();
+  const visit = (node: unknown, seen: Set<unknown>): void => {
+    if (typeof node !== 'object' || node === null || seen.has(node)) return;
+    seen.add(node);
+    const { $ref, pattern, format } = node as Record<string, unknown>;
+    if (typeof $ref === 'string') visit(resolve(document, { $ref }), seen);
+    if (typeof pattern === 'string') found.add(words('pattern', `must match pattern "${pattern}"`));
+    if (typeof format === 'string') found.add(words('format', `must match format "${format}"`));
+    for (const [name, child] of Object.entries(node)) if (!name.startsWith('example')) visit(child, seen);
+  };
+  const document = loadContract();
+  const words = (keyword: string, message: string) => wordFaults([fault('/x', keyword, message)])[0]!.message;
+  const seen = new Set<unknown>();
+  for (const { operation, item } of operationsIn(document))
+    visit([item.parameters, operation.parameters, operation.requestBody], seen);
+  expect(found.size).toBeGreaterThan(20);
+  // A file is no text that could be wrong.
+  expect([...found].filter((message) => /must match/.test(message))).toEqual(['must match format "binary"']);
 });

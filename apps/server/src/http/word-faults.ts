@@ -14,15 +14,39 @@ const PLAIN: Record<string, string> = {
 const FORMATS: [format: string, message: string][] = [
   ['date-time', 'must be a time such as 2026-11-20T09:30:00Z'],
   ['date', 'must be a date that there is, such as 2026-12-25'],
+  ['uri', 'must be a URL, such as https://example.com/hook'],
 ];
 
-/** What people can't read off a regular expression. */
-const PATTERNS: [pattern: RegExp, message: string][] = [
-  [/"\^\\\+\[1-9\]\[0-9\]\{6,14\}\$"/, 'must be a phone number in E.164 form, such as +14155550100'],
-  [/"\^\[A-Z\]\{2\}\$"/, 'must be a country in two capital letters (ISO 3166-1), such as US'],
-  [/"\^https\?:\/\/"/, 'must be an https:// URL'],
-];
-const ID_PATTERN = /"\^([a-z]+_)\[0-9a-f\]\{32\}\$"/;
+/** What people can't read off a regular expression, by the patterns of the contract. */
+const PATTERNS = new Map<string, string>([
+  ['\\S', 'must not be blank'],
+  ['^\\+[1-9][0-9]{6,14}$', 'must be a phone number in E.164 form, such as +14155550100'],
+  ['^[A-Z]{2}$', 'must be a country in two capital letters (ISO 3166-1), such as US'],
+  ['^[A-Z]{3}$', 'must be a currency in three capital letters (ISO 4217), such as USD'],
+  ['^https?://', 'must be an https:// URL'],
+  ['^wss?://', 'must be a wss:// URL'],
+  ['^[0-9*#]+$', 'must be digits, * and # only'],
+  ['^[\\x20-\\x7E]+$', 'must be visible ASCII characters and spaces'],
+  ['^[\\x20-\\x7E]*$', 'must be visible ASCII characters and spaces'],
+  ['^[\\x21-\\x7E]*$', 'must be visible ASCII characters without spaces'],
+  ['^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$', 'must be one line without control characters'],
+  ['^[^\\s.{}]+$', 'must have no spaces, dots or braces'],
+  ['^[A-Za-z0-9][A-Za-z0-9_-]*$', 'must be letters, digits, _ and -, beginning with a letter or digit'],
+  ['^[A-Za-z0-9][A-Za-z0-9_.:-]*$', 'must be letters, digits, _, -, . and :, beginning with a letter or digit'],
+  ["^[A-Za-z0-9!#$%&'*+./=?^_`{|}~-]+$", 'must be a SIP user name: letters, digits and signs, without @, : and spaces'],
+  ['^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+)$', 'must be a host name or an IP address, IPv6 in brackets'],
+  ['^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$', 'must be an IP address or a network, such as 203.0.113.7 or 203.0.113.0/24'],
+  [
+    '^(sips?:)?(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?(;[A-Za-z0-9;=._-]+)?$',
+    'must be the SIP address of a trunk, such as sip:trunk.example.com:5061',
+  ],
+  ['^[Xx]-[A-Za-z0-9-]{1,62}$', 'must be the name of a header that begins with X-'],
+  ["^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", 'must be the name of a header'],
+  ["^[A-Za-z0-9!#$%&'*+.^_`|~-]*$", 'must be the name of a header'],
+]);
+const STREAM_PATH = 'must be the path of an event stream, such as /v1/calls/campaigns/cmp_…/events, with a whole ID';
+const DIGITS_PATTERN = /^\^\[0-9\]\{1,(\d+)\}\$$/;
+const ID_PATTERN = /^\^([a-z]+_)\[0-9a-f\]\{32\}\$$/;
 
 /**
  * The faults as a person needs them: in words, each once, and of a `oneOf` only those of the shape that was meant.
@@ -33,7 +57,11 @@ export function wordFaults<Fault extends WordedFault>(faults: readonly Fault[]):
   const named = faults.filter(({ keyword }) => keyword !== 'if');
   const choices = named.filter(({ keyword }) => keyword === 'oneOf').map(({ path }) => path);
   const any = named.filter(({ keyword }) => keyword === 'anyOf').map(({ path }) => path);
-  const left = any.reduce(settleTypes, choices.reduce<readonly Fault[]>(settleChoice, named));
+  const several = any.filter((path) => path.startsWith('/query/'));
+  const left = any.reduce(
+    settleTypes,
+    several.reduce(settleSeveral, choices.reduce<readonly Fault[]>(settleChoice, named)),
+  );
   const seen = new Set<string>();
   return left
     .map((fault) => ({ ...fault, message: words(fault) }))
@@ -46,9 +74,13 @@ function words({ keyword, message }: WordedFault): string {
   if (keyword === 'format') return FORMATS.find(([format]) => message.endsWith(`"${format}"`))?.[1] ?? message;
   if (message.startsWith('Unknown query parameter')) return 'is not a known parameter';
   if (keyword !== 'pattern') return PLAIN[keyword] ?? message;
-  const id = ID_PATTERN.exec(message)?.[1];
+  const pattern = /"(.*)"$/s.exec(message)?.[1] ?? '';
+  const id = ID_PATTERN.exec(pattern)?.[1];
   if (id) return `must be an ID: ${id} and 32 hexadecimal digits in lower case`;
-  return PATTERNS.find(([pattern]) => pattern.test(message))?.[1] ?? message;
+  const digits = DIGITS_PATTERN.exec(pattern)?.[1];
+  if (digits) return `must be 1 to ${digits} digits`;
+  if (pattern.endsWith('/events$')) return STREAM_PATH;
+  return PATTERNS.get(pattern) ?? message;
 }
 
 function settleChoice<Fault extends WordedFault>(faults: readonly Fault[], path: string): readonly Fault[] {
@@ -56,6 +88,15 @@ function settleChoice<Fault extends WordedFault>(faults: readonly Fault[], path:
   const others = faults.filter((fault) => !(here(fault) && fault.keyword === 'oneOf'));
   const orNull = others.find((fault) => here(fault) && fault.message === 'must be null');
   return orNull ? settleNullable(others, orNull, path) : settleShapes(faults, path);
+}
+
+/** A filter that takes a value or several of them: what is wrong with those that were sent. */
+function settleSeveral<Fault extends WordedFault>(faults: readonly Fault[], path: string): readonly Fault[] {
+  const ofList = (fault: Fault) => fault.path.startsWith(`${path}/`) || /^m(?:in|ax)Items$/.test(fault.keyword);
+  const isNoList = (fault: Fault) => fault.keyword === 'anyOf' || fault.message === 'must be array';
+  const own = faults.filter((fault) => fault.path === path || fault.path.startsWith(`${path}/`));
+  const meant = own.some(ofList) ? own.filter(ofList) : own.filter((fault) => !isNoList(fault));
+  return faults.filter((fault) => !own.includes(fault) || meant.includes(fault));
 }
 
 /** A value that may be of several types: one fault names them all, unless one of them was sent and has faults of its own. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
+import { getsEvent, getsType } from './wanted-events.ts';
 
 /** An event that nothing but webhooks is told of. */
 export interface WebhookOnlyEvent {
@@ -21,8 +22,7 @@ export async function workspacesWithEndpoints(
 ): Promise<Set<string>> {
   const { rows } = await sql<{ workspace_id: string }>`
     select workspace_id from webhooks
-    where workspace_id = any(${[...workspaceIds]}::uuid[]) and status = 'enabled' and ${type} = any(event_types)
-    `.execute(tx.db);
+    where workspace_id = any(${[...workspaceIds]}::uuid[]) and ${getsType(sql`${type}::text`)}`.execute(tx.db);
   return new Set(rows.map((row) => row.workspace_id));
 }
 
@@ -38,11 +38,11 @@ export async function recordForWebhooks(tx: Tx, type: string, events: WebhookOnl
         ${events.map((event) => event.at)}::timestamptz[])
         as x (workspace_id, resource_id, revision, id, data, created_at)
       where exists (select from webhooks
-        where workspace_id = x.workspace_id and status = 'enabled' and ${type} = any(event_types))
-      on conflict do nothing returning workspace_id, resource_id, revision)
+        where workspace_id = x.workspace_id and ${getsEvent(sql`${type}::text`, sql`x.data`)})
+      on conflict do nothing returning workspace_id, resource_id, revision, data)
     insert into events_to_hand_over (workspace_id, resource_id, revision, webhook_ids)
     select e.workspace_id, e.resource_id, e.revision, w.ids from made e cross join lateral (
       select array_agg(id) as ids from webhooks
-      where workspace_id = e.workspace_id and status = 'enabled' and ${type} = any(event_types)) w
+      where workspace_id = e.workspace_id and ${getsEvent(sql`${type}::text`, sql`e.data`)}) w
     where w.ids is not null`.execute(tx.db);
 }

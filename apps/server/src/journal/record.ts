@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx, WorkspaceTx } from '../database/database.ts';
 import { newUuid } from '../ids.ts';
+import { getsEvent } from './wanted-events.ts';
 
 /** Who changed what with a key, for the audit log. */
 export interface AuditEntry {
@@ -66,12 +67,12 @@ export function recording(tx: Tx, events: readonly WorkspaceEvent[]): RawBuilder
       insert into events (workspace_id, resource_id, revision, id, type, data, created_at)
       select x.* from json_to_recordset(${JSON.stringify(rows)}::json) as x (workspace_id uuid, resource_id uuid,
         revision bigint, id uuid, type text, data jsonb, created_at timestamptz)
-      returning workspace_id, resource_id, revision, type),
+      returning workspace_id, resource_id, revision, type, data),
     event_to_hand_over as (
       insert into events_to_hand_over (workspace_id, resource_id, revision, webhook_ids)
       select e.workspace_id, e.resource_id, e.revision, w.ids from event e cross join lateral (
         select array_agg(id) as ids from webhooks
-        where workspace_id = e.workspace_id and status = 'enabled' and e.type = any(event_types)) w
+        where workspace_id = e.workspace_id and ${getsEvent(sql`e.type`, sql`e.data`)}) w
       where w.ids is not null)`;
 }
 

@@ -1,38 +1,50 @@
 import type { components } from '@trunkline/client/schema';
+import { type Made, makeOnce } from '../database/idempotency-keys.ts';
 import { newUuid, toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
+import { existing } from '../service-error.ts';
 import { recordStatus } from './change-documents.ts';
 import type { KnowledgeBaseDeps } from './deps.ts';
 import { type KnowledgeBase, type KnowledgeBaseRow, shapeKnowledgeBase } from './knowledge-base.ts';
+import { documentsOf, findKnowledgeBase } from './store.ts';
 
 type Body = components['schemas']['CreateKnowledgeBase'];
 
-/** Makes a knowledge base without documents. */
+/** Makes a knowledge base without documents. Throws `idempotency_key_reused`. */
 export async function createKnowledgeBase(
   { database, clock }: Pick<KnowledgeBaseDeps, 'database' | 'clock'>,
   workspaceId: string,
-  { name, description }: Body,
+  body: Body,
   auditOf: AuditOf,
-): Promise<KnowledgeBase> {
+  idempotencyKey?: string,
+): Promise<Made<KnowledgeBase>> {
   const id = newUuid();
-  return database.inWorkspace(workspaceId, async (tx) => {
-    const now = clock.now();
-    const row = await tx.db
-      .insertInto('knowledge_bases')
-      .values({
-        workspace_id: workspaceId,
-        id,
-        name,
-        description: description ?? null,
-        created_at: now,
-        updated_at: now,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    const made: KnowledgeBaseRow = { ...row, status: 'empty', document_count: 0 };
-    await recordStatus(tx, made, now);
-    await audit(tx, auditOf('knowledge_base.created', 'knowledge_base', toId('kb', id)), now);
-    return shapeKnowledgeBase(made, []);
+  const now = clock.now();
+  const named = idempotencyKey
+    ? { operation: 'createKnowledgeBase', key: idempotencyKey, request: body, resourceId: id, now }
+    : undefined;
+  return database.inWorkspace(workspaceId, (tx) => {
+    const make = async () => {
+      const row = await tx.db
+        .insertInto('knowledge_bases')
+        .values({
+          workspace_id: workspaceId,
+          id,
+          name: body.name,
+          description: body.description ?? null,
+          created_at: now,
+          updated_at: now,
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      const made: KnowledgeBaseRow = { ...row, status: 'empty', document_count: 0 };
+      await recordStatus(tx, made, now);
+      await audit(tx, auditOf('knowledge_base.created', 'knowledge_base', toId('kb', id)), now);
+      return shapeKnowledgeBase(made, []);
+    };
+    const again = async (made: string) =>
+      shapeKnowledgeBase(await existing(findKnowledgeBase(tx, made)), await documentsOf(tx, made));
+    return makeOnce(tx, named, make, again);
   });
 }

@@ -4,7 +4,7 @@ import type { Handlers } from '../http/handler.ts';
 import { fromId, toId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { existing, notFound } from '../service-error.ts';
-import { created, ok } from '../success.ts';
+import { created, ok, replayable } from '../success.ts';
 import { addDocuments } from './add-documents.ts';
 import { createKnowledgeBase } from './create-knowledge-base.ts';
 import { deleteDocument, deleteKnowledgeBase } from './delete-documents.ts';
@@ -37,9 +37,10 @@ export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
     listKnowledgeBases: async ({ query }, { workspaceId }) =>
       ok(await listed(database, workspaceId, query, knowledgeBasePage, shapeSummary)),
 
-    createKnowledgeBase: async ({ body }, context) => {
-      const made = await createKnowledgeBase(deps, context.workspaceId, body, auditOf(context));
-      return created(made);
+    createKnowledgeBase: async ({ body, headers }, context) => {
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await createKnowledgeBase(deps, context.workspaceId, body, auditOf(context), key);
+      return replayable(created(made), replayed);
     },
 
     getKnowledgeBase: async ({ path }, { workspaceId }) => {

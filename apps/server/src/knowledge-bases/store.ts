@@ -52,13 +52,13 @@ export async function lockKnowledgeBase(tx: WorkspaceTx, id: string): Promise<Kn
 
 /** One page of knowledge bases, and how many there are on all pages. */
 export async function knowledgeBasePage(tx: WorkspaceTx, page: PageQuery): Promise<Page<KnowledgeBaseRow>> {
-  const { rows, totalCount } = await readPage<Row<'knowledge_bases'>>(tx, page, {
+  const found = await readPage<Row<'knowledge_bases'>>(tx, page, {
     from: sql`knowledge_bases`,
     where: [sql`workspace_id = ${tx.workspaceId}`],
     search: ['name', 'description'],
     order: ['created_at', 'id'],
   });
-  return { rows: await withDerived(tx, rows), totalCount };
+  return { ...found, rows: await withDerived(tx, found.rows) };
 }
 
 /** The documents of a knowledge base, the oldest first. */

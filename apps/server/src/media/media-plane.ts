@@ -48,7 +48,7 @@ export interface MediaHandle {
   answer(recordTo?: string): Promise<void>;
   /** Opens the agent's WebSocket, before the answer or after it. It never throws for the agent's sake. */
   connectAgent(connection: AgentConnection): Promise<AgentConnected>;
-  /** Instead of an agent: plays a WAV file of µ-law, that of the test call by default, and then echoes. */
+  /** Instead of an agent: plays a WAV file of µ-law, and then echoes. */
   playSound(path: string): Promise<void>;
   /** A digit that the callee sent by INFO. What is none is left out. */
   digit(digit: string): Promise<void>;

@@ -1,5 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import type { Playout } from './playout.ts';
 import type { Voice } from './voice.ts';
+
+/** The file of what a test call says: µ-law, 8 kHz. The build takes it along. */
+export const testCallSound = fileURLToPath(new URL('test-call.wav', import.meta.url));
 
 /** A voice without an agent: says one sentence, and then what it hears. */
 export class TestSound implements Voice {

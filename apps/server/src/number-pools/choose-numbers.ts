@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { EngineTx } from '../database/database.ts';
+import type { Tx } from '../database/database.ts';
 import { together } from '../database/together.ts';
 import { countryOfNumber } from '../phone-numbers/numbering-plan.ts';
 import { providers } from '../phone-numbers/phone-number.ts';
@@ -33,6 +33,8 @@ interface PoolWish {
   isSimulated: IsSimulated;
   firstStart: Date;
   lastStart: Date;
+  /** A number that is left out, in E.164. */
+  except?: string;
 }
 
 /**
@@ -40,12 +42,13 @@ interface PoolWish {
  * trunks. Where some of these are full, others are read in place of their members, a few times. What is read holds
  * until the transaction ends: claims count under these locks only (engine.md, "Claims"). The pool's lock touches 3 buffers.
  */
-export async function openPool(tx: EngineTx, pool: PoolWish, calls: number): Promise<OpenPool> {
-  const { workspaceId, poolId, now, isSimulated, firstStart, lastStart } = pool;
+export async function openPool(tx: Tx, pool: PoolWish, calls: number): Promise<OpenPool> {
+  const { workspaceId, poolId, now, isSimulated, firstStart, lastStart, except } = pool;
   const configured = providers.filter((provider) => isSimulated(provider) !== undefined);
   const fullTrunks: string[] = [];
   // One more than calls, so that a retry finds another number than its last.
-  const query = { workspaceId, poolId, now, providers: configured, most: calls + 1, startBy: lastStart, fullTrunks };
+  const asked = { most: calls + 1, startBy: lastStart, except };
+  const query = { workspaceId, poolId, now, providers: configured, ...asked, fullTrunks };
   const trunks = new Map<string, TrunkRoom>();
   let [, candidates] = await together(tx, [
     sql`select from number_pools where workspace_id = ${workspaceId} and id = ${poolId} for no key update`,
@@ -85,7 +88,7 @@ function roomOf(candidates: readonly Candidate[], starts: ReadonlyMap<string, nu
  * are held.
  */
 export async function chooseNumbers(
-  tx: EngineTx,
+  tx: Tx,
   { query, candidates, starts }: OpenPool,
   callees: Callee[],
 ): Promise<(Candidate | undefined)[]> {
@@ -107,13 +110,13 @@ export interface PoolNumber extends Pick<Candidate, 'id' | 'fromNumber' | 'provi
 /**
  * Chooses a member of a pool for one call, as a claim does for its batch, under the pool's lock. Who uses it marks the
  * call as `pooled`, and counts it by `countUses` once the call is inserted. Nothing where no member is free that may call
- * there.
+ * there; a number never calls itself.
  * @param to E.164 without the plus
  * @param avoid UUID of the number of the last attempt
  * @param lastStart when the call may start at the latest
  */
 export async function pickPoolNumber(
-  tx: EngineTx,
+  tx: Tx,
   workspaceId: string,
   poolId: string,
   {
@@ -124,7 +127,8 @@ export async function pickPoolNumber(
     lastStart = now,
   }: { to: number; now: Date; isSimulated: IsSimulated; avoid?: string | undefined; lastStart?: Date },
 ): Promise<PoolNumber | undefined> {
-  const pool = await openPool(tx, { workspaceId, poolId, now, isSimulated, firstStart: now, lastStart }, 1);
+  const wanted = { workspaceId, poolId, now, isSimulated };
+  const pool = await openPool(tx, { ...wanted, firstStart: now, lastStart, except: `+${to}` }, 1);
   const [chosen] = await chooseNumbers(tx, pool, [{ country: countryOfNumber(to), avoid }]);
   if (!chosen) return undefined;
   const { id, fromNumber, provider, trunkId } = chosen;

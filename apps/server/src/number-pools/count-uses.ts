@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { utcDay } from '../clock.ts';
-import type { EngineTx } from '../database/database.ts';
+import type { Tx } from '../database/database.ts';
 import type { Row } from '../database/schema.ts';
 
 interface Uses {
@@ -23,7 +23,7 @@ function usesOf(phoneNumberIds: readonly string[]): [id: string, uses: Uses][] {
  *   touch 305 buffers among 100 members, 406 among 1,000.
  */
 export async function countUses(
-  tx: EngineTx,
+  tx: Tx,
   workspaceId: string,
   phoneNumberIds: readonly string[],
   now: Date,
@@ -43,10 +43,10 @@ export async function countUses(
 }
 
 /** A pooled call that was taken back with its attempt. */
-export type TakenBack = Pick<Row<'calls'>, 'workspace_id' | 'phone_number_id' | 'queued_at'>;
+export type TakenBack = Pick<Row<'calls'>, 'workspace_id' | 'queued_at'> & { phone_number_id: string };
 
 /** Takes back that calls were counted, if it is still the day on which they were. */
-export async function uncountUses(tx: EngineTx, calls: readonly TakenBack[]): Promise<void> {
+export async function uncountUses(tx: Tx, calls: readonly TakenBack[]): Promise<void> {
   if (calls.length === 0) return;
   const sorted = calls.toSorted((a, b) => (a.phone_number_id < b.phone_number_id ? -1 : 1));
   await sql`

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { nextUtcDay, utcDay } from '../clock.ts';
-import type { EngineTx, WorkspaceTx } from '../database/database.ts';
-import { callable, providers } from '../phone-numbers/phone-number.ts';
+import type { Tx, WorkspaceTx } from '../database/database.ts';
+import { callable, type Provider } from '../phone-numbers/phone-number.ts';
 import type { PoolQuery } from './read-candidates.ts';
 
 interface Row {
@@ -13,16 +13,13 @@ interface Row {
  * When a member of a pool can be called from at the earliest, but for calls that are up: now, or when it has cooled, its
  * trunk has a free slot, or the next UTC day begins. Undefined where no member is outbound-ready.
  */
-export async function poolFreeAt(
-  tx: EngineTx | WorkspaceTx,
-  query: Omit<PoolQuery, 'most'>,
-): Promise<Date | undefined> {
+export async function poolFreeAt(tx: Tx, query: Omit<PoolQuery, 'most'>): Promise<Date | undefined> {
   const { rows } = await sql<Row>`select ${earliest(query)} ${members(query, sql``)}`.execute(tx.db);
   return rows[0]!.free_at ?? undefined;
 }
 
 /** When the pace of the members' trunks lets the next call start, of those that wait for it; undefined where none does. */
-export async function poolSlotAt(tx: EngineTx, query: Omit<PoolQuery, 'most'>): Promise<Date | undefined> {
+export async function poolSlotAt(tx: Tx, query: Omit<PoolQuery, 'most'>): Promise<Date | undefined> {
   const { now } = query;
   const isReady = sql`and ${callable} and t.next_start_at > ${now}
     and (u.cooling_until is null or u.cooling_until <= ${now}) and ${isAtCap(now)} is not true`;
@@ -31,8 +28,12 @@ export async function poolSlotAt(tx: EngineTx, query: Omit<PoolQuery, 'most'>): 
   return rows[0]!.slot_at ?? undefined;
 }
 
-/** Whether a member of a pool is outbound-ready, whatever its caps and how it fares. */
-export async function hasReadyMember(tx: WorkspaceTx, poolId: string): Promise<boolean> {
+/** Whether a member of a pool, of a configured provider, is outbound-ready, whatever its caps and how it fares. */
+export async function hasReadyMember(
+  tx: WorkspaceTx,
+  poolId: string,
+  providers: readonly Provider[],
+): Promise<boolean> {
   const query = { workspaceId: tx.workspaceId, poolId, now: new Date(0), providers };
   return (await poolFreeAt(tx, query)) !== undefined;
 }
@@ -45,7 +46,7 @@ export interface CountryOutlook {
 
 /** The same for callees of some countries, whom only some members may call. */
 export async function freeAtFor(
-  tx: EngineTx,
+  tx: Tx,
   query: Omit<PoolQuery, 'most'>,
   countries: (string | undefined)[],
 ): Promise<Map<string | undefined, CountryOutlook>> {

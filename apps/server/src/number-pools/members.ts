@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { fromId } from '../ids.ts';
+import { fromId, toId } from '../ids.ts';
 import { notFound, ServiceError } from '../service-error.ts';
 import { MOST_MEMBERS } from './pool.ts';
 
@@ -38,14 +38,27 @@ export async function addMembers(tx: WorkspaceTx, poolId: string, { ids, path }:
       where number_usage.pool_id is null or number_usage.pool_id = excluded.pool_id
     returning phone_number_id`.execute(tx.db);
   const added = new Set(rows.map((row) => row.phone_number_id));
-  const details = ids.flatMap((id, at) =>
-    added.has(fromId(id)) ? [] : [{ path: `${path}/${at}`, message: 'is a member of another pool' }],
-  );
-  if (details.length > 0) {
-    const message = 'Another pool holds one of these numbers. Move it first.';
+  const others = ids.filter((id) => !added.has(fromId(id)));
+  if (others.length > 0) {
+    const holders = await holdersOf(tx, others);
+    const holderOf = (id: string) => (holders.has(fromId(id)) ? `the pool ${holders.get(fromId(id))}` : 'another pool');
+    const details = ids.flatMap((id, at) =>
+      added.has(fromId(id)) ? [] : [{ path: `${path}/${at}`, message: `is a member of ${holderOf(id)}` }],
+    );
+    const holder = holderOf(others[0]!);
+    const message = `${holder[0]!.toUpperCase()}${holder.slice(1)} holds one of these numbers. Move it first.`;
     throw new ServiceError('number_in_other_pool', message, { details: details.slice(0, 100) });
   }
   await refuseOverfull(tx, poolId);
+}
+
+/** The pools that hold numbers, as clients name them, by the numbers' UUIDs. */
+async function holdersOf(tx: WorkspaceTx, ids: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await sql<{ id: string; pool_id: string }>`
+    select phone_number_id as id, pool_id from number_usage
+    where workspace_id = ${tx.workspaceId} and phone_number_id = any(${ids.map(fromId)}::uuid[])
+      and pool_id is not null`.execute(tx.db);
+  return new Map(rows.map((row) => [row.id, toId('pool', row.pool_id)]));
 }
 
 /** Throws `limit_reached` if a locked pool has come to hold too many numbers. */

@@ -38,7 +38,7 @@ export async function moveMember(
     if (rows.length === 0) throw new ServiceError('not_a_member', 'This number is not a member of the pool.');
     if (target !== null) await joined(tx, target, clock.now());
     await audit(tx, auditEntry, clock.now());
-    return number;
+    return { ...number, pool_id: target };
   });
 }
 

@@ -4,7 +4,7 @@ import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { presentNumber } from '../phone-numbers/present-number.ts';
 import { existing } from '../service-error.ts';
-import { created, ok } from '../success.ts';
+import { created, ok, replayable } from '../success.ts';
 import { createPool } from './create-pool.ts';
 import { deletePool } from './delete-pool.ts';
 import type { NumberPoolDeps } from './deps.ts';
@@ -22,9 +22,10 @@ export function numberPoolOperations(deps: NumberPoolDeps) {
     listNumberPools: async ({ query }, { workspaceId }) =>
       ok(await listed(database, workspaceId, query, poolPage, shapePool)),
 
-    createNumberPool: async ({ body }, context) => {
-      const pool = await createPool(deps, context.workspaceId, body, auditOf(context));
-      return created(pool);
+    createNumberPool: async ({ body, headers }, context) => {
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await createPool(deps, context.workspaceId, body, auditOf(context), key);
+      return replayable(created(made), replayed);
     },
 
     getNumberPool: async ({ path }, { workspaceId }) => {

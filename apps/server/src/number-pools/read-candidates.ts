@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { utcDay } from '../clock.ts';
-import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import type { Tx } from '../database/database.ts';
 import type { Candidate } from './assign-numbers.ts';
 
 /** A pool, and what must hold of its members. */
@@ -14,6 +14,8 @@ export interface PoolQuery {
   most: number;
   /** Members whose trunks have no free slot by then are left out; without it none for that. */
   startBy?: Date | undefined;
+  /** A number that is left out, since it is the one that is called. */
+  except?: string | undefined;
   /** UUIDs of trunks whose members are left out. */
   fullTrunks?: readonly string[] | undefined;
 }
@@ -34,7 +36,7 @@ interface Row {
  * reads the head of an index and passes over those that are not free, however many members there are. Where claims must
  * not pass the caps, the caller holds the pool's row.
  */
-export async function readCandidates(tx: EngineTx | WorkspaceTx, query: PoolQuery): Promise<Candidate[]> {
+export async function readCandidates(tx: Tx, query: PoolQuery): Promise<Candidate[]> {
   const { rows } = await freeMembers(query, sql``).execute(tx.db);
   return rows.map(toCandidate);
 }
@@ -44,7 +46,7 @@ export async function readCandidates(tx: EngineTx | WorkspaceTx, query: PoolQuer
  * A member may come more than once.
  */
 export async function readCandidatesFor(
-  tx: EngineTx | WorkspaceTx,
+  tx: Tx,
   query: PoolQuery,
   countries: (string | undefined)[],
 ): Promise<Candidate[]> {
@@ -66,7 +68,7 @@ export async function readCandidatesFor(
  * touches 162 buffers among 100 members, 212 among 1,000, however many contacts wait.
  */
 function freeMembers(
-  { workspaceId, poolId, now, providers, most, startBy, fullTrunks = [] }: PoolQuery,
+  { workspaceId, poolId, now, providers, most, startBy, except, fullTrunks = [] }: PoolQuery,
   condition: RawBuilder<unknown>,
 ) {
   const day = utcDay(now);
@@ -89,7 +91,7 @@ function freeMembers(
         and (p.per_day is null or u.day < ${day} or u.attempts < p.per_day)
         and n.status = 'active' and (n.provider <> 'sip' or (t.status = 'active'
           and t.next_start_at <= ${startBy ?? 'infinity'}::timestamptz and n.trunk_id <> all(${fullTrunks}::uuid[])))
-        and n.provider = any(${providers}::text[])
+        and n.provider = any(${providers}::text[]) ${except === undefined ? sql`` : sql`and n.phone_number <> ${except}`}
         and (p.at_once is null or k.live < p.at_once) ${condition}
       order by u.last_used_at limit ${sql.raw(String(most))}) as m`;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { addresses } from '../config-values.ts';
 import { createAddressGuard, isReserved } from './address-guard.ts';
+import { urlFault } from './url-fault.ts';
 
 test.each([
   '0.0.0.0',
@@ -74,6 +75,17 @@ test('of a name only the open addresses are given, and none is an error', async 
   const inside = createAddressGuard(nobody, answering('10.0.0.1', '::ffff:7f00:1'));
   for (const all of [true, false])
     expect((await ask(inside, 'a.example', all)).error).toMatchObject({ code: 'blocked_address' });
+});
+
+test('the name of the machine itself is open where it or its address is allowed', () => {
+  const names = ['localhost', 'LOCALHOST', 'localhost.', 'crm.localhost'];
+  const openTo = (allowed: string) => names.map(createAddressGuard(addresses(allowed)).isOpenHost);
+  expect(openTo('10.0.0.0/8')).toEqual([false, false, false, false]);
+  expect(openTo('127.0.0.0/8')).toEqual([true, true, true, true]);
+  expect(openTo('localhost')).toEqual([true, true, false, false]);
+  expect(createAddressGuard(nobody).isOpenHost('localhost.example.com')).toBe(true);
+  const fault = 'must not lead to the server itself, as localhost does, unless OUTBOUND_ALLOWED_ADDRESSES names it';
+  expect(urlFault(createAddressGuard(nobody), 'https://localhost:8443/hook')).toBe(fault);
 });
 
 test('what is allowed is open, by network and by name', async () => {

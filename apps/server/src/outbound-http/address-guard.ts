@@ -16,7 +16,7 @@ const resolveAll: Resolve = (hostname) => systemLookup(hostname, { all: true, or
 export interface AddressGuard {
   /** For `net.connect`, which asks it about names only. Gives the addresses that are open, or `blocked_address`. */
   lookup: LookupFunction;
-  /** Whether a URL's host, if it is an address and no name, is open. */
+  /** Whether a URL's host is open: an address; of names only that of this machine is known not to be. */
   isOpenHost(hostname: string): boolean;
   /** Whether the settings name a URL's host, as a name or by its address. */
   isAllowedHost(hostname: string): boolean;
@@ -55,7 +55,8 @@ export function createAddressGuard(allowed: AllowedAddresses, resolve: Resolve =
     },
     isOpenHost: (hostname) => {
       const address = withoutBrackets(hostname);
-      return isIP(address) === 0 || isOpen(address);
+      if (isIP(address) !== 0) return isOpen(address);
+      return !LOOPBACK.test(address) || hosts.has(address.toLowerCase()) || ['127.0.0.1', '::1'].some(isOpen);
     },
     isAllowedHost: (hostname) => {
       const address = withoutBrackets(hostname);
@@ -63,6 +64,9 @@ export function createAddressGuard(allowed: AllowedAddresses, resolve: Resolve =
     },
   };
 }
+
+/** What leads to the machine itself wherever it is asked (RFC 6761, section 6.3). */
+const LOOPBACK = /^(.*\.)?localhost\.?$/i;
 
 /** An IPv6 address stands in brackets in a URL. */
 const withoutBrackets = (hostname: string) => hostname.replace(/^\[|\]$/g, '');

@@ -107,13 +107,13 @@ test('the time covers headers and body', async () => {
   await expect(send({ url: `${base}/half`, timeoutMs: 100 })).rejects.toEqual(failing('timeout'));
 });
 
-test('a body that is thrown away keeps its connection no longer than its request, however slowly it comes', async () => {
+test('a body that is thrown away is not waited for, and keeps its connection no longer than its request', async () => {
   const http = createOutboundHttp(createAddressGuard(addresses('127.0.0.1')));
   const connections = () => promisify(server.getConnections.bind(server))();
   const before = await connections();
   let most = 0;
   for (let sent = 0; sent < 8; sent += 1) {
-    const request = { ...asks, url: `${base}/half`, maxBytes: 'none', timeoutMs: 150 } as const;
+    const request = { ...asks, url: `${base}/half`, maxBytes: 'none', timeoutMs: 60_000 } as const;
     expect((await http.send(request)).status).toBe(200);
     most = Math.max(most, (await connections()) - before);
   }

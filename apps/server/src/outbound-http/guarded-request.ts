@@ -10,7 +10,7 @@ export interface OutboundRequest {
   body?: string | Buffer | undefined;
   /** From the start to the last byte of the answer. */
   timeoutMs: number;
-  /** Most bytes of the answer's body. With `none` only the status counts: the body is thrown away, however long it is. */
+  /** Most bytes of the answer's body. With `none` only the status counts: the body is thrown away, and not waited for. */
   maxBytes: number | 'none';
   signal?: AbortSignal | undefined;
 }
@@ -43,9 +43,9 @@ export function createOutboundHttp(guard: AddressGuard): { send: SendRequest; cl
 }
 
 /**
- * What undici tells of a request comes here by callbacks: its promises, streams and signals cost more than all the rest. An
- * answer whose body is thrown away waits for its end, or the end of its connection, so that who sends so many requests at a
- * time has no more connections, however slowly they are answered.
+ * What undici tells of a request comes here by callbacks: its promises, streams and signals cost more than all the rest. A
+ * body that is thrown away has a moment to come to its end, so that its connection can be used again; then the connection is
+ * closed, so that who sends so many requests at a time has no more connections, however slowly bodies come.
  */
 function send(dispatcher: Dispatcher, request: OutboundRequest): Promise<OutboundAnswer> {
   const { method, headers, body, timeoutMs, maxBytes, signal } = request;
@@ -67,7 +67,7 @@ function send(dispatcher: Dispatcher, request: OutboundRequest): Promise<Outboun
     /** Ends the connection, and with it the request. */
     const stop = (error: OutboundError) => (controller ? controller.abort(error) : end(error));
     const giveUp = () => stop(new OutboundError('aborted', 'The request was given up.'));
-    const timer = setTimeout(
+    let timer = setTimeout(
       () => stop(new OutboundError('timeout', `${url.host} did not answer within ${timeoutMs / 1000} seconds.`)),
       timeoutMs,
     );
@@ -84,7 +84,11 @@ function send(dispatcher: Dispatcher, request: OutboundRequest): Promise<Outboun
           if (hasEnded) controller.abort(new OutboundError('aborted', 'The request was given up.'));
         },
         onResponseStart: (_controller, status, fields) => {
-          if (status >= 200) answer = { status, headers: joined(fields), body: Buffer.alloc(0) };
+          if (status < 200) return;
+          answer = { status, headers: joined(fields), body: Buffer.alloc(0) };
+          if (maxBytes !== 'none') return;
+          clearTimeout(timer);
+          timer = setTimeout(giveUp, DROPPED_MS);
         },
         onResponseData: (_controller, chunk) => {
           bytes += chunk.length;
@@ -99,8 +103,9 @@ function send(dispatcher: Dispatcher, request: OutboundRequest): Promise<Outboun
   });
 }
 
-/** So much of a body is read away, so that its connection can be used again. */
+/** So much of a body is read away, and for so long, so that its connection can be used again. */
 const DROPPED_BYTES = 65_536;
+const DROPPED_MS = 100;
 
 /** Throws `invalid_request` where a URL is none that a request can be sent to. */
 function checkUrl(text: string): URL {

@@ -11,7 +11,10 @@ export function urlFault(guard: HostGuard, text: string, secure: 'https:' | 'wss
   const url = URL.parse(text);
   if (!url) return 'must be a URL';
   if (url.username !== '' || url.password !== '') return 'must hold no user name and no password';
-  if (!guard.isOpenHost(url.hostname)) return 'must not lead into the network of the server';
+  if (!guard.isOpenHost(url.hostname))
+    return /localhost\.?$/i.test(url.hostname)
+      ? 'must not lead to the server itself, as localhost does, unless OUTBOUND_ALLOWED_ADDRESSES names it'
+      : 'must not lead into the network of the server';
   if (url.protocol !== secure && !guard.isAllowedHost(url.hostname))
     return `must be ${secure === 'wss:' ? 'a wss' : 'an https'} URL`;
   return undefined;

@@ -31,7 +31,7 @@ export async function importNumbers(
   body: Body,
   auditOf: AuditOf,
 ): Promise<{ imported: PhoneNumberRow[]; rejected: Rejected[] }> {
-  if (Number(body.trunkId !== undefined) + Number(body.sipConfig !== undefined) !== 1) {
+  if (Number(typeof body.trunkId === 'string') + Number(body.sipConfig !== undefined) !== 1) {
     refuse([{ path: '/body/trunkId', message: 'must be given, or sipConfig in its place' }]);
   }
   refuse(inboundUrlFaults(deps.guard, body.inboundWebhookUrl));
@@ -98,12 +98,16 @@ async function sharedColumns(deps: PhoneNumberDeps, workspaceId: string, body: B
 
 /** The trunk of a request, by its ID or in short. */
 async function trunkWanted(deps: PhoneNumberDeps, tx: WorkspaceTx, body: Body): Promise<TrunkRow> {
-  if (body.sipConfig) return trunkNamed(deps, tx, { config: body.sipConfig }, deps.clock.now());
+  if (body.sipConfig) return trunkNamed(deps, tx, { config: withoutNulls(body.sipConfig) }, deps.clock.now());
   const row = await lockTrunk(tx, fromId(body.trunkId!));
   if (row) return row;
   const message = `There is no trunk ${body.trunkId}.`;
   throw new ServiceError('invalid_request', message, { details: [{ path: '/body/trunkId', message }] });
 }
+
+/** What is null is as if it were left out: it takes nothing off a trunk that is there. */
+const withoutNulls = <T extends object>(values: T): T =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as T;
 
 /** Which of some numbers the workspace has. */
 async function numbersThere(tx: WorkspaceTx, phoneNumbers: string[]): Promise<Set<string>> {

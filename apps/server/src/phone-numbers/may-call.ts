@@ -6,17 +6,19 @@ export interface CallingArea {
   countries: readonly (readonly string[] | null | undefined)[];
   /** Whether premium-rate numbers, and those that cost as much, may be called too. */
   premiumRate: boolean;
+  /** The one number that calls, E.164 without the plus, where it is known: it can't call itself. */
+  caller?: number | undefined;
 }
 
 /**
  * Why a number is not called, whoever wants to: a list, a batch or a workflow. `invalid_number`: no numbering plan has it,
- * emergency and short numbers among them. `country_not_allowed`: it lies outside the area; a number of no country (+883 …)
+ * emergency and short numbers among them, or it is the one that calls. `country_not_allowed`: it lies outside the area; a number of no country (+883 …)
  * lies in no list of countries. Nothing for a number that may be called.
  * @param digits E.164 without the plus
  */
 export function refusalOf(area: CallingArea, digits: number): 'invalid_number' | 'country_not_allowed' | undefined {
   const plan = findPlan(String(digits));
-  if (!plan) return 'invalid_number';
+  if (!plan || digits === area.caller) return 'invalid_number';
   if (plan.isCostly && !area.premiumRate) return 'country_not_allowed';
   const { country } = plan;
   const isInside = area.countries.every((list) => !list?.length || (country !== undefined && list.includes(country)));

@@ -1,11 +1,13 @@
 import type { components } from '@trunkline/client/schema';
 import { toId } from '../ids.ts';
-import { isInboundReady, isOutboundReady, type PhoneNumberRow } from './phone-number.ts';
+import { isInboundReady, type PhoneNumberRow } from './phone-number.ts';
+import { outboundReason } from './why-not-from.ts';
 
 type PhoneNumber = components['schemas']['PhoneNumber'];
 
 /** A number as clients and webhooks see it. The SIP password stays behind. */
 export function presentNumber(row: PhoneNumberRow): PhoneNumber {
+  const reason = outboundReason(row);
   return {
     id: toId('pn', row.id),
     phoneNumber: row.phone_number,
@@ -18,7 +20,10 @@ export function presentNumber(row: PhoneNumberRow): PhoneNumber {
     }),
     isCustomerManaged: row.provider === 'sip',
     isInboundReady: isInboundReady(row),
-    isOutboundReady: isOutboundReady(row),
+    isOutboundReady: reason === undefined,
+    ...(reason && { outboundReason: reason }),
+    ...(row.pool_id !== null && { poolId: toId('pool', row.pool_id) }),
+    useSameForInbound: row.use_same_for_inbound,
     ...given({
       inboundAgentPublicId: row.inbound_agent_id,
       inboundAgentName: row.inbound_agent_name,

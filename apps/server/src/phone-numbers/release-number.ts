@@ -4,6 +4,7 @@ import { isUniqueViolation } from '../database/errors.ts';
 import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { notFound, ServiceError } from '../service-error.ts';
+import { detailsOfUse } from '../workspace/details-of-use.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
 import { providerError, providerOf } from './providers.ts';
@@ -85,10 +86,15 @@ async function beginRelease(
       not exists (select from campaigns c where c.workspace_id = ${tx.workspaceId} and c.phone_number_id = ${id}
         and c.status in ('scheduled', 'running', 'paused'))
       and not exists (select from calls c where c.workspace_id = ${tx.workspaceId} and c.phone_number_id = ${id}
-        and c.ended_at is null)`)
+        and c.ended_at is null)
+      and not exists (select from call_intents i where i.workspace_id = ${tx.workspaceId} and i.phone_number_id = ${id}
+        and i.next_attempt_at is not null)`)
     .returning('id')
     .executeTakeFirst();
-  if (!marked) throw new ServiceError('number_in_use', await reasonOf(tx, id));
+  if (!marked) {
+    const details = await detailsOfUse(tx, 'phone_number_id', id);
+    throw new ServiceError('number_in_use', await reasonOf(tx, id), details.length > 0 ? { details } : {});
+  }
   const row = (await readNumber(tx, id))!;
   if (!held) return release(deps, tx, row, auditOf);
   return row.status === 'active' ? moveNumber(tx, row, 'suspended', {}) : row;
@@ -112,6 +118,15 @@ async function reasonOf(tx: WorkspaceTx, id: string): Promise<string> {
     .executeTakeFirst();
   if (campaign?.kind === 'batch') return 'A batch uses this number. Cancel it first.';
   if (campaign) return `The campaign "${campaign.name}" uses this number. Stop it first, or change its number.`;
+  const call = await tx.db
+    .selectFrom('call_intents')
+    .select('id')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('phone_number_id', '=', id)
+    .where('next_attempt_at', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  if (call) return `The call ${toId('room', call.id)} waits to be placed from this number. End it first.`;
   return 'A call with this number is up. Wait until it has ended, or end it.';
 }
 

@@ -80,7 +80,7 @@ async function countPurchase(tx: WorkspaceTx, now: Date): Promise<void> {
   const message =
     limit === 0
       ? 'This workspace may not buy numbers.'
-      : `The workspace has bought ${limit} numbers today. That is its limit.`;
+      : `The workspace has bought ${limit === 1 ? '1 number' : `${limit} numbers`} today. That is its limit.`;
   throw new ServiceError('payment_required', message);
 }
 

@@ -138,7 +138,11 @@ const numbersOf = (tx: WorkspaceTx) =>
     .leftJoin('trunks as t', (join) =>
       join.onRef('t.workspace_id', '=', 'n.workspace_id').onRef('t.id', '=', 'n.trunk_id'),
     )
+    .leftJoin('number_usage as m', (join) =>
+      join.onRef('m.workspace_id', '=', 'n.workspace_id').onRef('m.phone_number_id', '=', 'n.id'),
+    )
     .selectAll('n')
+    .select('m.pool_id')
     .select(['t.status as trunk_status', 't.reason as trunk_reason', 't.termination_url as sip_termination_url'])
     .select(['t.transport as sip_transport', 't.username as sip_username', 't.ip_allowlist as sip_ip_allowlist'])
     .where('n.workspace_id', '=', tx.workspaceId);

@@ -70,13 +70,15 @@ function agentChanges(
   outbound: BoundAgent | undefined,
 ): Changes {
   const after = outbound ?? { id: before.outbound_agent_id, name: before.outbound_agent_name };
+  const isSame = body.useSameForInbound ?? (inbound ? false : before.use_same_for_inbound);
   if (body.useSameForInbound && inbound && inbound.id !== after.id) {
     const message = 'must be the outbound agent, or absent, where useSameForInbound is true';
     refuse([{ path: '/body/inboundAgentId', message }]);
   }
-  const inboundAfter = body.useSameForInbound ? after : inbound;
+  const inboundAfter = isSame && (outbound || body.useSameForInbound) ? after : inbound;
   return {
     ...(outbound && { outbound_agent_id: outbound.id, outbound_agent_name: outbound.name }),
     ...(inboundAfter && { inbound_agent_id: inboundAfter.id, inbound_agent_name: inboundAfter.name }),
+    ...(isSame !== before.use_same_for_inbound && { use_same_for_inbound: isSame }),
   };
 }

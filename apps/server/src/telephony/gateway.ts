@@ -39,6 +39,8 @@ export interface Trunk {
   registerExpiresSeconds: number;
   /** Addresses and networks in CIDR form, from which calls may arrive. */
   ipAllowlist: readonly string[];
+  /** Whether calls may arrive from anywhere else, from who knows the username and password. */
+  inboundDigest: boolean;
   probe: 'options' | 'register' | 'none';
   /** Calls that may be up at once; the switchboard keeps it for calls that it places. */
   maxChannels?: number;
@@ -73,6 +75,23 @@ export interface MediaReport {
   /** RTP packets from the other side; 0 where none came. Absent where nobody counted. */
   packetsReceived?: number;
   packetsLost?: number;
+}
+
+/** What a test call saw on the wire, as far as it came. Addresses with their ports. */
+export interface TestCallMedia {
+  codec?: string;
+  /** Where the call was sent by SIP. */
+  trunkAddress?: string;
+  /** Where the trunk was told to send sound. */
+  localAddress?: string;
+  /** Where the trunk told us to send sound. */
+  remoteAddress?: string;
+  heardFrom?: string;
+  packetsSent?: number;
+  packetsReceived?: number;
+  packetsLost?: number;
+  /** Of those that were sent, as the other side says. */
+  packetsLostByPeer?: number;
 }
 
 /** How a voice agent is reached, as the contract's `AgentConnection` with its secrets. */
@@ -111,7 +130,8 @@ export interface CallRequest {
   to: string;
   /** E.164. */
   from: string;
-  agentId: string;
+  /** Absent for a test call: a sentence is said, and then what is heard. */
+  agentId?: string;
   trunk?: Trunk;
   variables?: Record<string, unknown>;
   metadata?: Record<string, string>;
@@ -138,6 +158,8 @@ export interface CallReference {
   /** A UUID. */
   workspaceId: string;
   roomId: string;
+  /** A room that was given back before anything was sent is placed again under a higher one. */
+  attempt: number;
   to: string;
   from: string;
   /** When `placeCall` was asked. */
@@ -160,7 +182,11 @@ export type CallState =
 /** One step of a call. `at` is when it happened at the provider. */
 export type CallEvent =
   | { roomId: string; at: Date; type: 'ringing' | 'answered' }
-  | ({ roomId: string; at: Date; type: 'ended'; outcome: CallOutcome; endedBy: EndedBy } & SipAnswer & MediaReport);
+  | ({ roomId: string; at: Date; type: 'ended'; outcome: CallOutcome; endedBy: EndedBy } & SipAnswer &
+      MediaReport & {
+        /** Of a test call, from the server that made it. */
+        test?: TestCallMedia;
+      });
 
 /** Takes a set of events. They may come twice, late, out of order, or before `placeCall` has answered. */
 export type CallEventListener = (events: CallEvent[]) => void;
@@ -264,8 +290,11 @@ export interface TelephonyGateway {
   onInbound(listener: (call: InboundCall) => void): () => void;
   /** Puts an agent on an inbound call; events follow. Throws where that may not have come about: look the room up. */
   answerInbound(call: InboundCall, answer: InboundAnswer): Promise<void>;
-  /** Declines an inbound call. No event follows. One that is gone is declined already. */
-  rejectInbound(call: InboundCall): Promise<void>;
+  /**
+   * Turns an inbound call away: `declined` for good, `no_room` so that the caller's side may try again or go elsewhere. No
+   * event follows. One that is gone is turned away already.
+   */
+  rejectInbound(call: InboundCall, why: 'declined' | 'no_room'): Promise<void>;
 
   /** Makes it ready to place calls. */
   start(): Promise<void>;

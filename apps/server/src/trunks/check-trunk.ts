@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withDeadline } from '../deadline.ts';
 import { someAtOnce } from '../some-at-once.ts';
-import type { TelephonyGateway, TrunkProbe } from '../telephony/gateway.ts';
+import type { TelephonyGateway, Trunk, TrunkProbe } from '../telephony/gateway.ts';
 import type { TrunkDeps } from './deps.ts';
 import { changeTrunk, lockTrunk, moveTrunk, recordTrunk } from './store.ts';
 import { type CheckReason, endsByCheck, isReachedAlike, type TrunkRow, trunkOf } from './trunk.ts';
@@ -87,7 +87,8 @@ async function probe(deps: TrunkDeps, row: TrunkRow): Promise<TrunkVerdict | und
   }
 }
 
-function readTrunk(deps: TrunkDeps, row: TrunkRow) {
+/** A trunk as adapters take it; undefined where its password can't be decrypted, which the log says. */
+export function readTrunk(deps: Pick<TrunkDeps, 'secrets' | 'log'>, row: TrunkRow): Trunk | undefined {
   try {
     return trunkOf(row, deps.secrets);
   } catch {

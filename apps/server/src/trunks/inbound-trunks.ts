@@ -1,24 +1,50 @@
 import { sql } from 'kysely';
+import type { Logger } from 'pino';
 import type { Database } from '../database/database.ts';
-import type { Trunk } from '../telephony/gateway.ts';
+import type { Secrets } from '../database/secrets.ts';
+import type { InboundDirectory } from '../telephony/sip/inbound-peers.ts';
+import { readTrunk } from './check-trunk.ts';
+import { readTrunks } from './store.ts';
 import { given, type TrunkRow } from './trunk.ts';
 
-type InboundTrunk = Pick<Trunk, 'id' | 'terminationUrl' | 'transport' | 'outboundProxy' | 'ipAllowlist' | 'country'>;
-
-/** The trunks and numbers of all workspaces, for calls that arrive. */
-export const inboundTrunks = (database: Database) => ({
-  async trunks(): Promise<InboundTrunk[]> {
-    const { rows } = await database.inEngine((tx) =>
-      sql<TrunkRow>`
-        select id, termination_url, transport, outbound_proxy, ip_allowlist, country from trunks`.execute(tx.db),
+/** The trunks and numbers of all workspaces, for calls that arrive, and for calls that another server has placed. */
+export const inboundTrunks = ({
+  database,
+  secrets,
+  log,
+}: {
+  database: Database;
+  secrets: Secrets;
+  log: Logger;
+}): InboundDirectory => ({
+  async trunks() {
+    const [trunks, numbers] = await database.inEngine(({ db }) =>
+      Promise.all([
+        sql<TrunkRow>`
+          select workspace_id, id, termination_url, transport, outbound_proxy, ip_allowlist, country from trunks`.execute(
+          db,
+        ),
+        sql<{ trunk_id: string; numbers: string[] }>`
+          select t.id as trunk_id, array_agg(n.phone_number) as numbers from trunks t
+          join phone_numbers n on n.workspace_id = t.workspace_id and n.trunk_id = t.id
+          where t.inbound_digest and n.status = 'active' group by t.id`.execute(db),
+      ]),
     );
-    return rows.map((row) => ({
+    const digestNumbers = new Map(numbers.rows.map((row) => [row.trunk_id, row.numbers]));
+    return trunks.rows.map((row) => ({
+      workspaceId: row.workspace_id,
       id: row.id,
       terminationUrl: row.termination_url,
       transport: row.transport,
       ipAllowlist: row.ip_allowlist,
+      digestNumbers: digestNumbers.get(row.id) ?? [],
       ...given({ outboundProxy: row.outbound_proxy, country: row.country }),
     }));
+  },
+
+  async trunk({ workspaceId, trunkId }) {
+    const row = await database.inWorkspace(workspaceId, async (tx) => (await readTrunks(tx, [trunkId]))[0]);
+    return row && readTrunk({ secrets, log }, row);
   },
 
   /** The one of these numbers that is active and calls over one of these trunks. */

@@ -78,6 +78,7 @@ export function shapeTrunk(row: CountedTrunk, now: Date): Trunk {
     ...(row.register && row.registration_status && { registration: registrationOf(row, row.registration_status) }),
     registerExpiresSeconds: row.register_expires_seconds,
     ...(row.ip_allowlist.length > 0 && { ipAllowlist: row.ip_allowlist }),
+    inboundDigest: row.inbound_digest,
     probe: row.probe,
     ...given({ maxChannels: row.max_channels }),
     callsPerSecond: row.calls_per_second,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { EngineTx } from '../database/database.ts';
+import type { Tx } from '../database/database.ts';
 
 /** How late a call with a pace may be placed, in milliseconds. Starts stand apart by as much more (engine.md, "Claims"). */
 export const PACE_SLACK_MS = 50;
@@ -36,7 +36,7 @@ interface Row {
  * @param waits whether it waits for those that others hold; without it they are left out
  */
 export async function lockTrunkRooms(
-  tx: EngineTx,
+  tx: Tx,
   workspaceId: string,
   ids: readonly string[],
   waits = true,
@@ -75,16 +75,19 @@ export function startsWithin({ isActive, channels, apartMs, nextStartAt }: Trunk
   return Math.min(channels, from > last.getTime() ? 0 : Math.floor((last.getTime() - from) / apartMs) + 1);
 }
 
-/** Takes the next slot of a trunk, at a time at the earliest. */
-export function takeStart(room: TrunkRoom, earliest: Date): Date {
+/**
+ * Takes the next slot of a trunk, at a time at the earliest.
+ * @param slackMs how late the call may be placed, in milliseconds; the next one starts so much later
+ */
+export function takeStart(room: TrunkRoom, earliest: Date, slackMs = PACE_SLACK_MS): Date {
   const at = new Date(Math.ceil(Math.max(earliest.getTime(), room.nextStartAt.getTime())));
   room.channels -= 1;
-  room.nextStartAt = new Date(Math.ceil(at.getTime() + room.apartMs));
+  room.nextStartAt = new Date(Math.ceil(at.getTime() + room.apartMs + slackMs - PACE_SLACK_MS));
   return at;
 }
 
 /** Writes the next free slots of trunks that the transaction holds: 4 buffers a trunk. */
-export async function moveStarts(tx: EngineTx, workspaceId: string, rooms: readonly TrunkRoom[]): Promise<void> {
+export async function moveStarts(tx: Tx, workspaceId: string, rooms: readonly TrunkRoom[]): Promise<void> {
   if (rooms.length === 0) return;
   await sql`
     update trunks t set next_start_at = x.next_start_at

@@ -20,6 +20,7 @@ const columns = {
   fromDomain: 'from_domain',
   register: 'register',
   registerExpiresSeconds: 'register_expires_seconds',
+  inboundDigest: 'inbound_digest',
   probe: 'probe',
   maxChannels: 'max_channels',
   callsPerSecond: 'calls_per_second',
@@ -53,7 +54,16 @@ type Judged = Partial<Omit<TrunkRow, 'headers'>> & Pick<TrunkRow, 'termination_u
 
 /** The faults that a trunk would have, each at the field of the body under `path` that it concerns. */
 export function trunkFaults(row: Judged, guard: HostGuard, path = '/body'): ErrorDetail[] {
-  const { username, password, auth_username, country, register, number_format: format, transport } = row;
+  const {
+    username,
+    password,
+    auth_username,
+    country,
+    register,
+    inbound_digest,
+    number_format: format,
+    transport,
+  } = row;
   const at = (field: string, message: string) => ({ path: `${path}/${field}`, message });
   return [
     ...addressFaults(row.termination_url, `${path}/terminationUrl`, guard, transport),
@@ -64,6 +74,7 @@ export function trunkFaults(row: Judged, guard: HostGuard, path = '/body'): Erro
     ...(password && !username ? [at('password', 'needs a username')] : []),
     ...(auth_username && !username ? [at('authUsername', 'needs a username')] : []),
     ...(register && !username ? [at('register', 'needs a username')] : []),
+    ...(inbound_digest && !(username && password) ? [at('inboundDigest', 'needs a username and a password')] : []),
     ...((format === 'national' || format === 'international_prefix') && !country
       ? [at('country', `must be given where numberFormat is ${format}`)]
       : []),

@@ -59,6 +59,7 @@ export function trunkOf(row: TrunkRow, secrets: Secrets): Trunk {
     register: row.register,
     registerExpiresSeconds: row.register_expires_seconds,
     ipAllowlist: row.ip_allowlist,
+    inboundDigest: row.inbound_digest,
     probe: row.probe,
     callsPerSecond: row.calls_per_second,
     numberFormat: row.number_format,

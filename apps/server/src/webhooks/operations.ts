@@ -1,4 +1,4 @@
-import { listed, pageAnswer, pageOf } from '../database/page.ts';
+import { listed, pageAnswer, pageOf, several } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
@@ -54,11 +54,11 @@ export function webhookOperations(deps: WebhookDeps) {
 
     listWebhookDeliveries: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { status, eventType } = query;
+      const { eventType } = query;
       const webhookId = fromId(path.webhookId);
       const found = await database.inSnapshot(workspaceId, async (tx) => {
         await existing(findWebhook(tx, webhookId));
-        return deliveryPage(tx, { ...page, webhookId, status, eventType });
+        return deliveryPage(tx, { ...page, webhookId, statuses: several(query.status), eventType });
       });
       return ok(pageAnswer(page, found, presentDelivery));
     },

@@ -1,6 +1,6 @@
 import { type Insertable, sql, type Updateable } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
-import { type Page, type PageQuery, readPage } from '../database/page.ts';
+import { isOneOf, type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { Schema } from '../database/schema.ts';
 import type { DeliveryRow } from './delivery.ts';
 import type { WebhookRow } from './webhook.ts';
@@ -66,21 +66,22 @@ export const webhookPage = (tx: WorkspaceTx, page: PageQuery): Promise<Page<Webh
 /** Which deliveries of an endpoint are wanted. */
 export interface DeliveryQuery extends PageQuery {
   webhookId: string;
-  status: DeliveryRow['status'] | undefined;
+  /** Those in one of these. */
+  statuses: readonly DeliveryRow['status'][] | undefined;
   eventType: string | undefined;
 }
 
 /** One page of deliveries, in the order in which they were made, and how many there are on all pages. */
 export const deliveryPage = (
   tx: WorkspaceTx,
-  { webhookId, status, eventType, ...page }: DeliveryQuery,
+  { webhookId, statuses, eventType, ...page }: DeliveryQuery,
 ): Promise<Page<DeliveryRow>> =>
   readPage(tx, page, {
     from: sql`webhook_deliveries`,
     where: [
       sql`workspace_id = ${tx.workspaceId}`,
       sql`webhook_id = ${webhookId}`,
-      status !== undefined && sql`status = ${sql.lit(status)}`,
+      statuses !== undefined && isOneOf('status', statuses),
       eventType !== undefined && sql`event_type = ${eventType}`,
     ],
     search: ["'evt_' || replace(event_id::text, '-', '')", 'event_type'],

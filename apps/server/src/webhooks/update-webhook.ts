@@ -6,13 +6,14 @@ import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { existing } from '../service-error.ts';
+import { checkFilters } from './check-filters.ts';
 import { checkUrl } from './check-url.ts';
 import type { WebhookDeps } from './deps.ts';
 import { disableWebhook } from './disable-webhook.ts';
 import { changeWebhook, lockWebhook } from './store.ts';
 import { type WebhookRow, webhookTransitions } from './webhook.ts';
 
-/** Changes what the body names. Throws `not_found`, and `invalid_request` for a URL that is not allowed. */
+/** Changes what the body names. Throws `not_found`, also for a campaign or a batch, and `invalid_request` for a URL that is not allowed. */
 export async function updateWebhook(
   { database, clock, guard }: WebhookDeps,
   workspaceId: string,
@@ -20,10 +21,11 @@ export async function updateWebhook(
   body: components['schemas']['UpdateWebhook'],
   auditOf: AuditOf,
 ): Promise<WebhookRow> {
-  const { url, description, eventTypes, status } = body;
+  const { url, description, eventTypes, campaignIds, batchIds, tags, status } = body;
   return database.inWorkspace(workspaceId, async (tx) => {
     const before = await existing(lockWebhook(tx, webhookId));
     if (url !== undefined) checkUrl(guard, url);
+    await checkFilters(tx, body);
     if (Object.keys(body).length === 0) return before;
     const now = clock.now();
     if (status === 'disabled') await disableWebhook(tx, { workspaceId, webhookId }, { reason: 'requested' }, now);
@@ -34,6 +36,9 @@ export async function updateWebhook(
       ...(url !== undefined && { url }),
       ...(description !== undefined && { description }),
       ...(eventTypes !== undefined && { event_types: eventTypes }),
+      ...(campaignIds !== undefined && { campaign_ids: campaignIds }),
+      ...(batchIds !== undefined && { batch_ids: batchIds }),
+      ...(tags !== undefined && { tags }),
       updated_at: now,
     });
     await audit(tx, auditOf('webhook.updated', 'webhook', toId('whk', webhookId)), now);

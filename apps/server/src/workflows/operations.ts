@@ -2,7 +2,7 @@ import { listed, pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
-import { created, ok } from '../success.ts';
+import { created, ok, replayable } from '../success.ts';
 import { deleteWorkflow } from './definitions/delete-workflow.ts';
 import { publishWorkflow } from './definitions/publish-workflow.ts';
 import { createWorkflow, replaceDraft } from './definitions/save-draft.ts';
@@ -18,9 +18,10 @@ export function workflowOperations(deps: WorkflowDeps) {
     listWorkflows: async ({ query }, { workspaceId }) =>
       ok(await listed(database, workspaceId, query, workflowPage, shapeSummary)),
 
-    createWorkflow: async ({ body }, context) => {
-      const row = await createWorkflow(deps, context.workspaceId, body, auditOf(context));
-      return created(shapeWorkflow(row));
+    createWorkflow: async ({ body, headers }, context) => {
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await createWorkflow(deps, context.workspaceId, body, auditOf(context), key);
+      return replayable(created(shapeWorkflow(made)), replayed);
     },
 
     getWorkflow: async ({ path }, { workspaceId }) => {

@@ -1,16 +1,16 @@
-import { pageAnswer, pageOf } from '../database/page.ts';
-import type { Handlers } from '../http/handler.ts';
+import { pageAnswer, pageOf, several } from '../database/page.ts';
+import type { Handlers, Input, RequestContext } from '../http/handler.ts';
 import { fromId, newUuid } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import type { FollowDeps } from '../journal/follow.ts';
 import { ServiceError } from '../service-error.ts';
-import { ok } from '../success.ts';
+import { ok, replayable } from '../success.ts';
 import { type CancelRunDeps, cancelRun } from './runs/cancel-run.ts';
 import { contextFault } from './runs/context-limits.ts';
 import { type Flow, type Flows, flowName } from './runs/flows.ts';
 import type { RunRow } from './runs/run.ts';
 import type { StartRun } from './runs/run-starter.ts';
-import { readRun, readSteps, requireWorkflow, runPage } from './runs/run-store.ts';
+import { type RunName, readRun, readSteps, requireWorkflow, runPage } from './runs/run-store.ts';
 import { shapeRun, shapeStep } from './runs/shape-run.ts';
 import { streamRunEvents } from './runs/stream-run-events.ts';
 import { wakeRuns } from './runs/wake-runs.ts';
@@ -23,13 +23,57 @@ export interface RunDeps extends CancelRunDeps, FollowDeps {
   startRun: StartRun;
 }
 
+type ListQuery = Input<'listRuns'>['query'];
+
 /** A run with the title of its node. */
 const withTitle = (run: RunRow, flows: Map<string, Flow>) =>
   shapeRun(run, flows.get(flowName(run))?.nodes.get(run.node_id)?.title);
 
+/** What a path names. */
+const nameOf = (path: { runId: string; workflowId?: string }): RunName => ({
+  runId: fromId(path.runId),
+  ...(path.workflowId !== undefined && { workflowId: fromId(path.workflowId) }),
+});
+
 /** The operations of workflow runs. */
 export function runOperations(deps: RunDeps) {
   const { database, flows } = deps;
+
+  const titled = async (workspaceId: string, run: RunRow) =>
+    withTitle(run, await database.inWorkspace(workspaceId, (tx) => flows.of(tx, [run])));
+
+  async function list(query: ListQuery, workspaceId: string, workflowId?: string) {
+    const page = pageOf(query);
+    const wanted = { ...page, workflowId, statuses: several(query.status), concurrencyKey: query.concurrencyKey };
+    const found = await database.inSnapshot(workspaceId, async (tx) => {
+      if (workflowId !== undefined) await requireWorkflow(tx, workflowId);
+      const runs = await runPage(tx, wanted);
+      return { ...runs, flows: await flows.of(tx, runs.rows) };
+    });
+    return ok(pageAnswer(page, found, (run) => withTitle(run, found.flows)));
+  }
+
+  const read = async (name: RunName, workspaceId: string) =>
+    ok(
+      await database.inSnapshot(workspaceId, async (tx) => {
+        const run = await readRun(tx, name);
+        const steps = await readSteps(tx, run.id, MOST_STEPS);
+        const known = await flows.of(tx, [run]);
+        const { definition } = known.get(flowName(run))!;
+        return { ...withTitle(run, known), steps: steps.map((step) => shapeStep(step, definition)) };
+      }),
+    );
+
+  async function stream(name: RunName, lastEventId: string | undefined, { workspaceId, signal }: RequestContext) {
+    const found = await streamRunEvents(deps, name, { workspaceId, lastEventId, signal });
+    return found ? { status: 200 as const, stream: found } : { status: 204 as const };
+  }
+
+  async function cancel(runId: string, name: RunName, context: RequestContext) {
+    const auditEntry = auditOf(context)('workflow_run.cancelled', 'workflow_run', runId);
+    return ok(shapeRun(await cancelRun(deps, context.workspaceId, name, auditEntry)));
+  }
+
   return {
     startWorkflowRun: async ({ path, headers, body }, context) => {
       const cooldownMinutes = headers['Cooldown-Minutes'];
@@ -46,41 +90,17 @@ export function runOperations(deps: RunDeps) {
         context: given,
         auditOf: auditOf(context),
       });
-      const answer = { status: 202 as const, body: { success: true as const, data: shapeRun(run) } };
-      return isReplayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
+      const data = isReplayed ? await titled(context.workspaceId, run) : shapeRun(run);
+      return replayable({ status: 202 as const, body: { success: true as const, data } }, isReplayed);
     },
-    listWorkflowRuns: async ({ path, query }, { workspaceId }) => {
-      const page = pageOf(query);
-      const { status, concurrencyKey } = query;
-      const workflowId = fromId(path.workflowId);
-      const found = await database.inSnapshot(workspaceId, async (tx) => {
-        await requireWorkflow(tx, workflowId);
-        const runs = await runPage(tx, { ...page, workflowId, status, concurrencyKey });
-        return { ...runs, flows: await flows.of(tx, runs.rows) };
-      });
-      return ok(pageAnswer(page, found, (run) => withTitle(run, found.flows)));
-    },
-    getWorkflowRun: async ({ path }, { workspaceId }) =>
-      ok(
-        await database.inSnapshot(workspaceId, async (tx) => {
-          const run = await readRun(tx, fromId(path.workflowId), fromId(path.runId));
-          const steps = await readSteps(tx, run.id, MOST_STEPS);
-          const known = await flows.of(tx, [run]);
-          const { definition } = known.get(flowName(run))!;
-          return { ...withTitle(run, known), steps: steps.map((step) => shapeStep(step, definition)) };
-        }),
-      ),
-    streamWorkflowRunEvents: async ({ path, headers }, { workspaceId, signal }) => {
-      const ids = { workflowId: fromId(path.workflowId), runId: fromId(path.runId) };
-      const reader = { workspaceId, lastEventId: headers['Last-Event-ID'], signal };
-      const stream = await streamRunEvents(deps, ids, reader);
-      return stream ? { status: 200, stream } : { status: 204 };
-    },
-    cancelWorkflowRun: async ({ path }, context) => {
-      const auditEntry = auditOf(context)('workflow_run.cancelled', 'workflow_run', path.runId);
-      const ids = { workflowId: fromId(path.workflowId), runId: fromId(path.runId) };
-      return ok(shapeRun(await cancelRun(deps, context.workspaceId, ids, auditEntry)));
-    },
+    listWorkflowRuns: ({ path, query }, { workspaceId }) => list(query, workspaceId, fromId(path.workflowId)),
+    listRuns: ({ query }, { workspaceId }) => list(query, workspaceId),
+    getWorkflowRun: ({ path }, { workspaceId }) => read(nameOf(path), workspaceId),
+    getRun: ({ path }, { workspaceId }) => read(nameOf(path), workspaceId),
+    streamWorkflowRunEvents: ({ path, headers }, context) => stream(nameOf(path), headers['Last-Event-ID'], context),
+    streamRunEvents: ({ path, headers }, context) => stream(nameOf(path), headers['Last-Event-ID'], context),
+    cancelWorkflowRun: ({ path }, context) => cancel(path.runId, nameOf(path), context),
+    cancelRun: ({ path }, context) => cancel(path.runId, nameOf(path), context),
     wakeWorkflowRuns: async ({ path, body }, context) => {
       const workflowId = fromId(path.workflowId);
       await database.inWorkspace(context.workspaceId, (tx) => requireWorkflow(tx, workflowId));

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { utcDay } from '../clock.ts';
-import type { EngineTx } from '../database/database.ts';
+import type { Tx } from '../database/database.ts';
 import type { Row } from '../database/schema.ts';
 
 /** The limits that hold for a workspace's calls, as its row has them; null is none. */
@@ -17,7 +17,7 @@ export const hasLimits = (of: CallLimits): boolean =>
  * Locks a workspace that has limits, before all else that a claim or a run's call locks (engine.md, "Locks"), so that what
  * later statements count can't change before the commit. Answers whether it has any.
  */
-export async function lockLimits(tx: EngineTx, workspaceId: string): Promise<boolean> {
+export async function lockLimits(tx: Tx, workspaceId: string): Promise<boolean> {
   const { rows } = await sql`
     select from workspaces where id = ${workspaceId} and (max_concurrent_calls is not null
       or max_calls_per_day is not null or max_attempts_per_person_per_day is not null)
@@ -29,13 +29,26 @@ export async function lockLimits(tx: EngineTx, workspaceId: string): Promise<boo
 export const liveCalls = (workspaceId: RawBuilder<unknown>) => sql<number>`
   (select count(*) from calls where workspace_id = ${workspaceId} and ended_at is null)`;
 
-/** Those that wait for the next day are due later: a run that waits for room is looked at within so many milliseconds. */
+/** Those that wait for the next day are due later: what waits for room is looked at within so many milliseconds. */
 const LONGEST_WAIT_FOR_ROOM_MS = 660_000;
 
 /** SQL for whether a workflow run is blocked because its workspace has as many calls up as it may. */
 export const waitsForRoom = (now: Date) => sql`
   (blocked_since is not null and server_id is null and error ->> 'code' = 'limit_reached'
     and due_at <= ${new Date(now.getTime() + LONGEST_WAIT_FOR_ROOM_MS)})`;
+
+/** The same of a call that was asked for by itself. */
+export const intentWaitsForRoom = (now: Date) => sql`
+  (next_attempt_at is not null and reason = 'limit_reached'
+    and next_attempt_at <= ${new Date(now.getTime() + LONGEST_WAIT_FOR_ROOM_MS)})`;
+
+/** SQL for how many runs and calls by themselves wait for room in a workspace, each counted up to `most`. */
+export const waitingForRoom = (workspaceId: RawBuilder<unknown>, now: Date, most: number) => sql<number>`
+  (select count(*) from (
+    (select from workflow_runs where workspace_id = ${workspaceId} and ${waitsForRoom(now)} limit ${sql.lit(most)})
+    union all
+    (select from call_intents where workspace_id = ${workspaceId} and ${intentWaitsForRoom(now)}
+      limit ${sql.lit(most)})) as w)`;
 
 /** What a workspace has used of its limits. */
 export interface UsedOfLimits {
@@ -58,7 +71,7 @@ export const leftOfLimits = (of: CallLimits, used: UsedOfLimits): { now: number;
 });
 
 /** Counts calls on the day on which they were queued: 5 buffers. */
-export async function countCalls(tx: EngineTx, workspaceId: string, calls: number, now: Date): Promise<void> {
+export async function countCalls(tx: Tx, workspaceId: string, calls: number, now: Date): Promise<void> {
   await sql`
     insert into workspace_usage (workspace_id, day, calls) values (${workspaceId}, ${utcDay(now)}, ${calls})
     on conflict (workspace_id, day) do update set calls = workspace_usage.calls + excluded.calls`.execute(tx.db);

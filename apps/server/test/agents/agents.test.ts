@@ -87,7 +87,7 @@ test('calls that are up when an agent gets its limit count', async () => {
   const room = () => server.database.inEngine((tx) => lockAgentRoom(tx, workspace_id, id));
   expect(await room()).toBeUndefined();
   await server.client.PATCH(one, { ...at(id), body: { maxConcurrentCalls: 3 } });
-  expect(await room()).toBe(2);
+  expect(await room()).toEqual({ limitedAgentId: fromId(id), left: 2 });
 });
 
 test.each([
@@ -171,7 +171,11 @@ test('an agent that is used is not deleted, and the refusal names who uses it', 
   const batch = await server.client.POST('/v1/calls/batch', {
     body: { agentId: id, fromNumber: phoneNumber, recipients: [{ phoneNumber: '+14155550122' }], scheduledAt },
   });
-  expect((await remove()).error).toEqual(conflict('agent_in_use', 'A batch uses this agent. Cancel it first.'));
+  expect((await remove()).error).toEqual({
+    code: 'agent_in_use',
+    error: 'A batch uses this agent. Cancel it first.',
+    details: [{ path: '/path/id', message: `is used by the batch (${batch.data!.batchId})` }],
+  });
   await server.client.POST('/v1/calls/batch/{batchId}/cancel', { params: { path: { batchId: batch.data!.batchId } } });
 
   const workflow = await server.client.POST('/v1/workflows', {

@@ -24,7 +24,8 @@ test('the log is a page, newest first', async () => {
     server.clock.advance(1000);
   }
   const { items, ...page } = await list({ perPage: 2 });
-  expect(page).toEqual({ page: 1, perPage: 2, totalCount: 3, column: 'created_at', order: 'desc' });
+  const nextCursor = expect.any(String);
+  expect(page).toEqual({ page: 1, perPage: 2, totalCount: 3, nextCursor, column: 'created_at', order: 'desc' });
   expect(items.map(({ resourceId }) => resourceId)).toEqual(['+14155550103', '+14155550102']);
   expect(await resources({ perPage: 2, page: 2 })).toEqual(['+14155550101']);
   expect(await resources({ order: 'asc', perPage: 1 })).toEqual(['+14155550101']);
@@ -90,7 +91,7 @@ test('what was refused leaves no entry, nor does what changed nothing', async ()
   const reader = await ofKey(['do_not_call:read', 'api_keys:write']);
   const before = (await list()).totalCount;
   expect((await optOut(['+14155550111'], reader)).response.status).toBe(403);
-  expect((await optOut(['911'])).response.status).toBe(400);
+  expect((await optOut(['911'])).data).toMatchObject({ rejected: [{ phoneNumber: '911' }] });
   const unknown = { params: { path: { keyId: 'key_01932f3c8a7e7bd0a1b2c3d4e5f60718' } } };
   expect((await server.client.DELETE('/v1/api-keys/{keyId}', unknown)).response.status).toBe(404);
   const more = { body: { name: 'More', permissions: ['*' as const] } };
@@ -123,14 +124,7 @@ test('each workspace has its own log', async () => {
 });
 
 test('what is not as the contract says is 400, a stranger is 401, and a key without the permission 403', async () => {
-  for (const query of [
-    { perPage: 101 },
-    { page: 0 },
-    { column: 'action' },
-    { order: 'up' },
-    { searchText: '' },
-    { x: 1 },
-  ])
+  for (const query of [{ perPage: 101 }, { page: 0 }, { column: 'action' }, { order: 'up' }, { cursor: '' }, { x: 1 }])
     expect((await server.client.GET(path, { params: { query: query as object } })).response.status).toBe(400);
   const stranger = server.clientOf('tl_test_0123456789012345678901234567890123456789012');
   expect((await stranger.GET(path)).response.status).toBe(401);

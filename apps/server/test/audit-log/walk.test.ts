@@ -14,7 +14,7 @@ import { until } from '../until.ts';
 import { definitionOf, end, wait } from '../workflows/nodes.ts';
 
 /** Operations that are no GET and yet change nothing. */
-const reading = new Set<string>(['previewCampaign', 'searchKnowledgeBase']);
+const reading = new Set<string>(['previewCampaign', 'searchKnowledgeBase', 'createStreamToken']);
 const changing = operationsOf(forValidator(loadContract()))
   .filter(({ id, method }) => method !== 'GET' && !reading.has(id))
   .map(({ id }) => id);
@@ -123,6 +123,16 @@ test('contact lists and the do-not-call list', async () => {
   secrets.push(list.uploadUrl!);
   const adding = walker.POST(`${lists}/{id}/uploads`, { ...at(list.id), body: { fileName: 'more.csv' } });
   await step('createContactListUpload', 'upload.created', adding, idOf);
+  const renaming = walker.PATCH(`${lists}/{id}`, { ...at(list.id), body: { name: 'People' } });
+  await step('updateContactList', 'contact_list.updated', renaming, idOf);
+  const entries = [{ phoneNumber: '+14155550188' }];
+  const entering = walker.POST(`${lists}/{id}/entries`, { ...at(list.id), body: { entries } });
+  await step('addContactListEntries', 'contact_list.entries_added', entering, () => list.id);
+  const entry = { params: { path: { id: list.id, phoneNumber: '+14155550188' } } };
+  const naming = walker.PATCH(`${lists}/{id}/entries/{phoneNumber}`, { ...entry, body: { name: 'Ana' } });
+  await step('updateContactListEntry', 'contact_list.entry_updated', naming, () => list.id);
+  const taking = walker.DELETE(`${lists}/{id}/entries/{phoneNumber}`, entry);
+  await step('removeContactListEntry', 'contact_list.entry_removed', taking, () => list.id);
   await step('deleteContactList', 'contact_list.deleted', walker.DELETE(`${lists}/{id}`, at(list.id)), () => list.id);
   const ids = await createWithFile(server, 'phone\n+14155550101\n+14155550102\n+14155550103\n+14155550104\n');
   await validated(server, ids);
@@ -167,7 +177,20 @@ test('campaigns and calls', async () => {
   const erasing = walker.DELETE('/v1/calls/{roomId}/recording', room);
   await step('deleteCallRecording', 'call.recording_deleted', erasing, () => roomId);
   await step('stopCampaign', 'campaign.stopped', walker.POST(`${campaigns}/{id}/stop`, one), idOf);
-  const draft = at((await server.client.POST(campaigns, { body })).data!.data.id);
+  const calling = walker.POST('/v1/calls', {
+    body: {
+      agentId: 'agent_reception',
+      fromNumber: '+14155550177',
+      toNumber: '+14155550142',
+      scheduledAt: new Date(server.clock.now().getTime() + 24 * 3600 * 1000).toISOString(),
+    },
+  });
+  await step('createCall', 'call.created', calling, (data) => data.roomId);
+  const scheduled = { ...body, scheduledAt: '2099-01-01T00:00:00.000Z' };
+  const draft = at((await server.client.POST(campaigns, { body: scheduled })).data!.data.id);
+  await server.client.POST(`${campaigns}/{id}/start`, draft);
+  const unscheduling = walker.POST(`${campaigns}/{id}/unschedule`, draft);
+  await step('unscheduleCampaign', 'campaign.unscheduled', unscheduling, idOf);
   await step('cancelCampaign', 'campaign.cancelled', walker.POST(`${campaigns}/{id}/cancel`, draft), idOf);
   await step('deleteCampaign', 'campaign.deleted', walker.DELETE(`${campaigns}/{id}`, draft), idOf);
 });
@@ -182,8 +205,16 @@ test('batches', async () => {
   };
   const starting = walker.POST(batches, { body });
   const { batchId } = await step('startBatch', 'batch.started', starting, (data) => data.batchId);
+  const started = (await walker.POST(batches, { body: { ...body, scheduledAt: '2020-01-01T00:00:00.000Z' } })).data!;
+  const running = { params: { path: { batchId: started.batchId } } };
+  const pausing = walker.POST(`${batches}/{batchId}/pause`, running);
+  await step('pauseBatch', 'batch.paused', pausing, () => started.batchId);
+  const resuming = walker.POST(`${batches}/{batchId}/resume`, running);
+  await step('resumeBatch', 'batch.resumed', resuming, () => started.batchId);
   const cancelling = walker.POST(`${batches}/{batchId}/cancel`, { params: { path: { batchId } } });
   await step('cancelBatch', 'batch.cancelled', cancelling, () => batchId);
+  const removing = walker.DELETE(`${batches}/{batchId}`, { params: { path: { batchId } } });
+  await step('deleteBatch', 'batch.deleted', removing, () => batchId);
 });
 
 /** The room of the campaign's first call, once it is placed. */
@@ -196,6 +227,13 @@ async function liveCall(campaignId: string): Promise<string> {
   });
   return call!.roomId;
 }
+
+test('test calls', async () => {
+  const { data } = await server.client.GET('/v1/telephony/phone-numbers');
+  const request = { ...at(data!.items[0]!.id), body: { toNumber: '+14155550143' } };
+  const starting = walker.POST('/v1/telephony/phone-numbers/{id}/test-call', request);
+  await step('startTestCall', 'call.test_started', starting, (data) => data.roomId);
+});
 
 test('number pools', async () => {
   const pools = '/v1/number-pools';
@@ -225,6 +263,11 @@ test('workflow runs', async () => {
   const run = { params: { path: { workflowId, runId } } };
   const cancelling = walker.POST('/v1/workflows/{workflowId}/runs/{runId}/cancel', run);
   await step('cancelWorkflowRun', 'workflow_run.cancelled', cancelling, idOf);
+  const header = { 'Idempotency-Key': 'two' };
+  const again = await walker.POST('/v1/workflows/{workflowId}/run', { params: { path, header }, body: {} });
+  const other = { params: { path: { runId: again.data!.data.id } } };
+  const byId = walker.POST('/v1/workflow-runs/{runId}/cancel', other);
+  await step('cancelRun', 'workflow_run.cancelled', byId, idOf);
 });
 
 test('workflows', async () => {
@@ -249,14 +292,18 @@ test('knowledge bases', async () => {
   const one = { params: { path: { kbId } } };
   const renaming = walker.PATCH(`${bases}/{kbId}`, { ...one, body: { name: 'Rules' } });
   await step('updateKnowledgeBase', 'knowledge_base.updated', renaming, idOf);
-  const body = formOf({ 'a.txt': 'Good day.' }) as object;
-  const adding = walker.POST(`${bases}/{kbId}/documents`, { ...one, body });
+  const bodySerializer = () => formOf({ 'a.txt': 'Good day.' });
+  const adding = walker.POST(`${bases}/{kbId}/documents`, { ...one, body: { files: [] }, bodySerializer });
   const idOfFirst = ({ documents }: { documents: { id: string }[] }) => documents[0]!.id;
   const added = await step('addKnowledgeBaseDocuments', 'document.added', adding, idOfFirst);
   const document = { params: { path: { kbId, docId: idOfFirst(added) } } };
   const removing = walker.DELETE(`${bases}/{kbId}/documents/{docId}`, document);
   await step('deleteKnowledgeBaseDocument', 'document.deleted', removing, idOf);
   await step('deleteKnowledgeBase', 'knowledge_base.deleted', walker.DELETE(`${bases}/{kbId}`, one), idOf);
+});
+
+test('exports', async () => {
+  await step('createExport', 'export.created', walker.POST('/v1/exports', { body: { type: 'calls' } }), idOf);
 });
 
 test('keys and the workspace', async () => {

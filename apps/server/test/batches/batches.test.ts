@@ -96,6 +96,7 @@ describe('start', () => {
       scheduleEnd: 1080,
       maxConcurrency: 500,
       retryPolicy: [15, 120],
+      tags: ['oakland'],
     };
     const { batchId, status, scheduledAt } = await start(given);
     expect([status, scheduledAt]).toEqual(['scheduled', given.scheduledAt]);
@@ -140,6 +141,29 @@ describe('start', () => {
     expect(await read(started.batchId)).toMatchObject({ acceptedCount: 2, rejectedCount: 6 });
   });
 
+  test('rejects what is no recipient, and reads numbers by the default country', async () => {
+    const recipients = [
+      { phoneNumber: '(415) 555-0142' },
+      { phoneNumber: null },
+      { phoneNumber: 14155550143 },
+      '+14155550144',
+      person(14155550145, { colour: 'red' } as never),
+      person(14155550146, { timezone: 'Mars/Olympus' }),
+      person(14155550147, { name: 'n'.repeat(256), externalId: 'long' }),
+    ] as Recipient[];
+    const started = await start({ recipients, defaultCountry: 'US' });
+    expect(started.acceptedRecipients).toMatchObject([{ index: 0, phoneNumber: '+14155550142' }]);
+    expect(started.rejectedRecipients.map(({ phoneNumber, code }) => [phoneNumber, code])).toEqual([
+      ['null', 'invalid_recipient'],
+      ['14155550143', 'invalid_recipient'],
+      ['', 'invalid_recipient'],
+      ['+14155550145', 'invalid_recipient'],
+      ['+14155550146', 'invalid_timezone'],
+      ['+14155550147', 'invalid_recipient'],
+    ]);
+    expect(started.rejectedRecipients[5]).toMatchObject({ index: 6, externalId: 'long' });
+  });
+
   test('is 202 and failed when nobody can be called', async () => {
     const { batchId, ...answer } = await start({
       recipients: [{ phoneNumber: 'x' }],
@@ -170,7 +194,8 @@ describe('start', () => {
   test.each<[string, Partial<StartBatch>, string]>([
     ['an agent that there is not', { agentId: 'agent_unknown' }, '/body/agentId'],
     ['a time zone that there is not', { timezone: 'Mars/Olympus' }, '/body/timezone'],
-    ['one of a recipient', { recipients: [person(1), person(2, { timezone: 'x' })] }, '/body/recipients/1/timezone'],
+    ['a country that there is not', { defaultCountry: 'UK' }, '/body/defaultCountry'],
+    ['recipients that are no list', { recipients: {} as never }, '/body/recipients'],
     ['half a window', { scheduleStart: 540 }, '/body/scheduleEnd'],
     [
       'windows beside their short form',
@@ -252,10 +277,12 @@ describe('from a pool', () => {
     expect((await release()).error).toMatchObject({
       code: 'number_in_use',
       error: 'A batch uses this number. Cancel it first.',
+      details: [{ path: '/path/id', message: `is used by the batch (${one.batchId})` }],
     });
     expect((await remove()).error).toMatchObject({
       code: 'pool_in_use',
       error: 'A batch uses this pool. Cancel it first.',
+      details: [{ path: '/path/id', message: `is used by the batch (${fromPool.data!.batchId})` }],
     });
     await cancel(one.batchId);
     await cancel(fromPool.data!.batchId);
@@ -317,6 +344,120 @@ describe('cancel', () => {
   });
 });
 
+describe('recipients', () => {
+  const list = async (batchId: string, query: object = {}) => {
+    const params = { path: { batchId }, query };
+    const { data, error } = await client.GET(`${path}/{batchId}/recipients`, { params });
+    if (!data) throw new Error(JSON.stringify(error));
+    return data;
+  };
+
+  test('come in the order of the request, accepted or not, in pages', async () => {
+    const sent = [
+      { phoneNumber: 'x', externalId: 'no' },
+      person(14155550142),
+      {},
+      person(14155550143),
+      person(14155550144),
+    ];
+    const { batchId, acceptedRecipients, rejectedRecipients } = await start({
+      recipients: sent.map((each, at) =>
+        'externalId' in each || at === 2 ? each : { ...each, externalId: `e${at}` },
+      ) as Recipient[],
+      scheduledAt: '2099-01-01T00:00:00.000Z',
+    });
+    const all = await list(batchId);
+    expect(all).toMatchObject({ page: 1, perPage: 20, totalCount: 5, column: 'index', order: 'asc' });
+    expect(all.items.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4]);
+    expect(all.items[0]).toEqual({ ...rejectedRecipients[0], accepted: false, attempts: 0, roomIds: [] });
+    expect(all.items[2]).toMatchObject({ phoneNumber: '', code: 'invalid_recipient', error: expect.any(String) });
+    expect(all.items[3]).toEqual({
+      ...{ ...acceptedRecipients[1], accepted: true, state: 'pending', reason: 'dialing_paused', attempts: 0 },
+      roomIds: [],
+      nextAttemptAt: '2099-01-01T00:00:00.000Z',
+    });
+    expect((await list(batchId, { order: 'desc', perPage: 2, page: 2 })).items).toEqual([all.items[2], all.items[1]]);
+    expect((await list(batchId, { accepted: true, perPage: 2, page: 2 })).items).toEqual([all.items[4]]);
+    const rejected = await list(batchId, { accepted: false });
+    expect([rejected.items, rejected.totalCount]).toEqual([[all.items[0], all.items[2]], 2]);
+    expect((await list(batchId, { page: 9 })).items).toEqual([]);
+    const first = await list(batchId, { perPage: 3 });
+    const next = await list(batchId, { cursor: first.nextCursor });
+    expect([...first.items, ...next.items]).toEqual(all.items);
+    expect([next.totalCount, next.nextCursor]).toEqual([5, undefined]);
+    await cancel(batchId);
+    expect((await list(batchId)).items[1]).toMatchObject({ state: 'pending', reason: 'campaign_ended' });
+  });
+
+  test('are those of one batch, and of a thousand the last too', async () => {
+    const { batchId, acceptedRecipients } = await start({ recipients: people(1000) });
+    const { items } = await list(batchId, { perPage: 100, page: 10 });
+    expect(items.map(({ contactId }) => contactId)).toEqual(
+      acceptedRecipients.slice(900).map((each) => each.contactId),
+    );
+    const failed = await start({ recipients: [{ phoneNumber: 'x' }] });
+    expect((await list(failed.batchId)).items).toMatchObject([{ index: 0, accepted: false, code: 'invalid_number' }]);
+    expect(await list(failed.batchId, { accepted: true })).toMatchObject({ items: [], totalCount: 0 });
+    const unknown = await client.GET(`${path}/{batchId}/recipients`, at(toId('bat', newUuid())));
+    expect(unknown.response.status).toBe(404);
+  });
+});
+
+describe('pause and resume', () => {
+  test('say when, and are refused where the batch is elsewhere', async () => {
+    const { batchId } = await start();
+    const paused = await client.POST(`${path}/{batchId}/pause`, at(batchId));
+    expect([paused.response.status, paused.data]).toEqual([200, await read(batchId)]);
+    expect(paused.data).toMatchObject({ status: 'paused', pausedAt: expect.any(String) });
+    const { data } = await client.GET(path, { params: { query: { status: 'paused' } } });
+    expect(data!.items.map((each) => each.batchId)).toEqual([batchId]);
+    const twice = await client.POST(`${path}/{batchId}/pause`, at(batchId));
+    expect([twice.response.status, twice.error]).toEqual([
+      409,
+      { code: 'invalid_state', error: 'Only a running batch can be paused; this one is paused.' },
+    ]);
+    const resumed = await client.POST(`${path}/{batchId}/resume`, at(batchId));
+    expect(resumed.data).toMatchObject({ status: 'running', resumedAt: expect.any(String) });
+    const again = await client.POST(`${path}/{batchId}/resume`, at(batchId));
+    expect([again.response.status, again.error!.code]).toEqual([409, 'invalid_state']);
+    await client.POST(`${path}/{batchId}/pause`, at(batchId));
+    expect((await cancel(batchId)).data).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('delete', () => {
+  const remove = (batchId: string) => client.DELETE(`${path}/{batchId}`, at(batchId));
+
+  test('takes an ended batch away, with its list and its place behind a key', async () => {
+    const { data } = await send({ name: 'Gone' }, 'key-4');
+    const { batchId } = data!;
+    const early = await remove(batchId);
+    expect([early.response.status, early.error]).toEqual([
+      409,
+      { code: 'invalid_state', error: 'An active batch can not be deleted. Cancel it first.' },
+    ]);
+    await cancel(batchId);
+    expect((await remove(batchId)).data).toEqual({ batchId, deleted: true });
+    const list = await client.GET('/v1/calls/contact-lists/{id}', byId(toId('list', fromId(batchId))));
+    const answers = [
+      await client.GET(`${path}/{batchId}`, at(batchId)),
+      await remove(batchId),
+      await send({ name: 'Gone' }, 'key-4'),
+      list,
+    ];
+    expect(answers.map(({ response }) => response.status)).toEqual([404, 404, 404, 404]);
+    expect((await client.GET(path, { params: { query: { searchText: 'Gone' } } })).data!.totalCount).toBe(0);
+  });
+
+  test('takes one away whose list was deleted before, and one that failed', async () => {
+    const { batchId } = await start();
+    await cancel(batchId);
+    await client.DELETE('/v1/calls/contact-lists/{id}', byId(toId('list', fromId(batchId))));
+    const failed = await start({ recipients: [{ phoneNumber: 'x' }] });
+    for (const id of [batchId, failed.batchId]) expect((await remove(id)).response.status).toBe(200);
+  });
+});
+
 describe('list', () => {
   test('keeps a status, searches the name literally, and pages', async () => {
     const given = { name: '100 % Oakland' };
@@ -337,6 +478,7 @@ describe('list', () => {
     expect(await list({ searchText, status: 'cancelled' })).toEqual([withdrawn, stopped]);
     expect(await list({ searchText, status: 'running' })).toEqual([running]);
     expect(await list({ searchText, status: 'completed' })).toEqual([]);
+    expect(await list({ searchText, status: ['completed', 'running'] })).toEqual([running]);
     expect(await list({ searchText: '100 %' })).toEqual([running]);
     expect(await list({ searchText: '_' })).toEqual([]);
     const { data } = await client.GET(path, { params: { query: { status: 'running', perPage: 1 } } });
@@ -414,7 +556,7 @@ describe('the campaign behind a batch', () => {
     const used = await client.DELETE(one, params);
     expect([used.response.status, used.error!.error]).toEqual([
       409,
-      'A running batch uses this list. Cancel it first.',
+      `The running batch "Deliveries" (${batchId}) uses this list. Cancel it first.`,
     ]);
     await cancel(batchId);
     expect((await client.DELETE(one, params)).response.status).toBe(200);

@@ -7,6 +7,7 @@ import { startBatch } from '../../src/batches/start-batch.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { fromId, toId } from '../../src/ids.ts';
+import { providers } from '../../src/phone-numbers/phone-number.ts';
 import type { CallRequest } from '../../src/telephony/gateway.ts';
 import { byTest } from '../by-test.ts';
 import { freshDatabase } from '../database.ts';
@@ -84,6 +85,16 @@ test('every recipient is called, each call carries its metadata, and the end is 
   expect(data).toEqual(ada);
   expect(await callsOf({ campaignId: toId('cmp', fromId(batchId)) })).toEqual([]);
 
+  expect(calls.find(({ toNumber }) => toNumber === '+14155550103')!.externalId).toBe('order-7782');
+  const listed = (await client.GET(`${path}/{batchId}/recipients`, at(batchId))).data!.items;
+  expect(listed.map(({ state, lastOutcome, attempts }) => [state, lastOutcome, attempts])).toEqual([
+    ['done', 'answered', 1],
+    ['done', 'declined', 1],
+    ['done', 'busy', 1],
+  ]);
+  expect(listed[2]).toMatchObject({ index: 2, reason: 'retries_exhausted', contactId: expect.any(String) });
+  expect(listed[0]!.roomIds).toEqual([ada!.roomId]);
+
   const batch = await read(batchId);
   expect(batch.stats).toMatchObject({
     totalContacts: 3,
@@ -96,6 +107,22 @@ test('every recipient is called, each call carries its metadata, and the end is 
   expect(await eventsOf(batchId)).toEqual([
     { type: 'batch.completed', data: { ...batch, stats: { ...stats, callsPerSecond: expect.any(Number) } } },
   ]);
+});
+
+test('a paused batch calls nobody until it is resumed, and a deleted one leaves its calls', async () => {
+  const recipients = Array.from({ length: 3 }, (_, i) => ({ phoneNumber: `+1415555010${4 + i}` }));
+  const { batchId } = await start({ recipients, maxConcurrency: 1 });
+  await client.POST(`${path}/{batchId}/pause`, at(batchId));
+  await until(async () => (await read(batchId)).stats.dialing === 0);
+  await dialersTurn(server.database);
+  expect(await read(batchId)).toMatchObject({ status: 'paused', stats: { dialing: 0 } });
+  expect((await read(batchId)).stats.pending).toBeGreaterThan(1);
+  await client.POST(`${path}/{batchId}/resume`, at(batchId));
+  await untilStatus(batchId, 'completed');
+  expect((await client.DELETE(`${path}/{batchId}`, at(batchId))).response.status).toBe(200);
+  const calls = await callsOf({ batchId });
+  expect(calls.map((call) => [call.batchId, call.campaignId])).toEqual(calls.map(() => [batchId, undefined]));
+  expect(calls.map(({ toNumber }) => toNumber).toSorted()).toEqual(recipients.map(({ phoneNumber }) => phoneNumber));
 });
 
 test('a batch calls from the numbers of a pool', async () => {
@@ -207,7 +234,14 @@ test('the provider is told the metadata of each call', async () => {
       },
     }),
   });
-  const deps = { database, agents: anyAgent, clock: systemClock, maxConcurrency: 10, nudge: () => undefined };
+  const deps = {
+    database,
+    agents: anyAgent,
+    clock: systemClock,
+    maxConcurrency: 10,
+    providers,
+    nudge: () => undefined,
+  };
   await startBatch(deps, {
     workspaceId: workspace,
     idempotencyKey: undefined,

@@ -321,7 +321,7 @@ test("a call's SIP messages are read once it is over, and erased after seven day
   const roomId = await seedCall(over);
   const room = fromId(roomId);
   const at = new Date('2026-11-20T10:00:00.000Z');
-  await store.begin({ roomId: room, workspaceId, serverId: newUuid(), at });
+  await store.begin({ roomId: room, attempt: 1, workspaceId, serverId: newUuid(), at });
   expect((await sip(roomId)).data).toEqual({ roomId, messages: [] });
   const message = { direction: 'sent', transport: 'udp', peer: '203.0.113.7:5060' } as const;
   const told = { ...message, summary: 'BYE sip:a@b SIP/2.0', text: 'BYE sip:a@b SIP/2.0\r\n\r\n' };

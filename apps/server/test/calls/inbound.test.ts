@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { sealed } from '../../src/agents/agent.ts';
 import type { AgentDirectory } from '../../src/agents/directory.ts';
+import { waitingCalls } from '../../src/call-intents/waiting-calls.ts';
 import { shapeCall } from '../../src/calls/shape-call.ts';
 import { callStore } from '../../src/calls/store.ts';
 import { campaignCallDetails } from '../../src/campaigns/own-calls.ts';
@@ -21,7 +22,7 @@ import { type Receiver, sendsToLoopback, startReceiver, verify } from '../webhoo
 import { breachesOf } from '../webhooks/webhook-contract.ts';
 
 const log = pino({ level: 'silent' });
-const shown = callStore(campaignCallDetails);
+const shown = callStore(campaignCallDetails, waitingCalls);
 const encryptionKey = randomBytes(32);
 const secrets = createSecrets(encryptionKey);
 const inboundSecret = newSecret();
@@ -134,7 +135,10 @@ test('an agent takes no more calls than it may, whoever named it, and none for l
   expect(rows.find((row) => toId('room', row.id) === roomId)).toMatchObject({ max_call_seconds: 40 });
   const up = { workspace_id: workspaceId, phone_number_id: numberId, to_number: 1 };
   await seedRow(database, 'calls', { ...up, agent_id: agentId, limited_agent_id: id });
+  const turnAway = vi.spyOn(dialing.simulator, 'rejectInbound');
   expect(await ring('+14155550102', 2)).toMatchObject({ outcome: 'declined', endedBy: 'service' });
+  await until(() => expect(turnAway).toHaveBeenLastCalledWith(expect.anything(), 'no_room'));
+  turnAway.mockRestore();
   await changeNumber({ inbound_agent_id: 'agent_bound', inbound_webhook_url: receiver.url });
   answerWith(200, { agentId });
   expect(await ring('+14155550103', 3)).toMatchObject({ outcome: 'declined', endedBy: 'service' });

@@ -1,14 +1,20 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBatch } from '../../src/batches/start-batch.ts';
+import { claimIntent } from '../../src/call-intents/claim-intent.ts';
+import { createCall } from '../../src/call-intents/create-call.ts';
+import { waitingCalls } from '../../src/call-intents/waiting-calls.ts';
 import { requestRunCall } from '../../src/calls/request-run-call.ts';
+import { callStore } from '../../src/calls/store.ts';
 import { checkStartable } from '../../src/campaigns/check-startable.ts';
 import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
 import { contactPage } from '../../src/campaigns/list-contacts.ts';
+import { campaignCallDetails } from '../../src/campaigns/own-calls.ts';
 import { previewCampaign } from '../../src/campaigns/preview/preview-campaign.ts';
 import { findCampaign } from '../../src/campaigns/store.ts';
+import type { Database } from '../../src/database/database.ts';
 import { type Lease, openLease } from '../../src/database/lease.ts';
-import { newUuid } from '../../src/ids.ts';
+import { fromId, newUuid } from '../../src/ids.ts';
 import { ServiceError } from '../../src/service-error.ts';
 import { byTest } from '../by-test.ts';
 import { campaignDeps } from '../campaigns/campaign-deps.ts';
@@ -39,6 +45,8 @@ afterAll(async () => {
 /** Somebody who is to be called, and what stands in the way. */
 interface Question {
   to?: number;
+  /** Whether the number that calls is the callee's. */
+  itself?: boolean;
   workspace?: Given<'workspaces'>;
   number?: SeededNumber;
   optedOut?: boolean;
@@ -54,7 +62,7 @@ interface Question {
 /** A workspace with a number and two campaigns that call one person: a draft, and one that runs. */
 async function ask({ to = callee, ...question }: Question) {
   const { database } = under;
-  fromNumber = `+1212555${nextLine++}`;
+  fromNumber = question.itself ? `+${to}` : `+1212555${nextLine++}`;
   const draft = await seedCampaign(database, {
     contacts: 1,
     number: () => to,
@@ -98,7 +106,7 @@ async function ask({ to = callee, ...question }: Question) {
   }
   if (question.onACall) await seedRow(database, 'calls', { ...workspace, to_number: to, phone_number_id: newUuid() });
   if (question.calledToday) {
-    const ended = { status: 'completed' as const, queued_at: noon, ended_at: noon };
+    const ended = { status: 'completed' as const, queued_at: noon, dialed_at: noon, ended_at: noon };
     await seedRow(database, 'calls', { ...workspace, ...ended, to_number: to, phone_number_id: newUuid() });
   }
   return { workspaceId, draftId: draft.campaignId, campaignId, to };
@@ -110,14 +118,22 @@ const isSimulated = () => true;
 /** Whether the draft could start, and who would be called by it. */
 const start = ({ workspaceId, draftId }: Asked) =>
   under.database.inWorkspace(workspaceId, async (tx) => {
-    const obstacle = await checkStartable(tx, (await findCampaign(tx, draftId))!, { id: 'agent', name: 'agent' });
+    const obstacle = await checkStartable(
+      tx,
+      (await findCampaign(tx, draftId))!,
+      { id: 'agent', name: 'agent' },
+      under.deps.providers,
+    );
     const reasons = { no_outbound_number: 'no_caller_id', no_callable_contacts: 'do_not_call' };
     return obstacle ? reasons[obstacle.reason as keyof typeof reasons] : 'called';
   });
 
 const preview = ({ workspaceId, draftId }: Asked) =>
   under.database.inWorkspace(workspaceId, async (tx) => {
-    const { sample, callable, leftOut } = await previewCampaign(tx, (await findCampaign(tx, draftId))!, 20, noon);
+    const { sample, callable, leftOut } = await previewCampaign(tx, (await findCampaign(tx, draftId))!, 20, {
+      now: noon,
+      providers: under.deps.providers,
+    });
     const reason = sample[0]!.reason ?? 'called';
     // What is left out is counted; who is only waiting for a time would be called.
     const isLeftOut = ['do_not_call', 'invalid_number', 'country_not_allowed', 'no_caller_id'].includes(reason);
@@ -166,6 +182,34 @@ async function run({ workspaceId, to }: Asked) {
   return answered;
 }
 
+/** A call by itself, which is taken back where it is placed. */
+async function single({ workspaceId, to }: Asked) {
+  const input = { agentId: 'agent', fromNumber, toNumber: `+${to}` };
+  const order = { workspaceId, input, idempotencyKey: undefined, auditEntryOf: byTest };
+  const calls = callStore(campaignCallDetails, waitingCalls);
+  const created = await createCall({ ...under.deps, calls }, order).catch((error) => {
+    if (error instanceof ServiceError && error.code === 'campaign_not_startable') return 'no_caller_id';
+    if (error instanceof ServiceError && error.code === 'call_refused') return error.details![0]!.reason!;
+    throw error;
+  });
+  if (typeof created === 'string') return created;
+  const { roomId, reason } = created.call;
+  if (reason) return reason;
+  const over = new Error('over');
+  let answered: string | undefined;
+  const inHotLoop: Database['inHotLoop'] = (fn) =>
+    under.database.inHotLoop(async (tx) => {
+      const isCalled = (await fn(tx)) !== undefined;
+      const intent = tx.db.selectFrom('call_intents').select('reason').where('id', '=', fromId(roomId));
+      answered = isCalled ? 'called' : ((await intent.executeTakeFirst())?.reason ?? undefined);
+      throw over;
+    });
+  const terms = { serverId: lease.serverId(), now: noon, isSimulated };
+  const key = { workspaceId, roomId: fromId(roomId) };
+  await expect(claimIntent({ ...under.database, inHotLoop }, key, terms, async () => {})).rejects.toBe(over);
+  return answered;
+}
+
 /** What the running campaign does, and why not where it calls nobody. */
 async function claim({ workspaceId, campaignId }: Asked) {
   const terms = { serverId: lease.serverId(), free: 50, now: noon, isSimulated };
@@ -173,12 +217,19 @@ async function claim({ workspaceId, campaignId }: Asked) {
   if (calls.length > 0) return 'called';
   const page = { page: 1, perPage: 10, order: 'asc' as const, searchText: undefined };
   const { rows } = await under.database.inWorkspace(workspaceId, async (tx) =>
-    contactPage(tx, (await findCampaign(tx, campaignId))!, { ...page, state: undefined, reason: undefined }, noon),
+    contactPage(
+      tx,
+      (await findCampaign(tx, campaignId))!,
+      { ...page, states: undefined, reason: undefined },
+      { now: noon, providers: under.deps.providers },
+    ),
   );
   return rows[0]!.reason ?? 'not called';
 }
 
-const everybody = (answer: string) => ({ start: answer, preview: answer, batch: answer, run: answer, claim: answer });
+const everybody = (answer: string) => ({
+  ...{ start: answer, preview: answer, batch: answer, run: answer, single: answer, claim: answer },
+});
 /** What a start doesn't ask: it refuses a campaign in which nobody is left at all. */
 const atRecipients = (answer: string) => ({ ...everybody(answer), start: 'called' });
 /** What passes with time: who accepts a batch or starts a campaign calls later. */
@@ -198,14 +249,15 @@ test.each<[string, Question, ReturnType<typeof everybody>]>([
   [
     'an entry of a list that the campaign does not call',
     { list: { type: 'contacts' }, named: true },
-    { ...everybody('do_not_call'), batch: 'called', run: 'called' },
+    { ...everybody('do_not_call'), batch: 'called', run: 'called', single: 'called' },
   ],
   ['a number that no plan has', { to: 14150000000 }, atRecipients('invalid_number')],
+  ['the number that calls', { to: 12125559999, itself: true }, atRecipients('invalid_number')],
   ['an emergency number', { to: 49112 }, atRecipients('invalid_number')],
   [
     'a number no plan has, of somebody who opted out',
     { to: 14150000000, optedOut: true },
-    { ...everybody('do_not_call'), batch: 'invalid_number', run: 'invalid_number' },
+    { ...everybody('do_not_call'), batch: 'invalid_number', run: 'invalid_number', single: 'invalid_number' },
   ],
   ['a country that the workspace calls', { workspace: { allowed_countries: ['US'] } }, everybody('called')],
   ['a country that it does not', { workspace: { allowed_countries: ['DE'] } }, atRecipients('country_not_allowed')],
@@ -247,6 +299,7 @@ test.each<[string, Question, ReturnType<typeof everybody>]>([
     preview: await preview(asked),
     batch: await batch(asked),
     run: await run(asked),
+    single: await single(asked),
     claim: await claim(asked),
   }).toEqual(answers);
 });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -148,4 +148,20 @@ test('recordings are erased once they were kept for as long as the settings say'
   server.clock.advance(31 * 24 * 3600 * 1000);
   await until(() => !existsSync(path));
   expect(await read()).toEqual({ status: 'deleted' });
+});
+
+test('one that the store will not erase holds up none behind it', async () => {
+  const both = [await call('+12145550101'), await call('+12155550101')] as const;
+  for (const { key, read } of both) {
+    await writeFile(files.pathOf(key), sound(1));
+    await files.finish(key, 'whole');
+    await until(async () => (await read())?.status === 'stored');
+  }
+  const [stuck, other] = both.map(({ key }) => join(server.dataDir, 'objects', recordingKey(key.roomId)));
+  // A folder is no file to erase.
+  await rm(stuck!);
+  await mkdir(stuck!);
+  for (const { remove } of both) await remove();
+  await until(() => !existsSync(other!));
+  expect(existsSync(stuck!)).toBe(true);
 });

@@ -1,6 +1,7 @@
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
 import { anyAgent } from '../../src/agents/directory.ts';
+import { waitingCalls } from '../../src/call-intents/waiting-calls.ts';
 import { callStore } from '../../src/calls/store.ts';
 import { createSwitchboard } from '../../src/calls/switchboard.ts';
 import { campaignCallDetails, campaignCallOwner } from '../../src/campaigns/own-calls.ts';
@@ -14,7 +15,11 @@ import { runCallOwner } from '../../src/workflows/runs/signal-runs.ts';
 const nothing = () => undefined;
 
 /** A switchboard for at most 10 calls, without the loops of its owners, whose provider `simulator` a test plays. */
-export function startTestSwitchboard(database: Database, gateway: Partial<TelephonyGateway>) {
+export function startTestSwitchboard(
+  database: Database,
+  gateway: Partial<TelephonyGateway>,
+  log: Logger = pino({ level: 'silent' }),
+) {
   const serverId = newUuid();
   let listener: (events: CallEvent[]) => void = nothing;
   const played: Partial<TelephonyGateway> = {
@@ -27,7 +32,7 @@ export function startTestSwitchboard(database: Database, gateway: Partial<Teleph
     ...gateway,
   };
   const registry = new Registry();
-  const common = { database, clock: systemClock, log: pino({ level: 'silent' }), registry };
+  const common = { database, clock: systemClock, log, registry };
   const switchboard = createSwitchboard({
     ...common,
     guard: createRestoreGuard({ ...common, witness: undefined }),
@@ -35,7 +40,7 @@ export function startTestSwitchboard(database: Database, gateway: Partial<Teleph
     leaseSeconds: 10,
     gateways: new Map([['simulator', played as TelephonyGateway]]),
     maxCalls: 10,
-    calls: callStore(campaignCallDetails),
+    calls: callStore(campaignCallDetails, waitingCalls),
     owners: [runCallOwner, campaignCallOwner(async () => undefined, nothing)],
     agents: anyAgent,
     ask: async () => ({}),

@@ -24,6 +24,7 @@ export async function campaignDeps(clock = testClock()) {
     notifications,
     clock,
     agents,
+    providers: ['simulator', 'sip'],
     maxConcurrency: 500,
     nudge: () => undefined,
   };

@@ -9,7 +9,7 @@ import { startTestServer } from '../server.ts';
 import { agents } from './campaign-deps.ts';
 
 export type CreateCampaign = components['schemas']['CreateCampaignFromNumber'];
-export const acts = ['start', 'pause', 'resume', 'stop', 'cancel'] as const;
+export const acts = ['start', 'pause', 'resume', 'stop', 'unschedule', 'cancel'] as const;
 export type Act = (typeof acts)[number];
 export const fromNumber = '+14155550100';
 export const params = (id: string) => ({ params: { path: { id } } });

@@ -182,6 +182,7 @@ describe('list', () => {
       perPage: 2,
       searchText: mark,
     });
+    expect((await list({ status: ['cancelled', 'failed'] })).items).toMatchObject([{ id: ids[1] }]);
     expect((await list({ status: 'cancelled' })).items).toMatchObject([{ id: ids[1], status: 'cancelled' }]);
     expect((await list({ searchText: `100% ${mark}`.toUpperCase() })).items).toMatchObject([{ id: ids[0] }]);
   });
@@ -303,6 +304,39 @@ describe('update', () => {
       expect(error).toMatchObject({ code: 'invalid_state', error: expect.stringContaining(Object.keys(body)[0]!) });
     }
     expect((await client.GET('/v1/calls/campaigns/{id}', params(id))).data!.data.name).not.toBe('No');
+  });
+
+  test('a scheduled campaign changes as a draft does, but not to a time that has passed nor to what could not start', async () => {
+    const { id } = await create({ scheduledAt: '2099-01-01T08:00:00.000Z', startDate: null });
+    await act(id, 'start');
+    const later = { scheduledAt: '2099-02-01T08:00:00.000Z', lists: [{ id: people, role: 'contacts' as const }] };
+    expect((await update(id, { name: 'Later', ...later })).data!.data).toMatchObject({ status: 'scheduled', ...later });
+    for (const body of [{ scheduledAt: null }, { scheduledAt: '2020-01-01T00:00:00.000Z' }]) {
+      const { response, error } = await update(id, body);
+      expect([response.status, details(error)]).toEqual([400, ['/body/scheduledAt']]);
+    }
+    expect((await update(id, { startDate: '2099-03-01T08:00:00.000Z', scheduledAt: null })).response.status).toBe(200);
+    const nobody = await update(id, { lists: [{ id: blocked, role: 'dnd' }] });
+    expect([nobody.response.status, nobody.error!.code]).toEqual([409, 'campaign_not_startable']);
+    const unscheduled = await act(id, 'unschedule');
+    expect(unscheduled.data!.data).toMatchObject({ status: 'draft', startDate: '2099-03-01T08:00:00.000Z' });
+    expect((await update(id, { startDate: null })).response.status).toBe(200);
+    expect((await client.DELETE('/v1/calls/campaigns/{id}', params(id))).response.status).toBe(200);
+  });
+
+  test('tags are given, changed and searched by, and null is as nothing where a campaign is made', async () => {
+    const nothing = { description: null, scheduledAt: null, endDate: null, callsPerSecond: null, callingWindows: null };
+    const made = await create({ tags: ['oakland', 'reminders'], ...nothing });
+    expect(made.tags).toEqual(['oakland', 'reminders']);
+    for (const name of Object.keys(nothing)) expect(made).not.toHaveProperty(name);
+    const tagged = async (tag: string) =>
+      (await client.GET('/v1/calls/campaigns', { params: { query: { tag } } })).data!.data.items.map(({ id }) => id);
+    expect(await tagged('oakland')).toEqual([made.id]);
+    expect((await update(made.id, { tags: ['berkeley'] })).data!.data.tags).toEqual(['berkeley']);
+    expect([await tagged('oakland'), await tagged('berkeley')]).toEqual([[], [made.id]]);
+    expect((await update(made.id, { tags: [] })).data!.data).not.toHaveProperty('tags');
+    const twice = await client.POST('/v1/calls/campaigns', { body: under.draft({ tags: ['a', 'a'] }) });
+    expect([twice.response.status, details(twice.error)]).toEqual([400, ['/body/tags']]);
   });
 
   test('new hours of a paused campaign have its windows computed anew', async () => {

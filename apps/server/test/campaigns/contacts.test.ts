@@ -50,7 +50,7 @@ async function seed(
     used.push({ id: toId('list', await seedList(under.database, workspaceId, entries, { columns })), role });
   }
   const input = { name: 'x', agentId: 'a', fromNumber, lists: used, ...given } as Input;
-  const campaign = await createCampaign(under.deps, workspaceId, input, byTest);
+  const { made: campaign } = await createCampaign(under.deps, workspaceId, input, byTest);
   const id = fromId(campaign.id);
   const begin = () => startCampaign(under.deps, workspaceId, id, byTest(campaign.id));
   const add = () => addContacts(under.database, { workspaceId, campaignId: id }, noon);
@@ -85,14 +85,20 @@ async function seed(
           perPage: 100,
           order: 'asc' as const,
           searchText: undefined,
-          state: undefined,
+          states: undefined,
           reason: undefined,
           ...query,
         };
-        const { rows: items, totalCount } = await contactPage(tx, (await findCampaign(tx, id))!, asked, noon);
+        const { rows: items, totalCount } = await contactPage(tx, (await findCampaign(tx, id))!, asked, {
+          now: noon,
+          providers: under.deps.providers,
+        });
         return { items, totalCount };
       }),
-    preview: (size = 20) => inTx(async (tx) => previewCampaign(tx, (await findCampaign(tx, id))!, size, noon)),
+    preview: (size = 20) =>
+      inTx(async (tx) =>
+        previewCampaign(tx, (await findCampaign(tx, id))!, size, { now: noon, providers: under.deps.providers }),
+      ),
   };
 }
 
@@ -145,13 +151,15 @@ describe('contacts', () => {
     expect(await campaign.contacts({ order: 'desc', perPage: 1 })).toMatchObject({
       items: [{ phoneNumber: '+14155550298' }],
     });
-    expect(await campaign.contacts({ state: 'done', perPage: 1 })).toMatchObject({
+    expect(await campaign.contacts({ states: ['done'], perPage: 1 })).toMatchObject({
       totalCount: 2,
       items: [{ phoneNumber: '+14155550200' }],
     });
+    expect((await campaign.contacts({ states: ['done', 'pending', 'done'] })).items).toHaveLength(7);
+    expect(await campaign.contacts({ states: ['done', 'waiting'], perPage: 1 })).toMatchObject({ totalCount: 2 });
     expect((await campaign.contacts({ searchText: '100% a' })).items).toMatchObject([{ name: '100% Ada' }]);
     expect(await campaign.contacts({ searchText: '+1415555020' })).toMatchObject({ totalCount: 5 });
-    expect(await campaign.contacts({ searchText: '555020', state: 'done' })).toMatchObject({ totalCount: 2 });
+    expect(await campaign.contacts({ searchText: '555020', states: ['done'] })).toMatchObject({ totalCount: 2 });
   });
 
   test('name their calls, oldest first', async () => {
@@ -342,6 +350,13 @@ describe('who is not called now', () => {
     await seedRow(under.database, 'calls', { ...of, phone_number_id: id, to_number: 1, limited_agent_id: id });
     expect((await reasonsOf(campaign)).reasons).toEqual(['limit_reached']);
   });
+
+  test('is told of a number whose provider is not configured', async () => {
+    const campaign = await seed([{ entries: numbers(1) }]);
+    await campaign.start();
+    await campaign.write(`update phone_numbers set provider = 'telnyx'`);
+    expect((await reasonsOf(campaign)).reasons).toEqual(['no_caller_id']);
+  });
 });
 
 describe('new hours of a campaign that has begun', () => {
@@ -504,6 +519,17 @@ describe('preview', () => {
       { nextAttemptAt: '2026-11-21T00:00:00.500Z', reason: 'outside_window' },
       { nextAttemptAt: '2026-11-21T00:00:01.000Z', reason: 'outside_window' },
     ]);
+  });
+
+  test('beyond what the agent takes at once it tells that others wait', async () => {
+    const campaign = await seed([{ entries: numbers(4) }]);
+    const of = { workspace_id: campaign.workspaceId };
+    const { id } = await seedRow(under.database, 'agents', { ...of, max_concurrent_calls: 3 });
+    await seedRow(under.database, 'calls', { ...of, phone_number_id: id, to_number: 1, limited_agent_id: id });
+    await campaign.write(`update campaigns set agent_id = '${toId('agent', id)}' where id = $id`);
+    const { callable, sample } = await campaign.preview();
+    expect(callable).toBe(4);
+    expect(sample.map(({ reason }) => reason)).toEqual([undefined, undefined, 'limit_reached', 'limit_reached']);
   });
 
   test('a scheduled campaign calls from its time on', async () => {

@@ -32,7 +32,7 @@ afterAll(() => under.close());
 async function start() {
   const list = toId('list', await seedList(under.database, workspaceId, [{ phone_number: 14155550101 }]));
   const input = { name: 'x', agentId: 'a', fromNumber, lists: [{ id: list, role: 'contacts' as const }] };
-  const id = fromId((await createCampaign(under.deps, workspaceId, input, byTest)).id);
+  const id = fromId((await createCampaign(under.deps, workspaceId, input, byTest)).made.id);
   await startCampaign(under.deps, workspaceId, id, byTest(id));
   return id;
 }

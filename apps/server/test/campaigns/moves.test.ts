@@ -38,7 +38,7 @@ afterAll(() => under.close());
 
 const create = async (given: { scheduledAt?: string; agentId?: string } = {}) => {
   const lists = [{ id: list, role: 'contacts' as const }];
-  const campaign = await createCampaign(
+  const { made: campaign } = await createCampaign(
     under.deps,
     workspaceId,
     { name: 'x', agentId: 'a', fromNumber, lists, ...given },
@@ -47,8 +47,8 @@ const create = async (given: { scheduledAt?: string; agentId?: string } = {}) =>
   return fromId(campaign.id);
 };
 const read = (id: string) => under.database.inWorkspace(workspaceId, (tx) => findCampaign(tx, id));
-const due = (id: string, agents = under.deps.agents, at = now) =>
-  startDueCampaign(agents)(under.database, { workspaceId, campaignId: id }, at);
+const due = (id: string, agents = under.deps.agents, at = new Date(ahead)) =>
+  startDueCampaign(agents, under.deps.providers)(under.database, { workspaceId, campaignId: id }, at);
 
 /** What anybody can do to a campaign. */
 const acts = {
@@ -56,6 +56,7 @@ const acts = {
   pause: (id: string) => moveCampaign(under.deps, workspaceId, id, 'pause', byTest(id)),
   resume: (id: string) => moveCampaign(under.deps, workspaceId, id, 'resume', byTest(id)),
   stop: (id: string) => moveCampaign(under.deps, workspaceId, id, 'stop', byTest(id)),
+  unschedule: (id: string) => moveCampaign(under.deps, workspaceId, id, 'unschedule', byTest(id)),
   cancel: (id: string) => moveCampaign(under.deps, workspaceId, id, 'cancel', byTest(id)),
   update: (id: string) =>
     updateCampaign(under.deps, workspaceId, id, { name: 'y', scheduleStart: 1, scheduleEnd: 2 }, byTest(id)),
@@ -148,6 +149,23 @@ describe('a start', () => {
     });
     await due(bad);
     expect(await read(bad)).toMatchObject({ status: 'failed' });
+  });
+
+  test('of a scheduled campaign waits where that was changed since it was found due', async () => {
+    const [later, other] = [await create({ scheduledAt: ahead }), await create({ scheduledAt: ahead })];
+    for (const id of [later, other]) await acts.start(id);
+    const change = (id: string, body: object) => updateCampaign(under.deps, workspaceId, id, body, byTest(id));
+    await change(later, { scheduledAt: '2026-11-22T12:00:00.000Z' });
+    await due(later);
+    expect(await read(later)).toMatchObject({ status: 'scheduled' });
+    const resolve = async () => {
+      await change(other, { agentId: 'another' });
+      return undefined;
+    };
+    await due(other, { resolve });
+    expect(await read(other)).toMatchObject({ status: 'scheduled', agent_id: 'another' });
+    for (const id of [later, other]) await due(id, under.deps.agents, new Date('2026-11-22T12:00:00.000Z'));
+    for (const id of [later, other]) expect(await read(id)).toMatchObject({ status: 'running' });
   });
 
   test('waits for an agent directory that can not be asked', async () => {

@@ -82,7 +82,7 @@ describe('start', () => {
         });
         return (await create({ fromNumber: '+14155550111' })).id;
       },
-      'The trunk of +14155550111 did not pass its last check.',
+      'The trunk of +14155550111 is paused (unreachable). Validate it, and resume it.',
     ],
     [
       'has nobody who may be called',
@@ -141,6 +141,7 @@ describe('pause, resume, stop and cancel', () => {
     pause: ['running'],
     resume: ['paused'],
     stop: ['running', 'paused'],
+    unschedule: ['scheduled'],
     cancel: ['draft', 'scheduled'],
   };
   test.each(acts)('%s is refused in every other status', async (name) => {

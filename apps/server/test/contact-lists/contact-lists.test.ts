@@ -195,7 +195,7 @@ test('wrong input is 400, a missing key 401, a missing permission 403', async ()
   const right = { name: 'A', fileName: 'a.csv' };
   for (const wrong of [
     {},
-    { name: 'A' },
+    { fileName: 'a.csv' },
     { ...right, type: 'batch' },
     { ...right, defaultCountry: 'usa' },
     { ...right, x: 1 },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fromId } from '../../src/ids.ts';
+import { fromId, newUuid } from '../../src/ids.ts';
 import { keyWith } from '../api-keys/keys.ts';
 import { insertRows } from '../seed/rows.ts';
 import { startTestServer, type TestServer } from '../server.ts';
@@ -189,7 +189,18 @@ test.each(['scheduled', 'running', 'paused'] as const)('a list of a %s campaign 
   const { id } = await importFile(server, file);
   await useInCampaign(id, status);
   const { response, error } = await remove(id);
-  expect([response.status, error!.code]).toEqual([409, 'contact_list_in_use']);
+  const { data } = await server.client.GET('/v1/calls/campaigns', { params: { query: { listId: id } } });
+  const [campaign] = data!.data.items;
+  expect([data!.data.totalCount, campaign!.status]).toEqual([1, status]);
+  const named = `the ${status} campaign "${campaign!.name}" (${campaign!.id})`;
+  expect([response.status, error]).toEqual([
+    409,
+    {
+      code: 'contact_list_in_use',
+      error: `T${named.slice(1)} uses this list. Stop or cancel it first.`,
+      details: [{ path: '/path/id', message: `is used by ${named}` }],
+    },
+  ]);
   expect(await entriesOf(server, id)).toHaveLength(2);
 });
 
@@ -266,4 +277,149 @@ test('the first complete PUT wins', async () => {
   expect(statuses.sort()).toEqual([200, 409, 409]);
   const upload = await validated(server, { id: data!.id, uploadID: data!.uploadDetails.id });
   expect(upload.metadata).toMatchObject({ totalRows: 1, validRows: 1 });
+});
+
+const lists = '/v1/calls/contact-lists';
+const at = (id: string) => ({ params: { path: { id } } });
+const entryAt = (id: string, phoneNumber: string) => ({ params: { path: { id, phoneNumber } } });
+const addEntries = (id: string, entries: object[]) =>
+  server.client.POST(`${lists}/{id}/entries`, { ...at(id), body: { entries: entries as [] } });
+
+test('entries come as JSON into a list without a file, which is ready then', async () => {
+  const made = await server.client.POST(lists, { body: { name: 'Walk-ins', defaultCountry: 'US' } });
+  const { id } = made.data!;
+  const sent = [
+    { phoneNumber: '(415) 555-0101', name: 'Ana', timezone: 'Europe/Madrid', variables: { city: 'Lima' } },
+    { phoneNumber: '+14155550102' },
+    { phoneNumber: '+1 415 555 0101' },
+    { phoneNumber: 'x' },
+  ];
+  const { data, response } = await addEntries(id, sent);
+  expect(response.status).toBe(200);
+  expect(data).toMatchObject({ added: 2, updated: 0, totalEntries: 2 });
+  expect(data!.rejected.map(({ index, code }) => [index, code])).toEqual([
+    [2, 'duplicate'],
+    [3, 'invalid_phone'],
+  ]);
+  expect((await read(id)).data).toMatchObject({
+    status: 'ready',
+    totalEntries: 2,
+    uploadDetails: { status: 'pending' },
+  });
+  server.clock.advance(1000);
+  const more = [
+    { phoneNumber: '+14155550101', variables: { zip: '9' } },
+    { phoneNumber: '+14155550103', name: 'Cy' },
+  ];
+  expect((await addEntries(id, more)).data).toEqual({ added: 1, updated: 1, totalEntries: 3, rejected: [] });
+  const entries = (await entriesOf(server, id)).toSorted((a, b) => (a.phoneNumber < b.phoneNumber ? -1 : 1));
+  expect(entries.map(({ phoneNumber, name, variables }) => [phoneNumber, name, variables])).toEqual([
+    ['+14155550101', 'Ana', { city: 'Lima', zip: '9' }],
+    ['+14155550102', undefined, {}],
+    ['+14155550103', 'Cy', {}],
+  ]);
+  expect(Date.parse(entries[2]!.createdAt) - Date.parse(entries[1]!.createdAt)).toBeGreaterThanOrEqual(1000);
+  const uploads = await server.client.GET(`${lists}/{id}/uploads`, at(id));
+  expect(uploads.data!.items.map(({ id: uploadId }) => uploadId)).toEqual([made.data!.uploadDetails.id]);
+  expect((await addEntries(id, [{ phoneNumber: 'x' }])).data).toMatchObject({ added: 0, totalEntries: 3 });
+});
+
+test('an entry is changed and removed, whatever brought it; a file brings more', async () => {
+  const { id } = await importFile(server, file);
+  await addEntries(id, [{ phoneNumber: '+14155550103', variables: { city: 'Rome', zip: '1' } }]);
+  const change = (phoneNumber: string, body: object) =>
+    server.client.PATCH(`${lists}/{id}/entries/{phoneNumber}`, { ...entryAt(id, phoneNumber), body });
+  const changed = await change('+14155550101', {
+    name: null,
+    timezone: 'asia/tokyo',
+    variables: { city: null, zip: '7' },
+  });
+  expect(changed.response.status).toBe(200);
+  expect(changed.data).toMatchObject({ timezone: 'Asia/Tokyo', timezoneSource: 'column', variables: { zip: '7' } });
+  for (const gone of ['name', 'city']) expect({ ...changed.data, ...changed.data!.variables }).not.toHaveProperty(gone);
+  expect((await change('+14155550103', { name: 'Cy' })).data).toMatchObject({
+    name: 'Cy',
+    variables: { city: 'Rome' },
+  });
+  expect((await change('+14155550103', { timezone: 'Mars/Olympus' })).error!.details![0]!.path).toBe('/body/timezone');
+  const long = Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`v${at}`, 'x']));
+  expect((await change('+14155550103', { variables: long })).response.status).toBe(400);
+  expect((await change('+14155550199', { name: 'x' })).response.status).toBe(404);
+  const gone = (number: string) => server.client.DELETE(`${lists}/{id}/entries/{phoneNumber}`, entryAt(id, number));
+  expect((await gone('+14155550102')).data).toEqual({ id: '+14155550102', deleted: true });
+  expect((await gone('+14155550102')).response.status).toBe(404);
+  const ids = await addFile(server, id, 'phone,city\n+14155550103,Bari\n+14155550104,Turin\n');
+  await validated(server, ids);
+  expect((await confirm(server, ids)).data).toMatchObject({ totalEntries: 3 });
+  const entries = (await entriesOf(server, id)).map(({ phoneNumber, variables }) => [phoneNumber, variables]);
+  expect(entries.toSorted()).toEqual([
+    ['+14155550101', { zip: '7' }],
+    ['+14155550103', { city: 'Bari', zip: '1' }],
+    ['+14155550104', { city: 'Turin' }],
+  ]);
+});
+
+test('a list gets another name; only the server changes those of batches', async () => {
+  const { id } = await importFile(server, file);
+  const rename = (list: string, body: object) => server.client.PATCH(`${lists}/{id}`, { ...at(list), body });
+  expect((await rename(id, { name: 'Renamed' })).data).toMatchObject({ id, name: 'Renamed', totalEntries: 2 });
+  expect((await rename(id, {})).data).toEqual((await read(id)).data);
+  await server.database.inEngine(({ db }) =>
+    sql`update contact_lists set type = 'batch' where id = ${fromId(id)}`.execute(db),
+  );
+  const answers = [
+    await rename(id, { name: 'x' }),
+    await addEntries(id, [{ phoneNumber: '+14155550109' }]),
+    await server.client.PATCH(`${lists}/{id}/entries/{phoneNumber}`, { ...entryAt(id, '+14155550101'), body: {} }),
+    await server.client.DELETE(`${lists}/{id}/entries/{phoneNumber}`, entryAt(id, '+14155550101')),
+  ];
+  expect(answers.map(({ response, error }) => [response.status, error!.code])).toEqual(
+    answers.map(() => [409, 'invalid_state']),
+  );
+  const none = `list_${'0'.repeat(32)}`;
+  expect([(await rename(none, { name: 'x' })).response.status, (await addEntries(none, [{}])).response.status]).toEqual(
+    [404, 404],
+  );
+});
+
+test('numbers of a do-not-call list count at once, and need a permission more to be taken off', async () => {
+  const made = await server.client.POST(lists, { body: { name: 'Never', type: 'dnd' } });
+  const { id } = made.data!;
+  await addEntries(id, [{ phoneNumber: '+14155550188' }]);
+  const held = async () =>
+    (await server.client.GET('/v1/calls/do-not-call', { params: { query: { searchText: '0188' } } })).data!.totalCount;
+  expect(await held()).toBe(1);
+  const writer = server.clientOf(await keyWith(server, { permissions: ['contact_lists:write'] }));
+  const path = `${lists}/{id}/entries/{phoneNumber}` as const;
+  expect((await writer.DELETE(path, entryAt(id, '+14155550188'))).response.status).toBe(403);
+  expect((await server.client.DELETE(path, entryAt(id, '+14155550188'))).response.status).toBe(200);
+  expect(await held()).toBe(0);
+});
+
+test('an entry that comes while a campaign still takes its contacts is not among them', async () => {
+  const { id } = (await server.client.POST(lists, { body: { name: 'Late' } })).data!;
+  await addEntries(id, [{ phoneNumber: '+14155550101' }]);
+  const uploadsOf = async () => {
+    const { rows } = await server.database.inEngine(({ db }) =>
+      sql<{ id: string; workspace_id: string }>`
+        select id, workspace_id from contact_list_uploads where list_id = ${fromId(id)} and by_json order by id`.execute(
+        db,
+      ),
+    );
+    return rows;
+  };
+  const [first] = await uploadsOf();
+  const { workspace_id } = first!;
+  const campaign = newUuid();
+  const adding = { status: 'paused' as const, contacts_added: false, adding_uploads: [first!.id] };
+  await server.database.inEngine(async ({ db }) => {
+    // As add-contacts.ts holds it while it takes them.
+    await sql`select pg_advisory_xact_lock(hashtextextended(${campaign}, 0))`.execute(db);
+    await server.database.inEngine((tx) => insertRows(tx.db, 'campaigns', [{ workspace_id, id: campaign, ...adding }]));
+    await addEntries(id, [{ phoneNumber: '+14155550102' }]);
+  });
+  expect(await uploadsOf()).toHaveLength(2);
+  await addEntries(id, [{ phoneNumber: '+14155550103' }, { phoneNumber: '+14155550102', name: 'Bo' }]);
+  expect(await uploadsOf()).toHaveLength(2);
+  expect((await read(id)).data!.totalEntries).toBe(3);
 });

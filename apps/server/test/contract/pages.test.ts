@@ -19,15 +19,15 @@ const sources = readdirSync(path.join(root, 'apps/server/src'), { recursive: tru
   .map((name) => read(`apps/server/src/${name}`))
   .join('\n');
 
-/** With its parameters' names left out, which a page may shorten. */
-const shapeOf = (place: string) => place.replaceAll(/\{\w+\}/g, '{}');
+/** With its parameters' names left out, which a page may shorten, or write as variables of a shell. */
+const shapeOf = (place: string) => place.replaceAll(/\{\w+\}|\$\w+/g, '{}');
 
 const operations = operationsOf(forValidator(loadContract()));
 const places = new Set(operations.flatMap(({ method, path: at }) => [shapeOf(at), shapeOf(`${method} ${at}`)]));
 
 /** Operations and paths that a text names, with and without a method, and that the contract has not. */
 const unknownPlaces = (text: string) =>
-  [...text.matchAll(/(?:(?:GET|POST|PUT|PATCH|DELETE) )?\/v1\/[\w/{}-]*[\w}]/g)]
+  [...text.matchAll(/(?:(?:GET|POST|PUT|PATCH|DELETE) )?\/v1\/[\w/{}$-]*[\w}]/g)]
     .map(([place]) => place)
     .filter((place) => !places.has(shapeOf(place)));
 

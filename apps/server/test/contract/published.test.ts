@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,31 +13,39 @@ import { addFiles, createBase, search, settled } from '../knowledge-bases/docume
 import type { TestServer } from '../server.ts';
 import { startServerProcess } from '../server-process.ts';
 
-const here = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 /** What the server is installed with. */
-const sip = path.dirname(fileURLToPath(import.meta.resolve('@trunkline/sip/package.json')));
-const dataDir = mkdtempSync(path.join(tmpdir(), 'trunkline-published-'));
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const packages = ['openapi', 'packages/sip', 'apps/server'];
+/** An empty folder elsewhere. */
+const folder = mkdtempSync(path.join(tmpdir(), 'trunkline-published-'));
+const dataDir = path.join(folder, 'data');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const runIn = (cwd: string, command: string, ...words: string[]) =>
+  execFileSync(command, words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
 test('the published server is plain JavaScript, and checks a contact file in its thread, and reads a document in its process', {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
-  const tsc = createRequire(import.meta.url).resolve('typescript/package.json');
-  for (const cwd of [sip, here]) {
-    execFileSync(process.execPath, [path.join(path.dirname(tsc), 'bin/tsc'), '-p', 'tsconfig.build.json'], { cwd });
-  }
+  for (const each of packages) runIn(path.join(root, each), 'pnpm', 'pack', '--pack-destination', folder);
+  writeFileSync(path.join(folder, 'package.json'), '{"name": "elsewhere"}');
+  const tarballs = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+  runIn(folder, 'npm', 'install', '--no-audit', '--no-fund', ...tarballs.map((name) => `./${name}`));
+  const installed = path.join(folder, 'node_modules/@trunkline/server');
+  expect(existsSync(path.join(installed, 'dist/src/media/test-call.wav'))).toBe(true);
+  expect(runIn(folder, path.join(folder, 'node_modules/.bin/trunkline-server'), '--help')).toContain('keys create');
   const { connection, drop } = await freshDatabase();
   const apiKey = newKey('test');
   const server = await startServerProcess(
     { DATABASE_URL: connection.connectionString, DATA_DIR: dataDir, BOOTSTRAP_API_KEY: apiKey },
-    [path.join(here, manifest.bin['trunkline-server'])],
+    [path.join(installed, manifest.bin['trunkline-server'])],
   );
   try {
     const client = createClient({ baseUrl: server.url, apiKey });
     const file = 'phone,city\n+14155550100,London\n+14155550186,Paris\n12,Nowhere\n';
-    const { list, upload } = await client.uploadContactList({ name: 'People', file });
+    const { list, upload } = await client.contactLists.upload({ name: 'People', file });
     expect(upload.metadata).toMatchObject({ validRows: 2, invalidRows: 1 });
-    expect((await client.confirmContactList(list.id)).totalEntries).toBe(2);
+    expect((await client.contactLists.confirm(list.id)).totalEntries).toBe(2);
 
     const there = { url: server.url, apiKey, client } as TestServer;
     const kbId = await createBase(there);
@@ -50,4 +57,18 @@ test('the published server is plain JavaScript, and checks a contact file in its
     await server.kill();
     await drop();
   }
+});
+
+test('an older Node is told which it must be', () => {
+  const oldest = manifest.engines.node.replace('>=', '');
+  const bin = readFileSync(path.join(root, 'apps/server/src/bin.ts'), 'utf8');
+  expect(bin).toContain(`OLDEST = [${oldest.replace('.', ', ')}]`);
+  const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.17.9' } })`;
+  const started = spawnSync(process.execPath, [
+    '--import',
+    `data:text/javascript,${old}`,
+    path.join(root, 'apps/server/src/bin.ts'),
+  ]);
+  expect(started.status).toBe(1);
+  expect(String(started.stderr)).toBe(`Trunkline needs Node ${oldest} or newer; this is 22.17.9.\n`);
 });

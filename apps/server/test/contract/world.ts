@@ -88,6 +88,14 @@ export async function buildWorld(server: TestServer, numbers: { from: string; to
     }),
   );
   note(campaign.id);
+  const wanted = { type: 'contacts', filter: { contactListId: ids.id } } as const;
+  const exported = dataOf(await client.POST('/v1/exports', { body: wanted }));
+  note(exported.id);
+  await until(async () => {
+    const read = await client.GET('/v1/exports/{exportId}', { params: { path: { exportId: exported.id } } });
+    return dataOf(read).status === 'ready';
+  });
+
   const params = { params: { path: { id: campaign.id } } };
   dataOf(await client.POST('/v1/calls/campaigns/{id}/start', params));
   await until(async () => {

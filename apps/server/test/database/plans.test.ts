@@ -4,7 +4,10 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { findKeys } from '../../src/api-keys/key-store.ts';
+import { waitingCalls } from '../../src/call-intents/waiting-calls.ts';
+import { readFigures } from '../../src/call-statistics/read-figures.ts';
 import { calledNumber } from '../../src/calls/receive-calls.ts';
+import { callStore } from '../../src/calls/store.ts';
 import {
   campaignsInFlight,
   campaignsToFill,
@@ -12,9 +15,13 @@ import {
   endDueCampaigns,
   recountInFlight,
 } from '../../src/campaigns/due-campaigns.ts';
+import { campaignCallDetails } from '../../src/campaigns/own-calls.ts';
 import { unconfirmedUploads, waitingUploads } from '../../src/contact-lists/upload-store.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { deleteOldIdempotencyKeys } from '../../src/database/idempotency-keys.ts';
+import { callRows } from '../../src/exports/call-rows.ts';
+import type { CallFilter } from '../../src/exports/export.ts';
+import { toId } from '../../src/ids.ts';
 import { deleteOldEvents } from '../../src/journal/retention.ts';
 import { dueErasures } from '../../src/knowledge-bases/erase-documents.ts';
 import { takeDueNumbers } from '../../src/phone-numbers/store.ts';
@@ -25,6 +32,7 @@ import { seedRow } from '../seed/rows.ts';
 
 const MANY = 100_000;
 const SOME = 20_000;
+const DAY_MS = 24 * 3600 * 1000;
 const now = new Date('2026-03-10T12:00:00Z');
 const tomorrow = new Date('2026-03-11T12:00:00Z');
 
@@ -61,7 +69,10 @@ async function withOneConnection(
   }
 }
 
-const element = (value: unknown) => (Buffer.isBuffer(value) ? `"\\\\x${value.toString('hex')}"` : String(value));
+const element = (value: unknown) => {
+  if (value instanceof Date) return `"${value.toISOString()}"`;
+  return Buffer.isBuffer(value) ? `"\\\\x${value.toString('hex')}"` : String(value);
+};
 
 const literal = (value: unknown): string => {
   if (value instanceof Date) return pg.escapeLiteral(value.toISOString());
@@ -239,6 +250,52 @@ test('what looks again and again for what is due reads next to nothing where the
       expect(pages, plan).toBeLessThan(20);
       expect(most, plan).toBeLessThan(10);
     }
+  }));
+
+test('figures and exports read the calls of their time or campaign, and no others', () =>
+  withOneConnection(async (database, asked, age) => {
+    const { workspaceId, campaignId } = await seed(database);
+    const day = new Date('2026-02-01T00:00:00Z');
+    const query = { from: day, to: new Date(day.getTime() + DAY_MS), groupBy: 'day' as const, bounds: [day, now] };
+    const none = { direction: undefined, agentId: undefined, phoneNumberId: undefined, batchId: undefined };
+    const count = () =>
+      database.inSnapshot(workspaceId, (tx) =>
+        readFigures(tx, { ...query, ...none, campaignId: undefined }, campaignCallDetails.isBatch),
+      );
+    const calls = callStore(campaignCallDetails, waitingCalls);
+    const write = async (filter: CallFilter) => {
+      for await (const rows of callRows({ database, calls }, workspaceId, filter, now))
+        expect(rows.length).toBeLessThanOrEqual(100);
+    };
+    const work = async () => {
+      await count();
+      await write({ queuedAfter: day.toISOString(), queuedBefore: query.to.toISOString() });
+      await write({ campaignId: toId('cmp', campaignId) });
+    };
+    await database.inEngine(({ db }) =>
+      sql`
+        insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, phone_number_id,
+          campaign_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
+        select ${workspaceId}, gen_random_uuid(), 'completed', 'outbound', true, 1, 14150000000 + i, gen_random_uuid(),
+          case when i <= 300 then ${campaignId}::uuid else gen_random_uuid() end, 1, ${now}, ${now}, 1, 1,
+          '2026-01-01T00:00:00Z'::timestamptz + i * interval '1 minute', ${now} from generate_series(1, ${MANY}::int) as i`.execute(
+        db,
+      ),
+    );
+    asked.clear();
+    for (let round = 0; round < 3; round += 1) await work();
+    age();
+    await work();
+    const statements = [...asked].filter(([, { text }]) => /from calls|join calls/.test(text));
+    expect(statements.length).toBeGreaterThan(3);
+    for (const [name, statement] of statements) {
+      const { pages, plan } = await costOf(database, name, statement);
+      // All calls are some 5,000.
+      expect(pages, plan).toBeLessThan(500);
+      // A set of calls is read without those that come after it.
+      if (statement.text.includes('as at from calls')) expect(plan).not.toContain('"Sort"');
+    }
+    expect((await count()).total.calls).toBe(1440);
   }));
 
 test('a connection forgets its plans of ten seconds ago, so that the next are made for what tables have become', () =>

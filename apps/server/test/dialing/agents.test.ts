@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { lockAgentRoom } from '../../src/agents/agent-room.ts';
+import { countLiveCalls, lockAgentRoom } from '../../src/agents/agent-room.ts';
+import { withLimitsKept } from '../../src/agents/limits-elsewhere.ts';
+import { lockAgent } from '../../src/agents/store.ts';
 import { requestRunCall } from '../../src/calls/request-run-call.ts';
 import type { Database, EngineTx } from '../../src/database/database.ts';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
@@ -52,12 +54,54 @@ test.concurrent('who asks for room while another takes the last of it finds none
   withDatabase(async (database) => {
     const workspaceId = await seedWorkspace(database);
     const agentId = await seedAgent(database, workspaceId, 1);
-    const room = (tx: EngineTx) => lockAgentRoom(tx, workspaceId, agentId);
+    const room = async (tx: EngineTx) => (await lockAgentRoom(tx, workspaceId, agentId))?.left;
     const taking = async (tx: EngineTx) => {
       expect(await room(tx)).toBe(1);
       await insertRows(tx.db, 'calls', [upWith(workspaceId, agentId)]);
     };
     expect(await meanwhile(database, taking, () => database.inEngine(room))).toBe(0);
+  }));
+
+test.concurrent('a campaign has no more calls up than an agent takes that is known elsewhere', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await seedWorkspace(database);
+    const agents = { resolve: async (id: string) => ({ id, name: id, maxConcurrentCalls: 2 }) };
+    await withLimitsKept(database, agents).resolve('reception', workspaceId);
+    const campaign = { agent_id: 'reception', ring_timeout_seconds: 6, max_call_seconds: 60 };
+    const { campaignId } = await seedCampaign(database, { workspaceId, contacts: 12, campaign });
+    const { stop } = await startTestDialer(database, { speed: SPEED, profile: shortCalls, agents });
+    await untilCompleted(database, campaignId);
+    await stop();
+    expect(recordedPeak(await callsOf(database, campaignId))).toBe(2);
+  }));
+
+test.concurrent('a call that is being placed counts for its agent that gets a first limit meanwhile', () =>
+  withDatabase(async (database) => {
+    const { switchboard, stop } = await startTestDialer(database, { speed: 1 });
+    const workspaceId = await seedWorkspace(database);
+    await seedNumber(database, workspaceId, '+12125550199');
+    const { id } = await seedRow(database, 'agents', { workspace_id: workspaceId });
+    const [server] = await database.inEngine(({ db }) => db.selectFrom('servers').select('id').execute());
+    const wish = {
+      ...{ workspaceId, agentId: toId('agent', id), runId: newUuid(), attempt: 1, to: '+14155550100' },
+      ...{ from: { number: '+12125550199' }, variables: {}, hours: {} },
+      ...{ ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false },
+    };
+    const terms = { serverId: server!.id, now: new Date(), isSimulated: switchboard.isSimulated };
+    const placing = async (tx: EngineTx) => {
+      expect(await requestRunCall(tx, wish, terms)).toMatchObject({ kind: 'queued' });
+    };
+    const limiting = () =>
+      database.inWorkspace(workspaceId, async (tx) => {
+        await lockAgent(tx, id, 'update');
+        await tx.db.updateTable('agents').set({ max_concurrent_calls: 1 }).where('id', '=', id).execute();
+        await countLiveCalls(tx, toId('agent', id), id);
+      });
+    await meanwhile(database, placing, limiting);
+    expect(await database.inEngine((tx) => lockAgentRoom(tx, workspaceId, toId('agent', id)))).toMatchObject({
+      left: 0,
+    });
+    await stop();
   }));
 
 test.concurrent("a run waits for its agent's room", () =>

@@ -46,9 +46,13 @@ const dndList = (
 test('numbers are added once and keep their first reason', async () => {
   const first = await add(['+14155550142', '+14155550143', '+14155550142'], 'Asked');
   expect(first.response.status).toBe(200);
-  expect(first.data).toEqual({ added: 2, alreadyListed: 0 });
+  expect(first.data).toEqual({ added: 2, alreadyListed: 0, rejected: [] });
   server.clock.advance(1000);
-  expect((await add(['+14155550143', '+14155550144'], 'Again')).data).toEqual({ added: 1, alreadyListed: 1 });
+  expect((await add(['+14155550143', '+14155550144'], 'Again')).data).toEqual({
+    added: 1,
+    alreadyListed: 1,
+    rejected: [],
+  });
   const page = await list();
   expect(page.items.map(({ phoneNumber, reason, source }) => [phoneNumber, reason, source])).toEqual([
     ['+14155550144', 'Again', 'opt_out'],
@@ -171,13 +175,25 @@ test('an opt-out of a call adds to the same list', async () => {
   expect(items[0]).not.toHaveProperty('reason');
 });
 
+test('what is no number is told, and keeps no other from being added', async () => {
+  const sent = ['14155550142', '+14155550147', null, 7, '+1', '😀'.repeat(65), '+14155550147'] as string[];
+  expect((await add(sent)).data).toEqual({
+    added: 1,
+    alreadyListed: 0,
+    rejected: [
+      { index: 0, phoneNumber: '14155550142', code: 'invalid_number' },
+      { index: 2, phoneNumber: 'null', code: 'invalid_number' },
+      { index: 3, phoneNumber: '7', code: 'invalid_number' },
+      { index: 4, phoneNumber: '+1', code: 'invalid_number' },
+      { index: 5, phoneNumber: '😀'.repeat(64), code: 'invalid_number' },
+    ],
+  });
+  expect((await add(['x'])).data).toMatchObject({ added: 0, rejected: [{ index: 0 }] });
+  expect((await remove('+14155550147')).response.status).toBe(200);
+});
+
 test('what is not a request is refused: 400, 401, 403, 413, 415', async () => {
-  const bad = [
-    await add([]),
-    await add(['14155550142']),
-    await add(['+1']),
-    await add(Array(1001).fill('+14155550142')),
-  ];
+  const bad = [await add([]), await add('+14155550142' as never), await add(Array(1001).fill('+14155550142'))];
   for (const { response, error } of bad) expect([response.status, error?.code]).toEqual([400, 'invalid_request']);
   expect((await server.client.GET(path, { params: { query: { perPage: 101 } } })).response.status).toBe(400);
   expect((await remove('14155550142')).response.status).toBe(400);
@@ -203,6 +219,7 @@ test('another workspace sees nothing of it', async () => {
   expect((await other.POST(path, { body: { phoneNumbers: ['+14155550144'] } })).data).toEqual({
     added: 1,
     alreadyListed: 0,
+    rejected: [],
   });
   expect((await list({ searchText: '0144' })).totalCount).toBe(1);
 });

@@ -19,9 +19,11 @@ export async function startEdge(
 ) {
   const logged: Record<string, unknown>[] = [];
   const metrics = createMetrics();
-  const principal = { keyId: 'key', workspaceId: 'workspace', permissions: options.permissions ?? ['*'] };
+  const principal = { keyId: 'key', hash: 'hash', workspaceId: 'workspace', permissions: options.permissions ?? ['*'] };
   const app = await createApp({
     authenticate: (key) => (key === KEY ? principal : undefined),
+    openStream: () => undefined,
+    corsOrigins: [],
     rateLimit: () => undefined,
     metrics,
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),

@@ -7,7 +7,7 @@ import { notFound, ServiceError } from '../../src/service-error.ts';
 import { KEY, startEdge } from './edge-app.ts';
 
 const page = { items: [], page: 1, perPage: 20, totalCount: 0, column: 'created_at', order: 'desc' };
-const added = { added: 1, alreadyListed: 0 };
+const added = { added: 1, alreadyListed: 0, rejected: [] };
 const list = '/v1/calls/do-not-call';
 const workflow = '/v1/workflows/wf_01932f3c8a7e7bd0a1b2c3d4e5f60718/run';
 
@@ -157,7 +157,7 @@ describe('what is asked', () => {
     '?page=%207',
     '?page=1.0',
     '?page=1&page=2',
-    '?page=',
+    '?page=&page=1',
     '?nothing=1',
     '?page[a]=1',
   ])('a query of %s is 400', async (query) => {
@@ -169,6 +169,27 @@ describe('what is asked', () => {
   test('characters that a query need not encode are taken as they are', async () => {
     expect((await edge.send('GET', `${list}?searchText=a:b/c,d@e`)).status).toBe(200);
     expect(listDoNotCall.mock.lastCall?.[0].query).toMatchObject({ searchText: 'a:b/c,d@e' });
+  });
+
+  test('what browsers and advertisements add is not looked at, and what was left empty is not there', async () => {
+    const added = '?_=1763802000&cb=9&utm_source=mail&utm_campaign=a&utm_campaign=b&gclid=x&fbclid=y&page=&searchText=';
+    expect((await edge.send('GET', list + added)).status).toBe(200);
+    const asked = { page: 1, perPage: 20, column: 'created_at', order: 'desc' };
+    expect(listDoNotCall.mock.lastCall?.[0].query).toEqual(asked);
+    for (const name of ['__', 'cbx', 'utm', 'utmsource', 'xgclid', 'perPage', 'cursor']) {
+      const { status, body } = await edge.send('GET', `${list}?${name}=`);
+      expect([name, status, body.details[0].path]).toEqual([name, 400, `/query/${name}`]);
+    }
+  });
+
+  test('a filter takes one value or several, and says which of them is none', async () => {
+    const asked = async (query: string) => (await edge.send('GET', `/v1/calls/campaigns?${query}`)).body;
+    const [running, none] = ['status=running', 'status=walking'];
+    const message = expect.stringContaining('must be equal to one of the allowed values');
+    expect((await asked(none)).details).toEqual([{ path: '/query/status', message }]);
+    expect((await asked(`${running}&${none}`)).details).toEqual([{ path: '/query/status/1', message }]);
+    expect((await asked(Array(11).fill(running).join('&'))).details).toMatchObject([{ path: '/query/status' }]);
+    for (const query of [running, `${running}&status=paused`]) expect((await asked(query)).code).toBe('internal_error');
   });
 
   test('an ID of another kind is 400', async () => {
@@ -224,6 +245,18 @@ describe('bodies', () => {
     const answer = await edge.send('POST', list, { body, headers });
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
     expect(answer.text).not.toMatch(/position|token|undefined/i);
+  });
+
+  test('names of blanks are none', async () => {
+    for (const [path, name] of [
+      ['/v1/calls/contact-lists', '  '],
+      ['/v1/agents', '\u00a0'],
+      ['/v1/knowledge-bases', '\t\u2003'],
+    ]) {
+      const { status, body } = await edge.send('POST', path!, { body: { name, fileName: 'a.csv' } });
+      expect(status).toBe(400);
+      expect(body.details).toContainEqual({ path: '/body/name', message: 'must not be blank' });
+    }
   });
 
   test('another content type is 415, one with parameters or capitals is the same', async () => {

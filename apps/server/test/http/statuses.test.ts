@@ -9,7 +9,7 @@ import { KEY, startEdge } from './edge-app.ts';
 
 const document = forValidator(loadContract());
 const operations = operationsOf(document);
-const everything: Principal = { keyId: 'k', workspaceId: 'w', permissions: ['*'] };
+const everything: Principal = { keyId: 'k', hash: 'h', workspaceId: 'w', permissions: ['*'] };
 /** What the next request meets. */
 let next: { principal?: Principal | undefined; failure?: Error; empty?: boolean } = {};
 let edge: Awaited<ReturnType<typeof startEdge>>;

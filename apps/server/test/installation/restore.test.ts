@@ -102,7 +102,7 @@ test('a backup of the middle of a campaign calls nobody until the operator and t
   expect(refused.error).toMatchObject({ code: 'unavailable', error: expect.stringContaining('restored') });
   expect((await campaignRow(server.database, campaignId)).status).toBe('running');
 
-  expect(await confirm(backup.connection.connectionString)).toContain('Campaigns that were paused: 1');
+  expect(await confirm(backup.connection.connectionString)).toContain('Campaigns and batches that were paused: 1');
   await until(async () => (await ready(server)) === 'ok\n');
   const params = { params: { path: { id: toId('cmp', campaignId) } } };
   expect((await client.GET('/v1/calls/campaigns/{id}', params)).data!.data.status).toBe('paused');

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, expect, test, vi } from 'vitest';
-import { pcmToUlaw } from '../../src/media/g711.ts';
 import { MediaLostError } from '../../src/media/media-thread.ts';
+import { testCallSound } from '../../src/media/test-sound.ts';
 import { until } from '../until.ts';
 import { openTestCall, talking, testPlane } from './plane.ts';
+import { sidesOf } from './sides.ts';
 import { msOf, tone } from './tone.ts';
 
 const workers = vi.hoisted(() => [] as Worker[]);
@@ -35,12 +36,7 @@ test('a call is recorded from its answer: the callee left, the agent right', asy
   expect(stats.recording?.ms).toBeGreaterThan(950);
   const wav = readFileSync(file);
   expect(wav.length).toBe(44 + stats.recording!.ms * 32);
-  const sides = [0, 1].map((side) =>
-    Buffer.from(
-      Uint8Array.from({ length: (wav.length - 44) / 4 }, (_, at) => pcmToUlaw(wav.readInt16LE(44 + at * 4 + side * 2))),
-    ),
-  );
-  expect(sides.map((side) => [400, 1000].map((hertz) => msOf(hertz, side) > 800))).toEqual([
+  expect(sidesOf(wav).map((side) => [400, 1000].map((hertz) => msOf(hertz, side) > 800))).toEqual([
     [true, false],
     [false, true],
   ]);
@@ -82,10 +78,9 @@ test('the sound of a test call is played from its begin, and then what is heard 
   await using call = await openTestCall(plane);
   const { media, peer } = call;
   await media.setStream(peer.stream());
-  const file = path.join(import.meta.dirname, 'test-call.wav');
-  await media.playSound(file);
+  await media.playSound(testCallSound);
   await media.answer();
-  const sentence = readFileSync(file);
+  const sentence = readFileSync(testCallSound);
   const begin = sentence.subarray(sentence.indexOf('data') + 8).subarray(0, 8000);
   await until(() => peer.sound().includes(begin));
   await expect(media.playSound(path.join(folder, 'none.wav'))).rejects.toThrow('ENOENT');

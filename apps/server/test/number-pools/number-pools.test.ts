@@ -5,6 +5,7 @@ import { fromId, newUuid, toId } from '../../src/ids.ts';
 import { type NumberServer, simulatedProvider, startNumberServer } from '../phone-numbers/number-server.ts';
 import { seedCampaign } from '../seed/campaign.ts';
 import { seedMembers } from '../seed/pool.ts';
+import { insertRows } from '../seed/rows.ts';
 
 type CreateNumberPool = components['schemas']['CreateNumberPool'];
 
@@ -91,15 +92,18 @@ describe('create, read and list', () => {
 
   test('of numbers that another pool holds, nothing is made', async () => {
     const [first, second] = await imported(2);
-    await made([second!]);
+    const holder = await made([second!]);
     const before = (await client.GET(pools)).data!.data.totalCount;
     const { response, error } = await send({ name: 'Second', phoneNumberIds: [first!, second!] });
     expect(response.status).toBe(409);
     expect(error).toEqual({
       code: 'number_in_other_pool',
-      error: 'Another pool holds one of these numbers. Move it first.',
-      details: [{ path: '/body/phoneNumberIds/1', message: 'is a member of another pool' }],
+      error: `The pool ${holder.id} holds one of these numbers. Move it first.`,
+      details: [{ path: '/body/phoneNumberIds/1', message: `is a member of the pool ${holder.id}` }],
     });
+    const number = { params: { path: { id: second! } } };
+    const shown = await client.GET('/v1/telephony/phone-numbers/{id}', number);
+    expect(shown.data!.poolId).toBe(holder.id);
     expect((await client.GET(pools)).data!.data.totalCount).toBe(before);
     expect(await count((await made([first!])).id)).toBe(1);
   });
@@ -259,6 +263,7 @@ describe('delete', () => {
         {
           code: 'pool_in_use',
           error: 'The campaign "Reminders" uses this pool. Stop it first, or change its numbers.',
+          details: [{ path: '/path/id', message: `is used by the campaign "Reminders" (${toId('cmp', campaignId)})` }],
         },
       ]);
     }
@@ -311,9 +316,17 @@ describe('members', () => {
       failed: 2,
       lastUsedAt,
       coolingUntil: later.toISOString(),
+      reason: 'cooling',
     });
+    await usage(now, now);
+    await client.PATCH(`${pools}/{id}`, { ...at(id), body: { maxCallsPerNumberPerDay: 3 } });
+    expect((await health()).reason).toBe('limit_reached');
     await usage(new Date(now.getTime() - 86_400_000), new Date(now.getTime() - 1));
     expect(await health()).toEqual({ attempts: 0, answered: 0, failed: 0, lastUsedAt });
+    await client.PATCH(`${pools}/{id}`, { ...at(id), body: { maxConcurrentPerNumber: 1 } });
+    const up = { workspace_id: workspaceId, phone_number_id: fromId(a), to_number: 1 };
+    await server.deps.database.inEngine((tx) => insertRows(tx.db, 'calls', [up]));
+    expect((await health()).reason).toBe('limit_reached');
   });
 
   test('of another workspace and of an unknown pool are 404', async () => {

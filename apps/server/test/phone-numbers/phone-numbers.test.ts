@@ -4,9 +4,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Row } from '../../src/database/schema.ts';
 import { fromId } from '../../src/ids.ts';
 import { moveNumber } from '../../src/move-number.ts';
-import { isCallable } from '../../src/phone-numbers/phone-number.ts';
 import { findNumber } from '../../src/phone-numbers/store.ts';
 import { takeUpDueNumbers } from '../../src/phone-numbers/tasks.ts';
+import { outboundReason, whyNotCallable, whyNotFrom } from '../../src/phone-numbers/why-not-from.ts';
 import { ServiceError } from '../../src/service-error.ts';
 import type { ProviderNumber, Trunk, TrunkProbe } from '../../src/telephony/gateway.ts';
 import { checkTrunks } from '../../src/trunks/check-trunk.ts';
@@ -217,8 +217,10 @@ test('a PATCH changes what it names, null empties, and the whole number comes ba
   };
   const { data, response } = await patch(number.id, full);
   expect(response.status).toBe(200);
+  const { outboundReason: before, ...whole } = number;
+  expect(before).toBe('no_outbound_agent');
   expect(data).toMatchObject({
-    ...number,
+    ...whole,
     friendlyName: 'Desk',
     isInboundReady: true,
     isOutboundReady: true,
@@ -259,6 +261,17 @@ test('one agent both ways', async () => {
       '/body/inboundAgentId',
     ]);
   }
+  const seen = async (body: object) => {
+    const { data } = await patch(number.id, body);
+    return [data!.useSameForInbound, data!.inboundAgentPublicId];
+  };
+  expect(await seen({ outboundAgentId: 'agent_c' })).toEqual([true, 'agent_c']);
+  expect(await seen({ outboundAgentId: 'agent_d', useSameForInbound: false })).toEqual([false, 'agent_c']);
+  expect(await seen({ outboundAgentId: 'agent_e' })).toEqual([false, 'agent_c']);
+  expect(await seen({ useSameForInbound: true })).toEqual([true, 'agent_e']);
+  expect(await seen({ label: 'Desk' })).toEqual([true, 'agent_e']);
+  expect(await seen({ inboundAgentId: 'agent_a' })).toEqual([false, 'agent_a']);
+  expect(await seen({ outboundAgentId: 'agent_f' })).toEqual([false, 'agent_a']);
   const none = await patch(number.id, { outboundAgentId: null, useSameForInbound: true });
   expect(none.data).not.toHaveProperty('inboundAgentPublicId');
 });
@@ -526,10 +539,17 @@ test('calls can be placed from an active number whose trunk has passed, and a re
   const { id } = await imported({ sipConfig: { terminationUrl: hostOf('dead.sim') } });
   const find = () => server.deps.database.inWorkspace(workspaceId, (tx) => findNumber(tx, fromId(id)));
   const row = await find();
-  expect(isCallable(row!)).toBe(false);
-  expect(isCallable({ ...row!, trunk_status: 'active' })).toBe(true);
-  expect(isCallable({ ...row!, trunk_status: 'active', status: 'suspended' })).toBe(false);
-  expect(isCallable({ ...row!, provider: 'simulator' })).toBe(true);
+  expect(whyNotCallable(row!)).toBe('trunk_paused');
+  const ready = { ...row!, trunk_status: 'active' as const };
+  expect(whyNotCallable(ready)).toBeUndefined();
+  expect(whyNotCallable({ ...ready, status: 'suspended' })).toBe('not_active');
+  expect(whyNotCallable({ ...row!, provider: 'simulator' })).toBeUndefined();
+  expect(whyNotCallable({ ...row!, trunk_id: null, trunk_status: null })).toBe('no_trunk');
+  expect(outboundReason(ready)).toBe('no_outbound_agent');
+  expect((await read(id))?.outboundReason).toBe('trunk_paused');
+  expect(whyNotFrom(row!, ['sip'])).toMatch(/is paused \(unreachable\)/);
+  expect(whyNotFrom(ready, ['sip'])).toBeUndefined();
+  expect(whyNotFrom(ready, ['simulator'])).toMatch(/sip .* is not configured/);
   await remove(id);
   expect(await find()).toBeUndefined();
 });

@@ -88,6 +88,13 @@ const usual = {
     queued_at: new Date(),
     ...limits,
   }),
+  test_calls: () => ({
+    phone_number_id: newUuid(),
+    from_number: 14155550100,
+    to_number: 14155550101,
+    simulated: true,
+    requested_at: new Date(),
+  }),
   workflows: () => ({ id: newUuid(), name: 'Test', ...stamps() }),
   workflow_versions: () => ({ version: 1, created_at: new Date() }),
   workflow_runs: () => ({

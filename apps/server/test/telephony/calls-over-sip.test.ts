@@ -1,24 +1,26 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient, type TrunklineClient } from '@trunkline/client';
-import { createUserAgent, SdpSession } from '@trunkline/sip';
+import type { TrunklineClient } from '@trunkline/client';
+import { createUserAgent, type InviteOptions, SdpSession, type UserAgent } from '@trunkline/sip';
+import { sql } from 'kysely';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newKey } from '../../src/api-keys/key.ts';
+import { openDatabase } from '../../src/database/database.ts';
 import { freshDatabase } from '../database.ts';
 import { type Agent, startAgent } from '../media/agent.ts';
 import { startPeer } from '../media/peer.ts';
 import { msOf, tone } from '../media/tone.ts';
 import { startTestServer, type TestServer } from '../server.ts';
-import { startServerProcess } from '../server-process.ts';
 import { until } from '../until.ts';
 import { type Callee, type Carrier, startCarrier } from './carrier.ts';
+import { killServers } from './killed-servers.ts';
 
 const FROM = '+14155550100';
 const CALLEE_HERTZ = 450;
+const CHANGED_HERTZ = 600;
 const AGENT_HERTZ = 1000;
-const loopback = { networks: [{ address: '127.0.0.1', prefix: 32 }], hosts: [] };
+/** With which the sentence of a test call ends. */
+const SENTENCE_HERTZ = 800;
+const loopback = { networks: [{ address: '127.0.0.0', prefix: 8 }], hosts: [] };
 
 /** Speaks for a second, listens, and hangs up after two. */
 const talks: Callee = async (call, answer) => {
@@ -28,10 +30,37 @@ const talks: Callee = async (call, answer) => {
   await sleep(2000);
   await call.hangUp();
 };
+/** Hears the sentence of a test call to its end, says something, and hears that too. */
+const tests: Callee = async (call, answer) => {
+  call.ring();
+  const phone = await answer();
+  await until(() => msOf(SENTENCE_HERTZ, phone.sound()) >= 260);
+  await phone.speak(tone(CALLEE_HERTZ, 8000));
+  await until(() => msOf(CALLEE_HERTZ, phone.sound()) >= 600);
+  await call.hangUp();
+};
+/** Presses 11 by INFO, goes over to another codec without telephone-events, and speaks. */
+const changes: Callee = async (call, answer) => {
+  const phone = await answer();
+  for (const digit of '11') await call.info('application/dtmf-relay', `Signal=${digit}\r\nDuration=160`);
+  const pcma = new SdpSession({ address: '127.0.0.1', port: phone.port, codecs: ['PCMA'] }).offer();
+  const answered = await call.update(pcma.replace(' 8 101', ' 8').replaceAll(/a=\w+:101 .*\r\n/g, ''));
+  expect(answered).toMatch(/m=audio \d+ RTP\/AVP 8\r\n/);
+  await phone.speak(tone(CHANGED_HERTZ, 8000), { alaw: true });
+  await call.hangUp();
+};
 const callees: Record<string, Callee> = {
+  '+14155550121': tests,
+  '+14155550122': async (call, answer) => {
+    await answer();
+    await sleep(2100);
+    await call.hangUp();
+  },
+  '+14155550123': (call) => call.reject(488),
   '+14155550111': talks,
   '+14155550112': (call) => call.reject(486),
   '+14155550113': (call) => call.reject(603),
+  '+14155550115': changes,
   '+14155550114': async (call, answer) => {
     call.ring();
     await answer();
@@ -85,8 +114,11 @@ const dial = async (
 
 test('calls go out over a trunk and in over it, agents hear and are heard, and every end is told', async () => {
   const portMin = 31_000 + 2 * Math.floor(Math.random() * 4000);
+  const fresh = await freshDatabase();
   const server: TestServer = await startTestServer({
+    connectionString: fresh.connection.connectionString,
     config: {
+      drainSeconds: 0,
       sipHost: '127.0.0.1',
       sipPort: 0,
       sipAllowedAddresses: loopback,
@@ -116,12 +148,75 @@ test('calls go out over a trunk and in over it, agents hear and are heard, and e
   const room = { params: { path: { roomId: calls.get('+14155550111')!.roomId } } };
   await until(async () => (await client.GET('/v1/calls/{roomId}', room)).data!.recording?.status === 'stored');
 
-  await arriving(server);
+  const changed = await dial(client, agentId, ['+14155550115']);
+  await until(async () => (await changed())[0]!.endedAt !== undefined);
+  expect((await changed())[0]).toMatchObject({ outcome: 'answered', endedBy: 'callee', codec: 'PCMA' });
+  expect(agent.digits()).toBe('11');
+  expect(msOf(CHANGED_HERTZ, agent.sound())).toBeGreaterThan(500);
+
+  await testCalls(client);
+  await arriving(server, agentId);
+
+  const last = await dial(client, agentId, ['+14155550114'], { recording: true });
+  await until(async () => (await last())[0]?.status === 'in_progress');
   await server.stop();
+  const database = openDatabase({ connection: fresh.connection, poolSize: 1, log: pino({ level: 'silent' }) });
+  const { rows } = await database.inEngine(({ db }) =>
+    sql<{ status: string; endedBy: string }>`
+      select r.status, c.ended_by as "endedBy" from call_recordings r
+      join calls c on c.workspace_id = r.workspace_id and c.id = r.room_id order by r.created_at desc, r.room_id desc limit 1`.execute(
+      db,
+    ),
+  );
+  expect(rows).toEqual([{ status: 'stored', endedBy: 'service' }]);
+  await database.close();
+  await fresh.drop();
 });
 
+/** Rings phones without an agent, and reads what that has shown. */
+async function testCalls(client: TrunklineClient): Promise<void> {
+  const { data } = await client.GET('/v1/telephony/phone-numbers');
+  const report = async (toNumber: string) => {
+    const request = { params: { path: { id: data!.items[0]!.id } }, body: { toNumber } };
+    const started = await client.POST('/v1/telephony/phone-numbers/{id}/test-call', request);
+    expect(started.error).toBeUndefined();
+    const one = { params: { path: { roomId: started.data!.roomId } } };
+    const read = async () => (await client.GET('/v1/telephony/test-calls/{roomId}', one)).data!;
+    await until(async () => (await read()).endedAt !== undefined);
+    const { findings, ...rest } = await read();
+    return { ...rest, codes: findings!.map(({ code }) => code) };
+  };
+  const address = expect.stringMatching(/^127\.0\.0\.1:\d+$/);
+  const media = { trunkAddress: `127.0.0.1:${carrier.port}`, localAddress: address };
+  const works = await report('+14155550121');
+  expect(works).toMatchObject({
+    verdict: 'works',
+    codes: ['ok'],
+    simulated: false,
+    outcome: 'answered',
+    endedBy: 'callee',
+  });
+  expect(works.media).toMatchObject({ ...media, codec: 'PCMU', remoteAddress: address, heardFrom: address });
+  expect(works.media!.packetsReceived).toBeGreaterThan(30);
+  expect(works.media!.packetsSent).toBeGreaterThan(30);
+  const silent = await report('+14155550122');
+  expect(silent).toMatchObject({
+    verdict: 'fault',
+    codes: ['no_sound_received'],
+    media: { ...media, packetsReceived: 0 },
+  });
+  expect(silent.media).not.toHaveProperty('heardFrom');
+  expect(await report('+14155550123')).toMatchObject({
+    verdict: 'fault',
+    codes: ['no_common_codec'],
+    sipStatus: 488,
+    media,
+  });
+  expect(await report('+14155550119')).toMatchObject({ verdict: 'fault', codes: ['number_format'], sipStatus: 404 });
+}
+
 /** Somebody calls our number from the trunk's address, and somebody else from elsewhere. */
-async function arriving({ client }: TestServer): Promise<void> {
+async function arriving({ client }: TestServer, agentId: string): Promise<void> {
   const sip = carrier.calls[0]!.call.source;
   const phone = await startPeer(9);
   const session = new SdpSession({ address: '127.0.0.1', port: phone.port, codecs: ['PCMA'] });
@@ -131,7 +226,7 @@ async function arriving({ client }: TestServer): Promise<void> {
     targets: [sip],
     sdp: session.offer(),
   };
-  const stranger = await createUserAgent({ host: '127.0.0.2', port: 0, timers: { t1: 50 } });
+  const stranger = await createUserAgent({ host: '127.0.0.2', port: 0, timers: { t1: 15 } });
   const ignored = stranger.invite(invite);
   expect(await ignored.ended).toMatchObject({ kind: 'silence', wasRinging: false });
   await stranger.stop(0);
@@ -150,9 +245,15 @@ async function arriving({ client }: TestServer): Promise<void> {
     await Promise.race([call.ended, sleep(3000)]);
     return answered;
   });
-  const inbound = async () => (await client.GET('/v1/calls')).data!.items.find((each) => each.direction === 'inbound');
+  const inbound = async () =>
+    (await client.GET('/v1/calls')).data!.items.findLast((each) => each.direction === 'inbound');
   await until(async () => (await inbound())?.status === 'in_progress');
   expect(await inbound()).toMatchObject({ fromNumber: '+14155550177', toNumber: FROM, simulated: false });
+  const full = { params: { path: { agentId } }, body: { maxConcurrentCalls: 1 } };
+  expect((await client.PATCH('/v1/agents/{agentId}', full)).error).toBeUndefined();
+  const further = carrier.userAgent.invite(invite);
+  expect(await further.ended).toMatchObject({ kind: 'rejected', status: 480, retryAfterSeconds: 5 });
+  await client.PATCH('/v1/agents/{agentId}', { ...full, body: { maxConcurrentCalls: null } });
   const closed = await client.POST('/v1/calls/{roomId}/end', {
     params: { path: { roomId: (await inbound())!.roomId } },
   });
@@ -160,52 +261,34 @@ async function arriving({ client }: TestServer): Promise<void> {
   expect(await call.ended).toMatchObject({ kind: 'hung_up', by: 'remote' });
   await until(async () => (await inbound())?.endedAt !== undefined);
   expect(await inbound()).toMatchObject({ outcome: 'answered', endedBy: 'service', codec: 'PCMA' });
+  await byDigest(client, invite);
   phone.close();
 }
 
-test('calls of a server that was killed are hung up by another one, and nobody is called again', async () => {
-  const fresh = await freshDatabase();
-  const apiKey = newKey('test');
-  const folder = await mkdtemp(join(tmpdir(), 'sip-crash-'));
-  const start = (name: string, portMin: number) =>
-    startServerProcess({
-      ...{ DATABASE_URL: fresh.connection.connectionString, DATA_DIR: join(folder, name), BOOTSTRAP_API_KEY: apiKey },
-      ...{ ENCRYPTION_KEY: '0'.repeat(64), LEASE_SECONDS: '2', SIP_HOST: '127.0.0.1', SIP_PORT: '0' },
-      ...{ SIP_ALLOWED_ADDRESSES: '127.0.0.1', OUTBOUND_ALLOWED_ADDRESSES: '127.0.0.1', LOG_LEVEL: 'error' },
-      ...{ RTP_PORT_MIN: String(portMin), RTP_PORT_MAX: String(portMin + 99) },
-    });
-  const first = await start('one', 40_000);
-  const second = await start('two', 40_200);
-  const before = carrier.calls.length;
-  const clientOf = ({ url }: { url: string }) => createClient({ baseUrl: url, apiKey, maxRetries: 0 });
-  const agentId = await connect(clientOf(first));
-  const callees = Array.from({ length: 8 }, (_, index) => `+1415555${String(200 + index).padStart(4, '0')}`);
-  for (const number of callees) carrierTalks(number);
-  const listed = await dial(clientOf(second), agentId, callees);
-  await until(async () => (await listed()).filter(({ status }) => status === 'in_progress').length === callees.length);
-  // Whichever of the two holds them.
-  await first.kill();
-  const third = await start('three', 40_400);
-  await second.kill();
-  const after = clientOf(third);
+/** The trunk lets callers in from anywhere who know its password: for its number, and nobody hears of another one. */
+async function byDigest(client: TrunklineClient, invite: InviteOptions): Promise<void> {
+  const stranger = await createUserAgent({ host: '127.0.0.2', port: 0, timers: { t1: 15 } });
+  const { id } = (await client.GET('/v1/telephony/trunks')).data!.items[0]!;
+  const body = { username: 'pbx', password: 'secret', inboundDigest: true };
+  const changed = await client.PATCH('/v1/telephony/trunks/{id}', { params: { path: { id } }, body });
+  expect(changed.data).toMatchObject({ inboundDigest: true });
+  const credentials = { username: 'pbx', password: 'secret' };
+  let call!: ReturnType<UserAgent['invite']>;
   await until(async () => {
-    const { data } = await after.GET('/v1/calls', { params: { query: { perPage: 100 } } });
-    return data!.items.length === callees.length && data!.items.every(({ endedAt }) => endedAt !== undefined);
+    call = stranger.invite({ ...invite, credentials });
+    return (await call.answered) !== undefined;
   });
-  const { data } = await after.GET('/v1/calls', { params: { query: { perPage: 100 } } });
-  expect(data!.items.map(({ outcome }) => outcome)).toEqual(callees.map(() => 'answered'));
-  const placed = carrier.calls.slice(before);
-  expect(placed).toHaveLength(callees.length);
-  for (const { call } of placed) expect(await call.ended).toMatchObject({ kind: 'hung_up', by: 'remote' });
-  await third.kill();
-  await rm(folder, { recursive: true, force: true });
-  await fresh.drop();
-});
-
-/** A callee who talks until somebody hangs up. */
-function carrierTalks(number: string): void {
-  callees[number] = async (call, answer) => {
-    call.ring();
-    await answer();
-  };
+  const { kind } = await call.hangUp();
+  expect(kind).toBe('hung_up');
+  const arrived = (await client.GET('/v1/calls')).data!.items.filter(({ direction }) => direction === 'inbound');
+  expect(arrived.map(({ fromNumber, toNumber }) => [fromNumber, toNumber])).toContainEqual(['+14155550177', FROM]);
+  expect(arrived.length).toBeGreaterThan(1);
+  const guess = stranger.invite({ ...invite, credentials: { ...credentials, password: 'guess' } });
+  expect(await guess.ended).toMatchObject({ kind: 'rejected', status: 401 });
+  const elsewhere = stranger.invite({ ...invite, to: invite.to.replace(FROM, '+14155550199'), credentials });
+  expect(await elsewhere.ended).toMatchObject({ kind: 'silence', wasRinging: false });
+  await stranger.stop(0);
 }
+
+test('calls of a server that was killed are ended by another one, and nobody is called again', () =>
+  killServers({ talking: 8, ringing: 0, placing: 0, rtpPort: 40_000 }));

@@ -1,6 +1,8 @@
 import { createUserAgent, type SipRequest, type UserAgent } from '@trunkline/sip';
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { createSecrets } from '../../src/database/secrets.ts';
 import { newUuid } from '../../src/ids.ts';
@@ -35,8 +37,10 @@ afterAll(async () => {
 /** A server as far as registrations go. `cut` takes its database away. */
 async function server() {
   const userAgent: UserAgent = await createUserAgent({ host: '127.0.0.1', port: 0, keepaliveSeconds: 0 });
-  const trunks = registeredTrunks({ database, secrets, log });
+  const trunks = registeredTrunks({ database, secrets, clock: systemClock, log });
   const serverId = newUuid();
+  const lease = { id: serverId, lease_until: new Date(Date.now() + 3_600_000) };
+  await database.inEngine(({ db }) => db.insertInto('servers').values(lease).execute());
   let isCut = false;
   const rounds = { count: 0 };
   const registrar = startRegistrar({
@@ -71,9 +75,14 @@ async function server() {
   };
 }
 
+async function registrarPeer(): Promise<RegistrarPeer> {
+  const registrar = await startRegistrarPeer();
+  onTestFinished(() => registrar.close());
+  return registrar;
+}
+
 /** A trunk that is to be registered with. */
 async function trunkAt(registrar: RegistrarPeer) {
-  onTestFinished(() => registrar.close());
   const workspaceId = await seedWorkspace(database);
   const id = newUuid();
   await seedTrunk(database, workspaceId, {
@@ -89,11 +98,21 @@ async function trunkAt(registrar: RegistrarPeer) {
     database.inWorkspace(workspaceId, ({ db }) => db.updateTable('trunks').set(columns).where('id', '=', id).execute());
   const standing = async () =>
     shapeTrunk((await database.inWorkspace(workspaceId, (tx) => findTrunk(tx, id)))!, new Date()).registration;
-  return { id, change, standing };
+  /** What was told of it: how it stood, event by event. */
+  const told = async () => {
+    const { rows } = await database.inWorkspace(workspaceId, ({ db }) =>
+      sql<{ type: string; data: { registration: { status: string } } }>`
+        select type, data from events where workspace_id = ${workspaceId} and resource_id = ${id} order by revision`.execute(
+        db,
+      ),
+    );
+    return rows.map(({ type, data }) => `${type} ${data.registration.status}`);
+  };
+  return { id, change, standing, told };
 }
 
 test('one server registers, anew where the trunk changes, and another takes it over where that one is lost', async () => {
-  const registrar = await startRegistrarPeer();
+  const registrar = await registrarPeer();
   const { change, standing } = await trunkAt(registrar);
   const first = await server();
   await until(async () => expect(await standing()).toMatchObject({ status: 'registered' }));
@@ -134,16 +153,34 @@ test('one server registers, anew where the trunk changes, and another takes it o
   expect(await standing()).toBeUndefined();
 });
 
+test('servers share the trunks, and who is left has them all', async () => {
+  const registrar = await registrarPeer();
+  for (let trunks = 0; trunks < 3; trunks += 1) await trunkAt(registrar);
+  const registeredBy = ({ contact }: Awaited<ReturnType<typeof server>>, seconds: number) =>
+    registrar.taken.filter((each) => each.seconds === seconds && contact.asymmetricMatch(each.contact)).length;
+  const first = await server();
+  await until(() => expect(registeredBy(first, 3600)).toBe(3));
+  const second = await server();
+  await until(() => expect([registeredBy(first, 0), registeredBy(second, 3600)]).toEqual([1, 1]));
+  const rounds = second.rounds.count;
+  await until(() => expect(second.rounds.count).toBeGreaterThan(rounds + 3));
+  expect(registrar.taken).toHaveLength(5);
+  await first.stop();
+  await until(() => expect([registeredBy(first, 0), registeredBy(second, 3600)]).toEqual([3, 3]));
+});
+
 test('a trunk says why it is not registered with, and calls from where it is registered are let in', async () => {
-  const registrar = await startRegistrarPeer();
+  const registrar = await registrarPeer();
   registrar.refuse(403);
-  const { id, change, standing } = await trunkAt(registrar);
+  const { id, change, standing, told } = await trunkAt(registrar);
   const { registrar: ours } = await server();
   await until(async () => expect(await standing()).toEqual({ status: 'failed', message: '403 Said' }));
+  expect(await told()).toEqual(['trunk.updated failed']);
 
   const trunk = { id, terminationUrl: '192.0.2.1', transport: 'udp', ipAllowlist: [], country: 'US' } as const;
+  const inbound = { ...trunk, workspaceId: newUuid(), digestNumbers: [] };
   const peers = watchInboundPeers({
-    directory: { trunks: async () => [trunk], numberOf: async ([number]) => number },
+    directory: { trunks: async () => [inbound], trunk: async () => undefined, numberOf: async ([number]) => number },
     locate: async () => [],
     isRegisteredAt: ours.isAt,
     log,
@@ -155,9 +192,12 @@ test('a trunk says why it is not registered with, and calls from where it is reg
   await change({ from_user: 'cleo' });
   await until(() => peers.knows('127.0.0.1'));
   expect(peers.knows('127.0.0.2')).toBe(false);
+  await until(async () =>
+    expect(await told()).toEqual(['trunk.updated failed', 'trunk.updated registering', 'trunk.updated registered']),
+  );
   const headers = { get: () => undefined, all: () => [], tokens: () => [] };
   const request = { uri: 'sip:+14155550100@127.0.0.1', headers } as unknown as SipRequest;
-  expect(await peers.read(request, { address: '127.0.0.1', port: 5060, transport: 'udp' })).toEqual({
+  expect(await peers.read(request, { address: '127.0.0.1', port: 5060, transport: 'udp' }, false)).toEqual({
     to: '+14155550100',
   });
 });

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EndStoredOptions, StoredDialog } from '@trunkline/sip';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRecordingFiles } from '../../src/calls/recordings/recording-files.ts';
@@ -13,6 +14,7 @@ import { createAddressGuard } from '../../src/outbound-http/address-guard.ts';
 import type { CallEvent, CallRequest, TelephonyGateway, Trunk } from '../../src/telephony/gateway.ts';
 import { readMessages } from '../../src/telephony/kept-messages.ts';
 import { postgresCallStore } from '../../src/telephony/sip/call-store.ts';
+import { endStoredCall } from '../../src/telephony/sip/end-stored-call.ts';
 import { openSipGateway } from '../../src/telephony/sip/sip-gateway.ts';
 import { freshDatabase } from '../database.ts';
 import { type Agent, startAgent } from '../media/agent.ts';
@@ -77,6 +79,7 @@ const trunkTo = (port: number): Trunk => ({
   register: false,
   registerExpiresSeconds: 3600,
   ipAllowlist: [],
+  inboundDigest: false,
   probe: 'options',
   callsPerSecond: 100,
   numberFormat: 'e164_plus',
@@ -120,8 +123,8 @@ async function gatewayFor(): Promise<TelephonyGateway> {
         reconnect: false,
       },
     }),
-    inbound: { trunks: async () => [], numberOf: async () => undefined },
-    registered: { take: async () => [], note: async () => {}, giveBack: async () => {} },
+    inbound: { trunks: async () => [], trunk: async () => undefined, numberOf: async () => undefined },
+    registered: { take: async () => [], note: async () => {}, leave: async () => {} },
     leaseSeconds: 10,
   });
 }
@@ -197,7 +200,7 @@ test('what the two sides of a call said is kept after its end', async () => {
   const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };
   const trunk = trunkTo(carrier.port);
   await gateway.placeCall({ workspaceId, roomId, attempt: 1, agentId: 'anna', trunk, ...numbers, ...limits });
-  const reference = { workspaceId, roomId, ...numbers, placedAt: new Date() };
+  const reference = { workspaceId, roomId, attempt: 1, ...numbers, placedAt: new Date() };
   await until(async () => expect(await gateway.lookup(reference)).toMatchObject({ phase: 'answered' }));
   const said = () => database.inWorkspace(workspaceId, (tx) => readMessages(tx, roomId));
   expect(await said()).toEqual([]);
@@ -215,6 +218,68 @@ test('what the two sides of a call said is kept after its end', async () => {
   ]);
   expect(messages[0]).toMatchObject({ transport: 'udp', peer: `127.0.0.1:${carrier.port}` });
   expect(messages[0]!.text).toContain('m=audio');
+  expect(await postgresCallStore(database).find(roomId)).toMatchObject({ trunkId: trunk.id });
+  await gateway.stop();
+  await carrier.stop();
+});
+
+test('the BYE of a call that another server has placed bears the credentials of its trunk', async () => {
+  const trunk = { ...trunkTo(5060), username: 'ada', authUsername: 'ada-auth', password: 'secret' };
+  const dialog = { version: 1, phase: 'answered' } as StoredDialog;
+  const call = {
+    roomId: newUuid(),
+    workspaceId: newUuid(),
+    serverId: newUuid(),
+    attempt: 1,
+    isOwned: false,
+    isRefused: false,
+    dialog,
+  };
+  const given: unknown[] = [];
+  const userAgent = {
+    endStored: async (_dialog: StoredDialog, options?: EndStoredOptions) => {
+      given.push(options);
+      return { kind: 'hung_up' } as const;
+    },
+  };
+  expect(await endStoredCall(userAgent, call, new Date(), trunk)).toMatchObject({ outcome: 'answered' });
+  expect(given).toEqual([{ credentials: { username: 'ada-auth', password: 'secret' } }]);
+});
+
+test('a trunk is told who calls, and whom, as it wants', async () => {
+  const carrier = await startCarrier({});
+  const gateway = await gatewayFor();
+  await gateway.start();
+  const numbers = { from: '+14155550100', to: '+14155550177' };
+  const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };
+  /** The INVITE that a trunk of these fields gets. */
+  const invite = async (fields: Partial<Trunk>) => {
+    const trunk = { ...trunkTo(carrier.port), username: 'ada', password: 'secret', ...fields };
+    const before = carrier.calls.length;
+    const ids = { workspaceId: newUuid(), roomId: newUuid() };
+    await gateway.placeCall({ ...ids, attempt: 1, agentId: 'anna', trunk, ...numbers, ...limits });
+    await until(() => carrier.calls.length > before);
+    const { user, call } = carrier.calls.at(-1)!;
+    const header = (name: string) => call.request.headers.get(name);
+    return { user, header, uri: call.requestUri, from: header('from')!.replace(/;tag=.*/, '') };
+  };
+  const at = `127.0.0.1:${carrier.port}`;
+  const asserted = `<sip:+14155550100@${at}>`;
+  expect(await invite({})).toMatchObject({ user: '+14155550177', from: asserted });
+  const pai = await invite({ callerIdHeader: 'pai', fromDomain: 'example.com' });
+  expect(pai.from).toBe('<sip:ada@example.com>');
+  expect(pai.header('p-asserted-identity')).toBe('<sip:+14155550100@example.com>');
+  const ppi = await invite({ callerIdHeader: 'ppi', fromUser: 'line-1' });
+  expect(ppi.from).toBe(`<sip:line-1@${at}>`);
+  expect(ppi.header('p-preferred-identity')).toBe(asserted);
+  const rpid = await invite({ callerIdHeader: 'rpid' });
+  expect(rpid.header('remote-party-id')).toBe(`${asserted};party=calling;privacy=off`);
+  const national = { numberFormat: 'national', country: 'US', dialPrefix: '9' } as const;
+  const dialled = await invite({ ...national, headers: { 'X-Team': 'north' } });
+  expect(dialled).toMatchObject({ user: '94155550177', from: `<sip:4155550100@${at}>` });
+  expect(dialled.header('x-team')).toBe('north');
+  const proxied = await invite({ terminationUrl: 'sip:carrier.example', outboundProxy: `sip:${at}` });
+  expect(proxied).toMatchObject({ uri: 'sip:+14155550177@carrier.example' });
   await gateway.stop();
   await carrier.stop();
 });

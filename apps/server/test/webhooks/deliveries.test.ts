@@ -380,6 +380,7 @@ test('deliveries are found by status, type and text', async () => {
   expect(await ids({ searchText: 'webhook.t' })).toEqual([test.id]);
   expect(await ids({ status: 'failed' })).toEqual([]);
   expect(await ids({ status: 'delivered', perPage: 1, page: 2 })).toEqual([upload]);
+  expect(await ids({ status: ['failed', 'delivered'], perPage: 1 })).toEqual([test.id]);
 });
 
 test('deliveries are kept for thirty days', async () => {

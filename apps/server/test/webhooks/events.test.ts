@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { confirm, createWithFile, validated } from '../contact-lists/contact-files.ts';
+import { confirm, createWithFile, importFile, validated } from '../contact-lists/contact-files.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
 import { createEndpoint, type Receiver, sendsToLoopback, startReceiver } from './receiver.ts';
@@ -97,6 +97,57 @@ test('a campaign, its calls, its file and its number tell what becomes of them, 
   expect(receiver.received.flatMap(({ body }) => breachesOf(body))).toEqual([]);
   expect(receiver.received.length).toBeGreaterThanOrEqual(3 + 1 + 3 + 3 + 6 + 1);
   expect(new Set(receiver.received.map((each) => each.id)).size).toBe(receiver.received.length);
+});
+
+test('an endpoint of some campaigns, batches or tags is told of these and their calls, of call.* each type', async () => {
+  const body = { agentId: 'agent_reception', fromNumber: '+14155550177' };
+  const people = await createWithFile(server, 'phone\n+14175550101\n');
+  await validated(server, people);
+  await confirm(server, people);
+  const lists = [{ id: people.id, role: 'contacts' as const }];
+  const campaign = async (name: string, tags: string[]) =>
+    (await server.client.POST('/v1/calls/campaigns', { body: { ...body, name, lists, tags } })).data!.data.id;
+  const wanted = await campaign('Wanted', []);
+  const tagged = await campaign('Tagged', ['oakland', 'x']);
+  const other = await campaign('Other', ['y']);
+  const start = async (number: string, tags: string[]) => {
+    const sent = { ...body, recipients: [{ phoneNumber: number }], scheduledAt: '2099-01-01T00:00:00.000Z', tags };
+    return (await server.client.POST('/v1/calls/batch', { body: sent })).data!.batchId;
+  };
+  const batchId = await start('+14185550101', []);
+  const endpoint = { url: receiver.url, eventTypes: ['call.*', 'campaign.*', 'batch.*', 'upload.*'] as const };
+  const filters = { campaignIds: [wanted], batchIds: [batchId], tags: ['oakland'] };
+  const made = await server.client.POST('/v1/webhooks', {
+    body: { ...endpoint, eventTypes: [...endpoint.eventTypes], ...filters },
+  });
+  expect(made.data!.data).toMatchObject(filters);
+  await importFile(server, 'phone\n+14175550102\n');
+  for (const id of [other, wanted, tagged]) {
+    await server.client.POST('/v1/calls/campaigns/{id}/start', at(id));
+    await untilCompleted(id);
+  }
+  const told = () => [...new Set(receiver.received.map(({ data }) => data['campaignId'] ?? data['id']))].toSorted();
+  await until(() => expect(receiver.ofType('campaign.completed')).toHaveLength(2));
+  await until(() => expect(receiver.ofType('call.ended')).toHaveLength(2));
+  expect(told()).toEqual([wanted, tagged].toSorted());
+  expect(receiver.ofType('call.started').map(({ data }) => data['tags'])).toEqual(
+    expect.arrayContaining([undefined, ['oakland', 'x']]),
+  );
+  expect(new Set(receiver.received.map(({ type }) => type))).toContain('call.answered');
+  server.clock.advance(Date.parse('2099-01-02T00:00:00.000Z') - server.clock.now().getTime());
+  await until(() => expect(receiver.ofType('batch.completed')).toMatchObject([{ data: { batchId } }]));
+  const path = { params: { path: { webhookId: made.data!.data.id } } };
+  const all = { campaignIds: null, batchIds: null, tags: null };
+  const opened = (await server.client.PATCH('/v1/webhooks/{webhookId}', { ...path, body: all })).data!.data;
+  for (const name of Object.keys(all)) expect(opened).not.toHaveProperty(name);
+  const unknown = `cmp_${'0'.repeat(32)}`;
+  const missing = await server.client.PATCH('/v1/webhooks/{webhookId}', {
+    ...path,
+    body: { campaignIds: [wanted, unknown] },
+  });
+  expect([missing.response.status, missing.error!.details![0]!.path]).toEqual([404, '/body/campaignIds/1']);
+  const wrong = { url: receiver.url, eventTypes: ['call.ended' as const], batchIds: [`bat_${'0'.repeat(32)}`] };
+  expect((await server.client.POST('/v1/webhooks', { body: wrong })).response.status).toBe(404);
 });
 
 describe('calls', () => {

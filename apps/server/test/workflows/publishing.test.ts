@@ -43,7 +43,7 @@ test('what is published is the draft that was checked, however it changes meanwh
     const workspaceId = await seedWorkspace(database);
     await seedNumber(database, workspaceId, '+14155550100');
     const deps = { database, clock: testClock(), agents: anyAgent };
-    const { id } = await createWorkflow(deps, workspaceId, named('First'), auditOf);
+    const { id } = (await createWorkflow(deps, workspaceId, named('First'), auditOf)).made;
 
     /** Changes the draft while the directory is asked, so many times. */
     const changing = (times: number): AgentDirectory => {

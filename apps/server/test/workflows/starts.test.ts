@@ -157,7 +157,9 @@ test('runs with one concurrency key never overlap, and stand apart by their cool
   const held = await server.begin(sleeping, { concurrencyKey });
   await server.comesTo(held, 'waiting_schedule');
   const { error } = await refused(quick, { concurrencyKey }, 409, { code: 'concurrency_conflict' });
-  expect(error).toMatchObject({ error: `The run ${held.id} holds this Concurrency-Key.` });
+  expect(error).toMatchObject({
+    error: `The run ${held.id} of the workflow ${held.automationId} holds this Concurrency-Key.`,
+  });
   const params = { path: { workflowId: sleeping, runId: held.id } };
   await server.client.POST('/v1/workflows/{workflowId}/runs/{runId}/cancel', { params });
   const cooling = await refused(quick, { concurrencyKey, cooldownMinutes: '60' }, 409, { code: 'cooldown_active' });
@@ -182,7 +184,8 @@ test('200 starts at once with one concurrency key: one run, 199 conflicts that n
   expect(others).toEqual([]);
   const losers = answers.filter(({ error }) => error);
   expect(losers).toHaveLength(199);
-  const message = `The run ${winner!.data!.data.id} holds this Concurrency-Key.`;
+  const { id: holder, automationId } = winner!.data!.data;
+  const message = `The run ${holder} of the workflow ${automationId} holds this Concurrency-Key.`;
   for (const { response, error } of losers) {
     expect(response.status).toBe(409);
     expect(error).toMatchObject({ code: 'concurrency_conflict', error: message });
@@ -263,7 +266,47 @@ test('runs are listed by key and status, newest first', async () => {
   expect((await list({ searchText: 'LIST-' })).totalCount).toBe(2);
   expect((await list({ searchText: '%' })).totalCount).toBe(1);
   expect((await list({ status: 'completed' })).totalCount).toBe(0);
+  expect((await list({ status: ['completed', 'waiting_schedule', 'queued', 'running'] })).totalCount).toBe(
+    all.totalCount,
+  );
   expect((await list({ perPage: 1, page: 2, order: 'asc' })).items.map(({ id }) => id)).toEqual([runs[1]!.id]);
   const params = { path: { workflowId: toId('wf', newUuid()) } };
   expect((await server.client.GET('/v1/workflows/{workflowId}/runs', { params })).response.status).toBe(404);
 });
+
+test('a run is listed, read, followed and cancelled by its ID alone', async () => {
+  const run = await server.begin(sleeping, { idempotencyKey: 'by-id', concurrencyKey: 'by-id' });
+  await server.comesTo(run, 'waiting_schedule');
+  const { client } = server;
+  const query = { concurrencyKey: 'by-id', status: ['waiting_schedule' as const, 'running' as const] };
+  const listed = (await client.GET('/v1/workflow-runs', { params: { query } })).data!.data;
+  expect(listed).toMatchObject({ totalCount: 1, items: [{ id: run.id, currentNodeTitle: 'later' }] });
+  const params = { path: { runId: run.id } };
+  const read = (await client.GET('/v1/workflow-runs/{runId}', { params })).data!.data;
+  expect(read).toMatchObject({ id: run.id, steps: [{ nodeId: 'later' }] });
+  const again = await server.start(sleeping, { idempotencyKey: 'by-id', concurrencyKey: 'by-id' });
+  expect(again.data!.data).toMatchObject({ id: run.id, currentNodeId: 'later', currentNodeTitle: 'later' });
+
+  const cancelled = await client.POST('/v1/workflow-runs/{runId}/cancel', { params });
+  expect(cancelled.data!.data).toMatchObject({ id: run.id, status: 'cancelled' });
+  const twice = await client.POST('/v1/workflow-runs/{runId}/cancel', { params });
+  expect([twice.response.status, twice.error!.code]).toEqual([409, 'run_not_active']);
+  const follow = (headers: Record<string, string>) =>
+    fetch(`${server.url}/v1/workflow-runs/${run.id}/events`, { headers: { 'X-API-Key': server.apiKey, ...headers } });
+  const text = await (await follow({})).text();
+  expect(text).toContain('event: workflow_run.cancelled');
+  const lastEventId = String(cancelled.data!.data.revision);
+  expect((await follow({ 'Last-Event-ID': lastEventId })).status).toBe(204);
+});
+
+test.each(['12345678901234567890', '0.1234567890123456789', '1e400', '-9007199254740993'])(
+  'a context with %s, which JSON would change, is refused',
+  async (number) => {
+    const headers = { 'X-API-Key': server.apiKey, 'Content-Type': 'application/json', 'Idempotency-Key': number };
+    const body = `{"context":{"order":[${number}]}}`;
+    const response = await fetch(`${server.url}/v1/workflows/${sleeping}/run`, { method: 'POST', headers, body });
+    expect(response.status).toBe(400);
+    const message = `must hold no number that JSON can't carry exactly, such as ${number}: send it as text`;
+    expect(await response.json()).toMatchObject({ code: 'invalid_request', details: [{ path: '/body', message }] });
+  },
+);

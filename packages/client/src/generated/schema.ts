@@ -33,7 +33,7 @@ export interface paths {
         put?: never;
         /**
          * Add do-not-call numbers
-         * @description Adds 1 to 1,000 numbers for the whole workspace. From then on no campaign, batch or workflow calls them; a call that is up goes on. Adding a number again changes nothing.
+         * @description Adds 1 to 1,000 numbers for the whole workspace. From then on no campaign, batch or workflow calls them; a call that is up goes on. Adding a number again changes nothing. What is no number in E.164 form is answered in `rejected`, and keeps none of the others from being added.
          */
         post: operations["addDoNotCall"];
         delete?: never;
@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Create a contact list
-         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8 or UTF-16 (anything else is read as windows-1252, and said to be a guess), its cells parted by comma, semicolon, tab or `|`. It needs a column of phone numbers: the one that `phoneColumn` names, else `phone_number`, `phone`, `mobile` or whatever people call it in some twenty languages (`Telefon`, `Téléphone`, `电话`, `Cell Phone 1` …), at last `number`. `name` and `timezone` are recognised; every other column becomes a variable of the call. Look at the upload's preview before you confirm. Numbers of a `dnd` list are never called once it is `ready`.
+         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8 or UTF-16 (anything else is read as windows-1252, and said to be a guess), its cells parted by comma, semicolon, tab or `|`. It needs a column of phone numbers: the one that `phoneColumn` names, else `phone_number`, `phone`, `mobile` or whatever people call it in some twenty languages (`Telefon`, `Téléphone`, `电话`, `Cell Phone 1` …), at last `number`. `name` and `timezone` are recognised; every other column becomes a variable of the call. Look at the upload's preview before you confirm. Or leave the file be, and add people as JSON: the list is `ready` then too, and the upload expires. Numbers of a `dnd` list are never called once it is `ready`.
          */
         post: operations["createContactList"];
         delete?: never;
@@ -119,7 +119,11 @@ export interface paths {
         delete: operations["deleteContactList"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change a contact list
+         * @description Gives the list another name. Nothing else of it can be changed; its entries have operations of their own.
+         */
+        patch: operations["updateContactList"];
         trace?: never;
     };
     "/v1/calls/contact-lists/{id}/entries": {
@@ -141,11 +145,50 @@ export interface paths {
          */
         get: operations["listContactListEntries"];
         put?: never;
-        post?: never;
+        /**
+         * Add entries to a contact list
+         * @description Adds up to 1,000 people, each judged as a row of a contact file is: numbers are read with the list's `defaultCountry`. A number that is there already keeps its entry and takes what is new. Of those with one number the first counts. What can't be taken is answered in `rejected`, and keeps none of the others from being added. The list is `ready` then. Campaigns that were started before keep the contacts that they started with.
+         */
+        post: operations["addContactListEntries"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/contact-lists/{id}/entries/{phoneNumber}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description The entry's number, in E.164 form; the `+` may stand as it is or as `%2B`.
+                 * @example +14155550142
+                 */
+                phoneNumber: components["schemas"]["E164"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove an entry of a contact list
+         * @description Takes one person off the list. Campaigns that were started before keep the contact. In a list of type `dnd` the key needs `do_not_call:write` too; the number may be called again, unless another list or an opt-out holds it.
+         */
+        delete: operations["removeContactListEntry"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an entry of a contact list
+         * @description Changes what the list says of one person; what is left out stays, `null` takes a value away. Campaigns that were started before keep what they started with.
+         */
+        patch: operations["updateContactListEntry"];
         trace?: never;
     };
     "/v1/calls/contact-lists/{id}/uploads": {
@@ -414,6 +457,58 @@ export interface paths {
          * @description Changes what the body names and leaves the rest; `null` empties a field, and so unbinds an agent. Calls that are up go on as they are. A change of the trunk has it checked again, and `isOutboundReady` is false until that has passed. Refused with 400: an unknown agent, `useSameForInbound` together with another `inboundAgentId`, and `outboundTermination` or `sipConfig` for a number that was bought.
          */
         patch: operations["updatePhoneNumber"];
+        trace?: never;
+    };
+    "/v1/telephony/phone-numbers/{id}/test-call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The phone number's ID.
+                 * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["PhoneNumberId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ring your own phone
+         * @description Calls a phone of yours from this number, says a sentence, and then says back what it hears, for a minute at most. No agent is needed. Read the report at `/v1/telephony/test-calls/{roomId}` once you have hung up: the addresses, the codec, the packets each way, and what is likely wrong. Everything that holds for a call of a campaign holds for this one: the do-not-call list, countries, quiet hours, the limits of workspace and trunk, one call at a time to a person. It rings once at most, whatever becomes of the server. A workspace has one test call up at a time, and 20 in an hour.
+         */
+        post: operations["startTestCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/telephony/test-calls/{roomId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the test call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["schemas"]["RoomId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a test call's report
+         * @description A test call as it is now; once it has ended, with `verdict` and `findings`. The same call is read by `getCall`, what was said in SIP by `getCallSip`, and it is ended by `endCall`. Another call than a test call is not found.
+         */
+        get: operations["getTestCall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/telephony/trunks": {
@@ -834,7 +929,7 @@ export interface paths {
         head?: never;
         /**
          * Change a campaign
-         * @description Changes a draft or a paused campaign; in any other state it is refused. In a paused one `lists`, `scheduledAt` and `startDate` stand, since its contacts were taken at the start; sending them is refused too. Calls that are up go on as they began; the next calls follow the change. Setting `fromNumber` clears `numberPoolId` and the other way round.
+         * @description Changes a draft, a scheduled or a paused campaign; in any other state it is refused. A scheduled one still needs a time that lies ahead, a number that is ready and somebody to call. In a paused one `lists`, `scheduledAt` and `startDate` stand, since its contacts were taken at the start; sending them is refused too. Calls that are up go on as they began; the next calls follow the change. Setting `fromNumber` clears `numberPoolId` and the other way round.
          */
         patch: operations["updateCampaign"];
         trace?: never;
@@ -937,6 +1032,32 @@ export interface paths {
          * @description Ends a running or paused campaign for good. Calls that are up finish; contacts that are left are not called. To take back a draft or a scheduled campaign, cancel it.
          */
         post: operations["stopCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/campaigns/{id}/unschedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unschedule a campaign
+         * @description Makes a scheduled campaign a draft again: it calls nobody until it is started anew. Its `scheduledAt` and `startDate` stay.
+         */
+        post: operations["unscheduleCampaign"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1073,6 +1194,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/calls/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read figures of calls over time
+         * @description Counts the calls that were taken up in a time, by day, hour, agent, number or campaign. The time is at most 92 days, by hour at most 31. Live calls are counted too; they have no outcome yet; calls of `POST /v1/calls` that wait are not. One such request of a workspace is carried out at a time, and two more wait for a few seconds; others are answered 503.
+         */
+        get: operations["getCallStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/calls/{roomId}": {
         parameters: {
             query?: never;
@@ -1116,7 +1257,7 @@ export interface paths {
         put?: never;
         /**
          * End a call
-         * @description Ends an active call: hangs up one that is up, takes back one that rings or waits to be dialled. Its campaign, batch or workflow run goes on. A call that has ended is refused.
+         * @description Ends an active call: hangs up one that is up, takes back one that rings or waits to be dialled, such as one of `POST /v1/calls` for tomorrow. Its campaign, batch or workflow run goes on. A call that has ended is refused.
          */
         post: operations["endCall"];
         delete?: never;
@@ -1194,7 +1335,7 @@ export interface paths {
         put?: never;
         /**
          * Record a call's result
-         * @description Records what the agent found out, during the call or after it. Sending again replaces the fields that are sent and keeps the others, so a repeated request changes nothing. `converted` counts towards the campaign's conversion rate, once a call. `optOut: true` puts the person's number on the do-not-call list at once; `false` later does not take it off again.
+         * @description Records what the agent found out, during the call or after it. Sending again replaces the fields that are sent and keeps the others, so a repeated request changes nothing. `converted` counts towards the campaign's conversion rate, once a call. `answeredBy` and `cost` are the agent's word, and change nothing else: how the call ended for the carrier stays its `outcome`. A `transcript` replaces the one before, and is told where one call is read, neither in lists nor to webhooks. `optOut: true` puts the person's number on the do-not-call list at once; `false` later does not take it off again.
          */
         post: operations["recordCallResult"];
         delete?: never;
@@ -1215,6 +1356,60 @@ export interface paths {
          * @description Every call of the workspace, newest first, live ones included. Filters narrow each other; an ID that the workspace doesn't have gives an empty page.
          */
         get: operations["listCalls"];
+        put?: never;
+        /**
+         * Place a call
+         * @description Calls one person, now or from `scheduledAt` on, once: there is no retry. Every limit that holds for campaigns holds for it, and it counts in no campaign. Until it is placed the call is `queued`, with the `reason` why it waits and `nextAttemptAt`; its `roomId` stays the same. What can't be placed until `expiresAt` is `cancelled`. End it to take it back. A number that must not be called, or could not before `expiresAt`, is refused at once. Repeat a request safely with the same `Idempotency-Key`: the answer is the call as it is now, with `Idempotent-Replayed`.
+         */
+        post: operations["createCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List exports
+         * @description The exports of the workspace of the last 30 days, newest first unless asked otherwise.
+         */
+        get: operations["listExports"];
+        put?: never;
+        /**
+         * Export contacts or calls
+         * @description Writes a CSV file of at most 1,000,000 rows and 2 GiB in the background. Read the export until it is `ready`, then download its `url`. A workspace has at most two exports that are queued or running, and gets no more while it keeps 50 files or 10 GiB of them. A cell that a spreadsheet would take for a formula begins with an apostrophe, phone numbers too; an upload takes it off again. Lists and objects are JSON. Contacts need `contact_lists:read` for those of a list, and `campaigns:read` for those of a campaign, besides. Repeat a request safely with the same `Idempotency-Key`: the answer is the export as it is now, with `Idempotent-Replayed`.
+         */
+        post: operations["createExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/{exportId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Export ID.
+                 * @example exp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                exportId: components["schemas"]["ExportId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an export
+         * @description One export and how far it is; while it is ready, with a URL of its file that is good for 15 minutes. Contacts need the permission that asking for them does.
+         */
+        get: operations["getExport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1404,6 +1599,26 @@ export interface paths {
          * @description Stops a key for good, on every server within a second, and ends the event streams that it has open. Campaigns and calls that it started go on. A key may revoke itself. A revoked key is 404.
          */
         delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/stream-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a token for an event stream
+         * @description Gives a token that opens one event stream in place of the key, as `?streamToken=`, where no header can be set: in the `EventSource` of a browser. It opens that path only and reopens it for 15 minutes, with what the key is permitted, and is over at once when the key is. Ask for it on your own server, so that the key stays there.
+         */
+        post: operations["createStreamToken"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1710,6 +1925,104 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/workflow-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs of all workflows
+         * @description Every run of the workspace, whichever workflow it is of, newest first, without its steps. `searchText` looks into the concurrency keys.
+         */
+        get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflow-runs/{runId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run.
+                 * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                runId: components["parameters"]["RunIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a run by its ID alone
+         * @description The run as it is now, and what it did so far, step by step.
+         */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflow-runs/{runId}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run.
+                 * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                runId: components["parameters"]["RunIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Follow a run by its ID alone
+         * @description A stream of server-sent events: the run at each new status. Without `Last-Event-ID` the first event is the current state. A comment line is sent every 15 seconds. The stream ends when the run has; a reconnect after that gets 204, which stops an EventSource.
+         */
+        get: operations["streamRunEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflow-runs/{runId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run.
+                 * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                runId: components["parameters"]["RunIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a run by its ID alone
+         * @description Stops an active run for good. Its live call is hung up, and the runs that it has started are cancelled too. A run that has ended is refused with `run_not_active`.
+         */
+        post: operations["cancelRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents": {
         parameters: {
             query?: never;
@@ -1809,7 +2122,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook endpoint
-         * @description Events of the given types are sent to the URL from now on, signed as Standard Webhooks says. The secret is shown in this answer only. A delivery that fails is tried again over days, at growing intervals, and given up at the latest seven days after its event; an endpoint that answers 410 is disabled. A workspace has at most 100 endpoints.
+         * @description Events of the given types are sent to the URL from now on, signed as Standard Webhooks says. The secret is shown in this answer only. A delivery that fails is tried again over days, at growing intervals, and given up at the latest seven days after its event; an endpoint that answers 410 is disabled. With `campaignIds`, `batchIds` or `tags` it gets only what belongs to one of these. A workspace has at most 100 endpoints.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1976,7 +2289,7 @@ export interface paths {
         put?: never;
         /**
          * Start a batch
-         * @description Calls up to 1,000 recipients, now or from `scheduledAt` on. Each recipient is judged for itself: those with a number that can't be called, stands twice, is on the do-not-call list or in a country that isn't allowed, and those with metadata that aren't short strings, are rejected, and the others are called. When all are rejected the answer is still 202, and the batch is `failed`. Any other fault refuses the whole request: an unknown `fromNumber` or pool is 404, no number that is ready for outbound calls is 409. The body takes up to 8 MiB. Repeat a request safely with the same `Idempotency-Key`: the answer is that of the first, with `Idempotent-Replayed`.
+         * @description Calls up to 1,000 recipients, now or from `scheduledAt` on. Each recipient is judged for itself: those with a number that can't be called, stands twice, is on the do-not-call list or in a country that isn't allowed, and those that are not as the contract says (no number, an unknown field, a name too long, a time zone that there is not, metadata that aren't short strings), are rejected, and the others are called. When all are rejected the answer is still 202, and the batch is `failed`. Any other fault refuses the whole request: an unknown `fromNumber` or pool is 404, no number that is ready for outbound calls is 409. With `defaultCountry` numbers may be written as in a contact file, without it in E.164 form only. The body takes up to 8 MiB. Repeat a request safely with the same `Idempotency-Key`: the answer is that of the first, with `Idempotent-Replayed`.
          */
         post: operations["startBatch"];
         delete?: never;
@@ -2005,6 +2318,88 @@ export interface paths {
         get: operations["getBatch"];
         put?: never;
         post?: never;
+        /**
+         * Delete a batch
+         * @description Erases an ended batch with its recipients and its list. Its calls stay readable, also by `batchId`. Refused while it is active, and while calls of it are up.
+         */
+        delete: operations["deleteBatch"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/batch/{batchId}/recipients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Batch ID.
+                 * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                batchId: components["parameters"]["BatchIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the recipients of a batch
+         * @description Everyone whom the request named, in its order unless asked otherwise, and what became of them: who was accepted with their calls so far, who was rejected with the code.
+         */
+        get: operations["listBatchRecipients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/batch/{batchId}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Batch ID.
+                 * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                batchId: components["parameters"]["BatchIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a batch
+         * @description Places no more calls for a running batch until it is resumed. Calls that are up go on.
+         */
+        post: operations["pauseBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/batch/{batchId}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Batch ID.
+                 * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                batchId: components["parameters"]["BatchIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a batch
+         * @description Goes on with a paused batch where it stopped.
+         */
+        post: operations["resumeBatch"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2028,7 +2423,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a batch
-         * @description Ends a scheduled or running batch for good. Calls that are up finish; recipients that are left are not called. A batch that has ended is refused.
+         * @description Ends a scheduled, running or paused batch for good. Calls that are up finish; recipients that are left are not called. A batch that has ended is refused.
          */
         post: operations["cancelBatch"];
         delete?: never;
@@ -2332,7 +2727,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
         };
         /**
-         * @description The page number of this page, from 1.
+         * @description The page number of this page, from 1; in a walk by cursor, which page of the walk it is.
          * @example 1
          */
         Page: number;
@@ -2342,10 +2737,15 @@ export interface components {
          */
         PerPage: number;
         /**
-         * @description Entries on all pages together.
+         * @description Entries on all pages together; in a walk by cursor, as many as there were at its first page.
          * @example 1
          */
         TotalCount: number;
+        /**
+         * @description What to send as `cursor` for the page after this one; absent on the last. Read on so, each entry that was there from the first page on comes once, whatever is added or taken away meanwhile. Opaque: what is in it may change.
+         * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+         */
+        NextCursor: string;
         /**
          * @description The column that the page is ordered by.
          * @example created_at
@@ -2370,6 +2770,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -2379,7 +2780,7 @@ export interface components {
          * @example not_found
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "call_not_active" | "limit_reached" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
+        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "call_not_active" | "call_refused" | "limit_reached" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
         /** @description One fault, and where it is. */
         ErrorDetail: {
             /** @description JSON pointer to the fault, beginning with `/body`, `/query`, `/path` or `/headers`. */
@@ -2388,14 +2789,10 @@ export interface components {
             message: string;
             /** @description The workflow node that the fault is in. */
             nodeId?: string;
+            /** @description Why a call is refused (`call_refused`): `invalid_number`, `do_not_call`, `country_not_allowed`, `no_common_hour`; or `outside_window`, `quiet_hours` or `holiday`, where calls are closed until it has expired. */
+            reason?: string;
         };
-        /**
-         * @description The body of every error.
-         * @example {
-         *       "code": "not_found",
-         *       "error": "There is no such resource in this workspace."
-         *     }
-         */
+        /** @description The body of every error. */
         Error: {
             code: components["schemas"]["ErrorCode"];
             /** @description A sentence for a person, with what to do next where that is known. */
@@ -2410,12 +2807,32 @@ export interface components {
             /** @description Why, in your words. Kept with every number. */
             reason?: string;
         };
+        /** @description What was sent for a number and is none. */
+        RejectedDoNotCallNumber: {
+            /**
+             * @description Position in the request, from 0.
+             * @example 1
+             */
+            index: number;
+            /**
+             * @description What was sent, its first 64 characters: as JSON where it was no text.
+             * @example 0800 CALL NOW
+             */
+            phoneNumber: string;
+            /**
+             * @description Why it was not added.
+             * @enum {string}
+             */
+            code: "invalid_number";
+        };
         /** @description What became of the numbers. */
         DoNotCallAdded: {
             /** @description How many numbers were new. */
             added: number;
             /** @description How many numbers had opted out before. They keep their first reason and time. */
             alreadyListed: number;
+            /** @description What is no number in E.164 form, in the order of the request. */
+            rejected: components["schemas"]["RejectedDoNotCallNumber"][];
         };
         /** @description The number may be called again, unless a `dnd` list holds it too. */
         DoNotCallRemoved: {
@@ -2591,6 +3008,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -2602,7 +3020,8 @@ export interface components {
         ContactListPhoneColumn: string;
         /** @description A new contact list, and the name of its first file. */
         CreateContactList: {
-            fileName: components["schemas"]["ContactListFileName"];
+            /** @default contacts.csv */
+            fileName?: components["schemas"]["ContactListFileName"];
             name: components["schemas"]["ContactListName"];
             /**
              * @description `contacts` for people to call, `dnd` for numbers that the whole workspace never calls. It can't be changed later.
@@ -2624,6 +3043,10 @@ export interface components {
              * @constant
              */
             deleted: true;
+        };
+        /** @description What to change. A field that is left out stays as it is. */
+        UpdateContactList: {
+            name?: components["schemas"]["ContactListName"];
         };
         /**
          * @description IANA time zone name.
@@ -2672,9 +3095,92 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
+        };
+        /**
+         * @description The person's name.
+         * @example Ana Ruiz
+         */
+        NewContactListEntryName: string;
+        /**
+         * @description Values for the agent, by name; `null` is none. At most 64 and 64 KiB, unless configured otherwise.
+         * @example {
+         *       "first_name": "Ana",
+         *       "appointment": "2026-12-01 10:30"
+         *     }
+         */
+        NewContactListEntryVariables: {
+            [key: string]: string | null;
+        };
+        /** @description One person. What is not so rejects this entry only. */
+        NewContactListEntry: {
+            /**
+             * @description The number, as a contact file may hold it.
+             * @example +14155550142
+             */
+            phoneNumber: string;
+            /** @description The person's name, or null. */
+            name?: components["schemas"]["NewContactListEntryName"] | null;
+            /** @description IANA time zone of the person, or null. */
+            timezone?: components["schemas"]["TimeZone"] | null;
+            variables?: components["schemas"]["NewContactListEntryVariables"];
+        };
+        /** @description People to add. */
+        AddContactListEntries: {
+            /** @description The people, 1 to 1,000. */
+            entries: components["schemas"]["NewContactListEntry"][];
+        };
+        /** @description An entry that was not added, and why. */
+        RejectedContactListEntry: {
+            /**
+             * @description Position in the request, from 0.
+             * @example 2
+             */
+            index: number;
+            /**
+             * @description The number as it was sent, its first 64 characters: empty where there was none, as JSON where it was no text.
+             * @example 0800 CALL NOW
+             */
+            phoneNumber: string;
+            /**
+             * @description Why it was not added: `invalid_entry` where it is not as the contract says, else as of a row of a contact file.
+             * @example invalid_phone
+             * @enum {string}
+             */
+            code: "invalid_entry" | "missing_phone" | "invalid_phone" | "ambiguous_phone" | "several_phones" | "default_country_needed" | "duplicate" | "invalid_timezone" | "too_many_fields" | "row_too_long";
+            /** @description The same for a person, with what would be right. */
+            error: string;
+        };
+        /** @description What became of the entries. */
+        ContactListEntriesAdded: {
+            /** @description How many are new. */
+            added: number;
+            /** @description How many were there already. */
+            updated: number;
+            /** @description How many the list has now. */
+            totalEntries: number;
+            /** @description Those that were not added, in the order of the request. */
+            rejected: components["schemas"]["RejectedContactListEntry"][];
+        };
+        /** @description The entry is gone. */
+        ContactListEntryRemoved: {
+            id: components["schemas"]["E164"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description What to change. What is left out stays, `null` takes a value away. */
+        UpdateContactListEntry: {
+            /** @description The person's name, or null. */
+            name?: components["schemas"]["NewContactListEntryName"] | null;
+            /** @description IANA time zone of the person, or null. */
+            timezone?: components["schemas"]["TimeZone"] | null;
+            variables?: components["schemas"]["NewContactListEntryVariables"];
         };
         /** @description A page of a contact list's uploads. */
         ContactListUploadPage: {
@@ -2683,6 +3189,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -2827,6 +3334,11 @@ export interface components {
          */
         AllowedCountries: components["schemas"]["Country"][];
         /**
+         * @description Number pool ID.
+         * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        NumberPoolId: string;
+        /**
          * @description Trunk ID.
          * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
          */
@@ -2900,6 +3412,8 @@ export interface components {
             inboundAgentPublicId?: components["schemas"]["AgentId"];
             /** @description Name of the inbound agent. */
             inboundAgentName?: string;
+            /** @description Whether the outbound agent answers inbound calls as well, whichever it is. */
+            useSameForInbound?: boolean;
             inboundWebhookUrl?: components["schemas"]["InboundWebhookUrl"];
             /** @description ID of the agent that is used for outbound calls. */
             outboundAgentPublicId?: components["schemas"]["AgentId"];
@@ -2909,8 +3423,16 @@ export interface components {
             allowedInboundCountries?: components["schemas"]["AllowedCountries"];
             /** @description Countries that this number may call, checked when a call is placed. Empty or absent means all. */
             allowedOutboundCountries?: components["schemas"]["AllowedCountries"];
+            /** @description The number pool that holds the number. Absent where none does. */
+            poolId?: components["schemas"]["NumberPoolId"];
             /** @description The trunk that the number calls over. Imported numbers only. */
             trunkId?: components["schemas"]["TrunkId"];
+            /**
+             * @description Why `isOutboundReady` is false. `not_active`: see `status`. `no_trunk`: it was imported, and calls over no trunk. `trunk_paused`: see `trunkReason`. `no_outbound_agent`: only campaigns, batches and workflow nodes call from it, with an agent of their own. Absent where it is true.
+             * @example no_outbound_agent
+             * @enum {string}
+             */
+            outboundReason?: "not_active" | "no_trunk" | "trunk_paused" | "no_outbound_agent";
             /** @description Why no call goes over that trunk now. Absent where calls go. */
             trunkReason?: components["schemas"]["TrunkReason"];
             sipConfig?: components["schemas"]["SipConfig"];
@@ -2926,6 +3448,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             /**
              * @description The column that the page is ordered by.
              * @enum {string}
@@ -2968,15 +3491,18 @@ export interface components {
         /** @description The SIP trunk of the numbers, in short. Where the workspace has a trunk with this address, transport and username, that one is taken, and a password or list that is given here replaces its own; else one is made. The credentials answer the trunk's challenge, where it sends one. */
         ImportSipConfig: {
             terminationUrl: components["schemas"]["SipTermination"];
-            username?: components["schemas"]["SipUsername"];
-            password?: components["schemas"]["SipPassword"];
+            /** @description The SIP username. `null` is as if it were left out. */
+            username?: components["schemas"]["SipUsername"] | null;
+            /** @description The SIP password, write-only. `null` is as if it were left out. */
+            password?: components["schemas"]["SipPassword"] | null;
             /**
              * @description How SIP reaches the trunk. `auto` is TLS for `sips:` and for port 5061, else UDP.
              * @default auto
              * @enum {string}
              */
             transport?: "auto" | "udp" | "tcp" | "tls";
-            ipAllowlist?: components["schemas"]["IpAllowlist"];
+            /** @description Addresses that may connect. `null` is as if it were left out. */
+            ipAllowlist?: components["schemas"]["IpAllowlist"] | null;
         };
         /** @description Numbers that you own, and the trunk that carries them. The other fields hold for each of them. */
         ImportPhoneNumbers: {
@@ -2987,16 +3513,19 @@ export interface components {
              *     ]
              */
             phoneNumbers: string[];
-            /** @description The trunk that carries the numbers. Either this or `sipConfig`. */
-            trunkId?: components["schemas"]["TrunkId"];
+            /** @description The trunk that carries the numbers. Either this or `sipConfig`. `null` is as if it were left out. */
+            trunkId?: components["schemas"]["TrunkId"] | null;
             sipConfig?: components["schemas"]["ImportSipConfig"];
-            friendlyName?: components["schemas"]["FriendlyName"];
-            label?: components["schemas"]["PhoneNumberLabel"];
-            /** @description ID of the agent that answers inbound calls. */
-            inboundAgentId?: components["schemas"]["AgentId"];
-            /** @description ID of the agent that is used for outbound calls. */
-            outboundAgentId?: components["schemas"]["AgentId"];
-            inboundWebhookUrl?: components["schemas"]["InboundWebhookUrl"];
+            /** @description The name that people see. */
+            friendlyName?: components["schemas"]["FriendlyName"] | null;
+            /** @description A label of your own. */
+            label?: components["schemas"]["PhoneNumberLabel"] | null;
+            /** @description ID of the agent that answers inbound calls. `null` is as if it were left out. */
+            inboundAgentId?: components["schemas"]["AgentId"] | null;
+            /** @description ID of the agent for outbound calls. `null` is as if it were left out. */
+            outboundAgentId?: components["schemas"]["AgentId"] | null;
+            /** @description An https URL that is asked when a call arrives. `null` is as if it were left out. */
+            inboundWebhookUrl?: components["schemas"]["InboundWebhookUrl"] | null;
         };
         /** @description A number that was not imported, and why. */
         RejectedPhoneNumber: {
@@ -3046,7 +3575,7 @@ export interface components {
             inboundAgentId?: components["schemas"]["AgentId"] | null;
             /** @description ID of the agent for outbound calls. `null` unbinds. */
             outboundAgentId?: components["schemas"]["AgentId"] | null;
-            /** @description `true` binds the outbound agent, as it is after this request, to inbound calls as well; together with a different `inboundAgentId` it is refused. `false` changes nothing. */
+            /** @description `true` binds the outbound agent, as it is now and after every later change, to inbound calls as well; together with a different `inboundAgentId` it is refused. It holds until it is `false`, which leaves both agents as they are, or an `inboundAgentId` is sent without it. */
             useSameForInbound?: boolean;
             /** @description The trunk that the number calls over. `null` takes it off. Imported numbers only, and not beside `outboundTermination` or `sipConfig`. */
             trunkId?: components["schemas"]["TrunkId"] | null;
@@ -3059,6 +3588,133 @@ export interface components {
             /** @description An https URL that is asked when a call arrives. `null` removes it. */
             inboundWebhookUrl?: components["schemas"]["InboundWebhookUrl"] | null;
             sipConfig?: components["schemas"]["UpdateSipConfig"];
+        };
+        /** @description The phone that a test call rings. */
+        StartTestCall: {
+            /** @description A phone of yours, in E.164 form. */
+            toNumber: components["schemas"]["E164"];
+        };
+        /**
+         * @description Session ID of a call.
+         * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        RoomId: string;
+        /**
+         * @description Where the call is. `completed` was answered, by a person or a voicemail; `failed` was not, or broke off; `cancelled` was taken back before an answer. The last three are final.
+         * @example completed
+         * @enum {string}
+         */
+        CallStatus: "queued" | "dialing" | "ringing" | "in_progress" | "completed" | "failed" | "cancelled";
+        /**
+         * @description How the call ended, apart from where it is. `trunk_error` and `agent_error` are faults on this side and are not held against the contact. `unknown`: the provider could not say whether it placed the call; it is never dialled again by itself.
+         * @example answered
+         * @enum {string}
+         */
+        CallOutcome: "answered" | "voicemail" | "busy" | "no_answer" | "declined" | "invalid_number" | "do_not_call" | "trunk_error" | "agent_error" | "cancelled" | "unknown";
+        /**
+         * @description Who ended the call. `service`: this interface or the server itself; `time_limit`: the call reached its longest time; `error`: a fault of the trunk, the agent or the network.
+         * @example callee
+         * @enum {string}
+         */
+        CallEndedBy: "caller" | "callee" | "agent" | "service" | "time_limit" | "error" | "unknown";
+        /**
+         * @description An address and a port.
+         * @example 203.0.113.7:5060
+         */
+        TestCallAddress: string;
+        /** @description What was seen of the call on the wire. What is not known, or did not come about, is left out. */
+        TestCallMedia: {
+            /**
+             * @description The codec that was agreed on, such as PCMU.
+             * @example PCMU
+             */
+            codec?: string;
+            /** @description Where the call was sent by SIP. */
+            trunkAddress?: components["schemas"]["TestCallAddress"];
+            /** @description Where the trunk was told to send sound. */
+            localAddress?: components["schemas"]["TestCallAddress"];
+            /** @description Where the trunk told the server to send sound. */
+            remoteAddress?: components["schemas"]["TestCallAddress"];
+            /** @description Where sound came from; it is sent back there. */
+            heardFrom?: components["schemas"]["TestCallAddress"];
+            /**
+             * @description Packets of sound that were sent.
+             * @example 750
+             */
+            packetsSent?: number;
+            /**
+             * @description Packets of sound that came.
+             * @example 748
+             */
+            packetsReceived?: number;
+            /**
+             * @description Packets of sound that were lost on the way here.
+             * @example 0
+             */
+            packetsLost?: number;
+            /**
+             * @description Packets of sound that were lost on the way there, as the other side says. Absent where it says nothing.
+             * @example 0
+             */
+            packetsLostByPeer?: number;
+        };
+        /**
+         * @description `works`: the call was answered, and sound came from it. `fault`: something is wrong, and the first finding says what is most likely. `inconclusive`: nothing that was seen is wrong, but not enough of the call came about to tell.
+         * @example works
+         * @enum {string}
+         */
+        TestCallVerdict: "works" | "fault" | "inconclusive";
+        /**
+         * @description `ok`: sound came and went. `simulated`: no phone rang, the simulator took the call. Sound: `private_address` (the trunk was told an address that it can't reach), `no_sound_received`, `no_sound_sent`, `sound_lost` (more than 3 % on the way here), `sound_lost_there` (more than 3 % on the way there), `heard_elsewhere` (it came from another address than the trunk had named, so a NAT is in between), `too_short` (hung up before anything could be told). The call: `no_common_codec`, `credentials_rejected`, `forbidden` (403), `number_format` (the trunk knows no such number), `no_room`, `trunk_failed` (another answer), `trunk_unreachable` (it could not be sent), `no_response` (no answer to it), `never_rang`, `no_answer`, `busy`, `declined`, `ended` (somebody ended it before an answer). The server: `server_lost` (it, or its thread of sound, went down meanwhile: nothing can be told, and the call is not made again), `not_placed` (the call was taken back, nothing rang).
+         * @example ok
+         * @enum {string}
+         */
+        TestCallFindingCode: "ok" | "simulated" | "private_address" | "no_sound_received" | "no_sound_sent" | "sound_lost" | "sound_lost_there" | "heard_elsewhere" | "too_short" | "no_common_codec" | "credentials_rejected" | "forbidden" | "number_format" | "no_room" | "trunk_failed" | "trunk_unreachable" | "no_response" | "never_rang" | "no_answer" | "busy" | "declined" | "ended" | "server_lost" | "not_placed";
+        /** @description Something that a test call has shown. */
+        TestCallFinding: {
+            code: components["schemas"]["TestCallFindingCode"];
+            /** @description What it means, and what to look at. */
+            message: string;
+        };
+        /** @description A call to a phone of your own, and what it has shown. */
+        TestCall: {
+            roomId: components["schemas"]["RoomId"];
+            /** @description The number that calls. */
+            phoneNumberId: components["schemas"]["PhoneNumberId"];
+            /** @description The number that calls, in E.164 form. */
+            fromNumber: components["schemas"]["E164"];
+            /** @description The phone that rings, in E.164 form. */
+            toNumber: components["schemas"]["E164"];
+            /** @description True where the simulator took the call and no telephone rang. */
+            simulated: boolean;
+            status: components["schemas"]["CallStatus"];
+            /** @description How the call ended. Absent until it has. */
+            outcome?: components["schemas"]["CallOutcome"];
+            endedBy?: components["schemas"]["CallEndedBy"];
+            /**
+             * @description The final SIP status code, where there is one.
+             * @example 403
+             */
+            sipStatus?: number;
+            /**
+             * @description What the trunk said with that code, where it said something.
+             * @example Forbidden
+             */
+            sipReason?: string;
+            /** @description When the call was asked for. */
+            queuedAt: components["schemas"]["Timestamp"];
+            /** @description When the provider was asked to place the call. */
+            dialedAt?: components["schemas"]["Timestamp"];
+            /** @description When it first rang. */
+            ringingAt?: components["schemas"]["Timestamp"];
+            /** @description When it was answered. */
+            answeredAt?: components["schemas"]["Timestamp"];
+            /** @description When it ended. */
+            endedAt?: components["schemas"]["Timestamp"];
+            media?: components["schemas"]["TestCallMedia"];
+            verdict?: components["schemas"]["TestCallVerdict"];
+            /** @description What the call has shown, the most likely cause first. Absent until it has ended. */
+            findings?: components["schemas"]["TestCallFinding"][];
         };
         /**
          * @description A SIP URI without a user part, or a host, with a port where it is not the usual one. Of parameters only `transport` is taken. An address inside the server's own network is refused unless the server's settings allow it.
@@ -3115,6 +3771,11 @@ export interface components {
          *     ]
          */
         TrunkAllowlist: string[];
+        /**
+         * @description Whether calls to numbers of the trunk may arrive from any other address too, from callers who answer a digest challenge with its username and password. Needs both.
+         * @default false
+         */
+        TrunkInboundDigest: boolean;
         /**
          * @description How the trunk is checked. `options`: whether it answers. `register`: whether it takes the credentials too, by a REGISTER that binds nothing. `none`: not at all, and counts as passed.
          * @default options
@@ -3182,11 +3843,6 @@ export interface components {
          * @enum {string}
          */
         TrunkStatus: "active" | "slowed" | "paused";
-        /**
-         * @description Number pool ID.
-         * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        NumberPoolId: string;
         /** @description A SIP trunk of the workspace, over which its imported numbers call. The password is never returned. */
         Trunk: {
             id: components["schemas"]["TrunkId"];
@@ -3211,6 +3867,7 @@ export interface components {
             /** @description How the registration stands. Absent where the trunk wants none, or no server that speaks SIP runs. */
             registration?: components["schemas"]["TrunkRegistration"];
             ipAllowlist?: components["schemas"]["TrunkAllowlist"];
+            inboundDigest: components["schemas"]["TrunkInboundDigest"];
             probe: components["schemas"]["TrunkProbeMethod"];
             maxChannels?: components["schemas"]["TrunkMaxChannels"];
             callsPerSecond: components["schemas"]["TrunkCallsPerSecond"];
@@ -3251,6 +3908,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -3260,36 +3918,41 @@ export interface components {
             /** @description The trunk's address. */
             terminationUrl: components["schemas"]["TrunkUri"];
             transport?: components["schemas"]["TrunkTransport"];
-            /** @description Where requests are sent instead of the trunk's address. */
-            outboundProxy?: components["schemas"]["TrunkUri"];
-            /** @description The name in answers to the trunk's challenges. */
-            username?: components["schemas"]["TrunkText"];
-            /** @description The password. Write-only: it is stored encrypted, and never returned or logged. */
-            password?: components["schemas"]["TrunkText"];
-            /** @description The name in answers to challenges, where that is not `username`. */
-            authUsername?: components["schemas"]["TrunkText"];
-            /** @description The user part of From, where that is not the number that calls. */
-            fromUser?: components["schemas"]["TrunkUser"];
-            /** @description The host of From, where that is not the trunk's. */
-            fromDomain?: components["schemas"]["TrunkHost"];
+            /** @description Where requests are sent instead of the trunk's address. `null` is as if it were left out. */
+            outboundProxy?: components["schemas"]["TrunkUri"] | null;
+            /** @description The name in answers to challenges. `null` is as if it were left out. */
+            username?: components["schemas"]["TrunkText"] | null;
+            /** @description The password, write-only. `null` is as if it were left out. */
+            password?: components["schemas"]["TrunkText"] | null;
+            /** @description The name in answers to challenges, where that is not `username`. `null` is as if it were left out. */
+            authUsername?: components["schemas"]["TrunkText"] | null;
+            /** @description The user part of From. `null` is as if it were left out. */
+            fromUser?: components["schemas"]["TrunkUser"] | null;
+            /** @description The host of From. `null` is as if it were left out. */
+            fromDomain?: components["schemas"]["TrunkHost"] | null;
             /**
              * @description Whether this server registers with the trunk. Needs a username and a password.
              * @default false
              */
             register?: boolean;
             registerExpiresSeconds?: components["schemas"]["TrunkRegisterExpiresSeconds"];
-            ipAllowlist?: components["schemas"]["TrunkAllowlist"];
+            /** @description Addresses from which calls may arrive. `null` is as if it were left out. */
+            ipAllowlist?: components["schemas"]["TrunkAllowlist"] | null;
+            inboundDigest?: components["schemas"]["TrunkInboundDigest"];
             probe?: components["schemas"]["TrunkProbeMethod"];
-            maxChannels?: components["schemas"]["TrunkMaxChannels"];
+            /** @description The most calls that are up at once. `null` is as if it were left out. */
+            maxChannels?: components["schemas"]["TrunkMaxChannels"] | null;
             callsPerSecond?: components["schemas"]["TrunkCallsPerSecond"];
             numberFormat?: components["schemas"]["TrunkNumberFormat"];
-            /** @description The country in whose national forms the trunk reads and writes numbers, as an ISO 3166-1 alpha-2 code. */
-            country?: components["schemas"]["Country"];
-            dialPrefix?: components["schemas"]["TrunkDialPrefix"];
+            /** @description The country of national forms, as an ISO 3166-1 alpha-2 code. `null` is as if it were left out. */
+            country?: components["schemas"]["Country"] | null;
+            /** @description What comes before every number that is called. `null` is as if it were left out. */
+            dialPrefix?: components["schemas"]["TrunkDialPrefix"] | null;
             callerIdHeader?: components["schemas"]["TrunkCallerIdHeader"];
             codecs?: components["schemas"]["TrunkCodecs"];
             mediaEncryption?: components["schemas"]["TrunkMediaEncryption"];
-            headers?: components["schemas"]["TrunkHeaders"];
+            /** @description Headers that each call carries. `null` is as if it were left out. */
+            headers?: components["schemas"]["TrunkHeaders"] | null;
         };
         /** @description The trunk is deleted. */
         TrunkDeleted: {
@@ -3327,6 +3990,8 @@ export interface components {
             registerExpiresSeconds?: number;
             /** @description Addresses from which calls may arrive. `null` removes the list. */
             ipAllowlist?: components["schemas"]["TrunkAllowlist"] | null;
+            /** @description Whether calls to its numbers may arrive from any other address, by its username and password. */
+            inboundDigest?: boolean;
             /**
              * @description How the trunk is checked.
              * @enum {string}
@@ -3571,6 +4236,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -3583,7 +4249,8 @@ export interface components {
         /** @description A new knowledge base, without documents. */
         CreateKnowledgeBase: {
             name: components["schemas"]["KnowledgeBaseName"];
-            description?: components["schemas"]["KnowledgeBaseDescription"];
+            /** @description What it holds. `null` is as if it were left out. */
+            description?: components["schemas"]["KnowledgeBaseDescription"] | null;
         };
         /**
          * @description Document ID.
@@ -3667,8 +4334,8 @@ export interface components {
         };
         /** @description The files, as parts of `multipart/form-data`. */
         AddKnowledgeBaseDocuments: {
-            /** @description The files, 1 to 10 parts of this name, at least one of them required. Each holds one PDF, DOCX, text, Markdown, HTML, CSV or JSON file of at most 50 MB and bears its file name. */
-            files?: unknown;
+            /** @description The files, 1 to 10 parts of this name. Each holds one PDF, DOCX, text, Markdown, HTML, CSV or JSON file of at most 50 MB and bears its file name. */
+            files: string[];
         };
         /** @description The new documents. */
         KnowledgeBaseDocumentsAdded: {
@@ -3735,6 +4402,11 @@ export interface components {
             success: components["schemas"]["KnowledgeBaseSuccess"];
             data: components["schemas"]["KnowledgeBasePassages"];
         };
+        /**
+         * @description A word of yours to find calls by.
+         * @example reminders
+         */
+        CallTag: string;
         /**
          * @description Where the campaign is. `scheduled`, `running` and `paused` are active; `completed`, `stopped`, `cancelled` and `failed` are final.
          * @example running
@@ -3820,6 +4492,16 @@ export interface components {
          * @example false
          */
         CampaignRecording: boolean;
+        /**
+         * @description Words of yours to find calls by.
+         * @example [
+         *       "reminders",
+         *       "oakland"
+         *     ]
+         */
+        CallTags: components["schemas"]["CallTag"][];
+        /** @description Words of yours. The calls bear them too, from then on. */
+        CampaignTags: components["schemas"]["CallTags"];
         /**
          * @description Start of the daily window in the callee's time, in minutes since local midnight, included. Set both ends or neither.
          * @example 540
@@ -3918,6 +4600,7 @@ export interface components {
             ringTimeoutSeconds: components["schemas"]["CampaignRingTimeoutSeconds"];
             maxCallSeconds: components["schemas"]["CampaignMaxCallSeconds"];
             recording?: components["schemas"]["CampaignRecording"];
+            tags?: components["schemas"]["CampaignTags"];
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
             scheduleDays?: components["schemas"]["CampaignScheduleDays"];
@@ -3951,6 +4634,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -3967,7 +4651,8 @@ export interface components {
         /** @description A campaign that calls from one number. */
         CreateCampaignFromNumber: {
             name: components["schemas"]["CampaignName"];
-            description?: components["schemas"]["CampaignDescription"];
+            /** @description What the campaign is for, or null. */
+            description?: components["schemas"]["CampaignDescription"] | null;
             agentId: components["schemas"]["AgentId"];
             fromNumber: components["schemas"]["CampaignFromNumber"];
             lists: components["schemas"]["CampaignLists"];
@@ -3975,32 +4660,44 @@ export interface components {
             timezone?: components["schemas"]["CampaignTimeZone"];
             /** @default strictest */
             calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
-            scheduledAt?: components["schemas"]["CampaignScheduledAt"];
-            startDate?: components["schemas"]["CampaignStartDate"];
-            endDate?: components["schemas"]["CampaignEndDate"];
-            scheduleStart?: components["schemas"]["CampaignScheduleStart"];
-            scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
-            scheduleDays?: components["schemas"]["CampaignScheduleDays"];
-            callingWindows?: components["schemas"]["CallingWindows"];
+            /** @description Time of the first call, or null. */
+            scheduledAt?: components["schemas"]["CampaignScheduledAt"] | null;
+            /** @description No call before this time, or null. */
+            startDate?: components["schemas"]["CampaignStartDate"] | null;
+            /** @description No new call from this time on, or null. */
+            endDate?: components["schemas"]["CampaignEndDate"] | null;
+            /** @description Start of the daily window in minutes since local midnight, or null. */
+            scheduleStart?: components["schemas"]["CampaignScheduleStart"] | null;
+            /** @description End of the daily window in minutes since local midnight, or null. */
+            scheduleEnd?: components["schemas"]["CampaignScheduleEnd"] | null;
+            /** @description ISO weekdays on which calls are placed, or null for every day. */
+            scheduleDays?: components["schemas"]["CampaignScheduleDays"] | null;
+            /** @description When calls are placed, or null for the whole week. */
+            callingWindows?: components["schemas"]["CallingWindows"] | null;
             holidays?: components["schemas"]["Holidays"];
             /** @default 10 */
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
-            callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"];
+            /** @description Most calls placed in any second, or null for no limit. */
+            callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"] | null;
             /** @default [] */
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
-            targetCallCount?: components["schemas"]["CampaignTargetCallCount"];
-            targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"];
+            /** @description Answered calls that complete the campaign, or null. */
+            targetCallCount?: components["schemas"]["CampaignTargetCallCount"] | null;
+            /** @description Conversions hoped for per answered call, or null. */
+            targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"] | null;
             /** @default 30 */
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             /** @default 3600 */
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
+            tags?: components["schemas"]["CampaignTags"];
         };
         /** @description A campaign that calls from the numbers of a pool. */
         CreateCampaignFromPool: {
             name: components["schemas"]["CampaignName"];
-            description?: components["schemas"]["CampaignDescription"];
+            /** @description What the campaign is for, or null. */
+            description?: components["schemas"]["CampaignDescription"] | null;
             agentId: components["schemas"]["AgentId"];
             numberPoolId: components["schemas"]["CampaignNumberPoolId"];
             lists: components["schemas"]["CampaignLists"];
@@ -4008,27 +4705,38 @@ export interface components {
             timezone?: components["schemas"]["CampaignTimeZone"];
             /** @default strictest */
             calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
-            scheduledAt?: components["schemas"]["CampaignScheduledAt"];
-            startDate?: components["schemas"]["CampaignStartDate"];
-            endDate?: components["schemas"]["CampaignEndDate"];
-            scheduleStart?: components["schemas"]["CampaignScheduleStart"];
-            scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
-            scheduleDays?: components["schemas"]["CampaignScheduleDays"];
-            callingWindows?: components["schemas"]["CallingWindows"];
+            /** @description Time of the first call, or null. */
+            scheduledAt?: components["schemas"]["CampaignScheduledAt"] | null;
+            /** @description No call before this time, or null. */
+            startDate?: components["schemas"]["CampaignStartDate"] | null;
+            /** @description No new call from this time on, or null. */
+            endDate?: components["schemas"]["CampaignEndDate"] | null;
+            /** @description Start of the daily window in minutes since local midnight, or null. */
+            scheduleStart?: components["schemas"]["CampaignScheduleStart"] | null;
+            /** @description End of the daily window in minutes since local midnight, or null. */
+            scheduleEnd?: components["schemas"]["CampaignScheduleEnd"] | null;
+            /** @description ISO weekdays on which calls are placed, or null for every day. */
+            scheduleDays?: components["schemas"]["CampaignScheduleDays"] | null;
+            /** @description When calls are placed, or null for the whole week. */
+            callingWindows?: components["schemas"]["CallingWindows"] | null;
             holidays?: components["schemas"]["Holidays"];
             /** @default 10 */
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
-            callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"];
+            /** @description Most calls placed in any second, or null for no limit. */
+            callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"] | null;
             /** @default [] */
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
-            targetCallCount?: components["schemas"]["CampaignTargetCallCount"];
-            targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"];
+            /** @description Answered calls that complete the campaign, or null. */
+            targetCallCount?: components["schemas"]["CampaignTargetCallCount"] | null;
+            /** @description Conversions hoped for per answered call, or null. */
+            targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"] | null;
             /** @default 30 */
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             /** @default 3600 */
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
+            tags?: components["schemas"]["CampaignTags"];
         };
         /** @description A campaign to create. It calls from one number or from a pool, so exactly one of `fromNumber` and `numberPoolId` is given. */
         CreateCampaign: components["schemas"]["CreateCampaignFromNumber"] | components["schemas"]["CreateCampaignFromPool"];
@@ -4096,6 +4804,7 @@ export interface components {
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
             recording?: components["schemas"]["CampaignRecording"];
+            tags?: components["schemas"]["CampaignTags"];
         };
         /** @description How much of the preview to show. */
         PreviewCampaign: {
@@ -4173,17 +4882,6 @@ export interface components {
         CallVariables: {
             [key: string]: string;
         };
-        /**
-         * @description How the call ended, apart from where it is. `trunk_error` and `agent_error` are faults on this side and are not held against the contact. `unknown`: the provider could not say whether it placed the call; it is never dialled again by itself.
-         * @example answered
-         * @enum {string}
-         */
-        CallOutcome: "answered" | "voicemail" | "busy" | "no_answer" | "declined" | "invalid_number" | "do_not_call" | "trunk_error" | "agent_error" | "cancelled" | "unknown";
-        /**
-         * @description Session ID of a call.
-         * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        RoomId: string;
         /** @description One contact of a campaign, and why it was not called where it was not. */
         CampaignContact: {
             id: components["schemas"]["ContactId"];
@@ -4208,6 +4906,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -4290,12 +4989,6 @@ export interface components {
             data: components["schemas"]["CampaignEventData"];
         };
         /**
-         * @description Where the call is. `completed` was answered, by a person or a voicemail; `failed` was not, or broke off; `cancelled` was taken back before an answer. The last three are final.
-         * @example completed
-         * @enum {string}
-         */
-        CallStatus: "queued" | "dialing" | "ringing" | "in_progress" | "completed" | "failed" | "cancelled";
-        /**
          * @description Who calls whom. `outbound` calls are placed by the workspace, `inbound` calls arrive at one of its numbers.
          * @example outbound
          * @enum {string}
@@ -4307,10 +5000,76 @@ export interface components {
          */
         BatchId: string;
         /**
+         * @description What calls are counted by. `day` and `hour` are those of `timezone`; `campaign` takes batches apart too.
+         * @example day
+         * @enum {string}
+         */
+        CallStatisticsGrouping: "day" | "hour" | "agent" | "phone_number" | "campaign";
+        /** @description How many calls there were, and what came of them. */
+        CallFigures: {
+            /**
+             * @description Calls taken up in the time.
+             * @example 630
+             */
+            calls: number;
+            /**
+             * @description Those of them that have ended.
+             * @example 628
+             */
+            ended: number;
+            outcomes: components["schemas"]["CallOutcomeCounts"];
+            /** @description Answered calls per ended call, 0 to 1. Absent until a call has ended. */
+            answerRate?: number;
+            /**
+             * @description Seconds from the answer to the end, of all of them together.
+             * @example 18204.2
+             */
+            talkSeconds: number;
+            /**
+             * @description Calls whose result was reported as converted.
+             * @example 96
+             */
+            conversions: number;
+        };
+        /** @description One day, hour, agent, number, campaign or batch. What an item is about stands in it; calls without any are in one that says nothing. */
+        CallStatisticsItem: {
+            /** @description When the day or the hour begins. */
+            startsAt?: components["schemas"]["Timestamp"];
+            /** @description When the next one begins. */
+            endsAt?: components["schemas"]["Timestamp"];
+            agentId?: components["schemas"]["AgentId"];
+            /** @description The workspace's number that called or was called. */
+            phoneNumberId?: components["schemas"]["PhoneNumberId"];
+            /** @description That number. Absent once it was released. */
+            phoneNumber?: components["schemas"]["E164"];
+            campaignId?: components["schemas"]["CampaignId"];
+            batchId?: components["schemas"]["BatchId"];
+            figures: components["schemas"]["CallFigures"];
+        };
+        /** @description Figures of the calls of a time. */
+        CallStatistics: {
+            /** @description The beginning of the time. Included. */
+            from: components["schemas"]["Timestamp"];
+            /** @description The end of the time. Not included. */
+            to: components["schemas"]["Timestamp"];
+            /** @description The time zone of days and hours. */
+            timezone: components["schemas"]["TimeZone"];
+            groupBy: components["schemas"]["CallStatisticsGrouping"];
+            /** @description Days and hours in their order, those without a call left out; agents, numbers and campaigns by their calls, the 1,000 with the most. */
+            items: components["schemas"]["CallStatisticsItem"][];
+            /** @description All calls of the time that the filters leave. */
+            total: components["schemas"]["CallFigures"];
+        };
+        /**
          * @description Workflow run ID.
          * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
          */
         RunId: string;
+        /**
+         * @description Your own ID of the call, or of the recipient of a batch, given back as it is.
+         * @example order-7781
+         */
+        CallExternalId: string;
         /**
          * @description Values of yours that the call carries, by name. They are given back with the call and in webhooks.
          * @example {
@@ -4321,11 +5080,11 @@ export interface components {
             [key: string]: string;
         };
         /**
-         * @description Who ended the call. `service`: this interface or the server itself; `time_limit`: the call reached its longest time; `error`: a fault of the trunk, the agent or the network.
-         * @example callee
+         * @description Why a call of `POST /v1/calls` is not placed now or, once it is `cancelled`, was not placed before `expiresAt`. `scheduled`: its time has not come. `expired`: its time was over before it could be tried. `limit_reached` is any limit: of calls at the same time, of the day, of attempts a person. The others are those of a campaign's contacts.
+         * @example outside_window
          * @enum {string}
          */
-        CallEndedBy: "caller" | "callee" | "agent" | "service" | "time_limit" | "error" | "unknown";
+        CallReason: "scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "dialing_paused" | "already_on_a_call" | "expired";
         /**
          * @description Whether the call reached its aim. Counts once a call towards the campaign's conversions.
          * @example true
@@ -4342,6 +5101,48 @@ export interface components {
          */
         CallSummary: string;
         /**
+         * @description How the call went, in a word of yours.
+         * @example appointment_confirmed
+         */
+        CallDisposition: string;
+        /**
+         * @description Who answered, as the agent heard it: a person, a machine such as a voicemail, or a service that asks callers for their name first.
+         * @example human
+         * @enum {string}
+         */
+        CallAnsweredBy: "human" | "machine" | "screening" | "unknown";
+        /** @description What the call has cost by the agent's account. */
+        CallCost: {
+            /**
+             * @description How much.
+             * @example 0.042
+             */
+            amount: number;
+            /**
+             * @description ISO 4217 code of the currency.
+             * @example USD
+             */
+            currency: string;
+        };
+        /** @description What one side said, or what was done in between. */
+        CallTurn: {
+            /** @description When it began. */
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description Who spoke; `system` is what neither said.
+             * @example person
+             * @enum {string}
+             */
+            role: "agent" | "person" | "system";
+            /**
+             * @description The words.
+             * @example Yes, the 24th suits me.
+             */
+            text: string;
+        };
+        /** @description What was said, turn by turn. At most 2,000 turns, and 1 MiB as JSON. Only where one call is read. */
+        CallTranscript: components["schemas"]["CallTurn"][];
+        /**
          * @description Values that the agent collected, by name. Any JSON.
          * @example {
          *       "appointmentConfirmed": true
@@ -4355,6 +5156,10 @@ export interface components {
             converted?: components["schemas"]["CallConverted"];
             optOut?: components["schemas"]["CallOptOut"];
             summary?: components["schemas"]["CallSummary"];
+            disposition?: components["schemas"]["CallDisposition"];
+            answeredBy?: components["schemas"]["CallAnsweredBy"];
+            cost?: components["schemas"]["CallCost"];
+            transcript?: components["schemas"]["CallTranscript"];
             data?: components["schemas"]["CallData"];
             /** @description When the result was last recorded. */
             recordedAt: components["schemas"]["Timestamp"];
@@ -4398,7 +5203,7 @@ export interface components {
             fromNumber?: string;
             /** @description The number that is called, in E.164 form. */
             toNumber: components["schemas"]["E164"];
-            /** @description The agent that speaks. Absent where an inbound call found none. */
+            /** @description The agent that speaks. Absent where an inbound call found none, and in test calls. */
             agentId?: components["schemas"]["AgentId"];
             /** @description The workspace's number that the call uses. */
             phoneNumberId?: components["schemas"]["PhoneNumberId"];
@@ -4408,10 +5213,14 @@ export interface components {
             batchId?: components["schemas"]["BatchId"];
             /** @description The workflow run that placed the call. */
             workflowRunId?: components["schemas"]["RunId"];
+            /** @description The pool that the number of a call that waits is chosen from. Absent once it is taken up. */
+            numberPoolId?: components["schemas"]["NumberPoolId"];
             /** @description The contact of the campaign or batch. */
             contactId?: components["schemas"]["ContactId"];
             /** @description Which attempt this is for its contact or workflow node, from 1. Counts every dial. */
             attempt?: number;
+            externalId?: components["schemas"]["CallExternalId"];
+            tags?: components["schemas"]["CallTags"];
             metadata?: components["schemas"]["CallMetadata"];
             variables?: components["schemas"]["CallVariables"];
             /** @description The final SIP status code, where there is one. */
@@ -4424,7 +5233,7 @@ export interface components {
             packetsReceived?: number;
             /** @description Packets of sound that were lost on their way from the other side. Absent where they were not counted. */
             packetsLost?: number;
-            /** @description When the call was taken up; for an inbound call, when it arrived. */
+            /** @description When the call was taken up; for an inbound call, when it arrived. For a call of `POST /v1/calls` that waits, when it was asked for. */
             queuedAt: components["schemas"]["Timestamp"];
             /** @description When the provider was asked to place the call. */
             dialedAt?: components["schemas"]["Timestamp"];
@@ -4434,6 +5243,11 @@ export interface components {
             answeredAt?: components["schemas"]["Timestamp"];
             /** @description When it ended. */
             endedAt?: components["schemas"]["Timestamp"];
+            reason?: components["schemas"]["CallReason"];
+            /** @description When a call that waits is placed, or looked at again. Absent once it is taken up. */
+            nextAttemptAt?: components["schemas"]["Timestamp"];
+            /** @description When a call that waits is given up. Absent once it is taken up. */
+            expiresAt?: components["schemas"]["Timestamp"];
             /** @description Seconds from the answer to the end. Absent while the call is up, and where nobody answered. */
             durationSeconds?: number;
             endedBy?: components["schemas"]["CallEndedBy"];
@@ -4496,6 +5310,10 @@ export interface components {
             converted?: components["schemas"]["CallConverted"];
             optOut?: components["schemas"]["CallOptOut"];
             summary?: components["schemas"]["CallSummary"];
+            disposition?: components["schemas"]["CallDisposition"];
+            answeredBy?: components["schemas"]["CallAnsweredBy"];
+            cost?: components["schemas"]["CallCost"];
+            transcript?: components["schemas"]["CallTranscript"];
             data?: components["schemas"]["CallData"];
         };
         /** @description A page of calls. */
@@ -4505,10 +5323,216 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
         };
+        /** @description A call from one number. */
+        CreateCallFromNumber: {
+            agentId: components["schemas"]["AgentId"];
+            fromNumber: components["schemas"]["CampaignFromNumber"];
+            /**
+             * @description The number to call, in E.164 form; with `defaultCountry`, also as people of that country write it.
+             * @example +14155550142
+             */
+            toNumber: string;
+            /** @description The country of a `toNumber` without `+`. */
+            defaultCountry?: components["schemas"]["Country"];
+            variables?: components["schemas"]["CallVariables"];
+            metadata?: components["schemas"]["CallMetadata"];
+            externalId?: components["schemas"]["CallExternalId"];
+            tags?: components["schemas"]["CallTags"];
+            /** @description Not before this time, at most 366 days ahead. Absent, or passed, means now. */
+            scheduledAt?: components["schemas"]["Timestamp"];
+            /** @description When the call is given up if it could not be placed: it is `cancelled` then. At most 30 days after `scheduledAt`, or after now; 24 hours unless given. */
+            expiresAt?: components["schemas"]["Timestamp"];
+            /**
+             * @description IANA time zone of the hours, where none is known of the number.
+             * @default UTC
+             */
+            timezone?: components["schemas"]["TimeZone"];
+            callingWindows?: components["schemas"]["CallingWindows"];
+            /** @default strictest */
+            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
+            /** @default 30 */
+            ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
+            /** @default 3600 */
+            maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
+        };
+        /** @description A call from a number of a pool. */
+        CreateCallFromPool: {
+            agentId: components["schemas"]["AgentId"];
+            numberPoolId: components["schemas"]["CampaignNumberPoolId"];
+            /**
+             * @description The number to call, in E.164 form; with `defaultCountry`, also as people of that country write it.
+             * @example +14155550142
+             */
+            toNumber: string;
+            /** @description The country of a `toNumber` without `+`. */
+            defaultCountry?: components["schemas"]["Country"];
+            variables?: components["schemas"]["CallVariables"];
+            metadata?: components["schemas"]["CallMetadata"];
+            externalId?: components["schemas"]["CallExternalId"];
+            tags?: components["schemas"]["CallTags"];
+            /** @description Not before this time, at most 366 days ahead. Absent, or passed, means now. */
+            scheduledAt?: components["schemas"]["Timestamp"];
+            /** @description When the call is given up if it could not be placed: it is `cancelled` then. At most 30 days after `scheduledAt`, or after now; 24 hours unless given. */
+            expiresAt?: components["schemas"]["Timestamp"];
+            /**
+             * @description IANA time zone of the hours, where none is known of the number.
+             * @default UTC
+             */
+            timezone?: components["schemas"]["TimeZone"];
+            callingWindows?: components["schemas"]["CallingWindows"];
+            /** @default strictest */
+            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
+            /** @default 30 */
+            ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
+            /** @default 3600 */
+            maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
+        };
+        /** @description A call to place. It is placed from one number or from a pool, so exactly one of `fromNumber` and `numberPoolId` is given. */
+        CreateCall: components["schemas"]["CreateCallFromNumber"] | components["schemas"]["CreateCallFromPool"];
+        /**
+         * @description Export ID.
+         * @example exp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        ExportId: string;
+        /**
+         * @description What an export holds.
+         * @example calls
+         * @enum {string}
+         */
+        ExportType: "contacts" | "calls";
+        /** @description Which calls; all that hold. Calls that are taken up after the export was asked for are not in it, and neither are calls of `POST /v1/calls` that wait. */
+        CallExportFilter: {
+            direction?: components["schemas"]["CallDirection"];
+            /**
+             * @description Keeps calls in one of these statuses.
+             * @example [
+             *       "completed",
+             *       "failed"
+             *     ]
+             */
+            statuses?: components["schemas"]["CallStatus"][];
+            /**
+             * @description Keeps calls that ended in one of these ways.
+             * @example [
+             *       "answered",
+             *       "voicemail"
+             *     ]
+             */
+            outcomes?: components["schemas"]["CallOutcome"][];
+            /** @description Keeps the calls of this agent. */
+            agentId?: components["schemas"]["AgentId"];
+            /** @description Keeps calls from or to exactly this number. */
+            phoneNumber?: components["schemas"]["E164"];
+            /** @description Keeps the calls of this campaign. */
+            campaignId?: components["schemas"]["CampaignId"];
+            /** @description Keeps the calls of this batch. */
+            batchId?: components["schemas"]["BatchId"];
+            /** @description Keeps the calls of this workflow run. */
+            workflowRunId?: components["schemas"]["RunId"];
+            /** @description Keeps calls that bear this ID of yours. */
+            externalId?: components["schemas"]["CallExternalId"];
+            /**
+             * @description Keeps calls that bear all of these tags.
+             * @example [
+             *       "reminders"
+             *     ]
+             */
+            tags?: components["schemas"]["CallTag"][];
+            /** @description Keeps calls taken up at this time or later. */
+            queuedAfter?: components["schemas"]["Timestamp"];
+            /** @description Keeps calls taken up before this time. */
+            queuedBefore?: components["schemas"]["Timestamp"];
+        };
+        /** @description Whose contacts; exactly one of these. */
+        ContactExportFilter: {
+            /** @description The entries of this list. */
+            contactListId?: components["schemas"]["ContactListId"];
+            /** @description The contacts of this campaign, with how far each is. */
+            campaignId?: components["schemas"]["CampaignId"];
+            /** @description The recipients of this batch that were accepted, with how far each is. */
+            batchId?: components["schemas"]["BatchId"];
+        };
+        /** @description What the export was asked for, as it was sent. */
+        ExportFilter: components["schemas"]["CallExportFilter"] | components["schemas"]["ContactExportFilter"];
+        /**
+         * @description Where the export is. The file is there while it is `ready`, for 24 hours, and not longer than the contact list, campaign or batch whose contacts it holds. The last two are final.
+         * @example ready
+         * @enum {string}
+         */
+        ExportStatus: "queued" | "running" | "ready" | "failed" | "expired";
+        /**
+         * @description Why an export failed. `too_many_rows`: the filter leaves more than 1,000,000 rows. `file_too_large`: the file would be larger than 2 GiB. `source_deleted`: the contact list, campaign or batch was deleted meanwhile. `could_not_be_written`: the file could not be stored, however often it was tried.
+         * @example too_many_rows
+         * @enum {string}
+         */
+        ExportFailureCode: "too_many_rows" | "file_too_large" | "source_deleted" | "could_not_be_written";
+        /** @description Why an export failed, and what helps. */
+        ExportFailure: {
+            code: components["schemas"]["ExportFailureCode"];
+            /** @description A sentence for a person. */
+            message: string;
+        };
+        /** @description A CSV file of contacts or calls, and how far it is. */
+        Export: {
+            id: components["schemas"]["ExportId"];
+            type: components["schemas"]["ExportType"];
+            filter: components["schemas"]["ExportFilter"];
+            status: components["schemas"]["ExportStatus"];
+            /** @description Its rows, the header left out. Absent until it is ready. */
+            rowCount?: number;
+            /** @description The size of the file. Absent until it is ready. */
+            sizeBytes?: number;
+            /** @description Why it failed. Absent otherwise. */
+            failure?: components["schemas"]["ExportFailure"];
+            /**
+             * Format: uri
+             * @description Downloads the file, without a key, for 15 minutes from now. Only where one export is read, while it is ready.
+             * @example https://calls.example.com/objects/exports/exp_01932f3c8a7e7bd0a1b2c3d4e5f60718.csv
+             */
+            url?: string;
+            /** @description When it was asked for. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When its file was there. */
+            readyAt?: components["schemas"]["Timestamp"];
+            /** @description When its file is, or was, deleted. Absent until it is ready. */
+            expiresAt?: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of exports. */
+        ExportPage: {
+            /** @description The exports of this page. */
+            items: components["schemas"]["Export"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+        };
+        /** @description Calls. */
+        CreateCallExport: {
+            /**
+             * @description Calls.
+             * @constant
+             */
+            type: "calls";
+            filter?: components["schemas"]["CallExportFilter"];
+        };
+        /** @description Contacts of a list, a campaign or a batch. */
+        CreateContactExport: {
+            /**
+             * @description Contacts.
+             * @constant
+             */
+            type: "contacts";
+            filter: components["schemas"]["ContactExportFilter"];
+        };
+        /** @description What is to be written into a file. */
+        CreateExport: components["schemas"]["CreateCallExport"] | components["schemas"]["CreateContactExport"];
         /**
          * @description The pool's name.
          * @example San Francisco
@@ -4540,6 +5564,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -4563,11 +5588,12 @@ export interface components {
         /** @description A pool to make. */
         CreateNumberPool: {
             name: components["schemas"]["NumberPoolName"];
-            description?: components["schemas"]["NumberPoolDescription"];
-            /** @description Calls that are placed from one member in a UTC day at most. No cap where absent. */
-            maxCallsPerNumberPerDay?: number;
-            /** @description Calls from one member that are up at the same time at most. No cap where absent. */
-            maxConcurrentPerNumber?: number;
+            /** @description What the pool is for. */
+            description?: string | null;
+            /** @description Calls that are placed from one member in a UTC day at most. `null` is as if it were left out. */
+            maxCallsPerNumberPerDay?: number | null;
+            /** @description Calls from one member that are up at the same time at most. `null` is as if it were left out. */
+            maxConcurrentPerNumber?: number | null;
             /** @description The members. None where absent. */
             phoneNumberIds?: components["schemas"]["NumberPoolPhoneNumberIds"];
         };
@@ -4626,6 +5652,12 @@ export interface components {
             lastUsedAt?: components["schemas"]["Timestamp"];
             /** @description Until when it is left out, since its trunk failed repeatedly. Absent where it is in use. */
             coolingUntil?: components["schemas"]["Timestamp"];
+            /**
+             * @description Why the pool calls from other members now. `not_active`, `no_trunk`, `trunk_paused`: as `outboundReason` has them. `cooling`: until `coolingUntil`. `limit_reached`: it has placed `maxCallsPerNumberPerDay` today, or has `maxConcurrentPerNumber` up. Absent where it can be called from.
+             * @example cooling
+             * @enum {string}
+             */
+            reason?: "not_active" | "no_trunk" | "trunk_paused" | "cooling" | "limit_reached";
         };
         /** @description A phone number that is a member of a pool, and how it has fared there. */
         NumberPoolMember: {
@@ -4655,6 +5687,8 @@ export interface components {
             inboundAgentPublicId?: components["schemas"]["AgentId"];
             /** @description Name of the inbound agent. */
             inboundAgentName?: string;
+            /** @description Whether the outbound agent answers inbound calls as well, whichever it is. */
+            useSameForInbound?: boolean;
             inboundWebhookUrl?: components["schemas"]["InboundWebhookUrl"];
             /** @description ID of the agent that is used for outbound calls. */
             outboundAgentPublicId?: components["schemas"]["AgentId"];
@@ -4664,8 +5698,16 @@ export interface components {
             allowedInboundCountries?: components["schemas"]["AllowedCountries"];
             /** @description Countries that this number may call, checked when a call is placed. Empty or absent means all. */
             allowedOutboundCountries?: components["schemas"]["AllowedCountries"];
+            /** @description The number pool that holds the number. Absent where none does. */
+            poolId?: components["schemas"]["NumberPoolId"];
             /** @description The trunk that the number calls over. Imported numbers only. */
             trunkId?: components["schemas"]["TrunkId"];
+            /**
+             * @description Why `isOutboundReady` is false. `not_active`: see `status`. `no_trunk`: it was imported, and calls over no trunk. `trunk_paused`: see `trunkReason`. `no_outbound_agent`: only campaigns, batches and workflow nodes call from it, with an agent of their own. Absent where it is true.
+             * @example no_outbound_agent
+             * @enum {string}
+             */
+            outboundReason?: "not_active" | "no_trunk" | "trunk_paused" | "no_outbound_agent";
             /** @description Why no call goes over that trunk now. Absent where calls go. */
             trunkReason?: components["schemas"]["TrunkReason"];
             sipConfig?: components["schemas"]["SipConfig"];
@@ -4682,6 +5724,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -4787,6 +5830,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -4852,6 +5896,21 @@ export interface components {
             success: true;
             data: components["schemas"]["ApiKeyRevoked"];
         };
+        /** @description Which stream the token opens. */
+        CreateStreamToken: {
+            /**
+             * @description The path of the stream, without the server in front and without a query.
+             * @example /v1/calls/campaigns/cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718/events
+             */
+            path: string;
+        };
+        /** @description A token that opens one event stream. */
+        StreamToken: {
+            /** @description To be sent as `streamToken` in the query. */
+            token: string;
+            /** @description Until when it opens the stream. One that is open goes on. */
+            expiresAt: components["schemas"]["Timestamp"];
+        };
         /**
          * @description What was done, as the resource's type and what became of it.
          * @example phone_number.released
@@ -4901,6 +5960,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -4962,6 +6022,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -5412,6 +6473,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -5585,6 +6647,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -5724,6 +6787,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -5772,8 +6836,10 @@ export interface components {
         CreateAgent: {
             name: components["schemas"]["AgentName"];
             connection: components["schemas"]["CreateAgentConnection"];
-            maxConcurrentCalls?: components["schemas"]["AgentMaxConcurrentCalls"];
-            maxCallSeconds?: components["schemas"]["AgentMaxCallSeconds"];
+            /** @description The most calls that the agent takes at once. `null` is as if it were left out. */
+            maxConcurrentCalls?: components["schemas"]["AgentMaxConcurrentCalls"] | null;
+            /** @description Seconds of talk after which a call is hung up. `null` is as if it were left out. */
+            maxCallSeconds?: components["schemas"]["AgentMaxCallSeconds"] | null;
             knowledgeBaseIds?: components["schemas"]["AgentKnowledgeBaseIds"];
             /** @default false */
             recording?: components["schemas"]["AgentRecording"];
@@ -5901,13 +6967,40 @@ export interface components {
          */
         WebhookEventType: "call.started" | "call.answered" | "call.ended" | "call.recorded" | "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "batch.completed" | "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled" | "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired" | "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed" | "phone_number.updated" | "trunk.updated";
         /**
-         * @description The event types that the endpoint gets.
+         * @description All event types that begin so, those too that are still to come.
+         * @example call.*
+         * @enum {string}
+         */
+        WebhookEventFamily: "call.*" | "campaign.*" | "batch.*" | "workflow_run.*" | "upload.*" | "knowledge_base.*" | "phone_number.*" | "trunk.*";
+        /**
+         * @description The event types that the endpoint gets, one by one or as families such as `call.*`.
          * @example [
          *       "call.ended",
          *       "campaign.completed"
          *     ]
          */
-        WebhookEventTypes: components["schemas"]["WebhookEventType"][];
+        WebhookEventTypes: (components["schemas"]["WebhookEventType"] | components["schemas"]["WebhookEventFamily"])[];
+        /**
+         * @description Of these campaigns and their calls. Where any of `campaignIds`, `batchIds` and `tags` is set, the endpoint gets what belongs to one of them, and nothing else.
+         * @example [
+         *       "cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718"
+         *     ]
+         */
+        WebhookCampaignIds: components["schemas"]["CampaignId"][];
+        /**
+         * @description Of these batches and their calls.
+         * @example [
+         *       "bat_01932f3c8a7e7bd0a1b2c3d4e5f60718"
+         *     ]
+         */
+        WebhookBatchIds: components["schemas"]["BatchId"][];
+        /**
+         * @description Of calls, campaigns and batches that bear one of these tags.
+         * @example [
+         *       "reminders"
+         *     ]
+         */
+        WebhookTags: components["schemas"]["CallTag"][];
         /**
          * @description A disabled endpoint gets no events. Those that happen meanwhile are not kept for it.
          * @example enabled
@@ -5926,6 +7019,9 @@ export interface components {
             url: components["schemas"]["WebhookUrl"];
             description?: components["schemas"]["WebhookDescription"];
             eventTypes: components["schemas"]["WebhookEventTypes"];
+            campaignIds?: components["schemas"]["WebhookCampaignIds"];
+            batchIds?: components["schemas"]["WebhookBatchIds"];
+            tags?: components["schemas"]["WebhookTags"];
             status: components["schemas"]["WebhookStatus"];
             disabledReason?: components["schemas"]["WebhookDisabledReason"];
             /** @description When the endpoint was created. */
@@ -5940,6 +7036,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -5956,8 +7053,15 @@ export interface components {
         /** @description A new endpoint. */
         CreateWebhook: {
             url: components["schemas"]["WebhookUrl"];
-            description?: components["schemas"]["WebhookDescription"];
+            /** @description What the endpoint is for, in your words. `null` is as if it were left out. */
+            description?: components["schemas"]["WebhookDescription"] | null;
             eventTypes: components["schemas"]["WebhookEventTypes"];
+            /** @description Only of these campaigns and their calls, or null for all. */
+            campaignIds?: components["schemas"]["WebhookCampaignIds"] | null;
+            /** @description Only of these batches and their calls, or null for all. */
+            batchIds?: components["schemas"]["WebhookBatchIds"] | null;
+            /** @description Only of what bears one of these tags, or null for all. */
+            tags?: components["schemas"]["WebhookTags"] | null;
         };
         /**
          * @description The key of the signatures, in the form of Standard Webhooks. Shown in this answer only.
@@ -5970,6 +7074,9 @@ export interface components {
             url: components["schemas"]["WebhookUrl"];
             description?: components["schemas"]["WebhookDescription"];
             eventTypes: components["schemas"]["WebhookEventTypes"];
+            campaignIds?: components["schemas"]["WebhookCampaignIds"];
+            batchIds?: components["schemas"]["WebhookBatchIds"];
+            tags?: components["schemas"]["WebhookTags"];
             status: components["schemas"]["WebhookStatus"];
             disabledReason?: components["schemas"]["WebhookDisabledReason"];
             secret: components["schemas"]["WebhookSecret"];
@@ -6020,6 +7127,12 @@ export interface components {
             /** @description What the endpoint is for, in your words. `null` takes it away. */
             description?: components["schemas"]["WebhookDescription"] | null;
             eventTypes?: components["schemas"]["WebhookEventTypes"];
+            /** @description Only of these campaigns and their calls, or null for all. */
+            campaignIds?: components["schemas"]["WebhookCampaignIds"] | null;
+            /** @description Only of these batches and their calls, or null for all. */
+            batchIds?: components["schemas"]["WebhookBatchIds"] | null;
+            /** @description Only of what bears one of these tags, or null for all. */
+            tags?: components["schemas"]["WebhookTags"] | null;
             status?: components["schemas"]["WebhookStatus"];
         };
         /**
@@ -6089,6 +7202,7 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
@@ -6103,11 +7217,11 @@ export interface components {
             data: components["schemas"]["WebhookDeliveryPage"];
         };
         /**
-         * @description Where the batch is. `scheduled` and `running` are active; the others are final.
+         * @description Where the batch is. `scheduled`, `running` and `paused` are active; the others are final.
          * @example running
          * @enum {string}
          */
-        BatchStatus: "scheduled" | "running" | "completed" | "cancelled" | "failed";
+        BatchStatus: "scheduled" | "running" | "paused" | "completed" | "cancelled" | "failed";
         /**
          * @description Name, for people.
          * @example Missed deliveries, 20 November
@@ -6150,6 +7264,7 @@ export interface components {
             maxConcurrency: components["schemas"]["CampaignMaxConcurrency"];
             retryPolicy: components["schemas"]["CampaignRetryPolicy"];
             recording?: components["schemas"]["CampaignRecording"];
+            tags?: components["schemas"]["CampaignTags"];
             /** @description Recipients that were accepted. */
             acceptedCount: components["schemas"]["BatchRecipientCount"];
             /** @description Recipients that were rejected. */
@@ -6159,6 +7274,10 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             /** @description When it last changed. */
             updatedAt: components["schemas"]["Timestamp"];
+            /** @description When it was last paused. */
+            pausedAt?: components["schemas"]["Timestamp"];
+            /** @description When it was last resumed. */
+            resumedAt?: components["schemas"]["Timestamp"];
             /** @description When it was cancelled. */
             cancelledAt?: components["schemas"]["Timestamp"];
             meta?: components["schemas"]["CampaignMeta"];
@@ -6170,12 +7289,13 @@ export interface components {
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
         };
         /**
-         * @description The number to call. In E.164 form it can be called; anything else rejects this recipient only.
+         * @description The number to call: in E.164 form, or, with a `defaultCountry`, as in a contact file.
          * @example +14155550142
          */
         BatchRecipientPhoneNumber: string;
@@ -6184,7 +7304,7 @@ export interface components {
          * @example order-7781
          */
         BatchExternalId: string;
-        /** @description One person to call. */
+        /** @description One person to call. What is not so rejects this recipient only. */
         BatchRecipient: {
             phoneNumber: components["schemas"]["BatchRecipientPhoneNumber"];
             /** @description The person's name. */
@@ -6193,7 +7313,7 @@ export interface components {
             /** @description IANA time zone of the person. Wins over that of the batch. */
             timezone?: components["schemas"]["TimeZone"];
             /**
-             * @description Values that this call carries, by name. At most 64 of them, each a string of at most 4,096 characters, under names of at most 64; anything else rejects this recipient only.
+             * @description Values that this call carries, by name. At most 64 of them, each a string of at most 4,096 characters, under names of at most 64.
              * @example {
              *       "orderId": "7781"
              *     }
@@ -6204,12 +7324,15 @@ export interface components {
         };
         /** @description The people to call, 1 to 1,000. A number that stands twice is called once. */
         BatchRecipients: components["schemas"]["BatchRecipient"][];
+        /** @description Country in which numbers without `+` are read. With it, numbers may be written as in a contact file. */
+        BatchDefaultCountry: components["schemas"]["Country"];
         /** @description A batch that calls from one number. */
         StartBatchFromNumber: {
             name?: components["schemas"]["BatchName"];
             agentId: components["schemas"]["AgentId"];
             fromNumber: components["schemas"]["CampaignFromNumber"];
             recipients: components["schemas"]["BatchRecipients"];
+            defaultCountry?: components["schemas"]["BatchDefaultCountry"];
             metadata?: components["schemas"]["BatchMetadata"];
             scheduledAt?: components["schemas"]["BatchScheduledAt"];
             /** @default UTC */
@@ -6226,6 +7349,7 @@ export interface components {
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
+            tags?: components["schemas"]["CampaignTags"];
         };
         /** @description A batch that calls from the numbers of a pool. */
         StartBatchFromPool: {
@@ -6233,6 +7357,7 @@ export interface components {
             agentId: components["schemas"]["AgentId"];
             numberPoolId: components["schemas"]["CampaignNumberPoolId"];
             recipients: components["schemas"]["BatchRecipients"];
+            defaultCountry?: components["schemas"]["BatchDefaultCountry"];
             metadata?: components["schemas"]["BatchMetadata"];
             scheduledAt?: components["schemas"]["BatchScheduledAt"];
             /** @default UTC */
@@ -6249,6 +7374,7 @@ export interface components {
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
+            tags?: components["schemas"]["CampaignTags"];
         };
         /** @description A batch to start. It calls from one number or from a pool, so exactly one of `fromNumber` and `numberPoolId` is given. */
         StartBatch: components["schemas"]["StartBatchFromNumber"] | components["schemas"]["StartBatchFromPool"];
@@ -6266,15 +7392,15 @@ export interface components {
             contactId: components["schemas"]["ContactId"];
         };
         /**
-         * @description Why the recipient will not be called.
+         * @description Why the recipient will not be called. `invalid_recipient`: it is not as the contract says.
          * @example do_not_call
          * @enum {string}
          */
-        RejectedRecipientCode: "invalid_number" | "duplicate" | "do_not_call" | "country_not_allowed" | "invalid_metadata";
+        RejectedRecipientCode: "invalid_number" | "duplicate" | "do_not_call" | "country_not_allowed" | "invalid_metadata" | "invalid_recipient" | "invalid_timezone";
         /** @description A recipient that will not be called, and why. */
         RejectedRecipient: {
             index: components["schemas"]["BatchRecipientIndex"];
-            /** @description The number as it was sent. */
+            /** @description The number as it was sent, its first 64 characters: empty where there was none, as JSON where it was no text. */
             phoneNumber: components["schemas"]["BatchRecipientPhoneNumber"];
             externalId?: components["schemas"]["BatchExternalId"];
             code: components["schemas"]["RejectedRecipientCode"];
@@ -6290,6 +7416,57 @@ export interface components {
             acceptedRecipients: components["schemas"]["AcceptedRecipient"][];
             /** @description The recipients that will not be called, in the order of the request. */
             rejectedRecipients: components["schemas"]["RejectedRecipient"][];
+        };
+        /** @description The batch is gone. */
+        BatchDeleted: {
+            batchId: components["schemas"]["BatchId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description What became of a recipient. */
+        BatchRecipientState: {
+            index: components["schemas"]["BatchRecipientIndex"];
+            /** @description The recipient's contact ID. Absent where it was rejected. */
+            contactId?: components["schemas"]["ContactId"];
+            /** @description The number in E.164 form; of one that was rejected, as it was sent. */
+            phoneNumber: components["schemas"]["BatchRecipientPhoneNumber"];
+            externalId?: components["schemas"]["BatchExternalId"];
+            /** @description Whether the recipient was accepted. */
+            accepted: boolean;
+            /** @description Why it was rejected. */
+            code?: components["schemas"]["RejectedRecipientCode"];
+            /** @description The same as a sentence for a person. */
+            error?: string;
+            /** @description Where it is. Absent where it was rejected. */
+            state?: components["schemas"]["CampaignContactState"];
+            /** @description Why it was not called, or is not called now. */
+            reason?: components["schemas"]["CampaignContactReason"];
+            /** @description How the last call ended. */
+            lastOutcome?: components["schemas"]["CallOutcome"];
+            /** @description The next call is placed at this time at the earliest. */
+            nextAttemptAt?: components["schemas"]["Timestamp"];
+            /** @description Calls placed to the recipient so far. */
+            attempts: number;
+            /** @description Session IDs of the recipient's calls, oldest first. */
+            roomIds: components["schemas"]["RoomId"][];
+        };
+        /** @description A page of a batch's recipients. */
+        BatchRecipientPage: {
+            /** @description The recipients of this page. */
+            items: components["schemas"]["BatchRecipientState"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
+            /**
+             * @description What the page is ordered by.
+             * @constant
+             */
+            column: "index";
+            order: components["schemas"]["PageOrder"];
         };
         /** @description The provider was asked to place a call, or an inbound call arrived. */
         CallStartedWebhookEvent: {
@@ -6618,12 +7795,17 @@ export interface components {
          * @description Page number, from 1.
          * @example 1
          */
-        Page: number;
+        PageParameter: number;
         /**
          * @description Entries on a page. Above 100 is refused, never shortened.
          * @example 20
          */
-        PerPage: number;
+        PerPageParameter: number;
+        /**
+         * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+         * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+         */
+        Cursor: string;
         /**
          * @description The column that the page is ordered by.
          * @example created_at
@@ -6635,20 +7817,20 @@ export interface components {
          */
         Order: "asc" | "desc";
         /**
-         * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+         * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
          * @example berlin
          */
-        SearchText: string;
+        SearchTextParameter: string;
+        /**
+         * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+         * @example order-7781
+         */
+        OptionalIdempotencyKey: string;
         /**
          * @description The `id` of the last event that the client has seen. Only what came after it is sent. Without it, or where it is not known any more, the first event is the current state.
          * @example 3
          */
         LastEventId: string;
-        /**
-         * @description Names this request, so that sending it again does nothing twice. Kept for 24 hours at least.
-         * @example order-7781
-         */
-        OptionalIdempotencyKey: string;
         /**
          * @description Campaign ID.
          * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
@@ -6723,15 +7905,15 @@ export interface components {
          */
         RateLimitPolicy: string;
         /**
-         * @description Whether sending the same request again can help. HTTP clients retry some 409s by themselves; this says which they should.
-         * @example false
-         */
-        ShouldRetry: "true" | "false";
-        /**
          * @description Present, and `true`, when the answer is that of an earlier request with the same Idempotency-Key.
          * @example true
          */
         IdempotentReplayed: "true";
+        /**
+         * @description Whether sending the same request again can help. HTTP clients retry some 409s by themselves; this says which they should.
+         * @example false
+         */
+        ShouldRetry: "true" | "false";
     };
     pathItems: never;
 }
@@ -6744,12 +7926,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -6761,10 +7948,10 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
             };
             header?: never;
             path?: never;
@@ -6804,7 +7991,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description All of the numbers are on the list now. */
+            /** @description All of the numbers are on the list now, but for those that are `rejected`. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -6865,12 +8052,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -6882,7 +8074,7 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps lists whose name contains this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps lists whose name contains this text, whatever its case. Taken literally, there are no wildcards, but a space and a `+` are taken for each other.
                  * @example spring
                  */
                 searchText?: string;
@@ -6914,11 +8106,17 @@ export interface operations {
     createContactList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
-        /** @description The list, and the name of its file. */
+        /** @description The list, and the name of its file where there is to be one. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateContactList"];
@@ -6929,6 +8127,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6938,6 +8137,18 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The `Idempotency-Key` was used for another request. Nothing was made. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -7008,7 +8219,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description A campaign that is scheduled, running or paused uses the list. Stop or cancel it first. */
+            /** @description Campaigns or batches that are scheduled, running or paused use the list; `details` name each. Stop or cancel them first. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7024,6 +8235,58 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    updateContactList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+            };
+            cookie?: never;
+        };
+        /** @description What to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateContactList"];
+            };
+        };
+        responses: {
+            /** @description The list as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The list is of type `batch`; the server alone fills it. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listContactListEntries: {
         parameters: {
             query?: {
@@ -7031,19 +8294,24 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description Direction of the order.
                  * @example desc
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries whose number or name contains this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries whose number or name contains this text, whatever its case. Taken literally, there are no wildcards, but a space and a `+` are taken for each other.
                  * @example ruiz
                  */
                 searchText?: string;
@@ -7079,6 +8347,165 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    addContactListEntries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+            };
+            cookie?: never;
+        };
+        /** @description The people. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddContactListEntries"];
+            };
+        };
+        responses: {
+            /** @description What became of the entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListEntriesAdded"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The list is of type `batch`; the server alone fills it. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeContactListEntry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description The entry's number, in E.164 form; the `+` may stand as it is or as `%2B`.
+                 * @example +14155550142
+                 */
+                phoneNumber: components["schemas"]["E164"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entry is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListEntryRemoved"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The list is of type `batch`; the server alone fills it. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateContactListEntry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description The entry's number, in E.164 form; the `+` may stand as it is or as `%2B`.
+                 * @example +14155550142
+                 */
+                phoneNumber: components["schemas"]["E164"];
+            };
+            cookie?: never;
+        };
+        /** @description What to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateContactListEntry"];
+            };
+        };
+        responses: {
+            /** @description The entry as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListEntry"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The list is of type `batch`; the server alone fills it. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listContactListUploads: {
         parameters: {
             query?: {
@@ -7086,12 +8513,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -7103,7 +8535,7 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps uploads whose file name contains this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps uploads whose file name contains this text, whatever its case. Taken literally, there are no wildcards, but a space and a `+` are taken for each other.
                  * @example patients
                  */
                 searchText?: string;
@@ -7142,7 +8574,13 @@ export interface operations {
     createContactListUpload: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /**
                  * @description Contact list ID.
@@ -7163,6 +8601,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7390,12 +8829,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example phone_number
@@ -7407,10 +8851,10 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
             };
             header?: never;
             path?: never;
@@ -7490,7 +8934,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names this request, so that sending it again does nothing twice. Kept for 24 hours at least.
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
                  * @example order-7781
                  */
                 "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
@@ -7703,6 +9147,99 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    startTestCall: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The phone number's ID.
+                 * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["PhoneNumberId"];
+            };
+            cookie?: never;
+        };
+        /** @description The phone that rings. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartTestCall"];
+            };
+        };
+        responses: {
+            /** @description The call is on its way, or is another request's with this Idempotency-Key. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestCall"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The phone may not be called now, or not from this number. Nothing rang. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTestCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the test call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["schemas"]["RoomId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The test call. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestCall"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listTrunks: {
         parameters: {
             query?: {
@@ -7710,22 +9247,27 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description Direction of the order.
                  * @example desc
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
             };
             header?: never;
             path?: never;
@@ -8178,12 +9720,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -8195,7 +9742,7 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps those whose name or description contains this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps those whose name or description contains this text, whatever its case. Taken literally, there are no wildcards, but a space and a `+` are taken for each other.
                  * @example handbook
                  */
                 searchText?: string;
@@ -8227,7 +9774,13 @@ export interface operations {
     createKnowledgeBase: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -8242,6 +9795,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8251,6 +9805,18 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The `Idempotency-Key` was used for another request. Nothing was made. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -8563,12 +10129,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -8580,15 +10151,25 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
+                /**
+                 * @description Keeps campaigns that use this contact list, in whichever role.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                listId?: components["schemas"]["ContactListId"];
+                /**
+                 * @description Keeps campaigns that bear this tag.
+                 * @example reminders
+                 */
+                tag?: components["schemas"]["CallTag"];
                 /**
                  * @description Keeps campaigns in this status.
                  * @example running
                  */
-                status?: components["schemas"]["CampaignStatus"];
+                status?: components["schemas"]["CampaignStatus"] | components["schemas"]["CampaignStatus"][];
             };
             header?: never;
             path?: never;
@@ -8617,7 +10198,13 @@ export interface operations {
     createCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -8632,6 +10219,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8642,6 +10230,17 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description The `Idempotency-Key` was used for another request. Nothing was made. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -8762,7 +10361,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The campaign is neither a draft nor paused, or the field can be changed in a draft only. */
+            /** @description The campaign is neither a draft nor scheduled nor paused, the field stands once it was started, or the scheduled campaign could not start so. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8960,6 +10559,51 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    unscheduleCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign is a draft again. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The campaign is not scheduled. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     cancelCampaign: {
         parameters: {
             query?: never;
@@ -9053,12 +10697,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -9070,15 +10719,15 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
                 /**
                  * @description Keeps contacts in this state.
                  * @example waiting
                  */
-                state?: components["schemas"]["CampaignContactState"];
+                state?: components["schemas"]["CampaignContactState"] | components["schemas"]["CampaignContactState"][];
                 /**
                  * @description Keeps contacts that are not called for this reason.
                  * @example retry_later
@@ -9193,6 +10842,79 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCallStatistics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What calls are counted by.
+                 * @example day
+                 */
+                groupBy?: "day" | "hour" | "agent" | "phone_number" | "campaign";
+                /**
+                 * @description The beginning of the time, included. Seven days before `to` where it is left out. In an offset, write the `+` as `%2B`.
+                 * @example 2026-11-13T00:00:00.000Z
+                 */
+                from?: components["schemas"]["Timestamp"];
+                /**
+                 * @description The end of the time, not included. Now where it is left out. In an offset, write the `+` as `%2B`.
+                 * @example 2026-11-20T00:00:00.000Z
+                 */
+                to?: components["schemas"]["Timestamp"];
+                /**
+                 * @description The time zone whose days and hours are meant.
+                 * @example America/New_York
+                 */
+                timezone?: components["schemas"]["TimeZone"];
+                /**
+                 * @description Keeps outbound or inbound calls.
+                 * @example outbound
+                 */
+                direction?: components["schemas"]["CallDirection"];
+                /**
+                 * @description Keeps the calls of this agent.
+                 * @example agent_reception
+                 */
+                agentId?: components["schemas"]["AgentId"];
+                /**
+                 * @description Keeps the calls from or to this number of the workspace.
+                 * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                phoneNumberId?: components["schemas"]["PhoneNumberId"];
+                /**
+                 * @description Keeps the calls of this campaign.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                campaignId?: components["schemas"]["CampaignId"];
+                /**
+                 * @description Keeps the calls of this batch.
+                 * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                batchId?: components["schemas"]["BatchId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallStatistics"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9390,6 +11112,17 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description The call still waits to be placed. Nothing is recorded, `optOut` neither. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -9404,12 +11137,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -9444,12 +11182,32 @@ export interface operations {
                  * @description Keeps calls in this status.
                  * @example completed
                  */
-                status?: components["schemas"]["CallStatus"];
+                status?: components["schemas"]["CallStatus"] | components["schemas"]["CallStatus"][];
                 /**
                  * @description Keeps calls that ended so.
                  * @example answered
                  */
-                outcome?: components["schemas"]["CallOutcome"];
+                outcome?: components["schemas"]["CallOutcome"] | components["schemas"]["CallOutcome"][];
+                /**
+                 * @description Keeps calls of this direction.
+                 * @example outbound
+                 */
+                direction?: components["schemas"]["CallDirection"];
+                /**
+                 * @description Keeps the calls of this agent.
+                 * @example agent_reception
+                 */
+                agentId?: components["schemas"]["AgentId"];
+                /**
+                 * @description Keeps calls that bear this ID of yours.
+                 * @example order-7781
+                 */
+                externalId?: components["schemas"]["CallExternalId"];
+                /**
+                 * @description Keeps calls that bear this tag; of several, all of them.
+                 * @example reminders
+                 */
+                tag?: components["schemas"]["CallTag"] | components["schemas"]["CallTag"][];
                 /**
                  * @description Keeps calls from or to exactly this number. Write the `+` as `%2B`, since a bare one means a space.
                  * @example +14155550142
@@ -9490,6 +11248,199 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    createCall: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Who is called, by which agent, from which number. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCall"];
+            };
+        };
+        responses: {
+            /** @description The call is accepted. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Call"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description No number is ready, the person is not to be called, 10,000 calls wait, or the Idempotency-Key is taken. `x-should-retry` is `true` for `idempotency_in_progress` only. `details` of `call_refused` name the `reason`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listExports: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["PageParameter"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of exports. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createExport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What is exported. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateExport"];
+            };
+        };
+        responses: {
+            /** @description The export is accepted. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description Two exports are under way, too many files are kept, or the Idempotency-Key is taken. `x-should-retry` is `true` for `idempotency_in_progress` only. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Export ID.
+                 * @example exp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                exportId: components["schemas"]["ExportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The export. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listNumberPools: {
         parameters: {
             query?: {
@@ -9497,12 +11448,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -9514,10 +11470,10 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
             };
             header?: never;
             path?: never;
@@ -9546,7 +11502,13 @@ export interface operations {
     createNumberPool: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -9561,6 +11523,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9727,12 +11690,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -9744,10 +11712,10 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
             };
             header?: never;
             path: {
@@ -9873,12 +11841,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -9890,10 +11863,10 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
             };
             header?: never;
             path?: never;
@@ -9987,6 +11960,40 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    createStreamToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The stream. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateStreamToken"];
+            };
+        };
+        responses: {
+            /** @description The token. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StreamToken"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listAuditLog: {
         parameters: {
             query?: {
@@ -9994,12 +12001,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -10011,10 +12023,10 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
                 /**
                  * @description Keeps the changes that were made with this key.
                  * @example key_01932f3c8a7e7bd0a1b2c3d4e5f60718
@@ -10072,12 +12084,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -10089,10 +12106,10 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
             };
             header?: never;
             path?: never;
@@ -10121,7 +12138,13 @@ export interface operations {
     createWorkflow: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -10136,6 +12159,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10145,6 +12169,18 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The `Idempotency-Key` was used for another request. Nothing was made. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -10333,12 +12369,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -10350,10 +12391,10 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
             };
             header?: never;
             path: {
@@ -10472,12 +12513,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -10489,15 +12535,15 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
                 /**
                  * @description Keeps runs in this state.
                  * @example waiting_schedule
                  */
-                status?: components["schemas"]["WorkflowRunStatus"];
+                status?: components["schemas"]["WorkflowRunStatus"] | components["schemas"]["WorkflowRunStatus"][];
                 /**
                  * @description Keeps runs that were started with exactly this concurrency key.
                  * @example patient-4711
@@ -10718,19 +12764,24 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    listAgents: {
+    listRuns: {
         parameters: {
             query?: {
                 /**
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -10742,10 +12793,205 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
+                /**
+                 * @description Keeps runs in this state.
+                 * @example waiting_schedule
+                 */
+                status?: components["schemas"]["WorkflowRunStatus"] | components["schemas"]["WorkflowRunStatus"][];
+                /**
+                 * @description Keeps runs that were started with exactly this concurrency key.
+                 * @example patient-4711
+                 */
+                concurrencyKey?: components["schemas"]["WorkflowConcurrencyKey"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of runs. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run.
+                 * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                runId: components["parameters"]["RunIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamRunEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `id` of the last event that the client has seen. Only what came after it is sent. Without it, or where it is not known any more, the first event is the current state.
+                 * @example 3
+                 */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
+            path: {
+                /**
+                 * @description The run.
+                 * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                runId: components["parameters"]["RunIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events, as they happen. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The run has ended, and the client has seen its last event. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run.
+                 * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                runId: components["parameters"]["RunIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cancelled run. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The run has ended. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAgents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["PageParameter"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description The column that the page is ordered by.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchTextParameter"];
             };
             header?: never;
             path?: never;
@@ -10989,12 +13235,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -11006,10 +13257,10 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
             };
             header?: never;
             path?: never;
@@ -11062,6 +13313,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             /** @description The workspace has 100 endpoints already. Nothing was made. */
             409: {
                 headers: {
@@ -11264,12 +13516,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -11281,15 +13538,15 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
                 /**
                  * @description Keeps deliveries in this state.
                  * @example failed
                  */
-                status?: components["schemas"]["WebhookDeliveryStatus"];
+                status?: components["schemas"]["WebhookDeliveryStatus"] | components["schemas"]["WebhookDeliveryStatus"][];
                 /**
                  * @description Keeps deliveries of events of this type.
                  * @example call.ended
@@ -11373,12 +13630,17 @@ export interface operations {
                  * @description Page number, from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["Page"];
+                page?: components["parameters"]["PageParameter"];
                 /**
                  * @description Entries on a page. Above 100 is refused, never shortened.
                  * @example 20
                  */
-                perPage?: components["parameters"]["PerPage"];
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description The column that the page is ordered by.
                  * @example created_at
@@ -11390,15 +13652,15 @@ export interface operations {
                  */
                 order?: components["parameters"]["Order"];
                 /**
-                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards.
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
                  * @example berlin
                  */
-                searchText?: components["parameters"]["SearchText"];
+                searchText?: components["parameters"]["SearchTextParameter"];
                 /**
                  * @description Keeps batches in this status.
                  * @example running
                  */
-                status?: components["schemas"]["BatchStatus"];
+                status?: components["schemas"]["BatchStatus"] | components["schemas"]["BatchStatus"][];
             };
             header?: never;
             path?: never;
@@ -11429,7 +13691,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names this request, so that sending it again does nothing twice. Kept for 24 hours at least.
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
                  * @example order-7781
                  */
                 "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
@@ -11515,6 +13777,201 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Batch ID.
+                 * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                batchId: components["parameters"]["BatchIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchDeleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The batch is active, or calls of it are up. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listBatchRecipients: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["PageParameter"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Direction of the order.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Keeps those who were accepted, or those who were not.
+                 * @example true
+                 */
+                accepted?: boolean;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Batch ID.
+                 * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                batchId: components["parameters"]["BatchIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of recipients. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchRecipientPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Batch ID.
+                 * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                batchId: components["parameters"]["BatchIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch is paused. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The batch does not run. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Batch ID.
+                 * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                batchId: components["parameters"]["BatchIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch runs again. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The batch is not paused. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

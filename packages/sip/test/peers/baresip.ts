@@ -10,13 +10,18 @@ export const baresip = modules ? findProgram('baresip') : undefined;
 export interface Baresip extends PeerProcess {
   port: number;
   hangUp(): void;
+  press(digit: string): void;
+  dial(uri: string): void;
 }
 
-/** Starts a telephone without a sound card: it answers at once, and says what it hears. */
-export async function startBaresip(): Promise<Baresip> {
+/**
+ * Starts a telephone without a sound card: it answers at once, and says what it hears.
+ * @param account parameters of its account, as baresip writes them @param user whom it takes calls for
+ */
+export async function startBaresip(account = 'audio_codecs=pcmu', user = 'phone'): Promise<Baresip> {
   const [port, control, rtp] = [await freePort(), await freePort(), await freePort()];
   const folder = peerFolder();
-  writeFileSync(path.join(folder, 'accounts'), '<sip:phone@127.0.0.1>;answermode=auto;regint=0;audio_codecs=pcmu\n');
+  writeFileSync(path.join(folder, 'accounts'), `<sip:${user}@127.0.0.1>;answermode=auto;regint=0;${account}\n`);
   writeFileSync(path.join(folder, 'contacts'), '');
   const settings = {
     sip_listen: `127.0.0.1:${port}`,
@@ -43,13 +48,16 @@ export async function startBaresip(): Promise<Baresip> {
   writeFileSync(path.join(folder, 'config'), `${[...lines, ...loads].join('\n')}\n`);
   const peer = runPeer(baresip!, ['-f', folder], folder);
   await untilBound(port, peer);
+  const tell = (command: string, params?: string) => {
+    const text = JSON.stringify({ command, params });
+    const socket = connect(control, '127.0.0.1', () => socket.end(`${text.length}:${text},`));
+    socket.on('error', () => {});
+  };
   return {
     ...peer,
     port,
-    hangUp: () => {
-      const command = JSON.stringify({ command: 'hangup' });
-      const socket = connect(control, '127.0.0.1', () => socket.end(`${command.length}:${command},`));
-      socket.on('error', () => {});
-    },
+    hangUp: () => tell('hangup'),
+    press: (digit) => tell('sndcode', digit),
+    dial: (uri) => tell('dial', uri),
   };
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -46,16 +46,23 @@ export const peerFolder = (): string => mkdtempSync(path.join(tmpdir(), 'sip-pee
 
 /** Runs a peer in a folder that goes with it. It dies with this process at the latest. */
 export function runPeer(program: string, args: readonly string[], folder: string): PeerProcess {
-  const child: ChildProcess = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  // In a group of its own: where it must be killed, the processes that it has forked would hold its ports.
+  const child: ChildProcess = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let output = '';
   const keep = (chunk: Buffer) => {
-    output = `${output}${chunk}`.slice(-20_000);
+    output = `${output}${chunk}`.slice(-200_000);
   };
   child.stdout!.on('data', keep);
   child.stderr!.on('data', keep);
   child.on('error', (error) => keep(Buffer.from(String(error))));
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const kill = () => void child.kill('SIGKILL');
+  const kill = () => {
+    try {
+      process.kill(-child.pid!, 'SIGKILL');
+    } catch {
+      // They are gone.
+    }
+  };
   process.on('exit', kill);
   return {
     folder,
@@ -63,19 +70,26 @@ export function runPeer(program: string, args: readonly string[], folder: string
     hasEnded: () => child.exitCode !== null,
     stop: async () => {
       child.kill('SIGTERM');
-      const late = setTimeout(kill, 2000);
+      const late = setTimeout(kill, 5000);
       await ended;
       clearTimeout(late);
+      kill();
       process.off('exit', kill);
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** Waits until a peer has bound its UDP port. */
-export async function untilBound(port: number, peer: PeerProcess): Promise<void> {
+/** Asks the kernel where it tells: to try the port would take it from the peer at the wrong moment. */
+const isBound = async (port: number): Promise<boolean> =>
+  existsSync('/proc/net/udp')
+    ? readFileSync('/proc/net/udp', 'utf8').includes(`:${port.toString(16).toUpperCase().padStart(4, '0')} `)
+    : !(await isFreeForUdp(port));
+
+/** Waits until a peer has bound its UDP port. @param bound the ports of the network that it is in, if not on loopback */
+export async function untilBound(port: number, peer: PeerProcess, bound?: () => number[]): Promise<void> {
   const end = Date.now() + 20_000;
-  while (await isFreeForUdp(port)) {
+  while (bound ? !bound().includes(port) : !(await isBound(port))) {
     if (peer.hasEnded() || Date.now() > end) throw new Error(`The peer did not start: ${peer.output()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { findProgram, freePort, peerFolder, runPeer, untilBound } from './peer-process.ts';
 
@@ -16,6 +16,14 @@ export interface LoggedMessage {
   text: string;
 }
 
+/** Another network than this machine's, with a way to start programs in it. */
+export interface PeerNetwork {
+  address: string;
+  behind: string[];
+  /** The UDP ports that are bound in it. */
+  bound(): number[];
+}
+
 export interface Sipp {
   port: number;
   /** What was said so far, in order, retransmissions too. */
@@ -24,22 +32,30 @@ export interface Sipp {
   stop(): Promise<void>;
 }
 
-/** Starts callees of `callee.xml` behind one UDP port. They echo what RTP they hear. */
-export async function startSipp(): Promise<Sipp> {
+/**
+ * Starts callees of `callee.xml` behind one UDP port. They echo what RTP they hear.
+ * @param tone what is played by those who play something, as µ-law; then nobody echoes
+ * @param network where they are, if not on loopback
+ */
+export async function startSipp(tone?: Buffer, network?: PeerNetwork): Promise<Sipp> {
+  const { address = '127.0.0.1', behind = [] } = network ?? {};
   const port = await freePort();
   const media = await freePort();
   const folder = peerFolder();
   const log = path.join(folder, 'messages.log');
+  writeFileSync(path.join(folder, 'tone.ul'), tone ?? Buffer.alloc(8000, 0xff));
+  const [program = '', ...args] = [...behind, sipp!];
   const peer = runPeer(
-    sipp!,
+    program,
     [
-      ...['-sf', path.join(import.meta.dirname, 'callee.xml'), '-i', '127.0.0.1', '-p', String(port)],
-      ...['-mi', '127.0.0.1', '-mp', String(media), '-rtp_echo', '-aa', '-nostdin', '-trace_msg'],
+      ...args,
+      ...['-sf', path.join(import.meta.dirname, 'callee.xml'), '-i', address, '-p', String(port)],
+      ...['-mi', address, '-mp', String(media), ...(tone ? [] : ['-rtp_echo']), '-aa', '-nostdin', '-trace_msg'],
       ...['-message_file', log],
     ],
     folder,
   );
-  await untilBound(port, peer);
+  await untilBound(port, peer, network?.bound);
   return {
     port,
     messages: () => (existsSync(log) ? readLog(readFileSync(log, 'utf8')) : []),

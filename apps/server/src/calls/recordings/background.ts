@@ -1,15 +1,18 @@
 import { every } from '../../jobs/every.ts';
 import { callEventRecorder } from '../call-events.ts';
 import type { CallStore } from '../store.ts';
-import { eraseRecordings } from './erase-recordings.ts';
+import { type ErasePlace, eraseRecordings } from './erase-recordings.ts';
 import { keepRecordings, type RecordingDeps } from './keep-recordings.ts';
 import { openRecordingFiles } from './recording-files.ts';
 
 const KEEP_MS = 2000;
 const ERASE_MS = 5000;
+/** How long the last recordings may take at the end; what is not stored by then is stored at the next start. */
+const LAST_MS = 3000;
 
 /**
- * Begins to store the recordings of a folder, and to erase old ones.
+ * Begins to store the recordings of a folder, and to erase old ones. Its close stores those that are whole by then: it is
+ * for when no call is up any more.
  * @param directory made where it is missing; of this server, or of several
  */
 export async function startRecordingWork(
@@ -18,9 +21,21 @@ export async function startRecordingWork(
   const files = await openRecordingFiles(options.directory);
   const deps = { ...options, files, recordEvents: callEventRecorder(options.calls.named) };
   const { log } = options;
+  let place: ErasePlace | undefined;
+  const erase = async () => {
+    place = await eraseRecordings(deps, place);
+    return place !== undefined;
+  };
   const loops = [
-    every(KEEP_MS, () => keepRecordings(deps), { name: 'keep recordings', log }),
-    every(ERASE_MS, () => eraseRecordings(deps), { name: 'erase recordings', log }),
+    every(KEEP_MS, (signal) => keepRecordings(deps, signal), { name: 'keep recordings', log }),
+    every(ERASE_MS, erase, { name: 'erase recordings', log }),
   ];
-  return { close: async () => void (await Promise.all(loops.map((loop) => loop.close()))) };
+  return {
+    close: async () => {
+      await Promise.all(loops.map((loop) => loop.close()));
+      await keepRecordings(deps, AbortSignal.timeout(LAST_MS)).catch((error) =>
+        log.warn({ err: error }, 'recordings could not be stored at the end; the next start does it'),
+      );
+    },
+  };
 }

@@ -8,14 +8,27 @@ const DAY_MS = 24 * 3600 * 1000;
 const LOST_AFTER_MS = 3600 * 1000;
 const MOST = 200;
 
-type Deps = Pick<RecordingDeps, 'database' | 'objects' | 'clock' | 'retentionDays'>;
+type Deps = Pick<RecordingDeps, 'database' | 'objects' | 'clock' | 'log' | 'retentionDays'>;
+
+/** Where a look for what is to be erased goes on. */
+export interface ErasePlace {
+  workspaceId: string;
+  roomId: string;
+}
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const START: ErasePlace = { workspaceId: FIRST_ID, roomId: FIRST_ID };
 
 /**
  * Erases recordings that were deleted, or kept for as long as the settings say, and gives up those that were lost with
- * their server. Servers may do it at once.
- * @returns whether there may be more to erase
+ * their server. One that can't be erased is left for the next time round. Servers may do it at once.
+ * @param after the place that the call before has answered with
+ * @returns where to go on, where there may be more to erase
  */
-export async function eraseRecordings({ database, objects, clock, retentionDays }: Deps): Promise<boolean> {
+export async function eraseRecordings(
+  { database, objects, clock, log, retentionDays }: Deps,
+  after = START,
+): Promise<ErasePlace | undefined> {
   const now = clock.now();
   const oldest = new Date(now.getTime() - retentionDays * DAY_MS);
   const lost = new Date(now.getTime() - LOST_AFTER_MS);
@@ -30,17 +43,25 @@ export async function eraseRecordings({ database, objects, clock, retentionDays 
       update call_recordings set status = 'deleted'
       where stored_at < ${oldest} and status in ${from(recordingTransitions, 'deleted')}`.execute(db);
     const { rows } = await sql<{ workspace_id: string; room_id: string }>`
-      select workspace_id, room_id from call_recordings where status = 'deleted' and erased_at is null
-      limit ${sql.lit(MOST)}`.execute(db);
+      select workspace_id, room_id from call_recordings
+      where status = 'deleted' and erased_at is null
+        and (workspace_id, room_id) > (${after.workspaceId}::uuid, ${after.roomId}::uuid)
+      order by workspace_id, room_id limit ${sql.lit(MOST)}`.execute(db);
     return rows;
   });
   for (const { workspace_id: workspaceId, room_id: roomId } of erasable) {
-    await objects.delete(recordingKey(roomId));
+    try {
+      await objects.delete(recordingKey(roomId));
+    } catch (error) {
+      log.warn({ err: error, roomId }, 'a recording could not be erased; it is tried again');
+      continue;
+    }
     await database.inWorkspace(workspaceId, ({ db }) =>
       sql`
         update call_recordings set erased_at = ${now}
         where workspace_id = ${workspaceId} and room_id = ${roomId}`.execute(db),
     );
   }
-  return erasable.length === MOST;
+  const last = erasable.length === MOST ? erasable.at(-1)! : undefined;
+  return last && { workspaceId: last.workspace_id, roomId: last.room_id };
 }

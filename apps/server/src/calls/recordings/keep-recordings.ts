@@ -29,12 +29,14 @@ const MAX_BYTES = 600_000_000;
 /**
  * Notes the recordings that are being written, and hands those that are whole to the object store. A store that can't be
  * reached is tried again at the next time: the files stay until it has them. Servers may do it at once.
+ * @param signal ends it between two files
  */
-export async function keepRecordings(deps: RecordingDeps): Promise<void> {
+export async function keepRecordings(deps: RecordingDeps, signal?: AbortSignal): Promise<void> {
   const { files, log } = deps;
   const found = await files.list();
   await noteBegun(deps, found);
   for (const file of found) {
+    if (signal?.aborted) return;
     if (file.stage === 'writing') continue;
     try {
       if (file.stage === 'failed') await fail(deps, file);

@@ -12,14 +12,14 @@ import {
   lockLimits,
   type UsedOfLimits,
   usedOfLimits,
-  waitsForRoom,
+  waitingForRoom,
 } from '../../workspace/limits.ts';
 import type { CampaignKey } from '../campaign.ts';
 import type { ScheduleRow } from '../lanes.ts';
 
 type ClaimedColumn =
   | ('workspace_id' | 'id' | 'timezone' | 'agent_id' | 'number_pool_id' | 'max_concurrency' | 'in_flight' | 'recording')
-  | ('calls_per_second' | 'next_start_at' | 'target_call_count' | 'answered' | 'metadata')
+  | ('calls_per_second' | 'next_start_at' | 'target_call_count' | 'answered' | 'metadata' | 'tags')
   | ('ring_timeout_seconds' | 'max_call_seconds');
 
 /** A campaign under the claim's lock, with what its workspace and its number allow. */
@@ -34,7 +34,7 @@ export interface ClaimedCampaign extends ScheduleRow, DialTerms, AgentTerms, Pic
  * The server's own row is locked too: calls under the name of a server that was given up meanwhile would be looked for
  * by nobody. A workspace with limits is locked before all, so that claims of its campaigns come one after another
  * (engine.md, "Locks"); one that got its first limit just now is passed over. The number is read by its key, however many
- * the workspace has: `offset 0` keeps its status from bringing in another index. It touches 18 buffers, and the lock of
+ * the workspace has: `offset 0` keeps its status from bringing in another index. It touches 19 buffers, and the lock of
  * limits 3, at 10⁴ contacts as at 10⁶.
  */
 export async function lockForClaim(
@@ -48,14 +48,15 @@ export async function lockForClaim(
     sql<ClaimedCampaign>`
       select c.workspace_id, c.id, c.timezone, c.agent_id, c.number_pool_id, c.max_concurrency, c.in_flight,
         c.calls_per_second, c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
-        c.recording, c.schedule_start, c.schedule_end, c.schedule_days, c.calling_windows, c.holidays, c.metadata, ${dialTerms}, ${agentTerms},
+        c.recording, c.schedule_start, c.schedule_end, c.schedule_days, c.calling_windows, c.holidays, c.metadata, c.tags,
+        ${dialTerms}, ${agentTerms},
         array(${doNotCallUploads(sql.ref('c.workspace_id'), sql.ref('c.id'))}) as do_not_call_uploads
       from campaigns c
       join workspaces w on w.id = c.workspace_id
       join servers s on s.id = ${serverId}
       left join lateral (select * from phone_numbers
         where workspace_id = c.workspace_id and id = c.phone_number_id offset 0) as n on ${callable}
-      ${joinAgent(sql.ref('c.workspace_id'), sql.ref('c.agent_id'))}
+      ${joinAgent(sql.ref('c.workspace_id'), sql.ref('c.agent_id'), true)}
       where c.workspace_id = ${key.workspaceId} and c.id = ${key.campaignId} and c.status = 'running' and c.relaning_after is null
         and c.next_claim_at <= ${now} and (c.end_date is null or c.end_date > ${now}) and w.dialing_paused_at is null
       for no key update of c skip locked for key share of s`,
@@ -64,24 +65,23 @@ export async function lockForClaim(
   return campaign && hasLimits(campaign) && !isLocked ? undefined : campaign;
 }
 
-/** The most runs that a claim leaves room for. */
-const MOST_RUNS = 50;
+/** The most runs, and the most calls by themselves, that a claim leaves room for. */
+const MOST_OTHERS = 50;
 
 /**
- * How many of the calls that a workspace has room for a claim leaves to the workflow runs that wait for room: half of them,
- * and of an odd one every second time, so that neither starves.
+ * How many of the calls that a workspace has room for a claim leaves to the workflow runs and the calls by themselves that
+ * wait for room: half of them, and of an odd one every second time, so that neither starves.
  */
-function leftToRuns(runs: number, room: number): number {
+function leftToOthers(others: number, room: number): number {
   const half = room / 2;
-  return Math.min(runs, Math.random() < 0.5 ? Math.floor(half) : Math.ceil(half));
+  return Math.min(others, Math.random() < 0.5 ? Math.floor(half) : Math.ceil(half));
 }
 
-/** How many runs wait for room, as far as a claim leaves them some. */
-async function runsWaiting(tx: EngineTx, workspaceId: string, now: Date): Promise<number> {
-  const { rows } = await sql<{ runs: number }>`
-    select count(*) as runs from (select from workflow_runs where workspace_id = ${workspaceId} and ${waitsForRoom(now)}
-      limit ${sql.lit(MOST_RUNS)}) as r`.execute(tx.db);
-  return rows[0]!.runs;
+/** How many others wait for room, as far as a claim leaves them some. */
+async function othersWaiting(tx: EngineTx, workspaceId: string, now: Date): Promise<number> {
+  const { rows } = await sql<{ others: number }>`
+    select ${waitingForRoom(sql`${workspaceId}`, now, MOST_OTHERS)} as others`.execute(tx.db);
+  return rows[0]!.others;
 }
 
 /**
@@ -93,18 +93,17 @@ export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most
   const rooms = [most, campaign.max_concurrency - in_flight];
   if (target_call_count !== null) rooms.push(target_call_count - answered - in_flight);
   if (hasLimits(campaign)) {
-    const { rows } = await sql<UsedOfLimits & { runs: number }>`
+    const { rows } = await sql<UsedOfLimits & { others: number }>`
       select ${usedOfLimits(now)}, case when w.max_concurrent_calls is null then 0 else
-        (select count(*) from (select from workflow_runs where workspace_id = w.id and ${waitsForRoom(now)}
-          limit ${sql.lit(MOST_RUNS)}) as r) end as runs
+        ${waitingForRoom(sql`w.id`, now, MOST_OTHERS)} end as others
       from workspaces w where w.id = ${campaign.workspace_id}`.execute(tx.db);
     const left = leftOfLimits(campaign, rows[0]!);
-    rooms.push(left.now - leftToRuns(rows[0]!.runs, Math.max(0, left.now)), left.today);
+    rooms.push(left.now - leftToOthers(rows[0]!.others, Math.max(0, left.now)), left.today);
   }
-  if (campaign.agent_is_limited) {
-    const room = await lockAgentRoom(tx, campaign.workspace_id, campaign.agent_id);
-    if (room) rooms.push(room - leftToRuns(await runsWaiting(tx, campaign.workspace_id, now), room));
-    else if (room === 0) rooms.push(0);
+  if (campaign.limited_agent_id !== null) {
+    const { left = undefined } = (await lockAgentRoom(tx, campaign.workspace_id, campaign.agent_id)) ?? {};
+    if (left) rooms.push(left - leftToOthers(await othersWaiting(tx, campaign.workspace_id, now), left));
+    else if (left === 0) rooms.push(0);
   }
   return Math.max(0, Math.min(...rooms));
 }

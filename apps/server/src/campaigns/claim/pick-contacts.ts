@@ -19,6 +19,7 @@ export interface PickedContact {
   variables: Record<string, string>;
   /** What its call carries, beside the metadata of the batch. */
   metadata: Record<string, string> | null;
+  externalId: string | null;
   /** Why it must not be called, if so. */
   refusal: Refusal | 'no_common_hour' | undefined;
 }
@@ -34,6 +35,7 @@ interface Row {
   values: (string | null)[];
   columns: string[];
   metadata: Record<string, string> | null;
+  external_id: string | null;
   do_not_call: boolean;
 }
 
@@ -52,7 +54,7 @@ export async function pickContacts(
 ): Promise<PickedContact[]> {
   if (open.length === 0) return [];
   const { rows } = await pickStatement(campaign, open, most, now).execute(tx.db);
-  const area = callingArea(campaign, campaign.allowed_outbound_countries);
+  const area = callingArea(campaign, campaign.allowed_outbound_countries, campaign.from_number);
   const hopeless = new Set(open.filter((lane) => !lane.hasCommonHour).map(({ lane }) => lane));
   return rows.map((row) => ({
     id: row.id,
@@ -63,6 +65,7 @@ export async function pickContacts(
     attempt: row.attempt,
     variables: callVariables(row.columns, row.values, row.name),
     metadata: row.metadata,
+    externalId: row.external_id,
     refusal:
       dialRefusal(row.phone_number, row.do_not_call, area) ?? (hopeless.has(row.lane) ? 'no_common_hour' : undefined),
   }));
@@ -85,7 +88,8 @@ export function pickStatement(
     from (
       select c.* from unnest(${[...lanes, ...lanes]}::smallint[], ${states}::text[]) as q (lane, state)
       cross join lateral (
-        select id, ctid as place, phone_number, lane, state, attempt, name, "values", list_id, metadata from campaign_contacts
+        select id, ctid as place, phone_number, lane, state, attempt, name, "values", list_id, metadata, external_id
+        from campaign_contacts
         where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and lane = q.lane and state = q.state
           and state in ('pending', 'waiting') and next_attempt_at <= ${now}
         order by next_attempt_at, id limit ${limit} for update skip locked) as c

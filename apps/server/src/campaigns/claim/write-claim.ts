@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { callSeconds, limitedAgentId } from '../../agents/agent-room.ts';
+import { callSeconds } from '../../agents/agent-room.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
 import { type Caller, countQueued, queueCalls, type WantedCall } from '../../calls/queue-calls.ts';
 import { nextUtcDay } from '../../clock.ts';
@@ -125,6 +125,7 @@ function giveStarts(
       placeBefore: placeBefore < closes ? placeBefore : closes,
       variables: contact.variables,
       metadata: { ...found.campaign.metadata, ...contact.metadata },
+      externalId: contact.externalId,
     };
   });
   return { wanted, nextStartAt };
@@ -136,10 +137,11 @@ const sharedBy = (campaign: ClaimedCampaign, { serverId, now }: WritingServer) =
   workflowRunId: null,
   serverId,
   agentId: campaign.agent_id,
-  limitedAgentId: limitedAgentId(campaign, campaign.agent_id),
+  limitedAgentId: campaign.limited_agent_id,
   ringTimeoutSeconds: campaign.ring_timeout_seconds,
   maxCallSeconds: callSeconds(campaign.max_call_seconds, campaign),
   recording: campaign.recording,
+  tags: campaign.tags.length > 0 ? campaign.tags : null,
   now,
 });
 

@@ -4,7 +4,7 @@ import type { WorkspaceTx } from '../../database/database.ts';
 import type { Candidate } from '../../number-pools/assign-numbers.ts';
 import { hasReadyMember, poolFreeAt } from '../../number-pools/free-at.ts';
 import { readCandidates } from '../../number-pools/read-candidates.ts';
-import { callable, joinTrunk, providers } from '../../phone-numbers/phone-number.ts';
+import { callable, joinTrunk, type Provider } from '../../phone-numbers/phone-number.ts';
 import type { CampaignRow } from '../shape-campaign.ts';
 
 /** Whom a campaign's calls would come from. */
@@ -26,12 +26,11 @@ type CallerRow = Pick<CampaignRow, 'phone_number_id' | 'number_pool_id'>;
 export async function previewCallers(
   tx: WorkspaceTx,
   campaign: CallerRow,
-  most: number,
-  at: Date,
+  { most, at, providers }: { most: number; at: Date; providers: readonly Provider[] },
 ): Promise<PreviewCallers> {
   const { number_pool_id: poolId } = campaign;
   if (poolId === null) {
-    const number = await readyNumber(tx, campaign);
+    const number = await readyNumber(tx, campaign, providers);
     return {
       candidates: number ? [number] : [],
       countries: [...(number?.allowedCountries ?? [])],
@@ -44,21 +43,22 @@ export async function previewCallers(
     // By then others of its calls have ended.
     candidates: candidates.map((candidate) => ({ ...candidate, room: Number.POSITIVE_INFINITY })),
     countries: await countriesOf(tx, poolId),
-    canStart: await hasReadyMember(tx, poolId),
+    canStart: await hasReadyMember(tx, poolId, providers),
   };
 }
 
 /**
- * Why a campaign calls from none of its numbers at a time: none can place calls, their trunks are paused, those that can
+ * Why a campaign calls from none of its numbers at a time: none can place calls, or is of a provider that is configured, their trunks are paused, those that can
  * have as many up as they may, or wait for their trunks.
  */
 export async function whyNoCaller(
   tx: WorkspaceTx,
   campaign: CallerRow,
   at: Date,
+  providers: readonly Provider[],
 ): Promise<'no_caller_id' | 'trunk_paused' | 'limit_reached' | 'trunk_busy' | undefined> {
   const { number_pool_id: poolId } = campaign;
-  if (poolId === null) return whyNotFrom(tx, campaign, at);
+  if (poolId === null) return whyNotFrom(tx, campaign, at, providers);
   const query = { workspaceId: tx.workspaceId, poolId, now: at, providers };
   const freeAt = await poolFreeAt(tx, query);
   if (!freeAt) return 'no_caller_id';
@@ -67,9 +67,9 @@ export async function whyNoCaller(
 }
 
 /** The same of a campaign's own number. */
-async function whyNotFrom(tx: WorkspaceTx, campaign: CallerRow, at: Date) {
+async function whyNotFrom(tx: WorkspaceTx, campaign: CallerRow, at: Date, providers: readonly Provider[]) {
   const { rows } = await sql<{ callable: boolean | null; status: string | null; busy: boolean | null }>`
-    select ${callable} as callable, t.status, t.next_start_at > ${at} or h.slowed_until > ${at} or t.max_channels <= (
+    select ${callable} and n.provider = any(${providers}::text[]) as callable, t.status, t.next_start_at > ${at} or h.slowed_until > ${at} or t.max_channels <= (
       select count(*) from calls where trunk_id = t.id and ended_at is null) as busy
     from phone_numbers n ${joinTrunk}
     left join trunk_health h on h.workspace_id = t.workspace_id and h.trunk_id = t.id
@@ -80,12 +80,17 @@ async function whyNotFrom(tx: WorkspaceTx, campaign: CallerRow, at: Date) {
 }
 
 /** The campaign's number, if it can place calls now. */
-async function readyNumber(tx: WorkspaceTx, campaign: CallerRow): Promise<Candidate | undefined> {
+async function readyNumber(
+  tx: WorkspaceTx,
+  campaign: CallerRow,
+  providers: readonly Provider[],
+): Promise<Candidate | undefined> {
   const number = await tx.db
     .selectFrom('phone_numbers as n')
     .select(['id', 'phone_number', 'provider', 'trunk_id', 'country', 'allowed_outbound_countries'])
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', campaign.phone_number_id)
+    .where('provider', 'in', providers)
     .where(callable)
     .executeTakeFirst();
   return (

@@ -1,5 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../../database/database.ts';
+import type { Provider } from '../../phone-numbers/phone-number.ts';
 import type { CampaignRow } from '../shape-campaign.ts';
 import { countWhoIsLeft } from './preview-counts.ts';
 import { previewSample } from './preview-sample.ts';
@@ -15,9 +16,9 @@ export async function previewCampaign(
   tx: WorkspaceTx,
   campaign: CampaignRow,
   sampleSize: number,
-  now: Date,
+  terms: { now: Date; providers: readonly Provider[] },
 ): Promise<CampaignPreview> {
-  const scope = await previewScope(tx, campaign, sampleSize, now);
+  const scope = await previewScope(tx, campaign, sampleSize, terms);
   const left = await countWhoIsLeft(tx, scope);
   return {
     callable: left.callable,

@@ -66,16 +66,16 @@ async function countBlocked(tx: WorkspaceTx, scope: PreviewScope) {
 }
 
 /**
- * Counts the numbers that are refused, though they are on no do-not-call list, or may be in time zones that no hour is common to. A number's first digits decide it: the area
- * code in North America, six digits elsewhere; so only one number of each such group is looked up. (A list holds no number
- * that no plan has.)
+ * Counts the numbers that are refused, though they are on no do-not-call list, or may be in time zones that no hour is
+ * common to. A number's first digits decide it: the area code in North America, six digits elsewhere; so only one number of
+ * each such group is looked up. The number that calls is a group of its own. (A list holds no number that no plan has.)
  */
 async function countRefused(tx: WorkspaceTx, scope: PreviewScope) {
   const { rows } = await sql<{ example: number; count: number; has_zone: boolean }>`
     select min(n.phone_number) as example, count(*) as count, n.has_zone
     from (${numbersLeft(tx, scope)}) as n left join (${blockedNumbers(tx, scope)}) as b using (phone_number)
     where b.phone_number is null
-    group by n.has_zone, left(n.phone_number::text, case when n.phone_number::text like '1%' then 4 else 6 end)`.execute(
+    group by n.has_zone, n.phone_number is not distinct from ${scope.area.caller ?? null}::bigint, left(n.phone_number::text, case when n.phone_number::text like '1%' then 4 else 6 end)`.execute(
     tx.db,
   );
   const known = new Map<string, boolean>();

@@ -65,7 +65,14 @@ export async function previewSample(
     scope.callers,
   );
   const from = new Map(callees.map((contact, at) => [contact, numbers[at]?.fromNumber]));
-  return inOrder.map((contact) => shape(scope, contact, from.get(contact), pace));
+  // The others wait until their agent has ended a call.
+  const taken = new Set(callees.filter(({ explanation }) => !explanation.reason).slice(0, scope.situation.agentRoom));
+  return inOrder.map((contact) => {
+    const { refusal, explanation } = contact;
+    const waits = !refusal && !explanation.reason && !taken.has(contact);
+    const told = waits ? { ...explanation, reason: 'limit_reached' as const } : explanation;
+    return shape(scope, { ...contact, explanation: told }, from.get(contact), pace);
+  });
 }
 
 const zonesBeforeStart = ({ campaign }: PreviewScope, { timezone, phone_number }: Candidate): readonly string[] => {

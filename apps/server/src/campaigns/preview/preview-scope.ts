@@ -3,6 +3,7 @@ import type { WorkspaceTx } from '../../database/database.ts';
 import { readDoNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
 import type { Candidate } from '../../number-pools/assign-numbers.ts';
 import type { CallingArea } from '../../phone-numbers/may-call.ts';
+import type { Provider } from '../../phone-numbers/phone-number.ts';
 import { type ContactReason, campaignReason, hasEnded } from '../explain-contact.ts';
 import type { CampaignRow } from '../shape-campaign.ts';
 import { type Situation, situationOf } from '../situation.ts';
@@ -31,20 +32,20 @@ export async function previewScope(
   tx: WorkspaceTx,
   campaign: CampaignRow,
   sampleSize: number,
-  now: Date,
+  { now, providers }: { now: Date; providers: readonly Provider[] },
 ): Promise<PreviewScope> {
   const isBeforeStart = campaign.status === 'draft' || campaign.status === 'scheduled';
   const startsAt = Math.max(now.getTime(), campaign.scheduled_at?.getTime() ?? 0, campaign.start_date?.getTime() ?? 0);
   const at = isBeforeStart ? new Date(startsAt) : now;
-  const situation = await situationOf(tx, campaign, at);
-  const { candidates, countries, canStart } = await previewCallers(tx, campaign, sampleSize, at);
+  const situation = await situationOf(tx, campaign, at, providers);
+  const { candidates, countries, canStart } = await previewCallers(tx, campaign, { most: sampleSize, at, providers });
   return {
     campaign,
     situation,
     uploads: isBeforeStart ? await contactUploads(tx, campaign.id) : undefined,
     doNotCallUploads: await readDoNotCallUploads(tx, campaign.id),
     callers: candidates,
-    area: callingArea(situation.workspace, countries),
+    area: callingArea(situation.workspace, countries, campaign.from_number),
     nobody: nobodyReason(situation, isBeforeStart, canStart),
     at,
   };

@@ -23,7 +23,7 @@ const MAX_NAME_LENGTH = 64;
 const MAX_SHOWN_COLUMNS = 10;
 
 /** Gives every column a name of its own: what can't be a name becomes `column_N`, the second `city` is `city_2`. */
-function uniqueNames(titles: string[]): string[] {
+export function uniqueNames(titles: string[]): string[] {
   const taken = new Set(titles);
   const used = new Set<string>();
   return titles.map((title, index) => {

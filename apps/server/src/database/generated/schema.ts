@@ -8,6 +8,12 @@ export interface Schema {
     knowledge_base_id: string;
     position: number;
   };
+  agent_limits: {
+    workspace_id: string;
+    agent_id: string;
+    id: string;
+    max_concurrent_calls: number;
+  };
   agents: {
     workspace_id: string;
     id: string;
@@ -54,6 +60,32 @@ export interface Schema {
     rejected: JSONColumnType<object[], string, string>;
     rejected_count: number;
   };
+  call_intents: {
+    workspace_id: string;
+    id: string;
+    to_number: number;
+    agent_id: string;
+    phone_number_id: string | null;
+    from_number: number | null;
+    number_pool_id: string | null;
+    simulated: boolean;
+    variables: JSONColumnType<Record<string, string>, string, string>;
+    metadata: JSONColumnType<Record<string, string>, string, string>;
+    external_id: string | null;
+    tags: string[] | null;
+    expires_at: Date;
+    timezone: string;
+    calling_windows: JSONColumnType<{ days: number[]; start: number; end: number }[], string, string> | null;
+    callee_time_zone: 'strictest' | 'campaign';
+    ring_timeout_seconds: number;
+    max_call_seconds: number;
+    attempt: Generated<number>;
+    next_attempt_at: Date | null;
+    reason: string | null;
+    checks: Generated<number>;
+    looked_at: Date | null;
+    created_at: Date;
+  };
   call_recordings: {
     workspace_id: string;
     room_id: string;
@@ -63,6 +95,11 @@ export interface Schema {
     created_at: Date;
     stored_at: Date | null;
     erased_at: Date | null;
+  };
+  call_transcripts: {
+    workspace_id: string;
+    room_id: string;
+    turns: JSONColumnType<object[], string, string>;
   };
   calls: {
     workspace_id: string;
@@ -74,7 +111,7 @@ export interface Schema {
     from_number: number;
     to_number: number;
     agent_id: string | null;
-    phone_number_id: string;
+    phone_number_id: string | null;
     campaign_id: string | null;
     contact_id: string | null;
     attempt: number;
@@ -103,6 +140,9 @@ export interface Schema {
     packets_received: number | null;
     packets_lost: number | null;
     limited_agent_id: string | null;
+    external_id: string | null;
+    tags: string[] | null;
+    reason: string | null;
   };
   campaign_contacts: {
     workspace_id: string;
@@ -207,6 +247,7 @@ export interface Schema {
     relaning_after: string | null;
     callee_time_zone: Generated<'strictest' | 'campaign'>;
     recording: Generated<boolean>;
+    tags: Generated<string[]>;
   };
   concurrency_keys: {
     workspace_id: string;
@@ -223,6 +264,7 @@ export interface Schema {
     name: string | null;
     timezone: string | null;
     values: (string | null)[];
+    created_at: Date | null;
   };
   contact_list_uploads: {
     workspace_id: string;
@@ -252,6 +294,7 @@ export interface Schema {
     updated_at: Date;
     phone_column: string | null;
     format: JSONColumnType<object, string, string> | null;
+    by_json: Generated<boolean>;
   };
   contact_lists: {
     workspace_id: string;
@@ -285,6 +328,21 @@ export interface Schema {
     resource_id: string;
     revision: number;
     webhook_ids: string[];
+  };
+  exports: {
+    workspace_id: string;
+    id: string;
+    type: 'contacts' | 'calls';
+    filter: JSONColumnType<object, string, string>;
+    status: 'queued' | 'running' | 'ready' | 'failed' | 'expired';
+    slot: number | null;
+    storage_key: string | null;
+    row_count: number | null;
+    size_bytes: number | null;
+    failure_code: 'too_many_rows' | 'file_too_large' | 'source_deleted' | 'could_not_be_written' | null;
+    created_at: Date;
+    ready_at: Date | null;
+    expires_at: Date | null;
   };
   idempotency_keys: {
     workspace_id: string;
@@ -389,6 +447,7 @@ export interface Schema {
     created_at: Date;
     updated_at: Date;
     trunk_id: string | null;
+    use_same_for_inbound: Generated<boolean>;
   };
   run_signals: {
     workspace_id: string;
@@ -401,6 +460,7 @@ export interface Schema {
     id: string;
     started_at: Generated<Date>;
     lease_until: Date;
+    registers: Generated<boolean>;
   };
   simulator_calls: {
     room_id: string;
@@ -437,6 +497,19 @@ export interface Schema {
     packets_received: number | null;
     packets_lost: number | null;
     messages: JSONColumnType<object[], string, string> | null;
+    trunk_id: string | null;
+    attempt: Generated<number>;
+  };
+  test_calls: {
+    workspace_id: string;
+    room_id: string;
+    phone_number_id: string;
+    from_number: number;
+    to_number: number;
+    simulated: boolean;
+    requested_at: Date;
+    returned_at: Date | null;
+    media: JSONColumnType<object, string, string> | null;
   };
   trunk_health: {
     workspace_id: string;
@@ -493,6 +566,7 @@ export interface Schema {
     revision: Generated<number>;
     created_at: Date;
     updated_at: Date;
+    inbound_digest: Generated<boolean>;
   };
   webhook_deliveries: {
     workspace_id: string;
@@ -529,6 +603,9 @@ export interface Schema {
     deleted_at: Date | null;
     created_at: Date;
     updated_at: Date;
+    campaign_ids: string[] | null;
+    batch_ids: string[] | null;
+    tags: string[] | null;
   };
   workflow_run_steps: {
     workspace_id: string;

@@ -49,7 +49,12 @@ export function callMessages(options: {
   return {
     onMessage: (direction, message, flow) => {
       if (apart.has(cseqOf(message).method)) return;
-      const isOurs = direction === 'sent' || isPeer(flow.target.address) || ladder.of(callIdOf(message)).length > 0;
+      // Challenges go to strangers, of whom there may be many.
+      const isChallenge = message.kind === 'response' && message.status === 401;
+      const isOurs =
+        (direction === 'sent' && !isChallenge) ||
+        isPeer(flow.target.address) ||
+        ladder.of(callIdOf(message)).length > 0;
       if (isOurs) ladder.onMessage(direction, message, flow);
     },
     over: (roomId, callId) => {

@@ -13,21 +13,29 @@ export interface StoredCall extends CallTimes {
   roomId: string;
   workspaceId: string;
   serverId: string;
+  /** The trunk that it was placed over. */
+  trunkId?: string;
   /** Whether that server's lease holds. */
   isOwned: boolean;
   dialog?: StoredDialog;
   ended?: CallEnded;
-  /** It was never placed, and never will be. */
+  attempt: number;
+  /** This attempt was never placed, and never will be. */
   isRefused: boolean;
 }
 
 /** What outlives the process: enough to end its calls, and to say how they ended. */
 export interface CallStore {
-  /** Keeps a room before anything is sent. @returns false where it is kept already: then nothing may be sent */
+  /**
+   * Keeps a room before anything is sent. @returns false where it is kept already, but for an earlier attempt that was
+   * refused: then nothing may be sent
+   */
   begin(call: {
     roomId: string;
+    attempt: number;
     workspaceId: string;
     serverId: string;
+    trunkId?: string;
     at: Date;
     dialog?: StoredDialog;
   }): Promise<boolean>;
@@ -37,14 +45,21 @@ export interface CallStore {
   /** Keeps what the two sides of a call said. */
   keepMessages(roomId: string, messages: readonly LadderEntry[]): Promise<void>;
   /**
-   * Keeps a room as one that is never placed, so that a server that was frozen before it placed the call doesn't.
-   * @returns false where the room is kept already
+   * Keeps an attempt at a room as one that is never placed, so that a server that was frozen before it placed the call
+   * doesn't. @returns false where it is kept already
    */
-  refuse(call: { roomId: string; workspaceId: string; serverId: string; at: Date }): Promise<boolean>;
+  refuse(call: { roomId: string; attempt: number; workspaceId: string; serverId: string; at: Date }): Promise<boolean>;
   find(roomId: string): Promise<StoredCall | undefined>;
   /** Resolves once nothing is being written. */
   idle(): Promise<void>;
 }
+
+/** An attempt that was refused gives way to a later one, never the other way round. */
+const overRefused = sql`
+  on conflict (room_id) do update set attempt = excluded.attempt, server_id = excluded.server_id,
+    trunk_id = excluded.trunk_id,
+    begun_at = excluded.begun_at, ended_at = excluded.ended_at, dialog = excluded.dialog
+  where sip_calls.ended_at is not null and sip_calls.outcome is null and sip_calls.attempt < excluded.attempt`;
 
 const WRITE_MS = 10;
 const MOST = 200;
@@ -55,11 +70,12 @@ export function postgresCallStore(database: Database): CallStore {
     async (calls: Parameters<CallStore['begin']>[0][]) => {
       const { rows } = await database.inHotLoop((tx) =>
         sql<{ room_id: string }>`
-          insert into sip_calls (room_id, workspace_id, server_id, begun_at, dialog)
-          select * from unnest(${calls.map((call) => call.roomId)}::uuid[],
+          insert into sip_calls (room_id, attempt, workspace_id, server_id, trunk_id, begun_at, dialog)
+          select * from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.attempt)}::smallint[],
             ${calls.map((call) => call.workspaceId)}::uuid[], ${calls.map((call) => call.serverId)}::uuid[],
+            ${calls.map((call) => call.trunkId ?? null)}::uuid[],
             ${calls.map((call) => call.at)}::timestamptz[], ${calls.map((call) => json(call.dialog))}::json[])
-          on conflict do nothing returning room_id`.execute(tx.db),
+          ${overRefused} returning room_id`.execute(tx.db),
       );
       const begun = new Set(rows.map((row) => row.room_id));
       return calls.map((call) => begun.has(call.roomId));
@@ -98,12 +114,12 @@ export function postgresCallStore(database: Database): CallStore {
       change((tx) =>
         sql`update sip_calls set messages = ${JSON.stringify(messages)}::json where room_id = ${roomId}`.execute(tx.db),
       ),
-    async refuse({ roomId, workspaceId, serverId, at }) {
+    async refuse({ roomId, attempt, workspaceId, serverId, at }) {
       const { rows } = await database.inEngine((tx) =>
         sql`
-          insert into sip_calls (room_id, workspace_id, server_id, begun_at, ended_at)
-          values (${roomId}, ${workspaceId}, ${serverId}, ${at}, ${at})
-          on conflict do nothing returning room_id`.execute(tx.db),
+          insert into sip_calls (room_id, attempt, workspace_id, server_id, begun_at, ended_at)
+          values (${roomId}, ${attempt}, ${workspaceId}, ${serverId}, ${at}, ${at})
+          ${overRefused} returning room_id`.execute(tx.db),
       );
       return rows.length > 0;
     },
@@ -126,7 +142,9 @@ const storedCall = (row: Row<'sip_calls'> & { is_owned: boolean }): StoredCall =
   roomId: row.room_id,
   workspaceId: row.workspace_id,
   serverId: row.server_id,
+  attempt: row.attempt,
   isOwned: row.is_owned,
+  ...(row.trunk_id !== null && { trunkId: row.trunk_id }),
   isRefused: row.ended_at !== null && row.outcome === null,
   ...(row.dialog !== null && { dialog: row.dialog as StoredDialog }),
   ...(row.ringing_at && { ringingAt: row.ringing_at }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dialledNumber, readNumber } from './dialled-number.ts';
+import { dialledNumber, readNumber, spellingsOf } from './dialled-number.ts';
 
 test.each([
   ['+4930901820', 'e164_plus', undefined, undefined, '+4930901820'],
@@ -29,4 +29,16 @@ test.each([
   [undefined, 'DE', []],
 ])('%s on a trunk of %s may be %j', (user, country, wanted) => {
   expect(readNumber(user, country)).toEqual(wanted);
+});
+
+test.each([
+  ['+4930901820', 'DE', ['004930901820', '030901820', '30901820']],
+  ['+390612345678', 'IT', ['00390612345678', '0612345678']],
+  ['+14165550100', 'US', ['01114165550100', '4165550100']],
+  ['+12125550100', 'DE', ['0012125550100']],
+  ['+12125550100', undefined, []],
+])('the spellings of %s in %s are read as it', (number, country, others) => {
+  const spellings = spellingsOf(number, country);
+  expect(spellings).toEqual([number, number.slice(1), ...others]);
+  for (const spelling of spellings) expect(readNumber(spelling, country)).toContain(number);
 });

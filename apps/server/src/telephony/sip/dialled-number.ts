@@ -1,4 +1,4 @@
-import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { type CountryCode, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { Trunk } from '../gateway.ts';
 
 type NumberForm = Pick<Trunk, 'numberFormat' | 'country' | 'dialPrefix'>;
@@ -22,9 +22,37 @@ function inForm(number: string, format: Trunk['numberFormat'], country: CountryC
 
 /** What is dialled before a foreign country code; 00 where a country has no code of its own (ITU-T E.164). */
 function exitCode(country: CountryCode): string {
+  const known = exitCodes.get(country) ?? readExitCode(country);
+  exitCodes.set(country, known);
+  return known;
+}
+
+const exitCodes = new Map<CountryCode, string>();
+
+function readExitCode(country: CountryCode): string {
   const foreign = parsePhoneNumberFromString(country === 'DE' ? '+14155550100' : '+4930901820')!;
   const dialled = digits(foreign.format('IDD', { fromCountry: country }));
   return dialled.endsWith(foreign.number.slice(1)) ? dialled.slice(0, -(foreign.number.length - 1)) : '00';
+}
+
+/** The user part of a URI without its parameters, and without what makes numbers easier to read. */
+export const bareUser = (user: string): string => user.replace(/;.*$/, '').replace(/[\s().-]/g, '');
+
+/** Whether a bare user is a number as people dial them. */
+export const isDialled = (bare: string): boolean => /^\+?\d{3,18}$/.test(bare);
+
+/**
+ * How a number may be written as a bare user: in E.164 with and without its plus, and as people of the trunk's country dial
+ * it. The surest come first.
+ * @param number E.164
+ */
+export function spellingsOf(number: string, country: string | undefined): string[] {
+  const bare = number.slice(1);
+  if (country === undefined) return [number, bare];
+  const parsed = parsePhoneNumberFromString(number, { extract: false });
+  const isNational = parsed?.countryCallingCode === getCountryCallingCode(country as CountryCode);
+  const national = isNational ? [digits(parsed.formatNational()), `${parsed.nationalNumber}`] : [];
+  return [...new Set([number, bare, exitCode(country as CountryCode) + bare, ...national])];
 }
 
 const digits = (text: string | undefined) => (text ?? '').replace(/\D/g, '');
@@ -34,7 +62,7 @@ const digits = (text: string | undefined) => (text ?? '').replace(/\D/g, '');
  * @returns none where it is no number
  */
 export function readNumber(user: string | undefined, country: string | undefined): string[] {
-  const bare = (user ?? '').replace(/;.*$/, '').replace(/[\s().-]/g, '');
+  const bare = bareUser(user ?? '');
   if (/^\+[1-9]\d{5,14}$/.test(bare)) return [bare];
   if (!/^\d{3,18}$/.test(bare)) return [];
   const national =

@@ -1,15 +1,19 @@
 import type { UserAgent } from '@trunkline/sip';
+import type { Trunk } from '../gateway.ts';
 import { outcomeOfSipStatus } from '../outcomes.ts';
 import type { CallEnded, StoredCall } from './call-store.ts';
+import { credentialsOf } from './trunk-address.ts';
 
 /**
  * Ends a call whose server is gone, by CANCEL or BYE, and says what is honest to say of it: nothing that makes anybody
  * dial it again, unless the callee's own answer does.
+ * @param trunk over which it was placed: it may challenge the BYE
  */
 export async function endStoredCall(
   userAgent: Pick<UserAgent, 'endStored'>,
   { roomId, dialog, answeredAt }: StoredCall,
   at: Date,
+  trunk: Trunk | undefined,
 ): Promise<CallEnded> {
   const ended = (outcome: CallEnded['outcome'], sipStatus?: number): CallEnded => ({
     roomId,
@@ -21,7 +25,7 @@ export async function endStoredCall(
   });
   const wasAnswered = answeredAt !== undefined || dialog?.phase === 'answered';
   if (!dialog) return ended(wasAnswered ? 'answered' : 'unknown');
-  const end = await userAgent.endStored(dialog);
+  const end = await userAgent.endStored(dialog, trunk && credentialsOf(trunk));
   if (wasAnswered) return ended('answered');
   return end.kind === 'cancelled' ? ended(outcomeOfSipStatus(end.status), end.status) : ended('unknown');
 }

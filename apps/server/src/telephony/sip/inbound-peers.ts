@@ -1,21 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseNameAddr, parseNetworks, parseUri, type SipRequest, type Target } from '@trunkline/sip';
+import { type Admission, parseNetworks, type SipRequest, type Target, toTagOf } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import { every, type Repeating } from '../../jobs/every.ts';
 import type { Trunk } from '../gateway.ts';
-import { readNumber } from './dialled-number.ts';
-import type { TrunkAddress } from './trunk-address.ts';
-import { trunkAddress } from './trunk-address.ts';
+import { challengeLimit } from './challenge-limit.ts';
+import { bareUser, isDialled, readNumber, spellingsOf } from './dialled-number.ts';
+import type { TrunkKey } from './registrar.ts';
+import { credentialsOf, type TrunkAddress, trunkAddress } from './trunk-address.ts';
+import { askedUsers, calledUsers, callerUser } from './users-in-request.ts';
 
 /** A trunk as far as calls that arrive over it are concerned. */
 export type InboundTrunk = Pick<
   Trunk,
   'id' | 'terminationUrl' | 'transport' | 'outboundProxy' | 'ipAllowlist' | 'country'
->;
+> & {
+  workspaceId: string;
+  /** Its numbers, in E.164, that whoever knows its name and password may call from elsewhere; none without digest. */
+  digestNumbers: readonly string[];
+};
 
 /** What is known of trunks and numbers of all workspaces. */
 export interface InboundDirectory {
   trunks(): Promise<InboundTrunk[]>;
+  /** A trunk as it is now, with its password; undefined where there is none, or none that can be read. */
+  trunk(key: TrunkKey): Promise<Trunk | undefined>;
   /** The one of these numbers that is active and calls over one of these trunks. */
   numberOf(numbers: readonly string[], trunkIds: readonly string[]): Promise<string | undefined>;
 }
@@ -25,11 +33,53 @@ interface Peer {
   has(address: string): boolean;
 }
 
-/** Who may call us: the peers of trunks, by their addresses. Nobody else gets a packet. */
+/**
+ * Who may call us: the peers of trunks, by their addresses, and from elsewhere who calls a number of a trunk with digest and
+ * knows its password. Nobody else gets a packet.
+ */
 export interface InboundPeers extends Repeating {
   knows(address: string): boolean;
-  /** The number that a call is to, in E.164, and who calls, where he says it; undefined where it is no number of the peer's trunks. */
-  read(request: SipRequest, source: Target): Promise<{ to: string; from?: string } | undefined>;
+  admit(request: SipRequest, source: Target): Admission;
+  /** The password of a user who calls a number from elsewhere. */
+  passwordOf(username: string, request: SipRequest, source: Target): Promise<string | undefined>;
+  /** Whether such a call may be answered now. @param isTry it answers a challenge that its source was sent */
+  allows(request: SipRequest, source: Target, isTry: boolean): boolean;
+  /**
+   * The number that a call is to, in E.164, and who calls, where he says it; undefined where it is no number of the peer's
+   * trunks.
+   * @param isAuthentic the caller knows the password of the trunk that has the number
+   */
+  read(request: SipRequest, source: Target, isAuthentic: boolean): Promise<{ to: string; from?: string } | undefined>;
+}
+
+/** Finds the peer with digest whose number is called from an address that is not its own. */
+type FindDigestPeer = (request: SipRequest, isKnown: boolean) => Peer | undefined;
+
+/** Reads the numbers of peers once, and not again each few seconds, so that it takes nothing to look one up. */
+function digestNumbers(): (peers: readonly Peer[]) => FindDigestPeer {
+  let known = new Map<string, string[]>();
+  return (peers) => {
+    const before = known;
+    known = new Map();
+    const spelled: [rank: number, spelling: string, peer: Peer][] = [];
+    for (const peer of peers)
+      for (const number of peer.trunk.digestNumbers) {
+        const { country } = peer.trunk;
+        const key = `${number} ${country}`;
+        const spellings = before.get(key) ?? spellingsOf(number, country);
+        known.set(key, spellings);
+        for (const [rank, spelling] of spellings.entries()) spelled.push([rank, spelling, peer]);
+      }
+    // What is a number in full is not taken for one that another country writes so.
+    const byUser = new Map(spelled.sort(([a], [b]) => b - a).map(([, spelling, peer]) => [spelling, peer] as const));
+    return (request, isKnown) => {
+      if (byUser.size === 0) return undefined;
+      const users = askedUsers(request).map(bareUser);
+      // A carrier rewrites the Request-URI and leaves To as it was dialled, which may be anybody's number.
+      const asked = isKnown && isDialled(users[0] ?? '') ? users.slice(0, 1) : users;
+      return asked.map((user) => byUser.get(user)).find((peer) => peer !== undefined);
+    };
+  };
 }
 
 const LOOK_MS = 5000;
@@ -46,6 +96,9 @@ export function watchInboundPeers(options: {
 }): InboundPeers {
   const { directory, locate, isRegisteredAt, log } = options;
   let peers: Peer[] = [];
+  const readDigestNumbers = digestNumbers();
+  let findDigestPeer = readDigestNumbers(peers);
+  const challenges = challengeLimit();
   /** Addresses that are nobody's, until the next look: a flood of packets must not walk every trunk's list. */
   const strangers = new Set<string>();
   /** What the names of trunks led to last, by the trunk's ID. */
@@ -55,6 +108,7 @@ export function watchInboundPeers(options: {
     async () => {
       const trunks = await directory.trunks();
       peers = await Promise.all(trunks.map(async (trunk) => peerOf(trunk, await addressesOf(trunk))));
+      findDigestPeer = readDigestNumbers(peers);
       strangers.clear();
       for (const id of known.keys()) if (!trunks.some((trunk) => trunk.id === id)) known.delete(id);
     },
@@ -80,16 +134,41 @@ export function watchInboundPeers(options: {
     return { trunk, has: (address) => networks.has(address) || isRegisteredAt(trunk.id, address) };
   }
 
+  function knows(address: string): boolean {
+    if (strangers.has(address)) return false;
+    const isKnown = peers.some((peer) => peer.has(address));
+    if (!isKnown && strangers.size < MOST_STRANGERS) strangers.add(address);
+    return isKnown;
+  }
+
+  const digestPeerOf = (request: SipRequest, { address }: Target) => findDigestPeer(request, knows(address));
+
   return {
     ...look,
-    knows: (address) => {
-      if (strangers.has(address)) return false;
-      const isKnown = peers.some((peer) => peer.has(address));
-      if (!isKnown && strangers.size < MOST_STRANGERS) strangers.add(address);
-      return isKnown;
+    knows,
+    admit(request, source) {
+      const { address } = source;
+      if (request.method === 'INVITE' && toTagOf(request) === undefined) {
+        const peer = digestPeerOf(request, source);
+        if (peer && !peer.has(address)) return 'challenge';
+      }
+      return knows(address) ? 'accept' : 'ignore';
     },
-    async read(request, source) {
-      const from = peers.filter((peer) => peer.has(source.address)).map(({ trunk }) => trunk);
+    allows(request, source, isTry) {
+      const trunk = digestPeerOf(request, source)?.trunk;
+      return trunk !== undefined && challenges.allows(trunk.id, source.address, isTry);
+    },
+    async passwordOf(username, request, source) {
+      const asked = digestPeerOf(request, source)?.trunk;
+      const trunk = asked && (await directory.trunk({ workspaceId: asked.workspaceId, trunkId: asked.id }));
+      const credentials = trunk?.inboundDigest ? credentialsOf(trunk).credentials : undefined;
+      return credentials?.username === username ? credentials.password : undefined;
+    },
+    async read(request, source, isAuthentic) {
+      const proven = isAuthentic ? digestPeerOf(request, source)?.trunk : undefined;
+      if (isAuthentic && !proven) return undefined;
+      if (proven) challenges.prove(proven.id, source.address);
+      const from = proven ? [proven] : peers.filter((peer) => peer.has(source.address)).map(({ trunk }) => trunk);
       const called = calledUsers(request);
       const numbers = called.flatMap((user) => from.flatMap(({ country }) => readNumber(user, country)));
       const trunkIds = from.map(({ id }) => id);
@@ -102,34 +181,4 @@ export function watchInboundPeers(options: {
       return undefined;
     },
   };
-}
-
-/** Where the number that is called may stand: the Request-URI, else To, P-Called-Party-ID, Diversion. */
-function calledUsers(request: SipRequest): string[] {
-  const headers = ['to', 'p-called-party-id', 'diversion'].flatMap((name) => request.headers.all(name));
-  return [userOf(request.uri), ...headers.map((header) => userOfHeader(header))].filter((user) => user !== undefined);
-}
-
-/** A caller that withholds the number says so by the host of From, or by Privacy (RFC 3323, RFC 3325). */
-function callerUser(request: SipRequest): string | undefined {
-  const from = request.headers.get('from') ?? '';
-  if (/anonymous/i.test(from) || request.headers.tokens('privacy').includes('id')) return undefined;
-  const asserted = request.headers.get('p-asserted-identity');
-  return (asserted !== undefined && userOfHeader(asserted)) || userOfHeader(from);
-}
-
-const userOfHeader = (value: string): string | undefined => {
-  try {
-    return userOf(parseNameAddr(value).uri);
-  } catch {
-    return undefined;
-  }
-};
-
-function userOf(uri: string): string | undefined {
-  try {
-    return decodeURIComponent(parseUri(uri).user ?? '') || undefined;
-  } catch {
-    return undefined;
-  }
 }

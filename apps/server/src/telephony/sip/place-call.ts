@@ -14,7 +14,7 @@ import type { CallStore } from './call-store.ts';
 import { dialledNumber } from './dialled-number.ts';
 import { meaningOfEnd } from './end-of-call.ts';
 import type { SipCall } from './sip-call.ts';
-import { type TrunkAddress, trunkAddress, userAt } from './trunk-address.ts';
+import { credentialsOf, type TrunkAddress, trunkAddress, userAt } from './trunk-address.ts';
 
 /** What a call is placed with. */
 export interface PlaceParts {
@@ -67,9 +67,12 @@ export async function placeCall(
     call.call = parts.userAgent.invite({
       ...invite,
       onState: async (dialog) => {
-        const { roomId, workspaceId } = request;
+        const { roomId, workspaceId, attempt } = request;
         // The address that the INVITE goes to was judged when it was connected to.
-        if (dialog.phase === 'inviting') call.trusted = [dialog.invite.target.address];
+        if (dialog.phase === 'inviting') {
+          call.sentTo = dialog.invite.target;
+          call.trusted = [call.sentTo.address];
+        }
         if (isKept) {
           const noted = parts.store.note({ roomId, dialog });
           // What another server would cancel must be kept before it is sent.
@@ -77,8 +80,10 @@ export async function placeCall(
         }
         const isNew = await parts.store.begin({
           roomId,
+          attempt,
           workspaceId,
           serverId: parts.serverId(),
+          trunkId: request.trunk.id,
           at: new Date(),
           dialog,
         });
@@ -160,9 +165,3 @@ function callerOf(
   if (trunk.callerIdHeader === 'rpid') headers.push(['Remote-Party-ID', `${asserted};party=calling;privacy=off`]);
   return { from: `<${userAt(user, address, trunk.fromDomain)}>`, headers };
 }
-
-/** Of a trunk that has a name and a password. */
-export const credentialsOf = ({ username, authUsername, password }: Trunk) =>
-  password !== undefined && (authUsername ?? username) !== undefined
-    ? { credentials: { username: (authUsername ?? username)!, password } }
-    : {};

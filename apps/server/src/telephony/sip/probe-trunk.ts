@@ -1,7 +1,6 @@
 import { escapeUser, type ProbeReport, type UserAgent } from '@trunkline/sip';
 import type { Trunk, TrunkProbe } from '../gateway.ts';
-import { credentialsOf } from './place-call.ts';
-import { trunkAddress, userAt } from './trunk-address.ts';
+import { credentialsOf, trunkAddress, userAt } from './trunk-address.ts';
 
 const reasons: Readonly<Record<ProbeReport['reachability'], TrunkProbe['reason']>> = {
   reachable: 'ok',

@@ -3,8 +3,7 @@ import { escapeUser, type RegisterOptions, type Registration, type RegistrationS
 import type { Logger } from 'pino';
 import { every, type Repeating } from '../../jobs/every.ts';
 import type { Trunk } from '../gateway.ts';
-import { credentialsOf } from './place-call.ts';
-import { type TrunkAddress, trunkAddress, userAt } from './trunk-address.ts';
+import { credentialsOf, type TrunkAddress, trunkAddress, userAt } from './trunk-address.ts';
 
 /** How the registration with a trunk stands, as people see it. */
 export interface RegistrationStanding {
@@ -22,14 +21,15 @@ export interface TrunkKey {
 /** The trunks of all workspaces that are registered with, each by one server at a time. */
 export interface RegisteredTrunks {
   /**
-   * Takes those that no server holds, or whose server's time is over, and renews those that this one holds.
+   * Takes the server's share: renews those that it holds, and takes some that no server holds, or whose server's time is
+   * over. What it holds beyond its share it gives back.
    * @returns all that it holds now
    */
   take(serverId: string, seconds: number): Promise<{ workspaceId: string; trunk: Trunk }[]>;
-  /** Keeps how a registration stands, where the server still holds it. */
+  /** Keeps how a registration stands, where the server still holds it, and tells of a change. */
   note(serverId: string, key: TrunkKey, standing: RegistrationStanding): Promise<void>;
-  /** Gives trunks back, so that another server needn't wait. */
-  giveBack(serverId: string, keys: readonly TrunkKey[]): Promise<void>;
+  /** Gives all back, and takes no share any more, so that other servers needn't wait. */
+  leave(serverId: string): Promise<void>;
 }
 
 export interface RegistrarOptions {
@@ -146,10 +146,9 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
       const entries = [...held.values()];
       await letGo(entries);
       await Promise.all(entries.map(({ noted }) => noted));
-      for (const serverId of new Set(entries.map((entry) => entry.serverId))) {
-        const own = entries.filter((entry) => entry.serverId === serverId).map(({ key }) => key);
+      for (const serverId of new Set([...entries.map((entry) => entry.serverId), options.serverId()])) {
         await trunks
-          .giveBack(serverId, own)
+          .leave(serverId)
           .catch((error) => log.warn({ err: error }, 'registrations could not be given back; they run out'));
       }
     },

@@ -1,11 +1,13 @@
-import { type Call, type CallEnd, type CallHandlers, type Info, SdpSession } from '@trunkline/sip';
+import { isIPv6 } from 'node:net';
+import { type Call, type CallEnd, type CallHandlers, type Info, SdpSession, type Target } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import { toId } from '../../ids.ts';
 import type { MediaEvent, MediaStats } from '../../media/media-events.ts';
 import type { MediaHandle, MediaPlane } from '../../media/media-plane.ts';
 import { MediaFault } from '../../media/media-thread.ts';
-import type { AgentConnection, CallEvent, CallTimes, MediaReport } from '../gateway.ts';
+import { testCallSound } from '../../media/test-sound.ts';
+import type { AgentConnection, CallEvent, CallTimes, MediaReport, TestCallMedia } from '../gateway.ts';
 import type { CallEnded, CallStore } from './call-store.ts';
 import { meaningOfEnd, type OwnEnd } from './end-of-call.ts';
 
@@ -31,7 +33,8 @@ export interface CallParts {
 export interface CallTerms {
   roomId: string;
   workspaceId: string;
-  agent: AgentConnection;
+  /** Absent for a test call, which says a sentence and echoes. */
+  agent: AgentConnection | undefined;
   variables: Record<string, unknown> | undefined;
   maxCallSeconds: number;
   recording: boolean;
@@ -52,6 +55,9 @@ export class SipCall {
   session: SdpSession | undefined;
   /** Addresses that media may be sent to although they are private: the trunk's, judged already. */
   trusted: string[] = [];
+  /** Where its INVITE went. */
+  sentTo: Target | undefined;
+  #address = '';
   readonly #parts: CallParts;
   #media: MediaHandle | undefined;
   #agent: Promise<boolean> | undefined;
@@ -91,6 +97,7 @@ export class SipCall {
       throw new MediaFault('The call has ended.', undefined);
     }
     this.#media = media;
+    this.#address = address;
     this.session = new SdpSession({ address, port: media.rtpPort, codecs });
     return this.session;
   }
@@ -109,7 +116,7 @@ export class SipCall {
     this.times.ringingAt = this.#parts.clock.now();
     this.#parts.emit({ roomId: this.roomId, at: this.times.ringingAt, type: 'ringing' });
     this.#note();
-    if (this.terms.agent.connectAt === 'ringing') void this.connectAgent();
+    if (this.terms.agent?.connectAt === 'ringing') void this.connectAgent();
   }
 
   /**
@@ -166,27 +173,34 @@ export class SipCall {
   }
 
   async #connect(): Promise<boolean> {
-    const { agent, workspaceId, roomId, numbers, variables = {}, far } = this.terms;
+    const { agent, roomId } = this.terms;
+    try {
+      if (agent) return await this.#connectTo(agent);
+      await this.#media!.playSound(testCallSound);
+      return true;
+    } catch (error) {
+      this.#parts.log.warn({ err: error, roomId }, 'an agent could not be connected');
+      return false;
+    }
+  }
+
+  async #connectTo(agent: AgentConnection): Promise<boolean> {
+    const { workspaceId, roomId, numbers, variables = {}, far } = this.terms;
     const { url, headers, secret, reconnect, connectTimeoutSeconds } = agent;
     const direction = far === 'callee' ? 'outbound' : 'inbound';
     const said = { direction, to: numbers.to, ...(numbers.from && { from: numbers.from }) };
-    try {
-      const found = await this.#media!.connectAgent({
-        url,
-        headers,
-        secret,
-        reconnect,
-        connectTimeoutMs: connectTimeoutSeconds * 1000,
-        accountSid: toId('ws', workspaceId),
-        callSid: toId('room', roomId),
-        customParameters: { ...texts(variables), ...said },
-      });
-      if (found.connected) return true;
-      this.#parts.log.warn({ roomId, reason: found.text }, 'an agent was not ready for its call');
-    } catch (error) {
-      this.#parts.log.warn({ err: error, roomId }, 'an agent could not be connected');
-    }
-    return false;
+    const found = await this.#media!.connectAgent({
+      url,
+      headers,
+      secret,
+      reconnect,
+      connectTimeoutMs: connectTimeoutSeconds * 1000,
+      accountSid: toId('ws', workspaceId),
+      callSid: toId('room', roomId),
+      customParameters: { ...texts(variables), ...said },
+    });
+    if (!found.connected) this.#parts.log.warn({ roomId, reason: found.text }, 'an agent was not ready for its call');
+    return found.connected;
   }
 
   /** Ends the call, whatever it is doing. @returns false where it was ending already */
@@ -214,7 +228,7 @@ export class SipCall {
   }
 
   /** What signalling tells, but for the answer and the end. */
-  handlers(): Pick<CallHandlers, 'onOffer' | 'onAnswer' | 'onInfo'> {
+  handlers(): Pick<CallHandlers, 'onOffer' | 'onAnswerUnsent' | 'onAnswer' | 'onInfo'> {
     return {
       onOffer: async (offer) => {
         const session = this.session!;
@@ -224,7 +238,13 @@ export class SipCall {
           this.#parts.log.info({ roomId: this.roomId, reason: answered.refused.text }, 'an offer was refused');
           return undefined;
         }
-        return (await this.#setStream()) ? answered.answer : undefined;
+        if (await this.#setStream()) return answered.answer;
+        session.withdraw();
+        return undefined;
+      },
+      onAnswerUnsent: () => {
+        this.session!.withdraw();
+        if (this.session!.audio) void this.#setStream();
       },
       onAnswer: (sdp) => void this.takeAnswer(sdp),
       onInfo: (info) => {
@@ -241,14 +261,34 @@ export class SipCall {
     this.#isOver = true;
     clearTimeout(this.#limit);
     const at = clock.now();
-    await this.#closeMedia();
+    const stats = await this.#closeMedia();
     const meaning = meaningOfEnd(end, this.#own, this.terms.far);
-    const ended = { roomId: this.roomId, at, type: 'ended' as const, ...meaning, ...this.#report };
+    const test = this.terms.agent ? {} : { test: this.#seen(stats) };
+    const ended = { roomId: this.roomId, at, type: 'ended' as const, ...meaning, ...this.#report, ...test };
     onOver(this, ended);
     emit(ended);
   }
 
-  async #closeMedia(): Promise<void> {
+  /** What a test call tells of its way. */
+  #seen(stats: MediaStats | undefined): TestCallMedia {
+    const remote = this.session?.audio?.remote;
+    const { codec, remoteAddress: heardFrom, packetsLostByPeer } = stats ?? {};
+    return {
+      ...(this.sentTo && { trunkAddress: atPort(this.sentTo.address, this.sentTo.port) }),
+      ...(this.#media && { localAddress: atPort(this.#address, this.#media.rtpPort) }),
+      ...(remote && { remoteAddress: atPort(remote.address, remote.port) }),
+      ...(codec && { codec }),
+      ...(heardFrom !== undefined && { heardFrom: bracketed(heardFrom) }),
+      ...(packetsLostByPeer !== undefined && { packetsLostByPeer }),
+      ...(stats && {
+        packetsSent: stats.packetsSent,
+        packetsReceived: stats.packetsReceived,
+        packetsLost: stats.packetsLost,
+      }),
+    };
+  }
+
+  async #closeMedia(): Promise<MediaStats | undefined> {
     const { log, recorder } = this.#parts;
     let stats: MediaStats | undefined;
     try {
@@ -261,11 +301,12 @@ export class SipCall {
       this.#report = { ...(codec && { codec }), packetsReceived, packetsLost };
     }
     // What a thread that died has left is taken up by itself, once nobody writes to it any more.
-    if (!this.terms.recording || !this.times.answeredAt || !stats) return;
+    if (!this.terms.recording || !this.times.answeredAt || !stats) return stats;
     const failed = stats.recording?.failure !== undefined;
     await recorder
       .finish(this.terms, failed ? 'failed' : 'whole')
       .catch((error) => log.warn({ err: error, roomId: this.roomId }, 'a recording could not be handed on'));
+    return stats;
   }
 
   /** Keeps how far the call is; what the peer's answer changed in it is kept too. */
@@ -281,6 +322,15 @@ function digitOf({ contentType, body }: Info): string | undefined {
   if (/^application\/dtmf-relay/i.test(contentType)) return /^\s*signal\s*=\s*([0-9A-D*#])\s*$/im.exec(body)?.[1];
   return /^application\/dtmf\b/i.test(contentType) ? /^\s*([0-9A-D*#])\s*$/i.exec(body)?.[1] : undefined;
 }
+
+/** An address and port as media has them: IPv6 bare, and IPv4 as a socket of both families says it. */
+function bracketed(heardFrom: string): string {
+  const colon = heardFrom.lastIndexOf(':');
+  const address = heardFrom.slice(0, colon).replace(/^::ffff:(?=[0-9.]+$)/i, '');
+  return atPort(address, Number(heardFrom.slice(colon + 1)));
+}
+
+const atPort = (address: string, port: number): string => `${isIPv6(address) ? `[${address}]` : address}:${port}`;
 
 const texts = (values: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(

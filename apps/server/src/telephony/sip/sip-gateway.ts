@@ -39,7 +39,7 @@ import { type PlaceParts, placeCall } from './place-call.ts';
 import { probeTrunk } from './probe-trunk.ts';
 import { type RegisteredTrunks, type Registrar, startRegistrar } from './registrar.ts';
 import { type CallParts, type Recorder, SipCall } from './sip-call.ts';
-import { takeCall } from './take-call.ts';
+import { agentFull, noRoom, takeCall } from './take-call.ts';
 import { type TrunkAddress, trunkAddress } from './trunk-address.ts';
 
 /** Where the server speaks SIP. */
@@ -85,6 +85,8 @@ const NO_CONNECTION = 'The agent has no connection that a call could reach it by
 /** How long a call that we hang up may take to be over, in milliseconds. */
 const OVER_MS = 3000;
 const PAUSE_MS = 50;
+/** Of challenges to callers. It tells nobody whose server this is. */
+const REALM = 'sip';
 const DECLINED = 603;
 const NOT_FOUND = 404;
 
@@ -130,7 +132,12 @@ class SipGateway implements TelephonyGateway {
       ...{ host, port, tls, localNetworks },
       ...(publicAddress !== undefined && { publicAddress }),
       mayConnect: (address) => this.#named.has(address) || trunkGuard.isOpenHost(address),
-      admit: (_request, source) => (this.#peers?.knows(source.address) ? 'accept' : 'ignore'),
+      admit: (request, source) => this.#peers?.admit(request, source) ?? 'ignore',
+      authentication: {
+        realm: REALM,
+        passwordOf: async (...asked) => this.#peers?.passwordOf(...asked),
+        allows: (...asked) => this.#peers?.allows(...asked) ?? false,
+      },
       onInvite: (incoming) =>
         void this.#receive(incoming).catch((error) => {
           log.error({ err: error }, 'a call that arrived could not be taken');
@@ -235,14 +242,15 @@ class SipGateway implements TelephonyGateway {
     });
     if (!userAgent || this.#isDraining) return refuse('trunk_error', 'The server is stopping.');
     if (!trunk) return refuse('trunk_error', 'The number has no SIP trunk.');
-    const agent = await this.#options.resolveAgent(request.agentId, workspaceId);
-    if (!agent?.connection) return refuse('agent_error', NO_CONNECTION);
+    const { agentId } = request;
+    const agent = agentId === undefined ? undefined : await this.#options.resolveAgent(agentId, workspaceId);
+    if (agentId !== undefined && !agent?.connection) return refuse('agent_error', NO_CONNECTION);
     if (this.#calls.has(roomId)) return { status: 'accepted' };
     const parts = this.#parts(userAgent);
     const call = new SipCall(parts, {
-      ...{ roomId, workspaceId, agent: agent.connection, variables: request.variables, far: 'callee' },
-      maxCallSeconds: Math.min(request.maxCallSeconds, agent.maxCallSeconds ?? request.maxCallSeconds),
-      recording: request.recording || agent.recording === true,
+      ...{ roomId, workspaceId, agent: agent?.connection, variables: request.variables, far: 'callee' },
+      maxCallSeconds: Math.min(request.maxCallSeconds, agent?.maxCallSeconds ?? request.maxCallSeconds),
+      recording: request.recording || agent?.recording === true,
       numbers: { from: request.from, to: request.to },
     });
     this.#calls.set(roomId, call);
@@ -250,11 +258,11 @@ class SipGateway implements TelephonyGateway {
   }
 
   async #receive(incoming: IncomingCall): Promise<void> {
-    const { request, source } = incoming;
+    const { request, source, username } = incoming;
     if (this.#isDraining || this.#inboundListeners.size === 0) {
-      return incoming.reject(503, { headers: [['Retry-After', '5']] });
+      return incoming.reject(...noRoom);
     }
-    const read = await this.#peers!.read(request, source);
+    const read = await this.#peers!.read(request, source, username !== undefined);
     if (!read) {
       const { log } = this.#options;
       log.warn({ uri: request.uri, source: source.address }, 'a call to no number of its trunk is refused');
@@ -302,8 +310,10 @@ class SipGateway implements TelephonyGateway {
     }
   }
 
-  async rejectInbound({ providerCallId }: InboundCall): Promise<void> {
-    this.#arriving.get(providerCallId)?.reject(DECLINED);
+  async rejectInbound({ providerCallId }: InboundCall, why: 'declined' | 'no_room'): Promise<void> {
+    const incoming = this.#arriving.get(providerCallId);
+    if (why === 'no_room') incoming?.reject(...agentFull);
+    else incoming?.reject(DECLINED);
   }
 
   async endCall(reference: CallReference): Promise<'ending' | 'already_ended' | 'absent'> {
@@ -328,13 +338,13 @@ class SipGateway implements TelephonyGateway {
   }
 
   /** A call that this process doesn't hold. One whose server is gone is ended, since nobody hears it any more. */
-  async #storedState({ roomId, workspaceId }: CallReference): Promise<CallState> {
-    const { store, lease, clock } = this.#options;
+  async #storedState({ roomId, workspaceId, attempt }: CallReference): Promise<CallState> {
+    const { store, lease, clock, inbound } = this.#options;
     const just = this.#over.get(roomId);
     if (just) return endedState(just, {});
     const stored = await store.find(roomId);
-    if (!stored) {
-      const isNew = await store.refuse({ roomId, workspaceId, serverId: lease.serverId(), at: clock.now() });
+    if (!stored || (stored.isRefused && stored.attempt < attempt)) {
+      const isNew = await store.refuse({ roomId, workspaceId, attempt, serverId: lease.serverId(), at: clock.now() });
       return isNew ? { state: 'absent' } : { state: 'undetermined', detail: 'the call is being placed' };
     }
     if (stored.isRefused) return { state: 'absent' };
@@ -343,7 +353,9 @@ class SipGateway implements TelephonyGateway {
       return { state: 'undetermined', detail: 'another server holds the call' };
     }
     if (!this.#userAgent) return { state: 'undetermined', detail: 'the server is stopping' };
-    const ended = await endStoredCall(this.#userAgent, stored, clock.now());
+    const { trunkId } = stored;
+    const trunk = trunkId === undefined ? undefined : await inbound.trunk({ workspaceId, trunkId });
+    const ended = await endStoredCall(this.#userAgent, stored, clock.now(), trunk);
     await store.end(ended);
     return endedState(ended, stored);
   }

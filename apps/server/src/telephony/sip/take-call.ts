@@ -2,8 +2,16 @@ import type { IncomingCall } from '@trunkline/sip';
 import { type PlaceParts, takeSound } from './place-call.ts';
 import type { SipCall } from './sip-call.ts';
 
-/** Seconds after which a caller may try again where there was no room. */
-const RETRY_AFTER_SECONDS = '5';
+const retryAfter: Parameters<IncomingCall['reject']>[1] = { headers: [['Retry-After', '5']] };
+
+/** How a caller is turned away where the server has no room: it may try again after so many seconds. */
+export const noRoom: Parameters<IncomingCall['reject']> = [503, retryAfter];
+
+/**
+ * How a caller is turned away where its agent alone has no room. By a 503 with Retry-After a carrier may keep away from the
+ * whole server (RFC 3261 section 21.5.4), and so from everybody else's agents; 480 is about who is called.
+ */
+export const agentFull: Parameters<IncomingCall['reject']> = [480, retryAfter];
 
 /**
  * Puts a call through to its agent: the agent is there before the caller is answered. What can't be is refused, and told
@@ -26,13 +34,13 @@ export async function takeCall(
   });
   // The caller may be gone already.
   void incoming.ended.then((end) => call.over(end));
-  const kept = { roomId, workspaceId, serverId: serverId(), at: new Date(), dialog: incoming.stored };
+  const kept = { roomId, attempt: 1, workspaceId, serverId: serverId(), at: new Date(), dialog: incoming.stored };
   if (!(await store.begin(kept))) return incoming.reject(480);
   let session: Awaited<ReturnType<SipCall['openMedia']>>;
   try {
     session = await call.openMedia(addressFor(incoming.source.address), ['PCMU', 'PCMA']);
   } catch {
-    return incoming.reject(503, { headers: [['Retry-After', RETRY_AFTER_SECONDS]] });
+    return incoming.reject(...noRoom);
   }
   call.trusted = [incoming.source.address];
   const answer = incoming.sdp === undefined ? session.offer() : await call.handlers().onOffer!(incoming.sdp);

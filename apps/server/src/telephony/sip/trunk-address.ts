@@ -1,4 +1,4 @@
-import { parseUri, type TransportName, writeUri } from '@trunkline/sip';
+import { type Credentials, parseUri, type TransportName, writeUri } from '@trunkline/sip';
 import type { Trunk } from '../gateway.ts';
 
 /** Where a trunk is, as the user agent takes it. */
@@ -27,3 +27,13 @@ const withScheme = (text: string) => (/^sips?:/i.test(text) ? text : `sip:${text
 /** A user at a trunk, or at another domain. */
 export const userAt = (user: string, { uri }: TrunkAddress, domain?: string): string =>
   domain === undefined ? uri.replace(/^sip:/, `sip:${user}@`) : `sip:${user}@${domain}`;
+
+/** Of a trunk that has a name and a password. */
+export const credentialsOf = ({
+  username,
+  authUsername,
+  password,
+}: Pick<Trunk, 'username' | 'authUsername' | 'password'>): { credentials?: Credentials } => {
+  const name = authUsername ?? username;
+  return password !== undefined && name !== undefined ? { credentials: { username: name, password } } : {};
+};

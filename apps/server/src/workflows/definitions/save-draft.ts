@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { type Made, makeOnce } from '../../database/idempotency-keys.ts';
 import { newUuid, toId } from '../../ids.ts';
 import type { AuditOf } from '../../journal/audit-of.ts';
 import { audit } from '../../journal/record.ts';
@@ -21,23 +22,33 @@ function asJson(definition: Definition): string {
 
 type Workflow = WorkflowRow & { draft: Definition };
 
-/** Keeps a definition as the draft of a new workflow. Whether it makes sense is told when it is published. */
+/**
+ * Keeps a definition as the draft of a new workflow. Whether it makes sense is told when it is published.
+ * Throws `idempotency_key_reused`.
+ */
 export async function createWorkflow(
   { database, clock }: WorkflowDeps,
   workspaceId: string,
   definition: Definition,
   auditOf: AuditOf,
-): Promise<Workflow> {
+  idempotencyKey?: string,
+): Promise<Made<Workflow>> {
   const draft = asJson(definition);
   const id = newUuid();
   const now = clock.now();
-  return database.inWorkspace(workspaceId, async (tx) => {
-    await tx.db
-      .insertInto('workflows')
-      .values({ workspace_id: workspaceId, id, name: definition.name, draft, created_at: now, updated_at: now })
-      .execute();
-    await audit(tx, auditOf('workflow.created', 'workflow', toId('wf', id)), now);
-    return readWorkflow(tx, id);
+  const named = idempotencyKey
+    ? { operation: 'createWorkflow', key: idempotencyKey, request: definition, resourceId: id, now }
+    : undefined;
+  return database.inWorkspace(workspaceId, (tx) => {
+    const make = async () => {
+      await tx.db
+        .insertInto('workflows')
+        .values({ workspace_id: workspaceId, id, name: definition.name, draft, created_at: now, updated_at: now })
+        .execute();
+      await audit(tx, auditOf('workflow.created', 'workflow', toId('wf', id)), now);
+      return readWorkflow(tx, id);
+    };
+    return makeOnce(tx, named, make, (made) => readWorkflow(tx, made));
   });
 }
 

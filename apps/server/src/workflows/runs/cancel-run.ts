@@ -10,6 +10,7 @@ import { cancel } from './change-run.ts';
 import { tellParents } from './end-runs.ts';
 import { isFinal, type RunRow, runTransitions, stepTransitions } from './run.ts';
 import { runEvent } from './run-event.ts';
+import { ofWorkflow, type RunName } from './run-store.ts';
 
 /** What cancelling works with. */
 export interface CancelRunDeps {
@@ -30,12 +31,12 @@ export interface CancelRunDeps {
 export async function cancelRun(
   deps: CancelRunDeps,
   workspaceId: string,
-  ids: { workflowId: string; runId: string },
+  name: RunName,
   auditEntry: AuditEntry,
 ): Promise<RunRow> {
   const now = deps.clock.now();
   const cancelled = await deps.database.inWorkspace(workspaceId, async (tx) => {
-    const line = await lockLine(tx, ids);
+    const line = await lockLine(tx, name);
     const runs = line.map((run) => cancel(run, now));
     await writeCancelled(tx, runs, now);
     await tellParents(tx, runs);
@@ -51,12 +52,9 @@ export async function cancelRun(
 }
 
 /** The run and the active runs below it, each locked after its parent (engine.md, "Locks"). */
-async function lockLine(
-  tx: WorkspaceTx,
-  { workflowId, runId }: { workflowId: string; runId: string },
-): Promise<RunRow[]> {
+async function lockLine(tx: WorkspaceTx, { workflowId, runId }: RunName): Promise<RunRow[]> {
   const { rows } = await sql<RunRow>`
-    select * from workflow_runs where workspace_id = ${tx.workspaceId} and id = ${runId} and workflow_id = ${workflowId}
+    select * from workflow_runs where workspace_id = ${tx.workspaceId} and id = ${runId} ${ofWorkflow(workflowId)}
     for no key update`.execute(tx.db);
   const [run] = rows;
   if (!run) throw notFound();

@@ -5,7 +5,7 @@ import { toId } from '../../ids.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { NewRun } from './run-start.ts';
 
-type KeyRow = Pick<Row<'concurrency_keys'>, 'key' | 'active_run' | 'last_ended_at'>;
+type KeyRow = Pick<Row<'concurrency_keys'>, 'key' | 'active_run' | 'last_ended_at'> & { workflow_id: string | null };
 
 /**
  * Takes the concurrency keys of new runs, each key once: one statement decides, also against a run that is just ending.
@@ -40,15 +40,18 @@ export async function takeConcurrencyKeys(
   if (losers.length === 0) return new Map();
   // A second statement, which sees what the first one has waited for, and has locked.
   const { rows } = await sql<KeyRow>`
-    select key, active_run, last_ended_at from concurrency_keys
-    where workspace_id = ${tx.workspaceId} and key = any(${losers.map(({ key }) => key)}::text[])`.execute(tx.db);
+    select key, active_run, last_ended_at, (select r.workflow_id from workflow_runs r
+      where r.workspace_id = k.workspace_id and r.id = k.active_run) as workflow_id
+    from concurrency_keys k where workspace_id = ${tx.workspaceId} and key = any(${losers.map(({ key }) => key)}::text[])`.execute(
+    tx.db,
+  );
   const held = new Map(rows.map((row) => [row.key, row]));
   return new Map(losers.map(({ id, key, cooldown_minutes }) => [id, refusal(held.get(key)!, cooldown_minutes, now)]));
 }
 
-function refusal({ active_run, last_ended_at }: KeyRow, cooldownMinutes: number, now: Date): ServiceError {
+function refusal({ active_run, last_ended_at, workflow_id }: KeyRow, cooldownMinutes: number, now: Date): ServiceError {
   if (active_run !== null) {
-    const holder = toId('run', active_run);
+    const holder = `${toId('run', active_run)}${workflow_id === null ? '' : ` of the workflow ${toId('wf', workflow_id)}`}`;
     return new ServiceError('concurrency_conflict', `The run ${holder} holds this Concurrency-Key.`, {
       details: [{ path: '/headers/Concurrency-Key', message: `held by ${holder}` }],
     });

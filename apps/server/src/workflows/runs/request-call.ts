@@ -1,11 +1,6 @@
-import { COUNTRY_NOT_ALLOWED } from '../../calls/may-dial.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
-import {
-  type RunCallAnswer,
-  type RunCallObstacle,
-  type RunCallTerms,
-  requestRunCall,
-} from '../../calls/request-run-call.ts';
+import { type RunCallAnswer, type RunCallTerms, requestRunCall } from '../../calls/request-run-call.ts';
+import { whyBlocked } from '../../calls/why-blocked.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { fromId } from '../../ids.ts';
 import type { CallNode } from '../definitions/definition.ts';
@@ -19,21 +14,6 @@ const DEFAULT_RING_SECONDS = 30;
 const MAX_CALL_SECONDS = 3600;
 /** When a blocked run is looked at again: after 1, 2, 5 and then every 10 minutes (engine.md, "Runs"). */
 const CHECK_MINUTES = [1, 2, 5, 10];
-
-const lacks: Record<RunCallObstacle, string> = {
-  dialing_paused: 'Dialing is paused in this workspace.',
-  quiet_hours: 'It is quiet hours where the callee is.',
-  holiday: 'It is a holiday where the callee is.',
-  outside_window: 'It is outside the calling windows where the callee is.',
-  no_common_hour:
-    'The callee may be in several time zones, and the calling windows are never open in all of them at once.',
-  limit_reached: 'A limit of the workspace, or of the agent, is reached.',
-  country_not_allowed: COUNTRY_NOT_ALLOWED,
-  no_caller_id: 'There is no number that can place the call now.',
-  trunk_busy: 'The trunk has no room for the call now: its channels or calls a second are used.',
-  trunk_paused: 'The trunk of the number is paused.',
-  already_on_a_call: 'The callee is on another call.',
-};
 
 /**
  * Asks for the call of a `call` node, in the transaction that then writes the change that it answers with, and places
@@ -80,7 +60,11 @@ function blocked(
   const since = run.blocked_since ?? now;
   const failsAt = since.getTime() + longestBlockMs;
   if (now.getTime() >= failsAt) {
-    return fail(run, { code: 'blocked_too_long', message: `The run was blocked for too long. ${lacks[reason]}` }, now);
+    return fail(
+      run,
+      { code: 'blocked_too_long', message: `The run was blocked for too long. ${whyBlocked[reason]}` },
+      now,
+    );
   }
   const minutes = CHECK_MINUTES[Math.min(run.checks, CHECK_MINUTES.length - 1)]!;
   const checkAt = until?.getTime() ?? now.getTime() + minutes * 60_000 * (0.9 + Math.random() / 5);
@@ -89,7 +73,7 @@ function blocked(
     looked_at: now,
     checks: run.checks + 1,
     due_at: new Date(Math.min(checkAt, failsAt)),
-    error: { code: reason, message: lacks[reason], nodeId: run.node_id },
+    error: { code: reason, message: whyBlocked[reason], nodeId: run.node_id },
   };
   return waitAs(run, 'blocked', fields, now);
 }

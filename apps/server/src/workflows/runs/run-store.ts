@@ -1,15 +1,17 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../../database/database.ts';
-import { type Page, type PageQuery, readPage } from '../../database/page.ts';
+import { isOneOf, type Page, type PageQuery, readPage } from '../../database/page.ts';
 import type { RunStatus } from '../../database/schema.ts';
 import { notFound } from '../../service-error.ts';
 import type { RunRow } from './run.ts';
 import type { StepRow } from './shape-run.ts';
 
-/** Which runs of a workflow are wanted. */
+/** Which runs are wanted. */
 export interface RunQuery extends PageQuery {
-  workflowId: string;
-  status: RunStatus | undefined;
+  /** Those of this workflow; of all, where it is undefined. */
+  workflowId: string | undefined;
+  /** Those in one of these. */
+  statuses: readonly RunStatus[] | undefined;
   concurrencyKey: string | undefined;
 }
 
@@ -20,14 +22,24 @@ export async function requireWorkflow(tx: WorkspaceTx, workflowId: string): Prom
   if (rows.length === 0) throw notFound();
 }
 
-/** Throws `not_found` where the workflow has no such run. */
-export async function readRun(tx: WorkspaceTx, workflowId: string, runId: string): Promise<RunRow> {
+/** What names a run: its UUID, and that of the workflow which it must be of, where the request names one. */
+export interface RunName {
+  workflowId?: string;
+  runId: string;
+}
+
+/** Throws `not_found` where there is no such run. */
+export async function readRun(tx: WorkspaceTx, { workflowId, runId }: RunName): Promise<RunRow> {
   const { rows } = await sql<RunRow>`
     select * from workflow_runs
-    where workspace_id = ${tx.workspaceId} and id = ${runId} and workflow_id = ${workflowId}`.execute(tx.db);
+    where workspace_id = ${tx.workspaceId} and id = ${runId} ${ofWorkflow(workflowId)}`.execute(tx.db);
   if (!rows[0]) throw notFound();
   return rows[0];
 }
+
+/** In SQL, that a run is of a workflow, where one is named. */
+export const ofWorkflow = (workflowId: string | undefined): RawBuilder<unknown> =>
+  workflowId === undefined ? sql`` : sql`and workflow_id = ${workflowId}`;
 
 /** The steps of a run, oldest first; of more than `most` the last. */
 export async function readSteps(tx: WorkspaceTx, runId: string, most: number): Promise<StepRow[]> {
@@ -37,13 +49,14 @@ export async function readSteps(tx: WorkspaceTx, runId: string, most: number): P
   return rows.reverse();
 }
 
-/** A page of a workflow's runs, by the time of their start. */
+/** A page of runs, by the time of their start. */
 export const runPage = (tx: WorkspaceTx, query: RunQuery): Promise<Page<RunRow>> =>
   readPage(tx, query, {
     from: sql`workflow_runs`,
     where: [
-      sql`workspace_id = ${tx.workspaceId} and workflow_id = ${query.workflowId}`,
-      query.status !== undefined && sql`status = ${sql.lit(query.status)}`,
+      sql`workspace_id = ${tx.workspaceId}`,
+      query.workflowId !== undefined && sql`workflow_id = ${query.workflowId}`,
+      query.statuses !== undefined && isOneOf('status', query.statuses),
       query.concurrencyKey !== undefined && sql`concurrency_key = ${query.concurrencyKey}`,
     ],
     search: ['concurrency_key'],

@@ -2,7 +2,7 @@ import type { StreamFrame } from '../../http/handler.ts';
 import { type FollowDeps, follow, type StreamReader } from '../../journal/follow.ts';
 import { isFinal } from './run.ts';
 import { runEvent } from './run-event.ts';
-import { readRun } from './run-store.ts';
+import { type RunName, readRun } from './run-store.ts';
 
 /**
  * The events of a run, after the one that the client has seen last, else from its current state on, until it has ended.
@@ -10,14 +10,14 @@ import { readRun } from './run-store.ts';
  */
 export const streamRunEvents = (
   deps: FollowDeps,
-  { workflowId, runId }: { workflowId: string; runId: string },
+  name: RunName,
   reader: StreamReader,
 ): Promise<AsyncIterable<StreamFrame> | undefined> =>
   follow(
     deps,
     {
-      id: runId,
-      read: (tx) => readRun(tx, workflowId, runId),
+      id: name.runId,
+      read: (tx) => readRun(tx, name),
       type: (run) => runEvent(run).type,
       data: (run) => runEvent(run).data,
       isFinal: ({ status }) => isFinal(status),

@@ -1,0 +1,104 @@
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import type { RecordCallEvents } from '../calls/call-events.ts';
+import type { Switchboard } from '../calls/switchboard.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Lease } from '../database/lease.ts';
+import { every, type Repeating } from '../jobs/every.ts';
+import { ServiceError } from '../service-error.ts';
+import { someAtOnce } from '../some-at-once.ts';
+import { claimIntent } from './claim-intent.ts';
+import { dueIntents, expireIntents, TURN_SIZE, wakeBlocked } from './due-intents.ts';
+import type { IntentKey } from './intent.ts';
+
+/** How long each loop rests when it found nothing to do. A call that is accepted in this process nudges it. */
+const CLAIM_REST_MS = 100;
+const WAKE_REST_MS = 1000;
+/** How many workspaces are served at a time, so that one whose rows are locked keeps none of the others waiting. */
+const MOST_WORKSPACES = 4;
+/** When an intent that could not be claimed is tried again. */
+const FAILED_CLAIM_MS = 10_000;
+
+/** What this process does for intents by itself: claims them, wakes those that were blocked, gives up those that expire. */
+export interface IntentClaiming {
+  start(): void;
+  /** Looks for work at once, after a change that may have made some. */
+  nudge(): void;
+  /** Claims nothing more. */
+  stop(): Promise<void>;
+}
+
+export interface IntentClaimingOptions {
+  database: Database;
+  lease: Lease;
+  clock: Clock;
+  log: Logger;
+  /** Places what is claimed. */
+  switchboard: Pick<Switchboard, 'place' | 'free' | 'isSimulated' | 'mayPlace'>;
+  recordEvents: RecordCallEvents;
+}
+
+/** Puts the loops of intents together. */
+export function createIntentClaiming(options: IntentClaimingOptions): IntentClaiming {
+  const { database, lease, clock, log, switchboard, recordEvents } = options;
+  const { place, free, isSimulated, mayPlace } = switchboard;
+  let loops: Repeating[] = [];
+
+  /** Keeps a fault of one intent from the others; nothing goes on without the database. */
+  const claim = async (key: IntentKey): Promise<void> => {
+    const terms = { serverId: lease.serverId(), now: clock.now(), isSimulated };
+    try {
+      const call = await claimIntent(database, key, terms, recordEvents);
+      if (call) place([call]);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'unavailable') throw error;
+      log.error({ err: error, ...key }, 'a call could not be claimed; it is tried again');
+      await database.inEngine((tx) =>
+        sql`
+          update call_intents set next_attempt_at = ${new Date(terms.now.getTime() + FAILED_CLAIM_MS)}
+          where workspace_id = ${key.workspaceId} and id = ${key.roomId} and next_attempt_at is not null`.execute(
+          tx.db,
+        ),
+      );
+    }
+  };
+
+  let underWay = 0;
+  const hasRoom = () => free() > underWay && lease.isHeld();
+  const claimTurn = async (): Promise<boolean> => {
+    if (!hasRoom() || !(await mayPlace())) return false;
+    const due = await database.inHotLoop((tx) => dueIntents(tx, clock.now()));
+    await someAtOnce(MOST_WORKSPACES, due, async (own) => {
+      for (const key of own) {
+        if (!hasRoom()) return;
+        underWay += 1;
+        await claim(key).finally(() => {
+          underWay -= 1;
+        });
+      }
+    });
+    return due.some((own) => own.length === TURN_SIZE) && hasRoom();
+  };
+
+  const wakeTurn = async (): Promise<boolean> => {
+    if (!lease.isHeld()) return false;
+    const now = clock.now();
+    if ((await database.inHotLoop((tx) => wakeBlocked(tx, now))) > 0) nudge();
+    return database.inEngine((tx) => expireIntents(tx, now, recordEvents));
+  };
+
+  const nudge = () => loops[0]?.nudge();
+  return {
+    nudge,
+    start: () => {
+      loops = [
+        every(CLAIM_REST_MS, claimTurn, { name: 'claiming calls', log }),
+        every(WAKE_REST_MS, wakeTurn, { name: 'waking and giving up calls', log }),
+      ];
+    },
+    stop: async () => {
+      await Promise.all(loops.map((loop) => loop.close()));
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { turns } from './turns.ts';
+
+const never = new AbortController().signal;
+const busy = { code: 'unavailable' };
+const setting = (given: { waitMs?: number } = {}) => turns({ atOnce: 2, mostWaiting: 2, waitMs: 60_000, ...given });
+const work = () => {
+  let end = () => {};
+  const ended = new Promise<string>((resolve) => {
+    end = () => resolve('done');
+  });
+  return { work: () => ended, end };
+};
+
+test('one piece of work of a workspace is under way, two wait, and others have their turn at once', async () => {
+  const inTurn = setting();
+  const first = work();
+  const begun: string[] = [];
+  const noted = (name: string) => async () => {
+    begun.push(name);
+    return name;
+  };
+  const ours = [inTurn('a', never, first.work), inTurn('a', never, noted('a2')), inTurn('a', never, noted('a3'))];
+  await expect(inTurn('a', never, noted('a4'))).rejects.toMatchObject(busy);
+  expect(await inTurn('b', never, noted('b1'))).toBe('b1');
+  expect(begun).toEqual(['b1']);
+  first.end();
+  expect(await Promise.all(ours)).toEqual(['done', 'a2', 'a3']);
+});
+
+test('so much is under way at a time, whosever it is', async () => {
+  const inTurn = setting();
+  const [first, second] = [work(), work()];
+  const held = [inTurn('a', never, first.work), inTurn('b', never, second.work)];
+  let begun = false;
+  const third = inTurn('c', never, async () => {
+    begun = true;
+  });
+  await Promise.resolve();
+  expect(begun).toBe(false);
+  second.end();
+  await third;
+  first.end();
+  await Promise.all(held);
+});
+
+test('who is gone waits no longer, and nobody for ever', async () => {
+  const inTurn = setting({ waitMs: 5 });
+  const [first, gone] = [work(), new AbortController()];
+  const held = inTurn('a', never, first.work);
+  const waits = inTurn('a', gone.signal, async () => {});
+  gone.abort();
+  await expect(waits).rejects.toMatchObject(busy);
+  await expect(inTurn('a', never, async () => {})).rejects.toMatchObject(busy);
+  await expect(inTurn('b', AbortSignal.abort(), async () => {})).rejects.toMatchObject(busy);
+  first.end();
+  await held;
+  await expect(inTurn('a', never, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+  expect(await inTurn('a', never, async () => 'next')).toBe('next');
+});

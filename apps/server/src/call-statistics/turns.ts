@@ -1,0 +1,72 @@
+import { ServiceError } from '../service-error.ts';
+
+/** Carries out a request's work when it is its workspace's turn. Throws what the work does, and `unavailable`. */
+export type InTurn = <T>(workspaceId: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+
+export interface TurnLimits {
+  /** How much work is under way at a time; of one workspace, one piece. */
+  atOnce: number;
+  /** How many requests of one workspace wait at most. */
+  mostWaiting: number;
+  /** How long they do, in milliseconds. */
+  waitMs: number;
+}
+
+interface Waiting {
+  workspaceId: string;
+  begin: () => void;
+}
+
+/**
+ * Takes dear requests in their order, one of a workspace at a time, so that no workspace keeps the others waiting. A
+ * request that its client gives up waits no longer.
+ */
+export function turns({ atOnce, mostWaiting, waitMs }: TurnLimits): InTurn {
+  const underWay = new Set<string>();
+  const waiting = new Set<Waiting>();
+
+  const go = () => {
+    for (const each of waiting) {
+      if (underWay.size >= atOnce) return;
+      if (underWay.has(each.workspaceId)) continue;
+      waiting.delete(each);
+      underWay.add(each.workspaceId);
+      each.begin();
+    }
+  };
+  const turnOf = (workspaceId: string, signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      const stop = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', giveUp);
+      };
+      const begin = () => {
+        stop();
+        resolve();
+      };
+      const each = { workspaceId, begin };
+      const giveUp = () => {
+        stop();
+        waiting.delete(each);
+        reject(busy());
+      };
+      const timer = setTimeout(giveUp, waitMs);
+      signal.addEventListener('abort', giveUp);
+      waiting.add(each);
+      go();
+    });
+
+  return async (workspaceId, signal, work) => {
+    const ours = [...waiting].filter((each) => each.workspaceId === workspaceId);
+    if (ours.length >= mostWaiting || signal.aborted) throw busy();
+    await turnOf(workspaceId, signal);
+    try {
+      return await work();
+    } finally {
+      underWay.delete(workspaceId);
+      go();
+    }
+  };
+}
+
+const busy = () => new ServiceError('unavailable', 'Too many figures are being counted. Try again in a moment.');

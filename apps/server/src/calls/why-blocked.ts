@@ -1,0 +1,18 @@
+import { COUNTRY_NOT_ALLOWED } from './may-dial.ts';
+import type { RunCallObstacle } from './request-run-call.ts';
+
+/** What stands in the way of a call now, in words. */
+export const whyBlocked: Record<RunCallObstacle, string> = {
+  dialing_paused: 'Dialing is paused in this workspace.',
+  quiet_hours: 'It is quiet hours where the callee is.',
+  holiday: 'It is a holiday where the callee is.',
+  outside_window: 'It is outside the calling windows where the callee is.',
+  no_common_hour:
+    'The callee may be in several time zones, and the calling windows are never open in all of them at once.',
+  limit_reached: 'A limit of the workspace, or of the agent, is reached.',
+  country_not_allowed: COUNTRY_NOT_ALLOWED,
+  no_caller_id: 'There is no number that can place the call now.',
+  trunk_busy: 'The trunk has no room for the call now: its channels or calls a second are used.',
+  trunk_paused: 'The trunk of the number is paused.',
+  already_on_a_call: 'The callee is on another call.',
+};

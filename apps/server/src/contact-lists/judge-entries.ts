@@ -1,0 +1,92 @@
+import type { components } from '@trunkline/client/schema';
+import { isObject, itemFault, shown, shownNumber } from '../judged-items.ts';
+import { readPhoneNumber } from './reading/phone-number.ts';
+import type { ReadLimits } from './reading/read-contacts.ts';
+import { readTimeZone } from './reading/time-zone.ts';
+
+type Rejected = components['schemas']['RejectedContactListEntry'];
+type Fault = Pick<Rejected, 'code' | 'error'>;
+
+/** A person to add to a list. */
+export interface NewEntry {
+  /** E.164 without the plus. */
+  phoneNumber: number;
+  name: string | null;
+  /** IANA name. */
+  timezone: string | null;
+  variables: Record<string, string>;
+}
+
+export interface EntryTerms {
+  /** Of the list. */
+  defaultCountry: string | undefined;
+  limits: Pick<ReadLimits, 'maxColumns' | 'maxRowLength'>;
+}
+
+const FIELDS = ['phoneNumber', 'name', 'timezone', 'variables'];
+const LONGEST_NAME = 64;
+export const NO_SUCH_ZONE = 'This is not an IANA time zone name, such as America/New_York.';
+
+/** Judges entries as rows of a contact file: each for itself, and of those with one number the first counts. */
+export function judgeEntries(
+  sent: readonly unknown[],
+  terms: EntryTerms,
+): { entries: NewEntry[]; rejected: Rejected[] } {
+  const entries = new Map<number, { entry: NewEntry; index: number }>();
+  const rejected: Rejected[] = [];
+  for (const [index, item] of sent.entries()) {
+    const read = readEntry(item, terms);
+    const first = 'code' in read ? undefined : entries.get(read.phoneNumber);
+    if ('code' in read) rejected.push({ index, phoneNumber: shownNumber(item), ...read });
+    else if (first) {
+      const error = `Entry ${first.index} has this number already, and is kept.`;
+      rejected.push({ index, phoneNumber: shownNumber(item), code: 'duplicate', error });
+    } else entries.set(read.phoneNumber, { entry: read, index });
+  }
+  return { entries: [...entries.values()].map(({ entry }) => entry), rejected };
+}
+
+const invalid = (error: string): Fault => ({ code: 'invalid_entry', error });
+
+function readEntry(item: unknown, { defaultCountry, limits }: EntryTerms): NewEntry | Fault {
+  const fault = itemFault(item, FIELDS);
+  if (fault) return invalid(fault);
+  const { phoneNumber, name, timezone, variables = {} } = item as Record<string, unknown> & { phoneNumber: string };
+  if (!isTextOrNull(name)) return invalid('name is not text.');
+  if (!isTextOrNull(timezone)) return invalid('timezone is not text.');
+  if (!isObject(variables)) return invalid('variables are an object of texts by their names.');
+  const wrong = variablesFault(variables, limits);
+  if (wrong) return wrong;
+  if (phoneNumber.length + textLength(variables) + (name?.length ?? 0) > limits.maxRowLength) {
+    return { code: 'row_too_long', error: 'The entry is longer than a row may be.' };
+  }
+  const number = readPhoneNumber(phoneNumber, defaultCountry);
+  if ('code' in number) return { code: number.code, error: number.reason };
+  const zone = timezone?.trim() ? readTimeZone(timezone.trim()) : null;
+  if (zone === undefined) return { code: 'invalid_timezone', error: NO_SUCH_ZONE };
+  return { phoneNumber: number.digits, name: name?.trim() || null, timezone: zone, variables: valuesOf(variables) };
+}
+
+const isTextOrNull = (value: unknown): value is string | null | undefined =>
+  value === undefined || value === null || typeof value === 'string';
+
+/** What is wrong with an entry's variables. */
+function variablesFault(variables: Record<string, unknown>, { maxColumns }: EntryTerms['limits']): Fault | undefined {
+  const names = Object.keys(variables);
+  if (names.length > maxColumns) {
+    return { code: 'too_many_fields', error: `There are ${names.length} variables; ${maxColumns} can be.` };
+  }
+  const long = names.find((name) => name.trim() === '' || name.length > LONGEST_NAME);
+  if (long !== undefined) return invalid(`A name in variables has 1 to ${LONGEST_NAME} characters: ${shown(long)}.`);
+  const other = names.find((name) => !isTextOrNull(variables[name]));
+  return other === undefined ? undefined : invalid(`The value of ${other} in variables is not text.`);
+}
+
+const textLength = (variables: Record<string, unknown>): number =>
+  Object.values(variables).reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
+
+/** The variables that have a value, without the space around it. */
+export const valuesOf = (variables: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(variables).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value.trim()]] : [])),
+  );

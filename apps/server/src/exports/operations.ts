@@ -1,0 +1,54 @@
+import { listed } from '../database/page.ts';
+import type { Handlers, RequestContext } from '../http/handler.ts';
+import { fromId } from '../ids.ts';
+import { auditOf } from '../journal/audit-of.ts';
+import { existing, ServiceError } from '../service-error.ts';
+import { createExport } from './create-export.ts';
+import type { ExportDeps } from './deps.ts';
+import { isReady, shapeExport, type Wanted, wantedOf } from './export.ts';
+import { exportPage, findExport } from './store.ts';
+
+const URL_SECONDS = 15 * 60;
+
+/** The operations of exports. */
+export function exportOperations(deps: ExportDeps) {
+  const { database, objects, clock } = deps;
+  return {
+    listExports: async ({ query }, { workspaceId }) => {
+      const now = clock.now();
+      const body = await listed(database, workspaceId, query, exportPage, (row) => shapeExport(row, now));
+      return { status: 200, body };
+    },
+    createExport: async ({ body, headers }, context) => {
+      const wanted: Wanted = body.type === 'calls' ? { type: 'calls', filter: body.filter ?? {} } : body;
+      checkPermission(context, wanted);
+      const key = headers['Idempotency-Key'];
+      const { row, replayed } = await createExport(deps, context.workspaceId, wanted, key, auditOf(context));
+      const answer = { status: 202 as const, body: shapeExport(row, clock.now()) };
+      return replayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
+    },
+    getExport: async ({ path: { exportId } }, context) => {
+      const { workspaceId } = context;
+      const row = await existing(database.inWorkspace(workspaceId, (tx) => findExport(tx, fromId(exportId))));
+      checkPermission(context, wantedOf(row));
+      const now = clock.now();
+      const body = shapeExport(row, now);
+      if (!isReady(row, now)) return { status: 200, body };
+      const secondsLeft = Math.ceil((row.expires_at!.getTime() - now.getTime()) / 1000);
+      const url = await objects.downloadUrl(row.storage_key!, {
+        fileName: `${row.type}.csv`,
+        contentType: 'text/csv; charset=utf-8',
+        expiresInSeconds: Math.min(URL_SECONDS, secondsLeft),
+      });
+      return { status: 200, body: { ...body, url } };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** Nobody reads by an export what the key may not read. */
+function checkPermission({ key: { permissions } }: RequestContext, wanted: Wanted): void {
+  if (wanted.type === 'calls' || wanted.filter.batchId) return;
+  const needed = wanted.filter.contactListId ? 'contact_lists:read' : 'campaigns:read';
+  if (permissions.includes(needed) || permissions.includes('*')) return;
+  throw new ServiceError('forbidden', `This key lacks the permission ${needed}.`);
+}

@@ -1,0 +1,41 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { EngineTx } from '../database/database.ts';
+import { liveCalls } from './limits.ts';
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** A workspace in which something is blocked. */
+export interface BlockedWorkspace {
+  workspaceId: string;
+  /** When it, or one of its numbers or pools, has changed last. */
+  changedAt: Date;
+  /** For how many calls it has room, where that is limited; else 0. */
+  room: number;
+}
+
+/**
+ * The workspaces with rows of a table that are blocked, each found at the head of an index by workspace, which takes the plans
+ * of the hot loop.
+ * @param blocked the condition of the index, in SQL
+ */
+export async function blockedWorkspaces(
+  tx: EngineTx,
+  table: RawBuilder<unknown>,
+  blocked: RawBuilder<unknown>,
+): Promise<BlockedWorkspace[]> {
+  const next = (after: RawBuilder<unknown>) => sql`
+    select workspace_id from ${table}
+    where ${blocked} and workspace_id > ${after} and workspace_id <= ${LAST_ID} order by workspace_id limit 1`;
+  const { rows } = await sql<{ workspace_id: string; changed_at: Date; room: number }>`
+    with recursive blocked (workspace_id) as (
+      (${next(sql`${FIRST_ID}`)})
+      union all select (${next(sql`b.workspace_id`)}) from blocked b where b.workspace_id is not null)
+    select b.workspace_id, greatest(w.updated_at,
+      (select max(n.updated_at) from phone_numbers n where n.workspace_id = b.workspace_id),
+      (select max(p.updated_at) from number_pools p where p.workspace_id = b.workspace_id)) as changed_at,
+      case when w.max_concurrent_calls is null then 0
+        else greatest(0, w.max_concurrent_calls - ${liveCalls(sql`b.workspace_id`)})::int end as room
+    from blocked b join workspaces w on w.id = b.workspace_id`.execute(tx.db);
+  return rows.map((row) => ({ workspaceId: row.workspace_id, changedAt: row.changed_at, room: row.room }));
+}

@@ -1,0 +1,152 @@
+import type { paths } from '@trunkline/client/schema';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newUuid, toId } from '../../src/ids.ts';
+import { seedRow, seedRows } from '../seed/rows.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+
+type Query = NonNullable<paths['/v1/calls/statistics']['get']['parameters']['query']>;
+
+let server: TestServer;
+const [campaign, batch, number] = [newUuid(), newUuid(), newUuid()];
+
+beforeAll(async () => {
+  server = await startTestServer();
+  const { database } = server;
+  const { id } = await database.inEngine(({ db }) =>
+    db.selectFrom('workspaces').select('id').executeTakeFirstOrThrow(),
+  );
+  const of = { workspace_id: id };
+  await seedRow(database, 'phone_numbers', { ...of, id: number, phone_number: '+14155550100' });
+  await database.inEngine(({ db }) =>
+    sql`insert into batches (workspace_id, id, rejected, rejected_count) values (${id}, ${batch}, '[]', 0)`.execute(db),
+  );
+  const at = (time: string, more = 0) => new Date(Date.parse(`2026-03-${time}Z`) + more * 1000);
+  const answered = (time: string, seconds: number) =>
+    ({
+      status: 'completed',
+      outcome: 'answered',
+      queued_at: at(time),
+      answered_at: at(time, 5),
+      ended_at: at(time, 5 + seconds),
+    }) as const;
+  const busy = (time: string) =>
+    ({ status: 'failed', outcome: 'busy', queued_at: at(time), ended_at: at(time, 1) }) as const;
+  const calls = [
+    { ...answered('10T23:30:00', 60), agent_id: 'anna', campaign_id: campaign, result: { converted: true } },
+    { ...busy('10T23:59:59'), agent_id: 'anna', campaign_id: campaign, phone_number_id: number },
+    { ...answered('11T00:00:00', 30.5), agent_id: 'anna', campaign_id: batch, result: { converted: false } },
+    { ...busy('11T09:30:00'), agent_id: null, direction: 'inbound' },
+    { status: 'dialing', queued_at: at('12T10:00:00'), agent_id: 'bert' },
+  ].map((row, index) => ({ ...of, to_number: 14155550100 + index, ...row }));
+  const other = await seedRow(database, 'workspaces');
+  const theirs = { ...busy('11T09:30:00'), workspace_id: other.id, to_number: 14155550100 };
+  await seedRows(database, 'calls', [...calls, theirs] as never[]);
+});
+afterAll(() => server.stop());
+
+const span = { from: '2026-03-10T00:00:00Z', to: '2026-03-13T00:00:00Z' };
+async function figures(query: Query) {
+  const { data, error } = await server.client.GET('/v1/calls/statistics', { params: { query: { ...span, ...query } } });
+  if (!data) throw new Error(JSON.stringify(error));
+  return data;
+}
+const briefly = ({ items }: Awaited<ReturnType<typeof figures>>) =>
+  items.map(({ figures: { calls }, ...about }) => [Object.values(about).join(' '), calls]);
+
+test('counts by day, with what came of the calls', async () => {
+  const found = await figures({});
+  expect(found).toMatchObject({
+    from: '2026-03-10T00:00:00.000Z',
+    to: '2026-03-13T00:00:00.000Z',
+    timezone: 'UTC',
+    groupBy: 'day',
+  });
+  expect(found.items[0]).toEqual({
+    startsAt: '2026-03-10T00:00:00.000Z',
+    endsAt: '2026-03-11T00:00:00.000Z',
+    figures: {
+      calls: 2,
+      ended: 2,
+      outcomes: { answered: 1, busy: 1 },
+      answerRate: 0.5,
+      talkSeconds: 60,
+      conversions: 1,
+    },
+  });
+  expect(found.items.at(-1)!.figures).toEqual({ calls: 1, ended: 0, outcomes: {}, talkSeconds: 0, conversions: 0 });
+  expect(found.total).toEqual({
+    calls: 5,
+    ended: 4,
+    outcomes: { answered: 2, busy: 2 },
+    answerRate: 0.5,
+    talkSeconds: 90.5,
+    conversions: 1,
+  });
+});
+
+test('counts by the days and hours of a time zone', async () => {
+  expect(briefly(await figures({ timezone: 'America/New_York' }))).toEqual([
+    ['2026-03-10T04:00:00.000Z 2026-03-11T04:00:00.000Z', 3],
+    ['2026-03-11T04:00:00.000Z 2026-03-12T04:00:00.000Z', 1],
+    ['2026-03-12T04:00:00.000Z 2026-03-13T04:00:00.000Z', 1],
+  ]);
+  expect(briefly(await figures({ groupBy: 'hour', timezone: 'asia/kolkata' }))).toEqual([
+    ['2026-03-10T23:30:00.000Z 2026-03-11T00:30:00.000Z', 3],
+    ['2026-03-11T09:30:00.000Z 2026-03-11T10:30:00.000Z', 1],
+    ['2026-03-12T09:30:00.000Z 2026-03-12T10:30:00.000Z', 1],
+  ]);
+});
+
+test('counts by agent, number and campaign, those with most calls first', async () => {
+  expect(briefly(await figures({ groupBy: 'agent' }))).toEqual([['anna', 3], expect.anything(), expect.anything()]);
+  const numbers = (await figures({ groupBy: 'phone_number' })).items;
+  expect(numbers.find(({ phoneNumberId }) => phoneNumberId === toId('pn', number))).toMatchObject({
+    phoneNumber: '+14155550100',
+    figures: { calls: 1 },
+  });
+  expect(numbers).toHaveLength(5);
+  const campaigns = (await figures({ groupBy: 'campaign' })).items;
+  expect(campaigns.map(({ figures: { calls }, ...about }) => [about, calls])).toEqual(
+    expect.arrayContaining([
+      [{ campaignId: toId('cmp', campaign) }, 2],
+      [{ batchId: toId('bat', batch) }, 1],
+      [{}, 2],
+    ]),
+  );
+});
+
+test('counts what the filters leave', async () => {
+  const calls = async (query: Query) => (await figures(query)).total.calls;
+  expect(await calls({ direction: 'inbound' })).toBe(1);
+  expect(await calls({ agentId: 'anna' })).toBe(3);
+  expect(await calls({ phoneNumberId: toId('pn', number) })).toBe(1);
+  expect(await calls({ campaignId: toId('cmp', campaign) })).toBe(2);
+  expect(await calls({ campaignId: toId('cmp', batch) })).toBe(0);
+  expect(await calls({ batchId: toId('bat', batch) })).toBe(1);
+  expect(await calls({ from: '2026-03-11T00:00:00Z', to: '2026-03-11T09:30:00Z' })).toBe(1);
+  expect(await figures({ agentId: 'nobody' })).toMatchObject({ items: [], total: { calls: 0, outcomes: {} } });
+});
+
+test('takes the last seven days where no time is said', async () => {
+  const { data } = await server.client.GET('/v1/calls/statistics');
+  expect(Date.parse(data!.to) - Date.parse(data!.from)).toBe(7 * 24 * 3600 * 1000);
+  expect(Math.abs(Date.parse(data!.to) - server.clock.now().getTime())).toBeLessThan(60_000);
+});
+
+test('refuses a time that is none, or too long, and an unknown zone', async () => {
+  const faultOf = async (query: Query) => {
+    const { error } = await server.client.GET('/v1/calls/statistics', { params: { query: { ...span, ...query } } });
+    return error?.error;
+  };
+  expect(await faultOf({ to: span.from })).toBe('query/from must be before to');
+  expect(await faultOf({ from: '2025-12-10T21:59:00Z' })).toBe('query/from must be at most 92 days before to, by day');
+  expect(await faultOf({ from: '2026-02-01T00:00:00Z', groupBy: 'hour' })).toContain(
+    'at most 31 days before to, by hour',
+  );
+  const october = { from: '2026-10-01T00:00:00+02:00', to: '2026-11-01T00:00:00+01:00', groupBy: 'hour' } as const;
+  expect(await faultOf({ ...october, timezone: 'Europe/Berlin' })).toBeUndefined();
+  expect(await faultOf({ timezone: 'Berlin' })).toBe(
+    'query/timezone must be an IANA time zone such as America/New_York',
+  );
+});

@@ -1,0 +1,97 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import SwaggerParser from '@apidevtools/swagger-parser';
+import spectral from '@stoplight/spectral-core';
+import rulesets from '@stoplight/spectral-rulesets';
+import codegen from 'openapi-typescript-codegen';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Bundle, bundleContract, type Contract, here, operationsOf, tool } from './bundle.ts';
+
+let bundle: Bundle;
+
+beforeAll(async () => {
+  bundle = await bundleContract();
+  await symlink(here('node_modules'), join(bundle.folder, 'node_modules'));
+}, 60_000);
+afterAll(() => bundle.remove());
+
+const SCHEMA_EXAMPLES = 'oas3-valid-schema-example';
+const { Ruleset, Spectral } = spectral;
+
+/** What Spectral has to say of a document from warnings up, a line each. */
+async function complaints(document: object, ruleset: object): Promise<string[]> {
+  const linter = new Spectral();
+  linter.setRuleset(new Ruleset(ruleset));
+  const found = await linter.run(document as Record<string, unknown>);
+  return found
+    .filter(({ severity }) => severity <= 1)
+    .map(({ code, path, message }) => `${code} ${path.join('.')} ${message}`);
+}
+
+/** Spectral looks at what is referred to at each place that does, which takes a minute: once is enough. */
+function withEachErrorOnce(contract: Contract): Contract {
+  const copy = structuredClone(contract);
+  const seen = new Set<string>();
+  for (const { operation } of operationsOf(copy)) {
+    for (const [status, { $ref }] of Object.entries(operation.responses)) {
+      if ($ref && seen.has($ref)) delete operation.responses[status];
+      if ($ref) seen.add($ref);
+    }
+  }
+  return copy;
+}
+
+/** A client that is generated, in the test's folder. */
+const GENERATORS: [name: string, generate: (out: string) => Promise<unknown>][] = [
+  ['openapi-ts', (out) => tool('openapi-ts', '-i', bundle.path, '-o', out, '--silent')],
+  ['oazapfts', (out) => tool('oazapfts', bundle.path, join(out, 'client.ts'))],
+  ['openapi-typescript-codegen', (out) => codegen.generate({ input: bundle.path, output: out, httpClient: 'fetch' })],
+];
+
+const STRICT = {
+  target: 'es2023',
+  lib: ['es2023', 'dom', 'dom.iterable'],
+  module: 'esnext',
+  moduleResolution: 'bundler',
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  noEmit: true,
+  types: [],
+};
+
+describe("the contract in other people's tools", () => {
+  it('is without a warning to Spectral', async () => {
+    expect(
+      await complaints(withEachErrorOnce(bundle.contract), {
+        extends: [rulesets.oas],
+        rules: { [SCHEMA_EXAMPLES]: 'off' },
+      }),
+    ).toEqual([]);
+  });
+
+  it('shows right examples of its schemas to Spectral', async () => {
+    const schemas = { ...bundle.contract, paths: {}, webhooks: {} };
+    const only = { extends: [[rulesets.oas, 'off']], rules: { [SCHEMA_EXAMPLES]: 'warn' } };
+    expect(await complaints(schemas, only)).toEqual([]);
+    const wrong = { ...schemas, components: { schemas: { Wrong: { type: 'string', example: 7 } } } };
+    expect((await complaints(wrong, only)).join()).toContain('components.schemas.Wrong.example');
+  });
+
+  it('is valid to swagger-parser', async () => {
+    await expect(SwaggerParser.validate(structuredClone(bundle.contract) as never)).resolves.toBeDefined();
+  });
+
+  it('has no parameter with the name of a schema, which generators make one type of', () => {
+    const { parameters, schemas } = bundle.contract.components;
+    expect(Object.keys(parameters).filter((name) => name in schemas)).toEqual([]);
+  });
+
+  it.each(GENERATORS)('gives %s a client that compiles strictly', async (name, generate) => {
+    const out = join(bundle.folder, name);
+    await mkdir(out);
+    await generate(out);
+    const project = join(out, 'tsconfig.json');
+    await writeFile(project, JSON.stringify({ compilerOptions: STRICT, include: ['.'] }));
+    await expect(tool('tsc', '-p', project).catch(({ stdout }) => stdout)).resolves.toMatchObject({ stdout: '' });
+  });
+});

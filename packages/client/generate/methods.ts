@@ -1,0 +1,153 @@
+// Writes src/generated/methods.ts: a method for every operation of the contract. `--check` only compares.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+interface Parameter {
+  $ref?: string;
+  name: string;
+  in: string;
+  required?: boolean;
+}
+interface Operation {
+  operationId: string;
+  summary: string;
+  tags: [string];
+  parameters?: Parameter[];
+  requestBody?: { $ref?: string; required?: boolean; content: Record<string, object> };
+  responses: Record<string, { $ref?: string; content?: Record<string, { schema: { $ref: string } }> }>;
+}
+interface Contract {
+  paths: Record<string, { parameters?: Parameter[] } & Record<string, Operation | Parameter[] | undefined>>;
+}
+
+const fileOf = (url: string) => fileURLToPath(new URL(url, import.meta.url));
+const contract = JSON.parse(readFileSync(fileOf('../../../openapi/dist/openapi.json'), 'utf8')) as Contract;
+const target = fileOf('../src/generated/methods.ts');
+
+function resolve<T extends { $ref?: string }>(node: T): T {
+  if (!node.$ref) return node;
+  let found: unknown = contract;
+  for (const part of node.$ref.slice(2).split('/')) found = (found as Record<string, unknown>)[part];
+  return found as T;
+}
+
+const capitalized = (word: string) => word[0]!.toUpperCase() + word.slice(1);
+const pascal = (words: string) =>
+  words
+    .split(' ')
+    .map((word) => capitalized(word.toLowerCase()))
+    .join('');
+const camel = (words: string) => pascal(words)[0]!.toLowerCase() + pascal(words).slice(1);
+
+/** `listCampaignContacts` of the campaigns is `listContacts`, `startCampaign` is `start`. */
+function methodName(operationId: string, tag: string): string {
+  const noun = pascal(tag).replace(/(?<=tch)es$|s$/, '');
+  return operationId.replace(new RegExp(`${noun}(es|s)?(?=[A-Z]|$)`), '');
+}
+
+interface Method {
+  name: string;
+  /** As it stands in the interface. */
+  declaration: string;
+  path: string;
+  /** Its verb, with the letters of its kind and `k` where it takes an Idempotency-Key: `POST:bk`. */
+  verb: string;
+}
+
+/** How a method's arguments are sent and its answer is read. */
+type Kind = 'body' | 'files' | 'query' | 'listing' | 'stream' | 'plain';
+
+function methodOf(path: string, verb: string, operation: Operation, shared: Parameter[]): Method {
+  const { operationId: id, summary, tags } = operation;
+  const parameters = [...shared, ...(operation.parameters ?? [])].map(resolve);
+  const named = (place: string) => parameters.filter((each) => each.in === place);
+  const body = operation.requestBody && resolve(operation.requestBody);
+  const answer = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))![1];
+  const content = resolve(answer).content ?? {};
+  const header = (name: string) => named('header').find((each) => each.name === name);
+  const isListing = named('query').some(({ name }) => name === 'cursor');
+  let kind: Kind = 'plain';
+  if (content['text/event-stream']) kind = 'stream';
+  else if (body) kind = body.content['multipart/form-data'] ? 'files' : 'body';
+  else if (isListing) kind = 'listing';
+  else if (named('query').length > 0) kind = 'query';
+
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const given = names.map((name) => `${name}: string`);
+  const key = header('Idempotency-Key');
+  if (kind === 'body') given.push(`body${body!.required ? '' : '?'}: Body<'${id}'>`);
+  if (kind === 'files') given.push('files: readonly (File | NamedFile)[]');
+  if (kind === 'query' || kind === 'listing') {
+    const mandatory = named('query').some(({ required }) => required);
+    given.push(`query${mandatory ? '' : '?'}: Query<'${id}'>`);
+  }
+  if (kind === 'stream') given.push('options?: EventOptions');
+  else if (key?.required) given.push(`options: RequestOptions & HeaderOptions<'${id}'>`);
+  else if (key) given.push('options?: RequestOptions & { idempotencyKey?: string }');
+  else given.push('options?: RequestOptions');
+  const answered = { listing: `Listing<'${id}'>`, stream: `Events<'${id}'>` }[kind as string] ?? `Answer<'${id}'>`;
+  const name = methodName(id, tags[0]);
+  const marks = `${kind === 'plain' ? '' : kind[0]}${key && !key.required ? 'k' : ''}`;
+  return {
+    name,
+    declaration: `  /** ${summary}. \`${verb.toUpperCase()} ${path}\` */\n  ${name}(${given.join(', ')}): ${answered};\n`,
+    path,
+    verb: `${verb.toUpperCase()}${marks && `:${marks}`}`,
+  };
+}
+
+const groups = new Map<string, Method[]>();
+for (const [path, item] of Object.entries(contract.paths))
+  for (const verb of ['get', 'post', 'put', 'patch', 'delete']) {
+    const operation = item[verb] as Operation | undefined;
+    if (!operation) continue;
+    const [tag] = operation.tags;
+    const methods = groups.get(tag) ?? [];
+    const method = methodOf(path, verb, operation, item.parameters ?? []);
+    if (methods.some(({ name }) => name === method.name)) throw new Error(`${tag} has two methods ${method.name}.`);
+    groups.set(tag, [...methods, method]);
+  }
+
+const interfaces = [...groups].map(
+  ([tag, methods]) =>
+    `export interface ${pascal(tag)}Methods {\n${methods.map(({ declaration }) => declaration).join('')}}\n`,
+);
+const members = [...groups.keys()].map((tag) => `  ${camel(tag)}: ${pascal(tag)}Methods;\n`);
+
+/** What all paths begin with, up to a slash. */
+function commonStart(paths: string[]): string {
+  let start = paths[0]!;
+  while (!paths.every((path) => `${path}/`.startsWith(`${start}/`))) start = start.slice(0, start.lastIndexOf('/'));
+  return start;
+}
+
+const entries = [...groups].map(([tag, methods]) => {
+  const start = commonStart(methods.map(({ path }) => path));
+  const lines = methods.map(
+    ({ name, verb, path }) =>
+      `    ${name}: '${`${verb} ${path.slice(start.length).replaceAll(/\{\w+\}/g, '*')}`.trimEnd()}',\n`,
+  );
+  return `  ${camel(tag)}: {\n    '': '${start}',\n${lines.join('')}  },\n`;
+});
+const text = `// Made from the contract by \`npm run generate\`.
+import type { EventOptions } from '../event-stream.ts';
+import type { Answer, Body, Events, HeaderOptions, Listing, NamedFile, Query } from '../method-types.ts';
+import type { RequestOptions } from '../request-options.ts';
+
+${interfaces.join('\n')}
+/** The operations of the service, by what they are about. */
+export interface Methods {
+${members.join('')}}
+
+/**
+ * Of each operation its verb, the letters of how its arguments are sent (body, files, query, listing, stream; k: it takes
+ * an Idempotency-Key), and what its path has after that of the group, which stands under ''; * is an argument.
+ */
+export const methods: { [Group in keyof Methods]: { [Name in keyof Methods[Group] | '']: string } } = {
+${entries.join('')}};
+`;
+if (!process.argv.includes('--check')) writeFileSync(target, text);
+else if (readFileSync(target, 'utf8') !== text) {
+  console.error('src/generated/methods.ts is not what the contract says. Run `npm run generate`.');
+  process.exitCode = 1;
+}

@@ -1,0 +1,518 @@
+// Made from the contract by `npm run generate`.
+import type { EventOptions } from '../event-stream.ts';
+import type { Answer, Body, Events, HeaderOptions, Listing, NamedFile, Query } from '../method-types.ts';
+import type { RequestOptions } from '../request-options.ts';
+
+export interface DoNotCallMethods {
+  /** List do-not-call numbers. `GET /v1/calls/do-not-call` */
+  list(query?: Query<'listDoNotCall'>, options?: RequestOptions): Listing<'listDoNotCall'>;
+  /** Add do-not-call numbers. `POST /v1/calls/do-not-call` */
+  add(body: Body<'addDoNotCall'>, options?: RequestOptions): Answer<'addDoNotCall'>;
+  /** Remove a do-not-call number. `DELETE /v1/calls/do-not-call/{phoneNumber}` */
+  remove(phoneNumber: string, options?: RequestOptions): Answer<'removeDoNotCall'>;
+}
+
+export interface ContactListsMethods {
+  /** List contact lists. `GET /v1/calls/contact-lists` */
+  list(query?: Query<'listContactLists'>, options?: RequestOptions): Listing<'listContactLists'>;
+  /** Create a contact list. `POST /v1/calls/contact-lists` */
+  create(body: Body<'createContactList'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createContactList'>;
+  /** Read a contact list. `GET /v1/calls/contact-lists/{id}` */
+  get(id: string, options?: RequestOptions): Answer<'getContactList'>;
+  /** Change a contact list. `PATCH /v1/calls/contact-lists/{id}` */
+  update(id: string, body: Body<'updateContactList'>, options?: RequestOptions): Answer<'updateContactList'>;
+  /** Delete a contact list. `DELETE /v1/calls/contact-lists/{id}` */
+  delete(id: string, options?: RequestOptions): Answer<'deleteContactList'>;
+  /** List the entries of a contact list. `GET /v1/calls/contact-lists/{id}/entries` */
+  listEntries(id: string, query?: Query<'listContactListEntries'>, options?: RequestOptions): Listing<'listContactListEntries'>;
+  /** Add entries to a contact list. `POST /v1/calls/contact-lists/{id}/entries` */
+  addEntries(id: string, body: Body<'addContactListEntries'>, options?: RequestOptions): Answer<'addContactListEntries'>;
+  /** Change an entry of a contact list. `PATCH /v1/calls/contact-lists/{id}/entries/{phoneNumber}` */
+  updateEntry(id: string, phoneNumber: string, body: Body<'updateContactListEntry'>, options?: RequestOptions): Answer<'updateContactListEntry'>;
+  /** Remove an entry of a contact list. `DELETE /v1/calls/contact-lists/{id}/entries/{phoneNumber}` */
+  removeEntry(id: string, phoneNumber: string, options?: RequestOptions): Answer<'removeContactListEntry'>;
+  /** List the uploads of a contact list. `GET /v1/calls/contact-lists/{id}/uploads` */
+  listUploads(id: string, query?: Query<'listContactListUploads'>, options?: RequestOptions): Listing<'listContactListUploads'>;
+  /** Upload another file into a contact list. `POST /v1/calls/contact-lists/{id}/uploads` */
+  createUpload(id: string, body: Body<'createContactListUpload'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createContactListUpload'>;
+  /** Read an upload. `GET /v1/calls/contact-lists/{id}/uploads/{uploadID}` */
+  getUpload(id: string, uploadID: string, options?: RequestOptions): Answer<'getContactListUpload'>;
+  /** Preview an upload. `GET /v1/calls/contact-lists/{id}/uploads/{uploadID}/preview` */
+  previewUpload(id: string, uploadID: string, options?: RequestOptions): Answer<'previewContactListUpload'>;
+  /** Follow an upload. `GET /v1/calls/contact-lists/{id}/uploads/{uploadID}/events` */
+  streamUploadEvents(id: string, uploadID: string, options?: EventOptions): Events<'streamContactListUploadEvents'>;
+  /** Import a validated upload. `POST /v1/calls/contact-lists/{id}/uploads/{uploadID}/confirm` */
+  confirmUpload(id: string, uploadID: string, options?: RequestOptions): Answer<'confirmContactListUpload'>;
+}
+
+export interface PhoneNumbersMethods {
+  /** List phone numbers. `GET /v1/telephony/phone-numbers` */
+  list(query?: Query<'listPhoneNumbers'>, options?: RequestOptions): Listing<'listPhoneNumbers'>;
+  /** Search numbers to buy. `GET /v1/telephony/available-phone-numbers` */
+  searchAvailable(query: Query<'searchAvailablePhoneNumbers'>, options?: RequestOptions): Answer<'searchAvailablePhoneNumbers'>;
+  /** Buy a phone number. `POST /v1/telephony/phone-numbers/buy` */
+  buy(body: Body<'buyPhoneNumber'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'buyPhoneNumber'>;
+  /** Import owned numbers. `POST /v1/telephony/phone-numbers/import/manual` */
+  import(body: Body<'importPhoneNumbers'>, options?: RequestOptions): Answer<'importPhoneNumbers'>;
+  /** Read a phone number. `GET /v1/telephony/phone-numbers/{id}` */
+  get(id: string, options?: RequestOptions): Answer<'getPhoneNumber'>;
+  /** Update a phone number. `PATCH /v1/telephony/phone-numbers/{id}` */
+  update(id: string, body: Body<'updatePhoneNumber'>, options?: RequestOptions): Answer<'updatePhoneNumber'>;
+  /** Release a phone number. `DELETE /v1/telephony/phone-numbers/{id}` */
+  release(id: string, options?: RequestOptions): Answer<'releasePhoneNumber'>;
+  /** Ring your own phone. `POST /v1/telephony/phone-numbers/{id}/test-call` */
+  startTestCall(id: string, body: Body<'startTestCall'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'startTestCall'>;
+  /** Read a test call's report. `GET /v1/telephony/test-calls/{roomId}` */
+  getTestCall(roomId: string, options?: RequestOptions): Answer<'getTestCall'>;
+}
+
+export interface TrunksMethods {
+  /** List trunks. `GET /v1/telephony/trunks` */
+  list(query?: Query<'listTrunks'>, options?: RequestOptions): Listing<'listTrunks'>;
+  /** Create a trunk. `POST /v1/telephony/trunks` */
+  create(body: Body<'createTrunk'>, options?: RequestOptions): Answer<'createTrunk'>;
+  /** Read a trunk. `GET /v1/telephony/trunks/{id}` */
+  get(id: string, options?: RequestOptions): Answer<'getTrunk'>;
+  /** Update a trunk. `PATCH /v1/telephony/trunks/{id}` */
+  update(id: string, body: Body<'updateTrunk'>, options?: RequestOptions): Answer<'updateTrunk'>;
+  /** Delete a trunk. `DELETE /v1/telephony/trunks/{id}` */
+  delete(id: string, options?: RequestOptions): Answer<'deleteTrunk'>;
+  /** Check a trunk. `GET /v1/telephony/trunks/{id}/validate` */
+  validate(id: string, options?: RequestOptions): Answer<'validateTrunk'>;
+  /** Pause a trunk. `POST /v1/telephony/trunks/{id}/pause` */
+  pause(id: string, options?: RequestOptions): Answer<'pauseTrunk'>;
+  /** Resume a trunk. `POST /v1/telephony/trunks/{id}/resume` */
+  resume(id: string, options?: RequestOptions): Answer<'resumeTrunk'>;
+}
+
+export interface WorkspaceMethods {
+  /** Read the workspace. `GET /v1/workspace` */
+  get(options?: RequestOptions): Answer<'getWorkspace'>;
+  /** Update the workspace. `PATCH /v1/workspace` */
+  update(body: Body<'updateWorkspace'>, options?: RequestOptions): Answer<'updateWorkspace'>;
+  /** Pause all dialing. `POST /v1/workspace/pause-dialing` */
+  pauseDialing(options?: RequestOptions): Answer<'pauseDialing'>;
+  /** Resume all dialing. `POST /v1/workspace/resume-dialing` */
+  resumeDialing(options?: RequestOptions): Answer<'resumeDialing'>;
+  /** Rotate the inbound secret. `POST /v1/workspace/rotate-inbound-secret` */
+  rotateInboundSecret(options?: RequestOptions): Answer<'rotateInboundSecret'>;
+}
+
+export interface KnowledgeBasesMethods {
+  /** List knowledge bases. `GET /v1/knowledge-bases` */
+  list(query?: Query<'listKnowledgeBases'>, options?: RequestOptions): Listing<'listKnowledgeBases'>;
+  /** Create a knowledge base. `POST /v1/knowledge-bases` */
+  create(body: Body<'createKnowledgeBase'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createKnowledgeBase'>;
+  /** Read a knowledge base. `GET /v1/knowledge-bases/{kbId}` */
+  get(kbId: string, options?: RequestOptions): Answer<'getKnowledgeBase'>;
+  /** Change a knowledge base. `PATCH /v1/knowledge-bases/{kbId}` */
+  update(kbId: string, body: Body<'updateKnowledgeBase'>, options?: RequestOptions): Answer<'updateKnowledgeBase'>;
+  /** Delete a knowledge base. `DELETE /v1/knowledge-bases/{kbId}` */
+  delete(kbId: string, options?: RequestOptions): Answer<'deleteKnowledgeBase'>;
+  /** Add documents to a knowledge base. `POST /v1/knowledge-bases/{kbId}/documents` */
+  addDocuments(kbId: string, files: readonly (File | NamedFile)[], options?: RequestOptions): Answer<'addKnowledgeBaseDocuments'>;
+  /** Read a document. `GET /v1/knowledge-bases/{kbId}/documents/{docId}` */
+  getDocument(kbId: string, docId: string, options?: RequestOptions): Answer<'getKnowledgeBaseDocument'>;
+  /** Delete a document. `DELETE /v1/knowledge-bases/{kbId}/documents/{docId}` */
+  deleteDocument(kbId: string, docId: string, options?: RequestOptions): Answer<'deleteKnowledgeBaseDocument'>;
+  /** Search a knowledge base. `POST /v1/knowledge-bases/{kbId}/search` */
+  search(kbId: string, body: Body<'searchKnowledgeBase'>, options?: RequestOptions): Answer<'searchKnowledgeBase'>;
+}
+
+export interface CampaignsMethods {
+  /** List campaigns. `GET /v1/calls/campaigns` */
+  list(query?: Query<'listCampaigns'>, options?: RequestOptions): Listing<'listCampaigns'>;
+  /** Create a campaign. `POST /v1/calls/campaigns` */
+  create(body: Body<'createCampaign'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createCampaign'>;
+  /** Read a campaign. `GET /v1/calls/campaigns/{id}` */
+  get(id: string, options?: RequestOptions): Answer<'getCampaign'>;
+  /** Change a campaign. `PATCH /v1/calls/campaigns/{id}` */
+  update(id: string, body: Body<'updateCampaign'>, options?: RequestOptions): Answer<'updateCampaign'>;
+  /** Delete a campaign. `DELETE /v1/calls/campaigns/{id}` */
+  delete(id: string, options?: RequestOptions): Answer<'deleteCampaign'>;
+  /** Start a campaign. `POST /v1/calls/campaigns/{id}/start` */
+  start(id: string, options?: RequestOptions): Answer<'startCampaign'>;
+  /** Pause a campaign. `POST /v1/calls/campaigns/{id}/pause` */
+  pause(id: string, options?: RequestOptions): Answer<'pauseCampaign'>;
+  /** Resume a campaign. `POST /v1/calls/campaigns/{id}/resume` */
+  resume(id: string, options?: RequestOptions): Answer<'resumeCampaign'>;
+  /** Stop a campaign. `POST /v1/calls/campaigns/{id}/stop` */
+  stop(id: string, options?: RequestOptions): Answer<'stopCampaign'>;
+  /** Unschedule a campaign. `POST /v1/calls/campaigns/{id}/unschedule` */
+  unschedule(id: string, options?: RequestOptions): Answer<'unscheduleCampaign'>;
+  /** Cancel a campaign. `POST /v1/calls/campaigns/{id}/cancel` */
+  cancel(id: string, options?: RequestOptions): Answer<'cancelCampaign'>;
+  /** Preview a campaign. `POST /v1/calls/campaigns/{id}/preview` */
+  preview(id: string, body?: Body<'previewCampaign'>, options?: RequestOptions): Answer<'previewCampaign'>;
+  /** List a campaign's contacts. `GET /v1/calls/campaigns/{id}/contacts` */
+  listContacts(id: string, query?: Query<'listCampaignContacts'>, options?: RequestOptions): Listing<'listCampaignContacts'>;
+  /** Read a campaign's figures. `GET /v1/calls/campaigns/{id}/stats` */
+  getStats(id: string, options?: RequestOptions): Answer<'getCampaignStats'>;
+  /** Follow a campaign. `GET /v1/calls/campaigns/{id}/events` */
+  streamEvents(id: string, options?: EventOptions): Events<'streamCampaignEvents'>;
+}
+
+export interface CallsMethods {
+  /** Read figures of calls over time. `GET /v1/calls/statistics` */
+  getStatistics(query?: Query<'getCallStatistics'>, options?: RequestOptions): Answer<'getCallStatistics'>;
+  /** Read a call. `GET /v1/calls/{roomId}` */
+  get(roomId: string, options?: RequestOptions): Answer<'getCall'>;
+  /** End a call. `POST /v1/calls/{roomId}/end` */
+  end(roomId: string, options?: RequestOptions): Answer<'endCall'>;
+  /** Read a call's SIP messages. `GET /v1/calls/{roomId}/sip` */
+  getSip(roomId: string, options?: RequestOptions): Answer<'getCallSip'>;
+  /** Delete a call's recording. `DELETE /v1/calls/{roomId}/recording` */
+  deleteRecording(roomId: string, options?: RequestOptions): Answer<'deleteCallRecording'>;
+  /** Record a call's result. `POST /v1/calls/{roomId}/result` */
+  recordResult(roomId: string, body: Body<'recordCallResult'>, options?: RequestOptions): Answer<'recordCallResult'>;
+  /** List calls. `GET /v1/calls` */
+  list(query?: Query<'listCalls'>, options?: RequestOptions): Listing<'listCalls'>;
+  /** Place a call. `POST /v1/calls` */
+  create(body: Body<'createCall'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createCall'>;
+}
+
+export interface ExportsMethods {
+  /** List exports. `GET /v1/exports` */
+  list(query?: Query<'listExports'>, options?: RequestOptions): Listing<'listExports'>;
+  /** Export contacts or calls. `POST /v1/exports` */
+  create(body: Body<'createExport'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createExport'>;
+  /** Read an export. `GET /v1/exports/{exportId}` */
+  get(exportId: string, options?: RequestOptions): Answer<'getExport'>;
+}
+
+export interface NumberPoolsMethods {
+  /** List number pools. `GET /v1/number-pools` */
+  list(query?: Query<'listNumberPools'>, options?: RequestOptions): Listing<'listNumberPools'>;
+  /** Create a number pool. `POST /v1/number-pools` */
+  create(body: Body<'createNumberPool'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createNumberPool'>;
+  /** Read a number pool. `GET /v1/number-pools/{id}` */
+  get(id: string, options?: RequestOptions): Answer<'getNumberPool'>;
+  /** Update a number pool. `PATCH /v1/number-pools/{id}` */
+  update(id: string, body: Body<'updateNumberPool'>, options?: RequestOptions): Answer<'updateNumberPool'>;
+  /** Delete a number pool. `DELETE /v1/number-pools/{id}` */
+  delete(id: string, options?: RequestOptions): Answer<'deleteNumberPool'>;
+  /** List the members of a number pool. `GET /v1/number-pools/{id}/members` */
+  listMembers(id: string, query?: Query<'listNumberPoolMembers'>, options?: RequestOptions): Listing<'listNumberPoolMembers'>;
+  /** Move a member to another pool. `POST /v1/number-pools/{id}/members/move` */
+  moveMember(id: string, body: Body<'moveNumberPoolMember'>, options?: RequestOptions): Answer<'moveNumberPoolMember'>;
+  /** Check the trunks of a number pool. `GET /v1/number-pools/{id}/validate-trunks` */
+  validateTrunks(id: string, options?: RequestOptions): Answer<'validateNumberPoolTrunks'>;
+}
+
+export interface ApiKeysMethods {
+  /** List API keys. `GET /v1/api-keys` */
+  list(query?: Query<'listApiKeys'>, options?: RequestOptions): Listing<'listApiKeys'>;
+  /** Create an API key. `POST /v1/api-keys` */
+  create(body: Body<'createApiKey'>, options?: RequestOptions): Answer<'createApiKey'>;
+  /** Revoke an API key. `DELETE /v1/api-keys/{keyId}` */
+  revoke(keyId: string, options?: RequestOptions): Answer<'revokeApiKey'>;
+  /** Get a token for an event stream. `POST /v1/stream-tokens` */
+  createStreamToken(body: Body<'createStreamToken'>, options?: RequestOptions): Answer<'createStreamToken'>;
+}
+
+export interface AuditLogMethods {
+  /** List the audit log. `GET /v1/audit-log` */
+  list(query?: Query<'listAuditLog'>, options?: RequestOptions): Listing<'listAuditLog'>;
+}
+
+export interface WorkflowsMethods {
+  /** List workflows. `GET /v1/workflows` */
+  list(query?: Query<'listWorkflows'>, options?: RequestOptions): Listing<'listWorkflows'>;
+  /** Create a workflow. `POST /v1/workflows` */
+  create(body: Body<'createWorkflow'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createWorkflow'>;
+  /** Read a workflow. `GET /v1/workflows/{workflowId}` */
+  get(workflowId: string, options?: RequestOptions): Answer<'getWorkflow'>;
+  /** Replace the draft of a workflow. `PUT /v1/workflows/{workflowId}` */
+  replaceDraft(workflowId: string, body: Body<'replaceWorkflowDraft'>, options?: RequestOptions): Answer<'replaceWorkflowDraft'>;
+  /** Delete a workflow. `DELETE /v1/workflows/{workflowId}` */
+  delete(workflowId: string, options?: RequestOptions): Answer<'deleteWorkflow'>;
+  /** Publish the draft of a workflow. `POST /v1/workflows/{workflowId}/publish` */
+  publish(workflowId: string, options?: RequestOptions): Answer<'publishWorkflow'>;
+  /** List the published versions of a workflow. `GET /v1/workflows/{workflowId}/versions` */
+  listVersions(workflowId: string, query?: Query<'listWorkflowVersions'>, options?: RequestOptions): Listing<'listWorkflowVersions'>;
+  /** Start a run of a workflow. `POST /v1/workflows/{workflowId}/run` */
+  startRun(workflowId: string, body: Body<'startWorkflowRun'>, options: RequestOptions & HeaderOptions<'startWorkflowRun'>): Answer<'startWorkflowRun'>;
+  /** List the runs of a workflow. `GET /v1/workflows/{workflowId}/runs` */
+  listRuns(workflowId: string, query?: Query<'listWorkflowRuns'>, options?: RequestOptions): Listing<'listWorkflowRuns'>;
+  /** Wake sleeping runs. `POST /v1/workflows/{workflowId}/runs/wake` */
+  wakeRuns(workflowId: string, body: Body<'wakeWorkflowRuns'>, options?: RequestOptions): Answer<'wakeWorkflowRuns'>;
+  /** Read a run. `GET /v1/workflows/{workflowId}/runs/{runId}` */
+  getRun(workflowId: string, runId: string, options?: RequestOptions): Answer<'getWorkflowRun'>;
+  /** Follow a run. `GET /v1/workflows/{workflowId}/runs/{runId}/events` */
+  streamRunEvents(workflowId: string, runId: string, options?: EventOptions): Events<'streamWorkflowRunEvents'>;
+  /** Cancel a run. `POST /v1/workflows/{workflowId}/runs/{runId}/cancel` */
+  cancelRun(workflowId: string, runId: string, options?: RequestOptions): Answer<'cancelWorkflowRun'>;
+}
+
+export interface WorkflowRunsMethods {
+  /** List the runs of all workflows. `GET /v1/workflow-runs` */
+  listRuns(query?: Query<'listRuns'>, options?: RequestOptions): Listing<'listRuns'>;
+  /** Read a run by its ID alone. `GET /v1/workflow-runs/{runId}` */
+  getRun(runId: string, options?: RequestOptions): Answer<'getRun'>;
+  /** Follow a run by its ID alone. `GET /v1/workflow-runs/{runId}/events` */
+  streamRunEvents(runId: string, options?: EventOptions): Events<'streamRunEvents'>;
+  /** Cancel a run by its ID alone. `POST /v1/workflow-runs/{runId}/cancel` */
+  cancelRun(runId: string, options?: RequestOptions): Answer<'cancelRun'>;
+}
+
+export interface AgentsMethods {
+  /** List agents. `GET /v1/agents` */
+  list(query?: Query<'listAgents'>, options?: RequestOptions): Listing<'listAgents'>;
+  /** Create an agent. `POST /v1/agents` */
+  create(body: Body<'createAgent'>, options?: RequestOptions): Answer<'createAgent'>;
+  /** Read an agent. `GET /v1/agents/{agentId}` */
+  get(agentId: string, options?: RequestOptions): Answer<'getAgent'>;
+  /** Change an agent. `PATCH /v1/agents/{agentId}` */
+  update(agentId: string, body: Body<'updateAgent'>, options?: RequestOptions): Answer<'updateAgent'>;
+  /** Delete an agent. `DELETE /v1/agents/{agentId}` */
+  delete(agentId: string, options?: RequestOptions): Answer<'deleteAgent'>;
+  /** Try to reach an agent. `POST /v1/agents/{agentId}/test` */
+  test(agentId: string, options?: RequestOptions): Answer<'testAgent'>;
+}
+
+export interface WebhooksMethods {
+  /** List webhook endpoints. `GET /v1/webhooks` */
+  list(query?: Query<'listWebhooks'>, options?: RequestOptions): Listing<'listWebhooks'>;
+  /** Create a webhook endpoint. `POST /v1/webhooks` */
+  create(body: Body<'createWebhook'>, options?: RequestOptions): Answer<'createWebhook'>;
+  /** Read a webhook endpoint. `GET /v1/webhooks/{webhookId}` */
+  get(webhookId: string, options?: RequestOptions): Answer<'getWebhook'>;
+  /** Change a webhook endpoint. `PATCH /v1/webhooks/{webhookId}` */
+  update(webhookId: string, body: Body<'updateWebhook'>, options?: RequestOptions): Answer<'updateWebhook'>;
+  /** Delete a webhook endpoint. `DELETE /v1/webhooks/{webhookId}` */
+  delete(webhookId: string, options?: RequestOptions): Answer<'deleteWebhook'>;
+  /** Rotate the secret of a webhook endpoint. `POST /v1/webhooks/{webhookId}/rotate-secret` */
+  rotateSecret(webhookId: string, options?: RequestOptions): Answer<'rotateWebhookSecret'>;
+  /** Send a test event to a webhook endpoint. `POST /v1/webhooks/{webhookId}/test` */
+  test(webhookId: string, options?: RequestOptions): Answer<'testWebhook'>;
+  /** List the deliveries of a webhook endpoint. `GET /v1/webhooks/{webhookId}/deliveries` */
+  listDeliveries(webhookId: string, query?: Query<'listWebhookDeliveries'>, options?: RequestOptions): Listing<'listWebhookDeliveries'>;
+  /** Send an event again. `POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/replay` */
+  replayDelivery(webhookId: string, deliveryId: string, options?: RequestOptions): Answer<'replayWebhookDelivery'>;
+}
+
+export interface BatchesMethods {
+  /** List batches. `GET /v1/calls/batch` */
+  list(query?: Query<'listBatches'>, options?: RequestOptions): Listing<'listBatches'>;
+  /** Start a batch. `POST /v1/calls/batch` */
+  start(body: Body<'startBatch'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'startBatch'>;
+  /** Read a batch. `GET /v1/calls/batch/{batchId}` */
+  get(batchId: string, options?: RequestOptions): Answer<'getBatch'>;
+  /** Delete a batch. `DELETE /v1/calls/batch/{batchId}` */
+  delete(batchId: string, options?: RequestOptions): Answer<'deleteBatch'>;
+  /** List the recipients of a batch. `GET /v1/calls/batch/{batchId}/recipients` */
+  listRecipients(batchId: string, query?: Query<'listBatchRecipients'>, options?: RequestOptions): Listing<'listBatchRecipients'>;
+  /** Pause a batch. `POST /v1/calls/batch/{batchId}/pause` */
+  pause(batchId: string, options?: RequestOptions): Answer<'pauseBatch'>;
+  /** Resume a batch. `POST /v1/calls/batch/{batchId}/resume` */
+  resume(batchId: string, options?: RequestOptions): Answer<'resumeBatch'>;
+  /** Cancel a batch. `POST /v1/calls/batch/{batchId}/cancel` */
+  cancel(batchId: string, options?: RequestOptions): Answer<'cancelBatch'>;
+}
+
+/** The operations of the service, by what they are about. */
+export interface Methods {
+  doNotCall: DoNotCallMethods;
+  contactLists: ContactListsMethods;
+  phoneNumbers: PhoneNumbersMethods;
+  trunks: TrunksMethods;
+  workspace: WorkspaceMethods;
+  knowledgeBases: KnowledgeBasesMethods;
+  campaigns: CampaignsMethods;
+  calls: CallsMethods;
+  exports: ExportsMethods;
+  numberPools: NumberPoolsMethods;
+  apiKeys: ApiKeysMethods;
+  auditLog: AuditLogMethods;
+  workflows: WorkflowsMethods;
+  workflowRuns: WorkflowRunsMethods;
+  agents: AgentsMethods;
+  webhooks: WebhooksMethods;
+  batches: BatchesMethods;
+}
+
+/**
+ * Of each operation its verb, the letters of how its arguments are sent (body, files, query, listing, stream; k: it takes
+ * an Idempotency-Key), and what its path has after that of the group, which stands under ''; * is an argument.
+ */
+export const methods: { [Group in keyof Methods]: { [Name in keyof Methods[Group] | '']: string } } = {
+  doNotCall: {
+    '': '/v1/calls/do-not-call',
+    list: 'GET:l',
+    add: 'POST:b',
+    remove: 'DELETE /*',
+  },
+  contactLists: {
+    '': '/v1/calls/contact-lists',
+    list: 'GET:l',
+    create: 'POST:bk',
+    get: 'GET /*',
+    update: 'PATCH:b /*',
+    delete: 'DELETE /*',
+    listEntries: 'GET:l /*/entries',
+    addEntries: 'POST:b /*/entries',
+    updateEntry: 'PATCH:b /*/entries/*',
+    removeEntry: 'DELETE /*/entries/*',
+    listUploads: 'GET:l /*/uploads',
+    createUpload: 'POST:bk /*/uploads',
+    getUpload: 'GET /*/uploads/*',
+    previewUpload: 'GET /*/uploads/*/preview',
+    streamUploadEvents: 'GET:s /*/uploads/*/events',
+    confirmUpload: 'POST /*/uploads/*/confirm',
+  },
+  phoneNumbers: {
+    '': '/v1/telephony',
+    list: 'GET:l /phone-numbers',
+    searchAvailable: 'GET:q /available-phone-numbers',
+    buy: 'POST:bk /phone-numbers/buy',
+    import: 'POST:b /phone-numbers/import/manual',
+    get: 'GET /phone-numbers/*',
+    update: 'PATCH:b /phone-numbers/*',
+    release: 'DELETE /phone-numbers/*',
+    startTestCall: 'POST:bk /phone-numbers/*/test-call',
+    getTestCall: 'GET /test-calls/*',
+  },
+  trunks: {
+    '': '/v1/telephony/trunks',
+    list: 'GET:l',
+    create: 'POST:b',
+    get: 'GET /*',
+    update: 'PATCH:b /*',
+    delete: 'DELETE /*',
+    validate: 'GET /*/validate',
+    pause: 'POST /*/pause',
+    resume: 'POST /*/resume',
+  },
+  workspace: {
+    '': '/v1/workspace',
+    get: 'GET',
+    update: 'PATCH:b',
+    pauseDialing: 'POST /pause-dialing',
+    resumeDialing: 'POST /resume-dialing',
+    rotateInboundSecret: 'POST /rotate-inbound-secret',
+  },
+  knowledgeBases: {
+    '': '/v1/knowledge-bases',
+    list: 'GET:l',
+    create: 'POST:bk',
+    get: 'GET /*',
+    update: 'PATCH:b /*',
+    delete: 'DELETE /*',
+    addDocuments: 'POST:f /*/documents',
+    getDocument: 'GET /*/documents/*',
+    deleteDocument: 'DELETE /*/documents/*',
+    search: 'POST:b /*/search',
+  },
+  campaigns: {
+    '': '/v1/calls/campaigns',
+    list: 'GET:l',
+    create: 'POST:bk',
+    get: 'GET /*',
+    update: 'PATCH:b /*',
+    delete: 'DELETE /*',
+    start: 'POST /*/start',
+    pause: 'POST /*/pause',
+    resume: 'POST /*/resume',
+    stop: 'POST /*/stop',
+    unschedule: 'POST /*/unschedule',
+    cancel: 'POST /*/cancel',
+    preview: 'POST:b /*/preview',
+    listContacts: 'GET:l /*/contacts',
+    getStats: 'GET /*/stats',
+    streamEvents: 'GET:s /*/events',
+  },
+  calls: {
+    '': '/v1/calls',
+    getStatistics: 'GET:q /statistics',
+    get: 'GET /*',
+    end: 'POST /*/end',
+    getSip: 'GET /*/sip',
+    deleteRecording: 'DELETE /*/recording',
+    recordResult: 'POST:b /*/result',
+    list: 'GET:l',
+    create: 'POST:bk',
+  },
+  exports: {
+    '': '/v1/exports',
+    list: 'GET:l',
+    create: 'POST:bk',
+    get: 'GET /*',
+  },
+  numberPools: {
+    '': '/v1/number-pools',
+    list: 'GET:l',
+    create: 'POST:bk',
+    get: 'GET /*',
+    update: 'PATCH:b /*',
+    delete: 'DELETE /*',
+    listMembers: 'GET:l /*/members',
+    moveMember: 'POST:b /*/members/move',
+    validateTrunks: 'GET /*/validate-trunks',
+  },
+  apiKeys: {
+    '': '/v1',
+    list: 'GET:l /api-keys',
+    create: 'POST:b /api-keys',
+    revoke: 'DELETE /api-keys/*',
+    createStreamToken: 'POST:b /stream-tokens',
+  },
+  auditLog: {
+    '': '/v1/audit-log',
+    list: 'GET:l',
+  },
+  workflows: {
+    '': '/v1/workflows',
+    list: 'GET:l',
+    create: 'POST:bk',
+    get: 'GET /*',
+    replaceDraft: 'PUT:b /*',
+    delete: 'DELETE /*',
+    publish: 'POST /*/publish',
+    listVersions: 'GET:l /*/versions',
+    startRun: 'POST:b /*/run',
+    listRuns: 'GET:l /*/runs',
+    wakeRuns: 'POST:b /*/runs/wake',
+    getRun: 'GET /*/runs/*',
+    streamRunEvents: 'GET:s /*/runs/*/events',
+    cancelRun: 'POST /*/runs/*/cancel',
+  },
+  workflowRuns: {
+    '': '/v1/workflow-runs',
+    listRuns: 'GET:l',
+    getRun: 'GET /*',
+    streamRunEvents: 'GET:s /*/events',
+    cancelRun: 'POST /*/cancel',
+  },
+  agents: {
+    '': '/v1/agents',
+    list: 'GET:l',
+    create: 'POST:b',
+    get: 'GET /*',
+    update: 'PATCH:b /*',
+    delete: 'DELETE /*',
+    test: 'POST /*/test',
+  },
+  webhooks: {
+    '': '/v1/webhooks',
+    list: 'GET:l',
+    create: 'POST:b',
+    get: 'GET /*',
+    update: 'PATCH:b /*',
+    delete: 'DELETE /*',
+    rotateSecret: 'POST /*/rotate-secret',
+    test: 'POST /*/test',
+    listDeliveries: 'GET:l /*/deliveries',
+    replayDelivery: 'POST /*/deliveries/*/replay',
+  },
+  batches: {
+    '': '/v1/calls/batch',
+    list: 'GET:l',
+    start: 'POST:bk',
+    get: 'GET /*',
+    delete: 'DELETE /*',
+    listRecipients: 'GET:l /*/recipients',
+    pause: 'POST /*/pause',
+    resume: 'POST /*/resume',
+    cancel: 'POST /*/cancel',
+  },
+};

@@ -1,0 +1,111 @@
+import type { Client } from 'openapi-fetch';
+import { type EventOptions, followEvents } from './event-stream.ts';
+import { type Methods, methods } from './generated/methods.ts';
+import type { paths } from './generated/schema.ts';
+import type { NamedFile, Pending } from './method-types.ts';
+import { listing } from './pages.ts';
+import type { RequestOptions } from './request-options.ts';
+import { type Fetch, type SendOptions, send } from './send.ts';
+import { unwrap } from './unwrap.ts';
+
+type Init = {
+  params?: object;
+  headers?: object;
+  body?: unknown;
+  bodySerializer?: unknown;
+  signal?: AbortSignal | null;
+};
+type Result = { data?: unknown; error?: unknown; response: Response };
+type AnyRequest = (method: string, path: string, init: Init & { fetch: Fetch; parseAs?: string }) => Promise<Result>;
+
+/** A fetch that sends with the client's options, or with those that one request has of its own. */
+export const sending =
+  (defaults: SendOptions, own: RequestOptions = {}): Fetch =>
+  (request) =>
+    send(request, {
+      ...defaults,
+      timeoutMs: own.timeoutMs ?? defaults.timeoutMs,
+      maxRetries: own.maxRetries ?? defaults.maxRetries,
+    });
+
+/** The methods of the client, each carried out by its entry in the generated table. */
+export function methodsOf(raw: Client<paths>, defaults: SendOptions): Methods {
+  const request = raw.request as unknown as AnyRequest;
+  const made: Record<string, Record<string, unknown>> = {};
+  for (const [group, { '': start, ...entries }] of Object.entries(methods as Record<string, Record<string, string>>)) {
+    made[group] = {};
+    for (const [name, entry] of Object.entries(entries)) made[group][name] = methodOf(request, defaults, start!, entry);
+  }
+  return made as unknown as Methods;
+}
+
+/** @param entry such as `POST:bk /batch`, as the generated table explains */
+function methodOf(request: AnyRequest, defaults: SendOptions, start: string, entry: string) {
+  const [verb = '', end = ''] = entry.split(' ');
+  const [method = '', marks = ''] = verb.split(':');
+  const template = (start + end).split('*');
+  const is = (mark: string) => marks.includes(mark);
+  return (...given: unknown[]) => {
+    const path = template.reduce((before, after, at) => before + pathArgument(given[at - 1], at) + after);
+    const rest = given.slice(template.length - 1);
+    const input = /[bfql]/.test(marks) ? rest.shift() : undefined;
+    const options = (rest[0] ?? {}) as RequestOptions & EventOptions;
+    if (is('s')) return streamed(request, defaults.fetch, path, options);
+    const { signal, timeoutMs, maxRetries, headers, ...named } = options;
+    const header = headersOf(named);
+    if (is('k')) header['Idempotency-Key'] ??= randomKey();
+    const init = { headers: { ...headers, ...header }, signal: signal ?? null, fetch: sending(defaults, options) };
+    const asked = (query?: object, body?: object) =>
+      answered(request(method, path, { ...init, ...body, params: { query } }));
+    if (is('l')) return listing(asked, input as object | undefined);
+    if (is('q')) return asked(input as object);
+    if (is('f')) return asked({}, formOf(input as (File | NamedFile)[]));
+    return asked({}, input === undefined ? {} : { body: input });
+  };
+}
+
+/** A part of the path. One that is empty would be another path. */
+function pathArgument(value: unknown, at: number): string {
+  if (typeof value === 'string' && value !== '') return encodeURIComponent(value);
+  throw new TypeError(`Argument ${at} must be a text that is not empty.`);
+}
+
+/** `idempotencyKey` is `Idempotency-Key`. */
+function headersOf(named: object): Record<string, string> {
+  const known = Object.entries(named).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    known.map(([name, value]) => [
+      name.replace(/^[a-z]|[A-Z]/g, (letter, at) => (at ? `-${letter}` : letter.toUpperCase())),
+      String(value),
+    ]),
+  );
+}
+
+/** A random key of 128 bits. `randomUUID` is missing where a page came over plain http. */
+const randomKey = () =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+function formOf(files: readonly (File | NamedFile)[]) {
+  const form = new FormData();
+  for (const file of files) form.append('files', 'content' in file ? file.content : file, file.name);
+  return { body: files, bodySerializer: () => form };
+}
+
+/** A request as a promise of what it answers, which can tell the whole answer too. */
+function answered(asked: Promise<Result>): Pending<unknown> {
+  const data = unwrap(asked);
+  return Object.assign(data, { withResponse: async () => ({ data: await data, response: (await asked).response }) });
+}
+
+/** Streams come back by themselves, so that each of their requests is sent once. */
+const streamed = (request: AnyRequest, fetch: Fetch, path: string, options: EventOptions) =>
+  followEvents(
+    (lastEventId, signal) =>
+      request('GET', path, {
+        headers: lastEventId ? { 'Last-Event-ID': lastEventId } : {},
+        parseAs: 'stream',
+        signal,
+        fetch,
+      }) as never,
+    options,
+  );

@@ -1,0 +1,139 @@
+import { ConnectionError, retryAfterSeconds, TimeoutError } from './errors.ts';
+
+/** Answers one request, as the global fetch does. */
+export type Fetch = (request: Request) => Promise<Response>;
+
+export interface SendOptions {
+  fetch: Fetch;
+  /** Attempts after the first one. */
+  maxRetries: number;
+  /** Milliseconds that one attempt may take. */
+  timeoutMs: number;
+  /** Told of every attempt. It hears nothing secret: no header, no body, no query. */
+  log: ((line: string) => void) | undefined;
+}
+
+/** A server that asks for more patience than this is left to the caller. */
+export const LONGEST_WAIT_SECONDS = 60;
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 8_000;
+const REPEATABLE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+/** What may pass by itself. The request may have been carried out all the same. */
+const PASSING: ReadonlySet<number> = new Set([408, 500, 502, 503, 504]);
+
+/** Resolves after the time; rejects with the signal's reason once it aborts. */
+export function sleep(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** Milliseconds before a retry, from 0: doubled each time, and a random part of it taken, so that clients spread. */
+export function backoff(retry: number): number {
+  const longest = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** retry);
+  return longest / 2 + (Math.random() * longest) / 2;
+}
+
+/** Whether sending the request twice does nothing twice. */
+const isRepeatable = ({ method, headers }: Request): boolean =>
+  REPEATABLE_METHODS.has(method) || headers.has('Idempotency-Key');
+
+/** The server's word comes first. A refused request (429) has done nothing, so it can always go again. */
+function mayRetry({ status, headers }: Response, repeatable: boolean): boolean {
+  const told = headers.get('x-should-retry');
+  if (told) return told === 'true';
+  return status === 429 || (repeatable && PASSING.has(status));
+}
+
+/**
+ * Sends a request until there is an answer that more sending won't better: what is safe to repeat, `maxRetries` times at
+ * most. Forms are sent once: their bodies can be large. Rejects with `ConnectionError`, `TimeoutError`, or the reason of
+ * the request's signal.
+ */
+export function send(request: Request, options: SendOptions): Promise<Response> {
+  const form = request.headers.get('Content-Type')?.startsWith('multipart/');
+  const maxRetries = form ? 0 : options.maxRetries;
+  const repeatable = isRepeatable(request);
+  const attempt = (isLast: boolean) => attemptOnce(isLast ? request : request.clone(), options);
+  return withRetries(attempt, { maxRetries, repeatable, signal: request.signal });
+}
+
+interface Retries {
+  maxRetries: number;
+  /** Whether the request may be sent again although the server may have carried it out. */
+  repeatable: boolean;
+  signal: AbortSignal | undefined;
+}
+
+/** Attempts until there is an answer that more attempts won't better. Rejects as the last attempt does. */
+export async function withRetries(
+  attempt: (isLast: boolean) => Promise<Response>,
+  { maxRetries, repeatable, signal }: Retries,
+): Promise<Response> {
+  for (let retries = 0; ; retries += 1) {
+    const isLast = retries >= maxRetries;
+    let wait = backoff(retries);
+    try {
+      const response = await attempt(isLast);
+      const asked = retryAfterSeconds(response) ?? 0;
+      if (isLast || asked > LONGEST_WAIT_SECONDS || !mayRetry(response, repeatable)) return response;
+      wait = Math.max(wait, asked * 1000);
+    } catch (error) {
+      if (isLast || !repeatable || !(error instanceof ConnectionError)) throw error;
+    }
+    await sleep(wait, signal);
+  }
+}
+
+/** Sends a request once, and reads its answer to the end. Rejects as `send` does. */
+export async function attemptOnce(request: Request, { fetch, timeoutMs, log }: SendOptions): Promise<Response> {
+  const begun = Date.now();
+  const controller = new AbortController();
+  const abort = () => controller.abort(request.signal.reason);
+  request.signal.addEventListener('abort', abort);
+  const timedOut = new TimeoutError(`No whole answer came within ${timeoutMs / 1000} s.`);
+  const timer = setTimeout(() => controller.abort(timedOut), timeoutMs);
+  const tell = (what: string) => {
+    const { pathname } = new URL(request.url);
+    log?.(`${request.method} ${pathname}: ${what} after ${Date.now() - begun} ms`);
+  };
+  try {
+    if (request.signal.aborted) abort();
+    const response = await whole(await fetch(new Request(request, { signal: controller.signal })));
+    tell(`${response.status}, request ${response.headers.get('X-Request-Id') ?? 'without an ID'},`);
+    return response;
+  } catch (cause) {
+    request.signal.throwIfAborted();
+    const error = controller.signal.aborted
+      ? timedOut
+      : new ConnectionError(`${new URL(request.url).origin} gave no answer: ${reasonOf(cause)}.`, { cause });
+    tell(error.message);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    request.signal.removeEventListener('abort', abort);
+  }
+}
+
+/** Reads an answer to its end, so that one which stops midway is a lost connection, and goes again. A stream has none. */
+async function whole(response: Response): Promise<Response> {
+  const isStream = response.headers.get('Content-Type')?.startsWith('text/event-stream');
+  if (!response.body || isStream) return response;
+  const { status, statusText, headers } = response;
+  return new Response(await response.arrayBuffer(), { status, statusText, headers });
+}
+
+/** What fetch says is "fetch failed"; why stands in its cause. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as { message?: string; cause?: { code?: string; message?: string } };
+  return cause?.code ?? cause?.message ?? message ?? String(error);
+}
