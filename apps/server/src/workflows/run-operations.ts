@@ -26,8 +26,7 @@ export interface RunDeps extends CancelRunDeps, FollowDeps {
 type ListQuery = Input<'listRuns'>['query'];
 
 /** A run with the title of its node. */
-const withTitle = (run: RunRow, flows: Map<string, Flow>) =>
-  shapeRun(run, flows.get(flowName(run))?.nodes.get(run.node_id)?.title);
+const withTitle = (run: RunRow, flows: Map<string, Flow>) => shapeRun(run, flows.get(flowName(run)));
 
 /** What a path names. */
 const nameOf = (path: { runId: string; workflowId?: string }): RunName => ({

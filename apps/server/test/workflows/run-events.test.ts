@@ -50,7 +50,8 @@ test('the stream begins with the state, tells each status, and ends with the run
   await server.comesTo(run, 'waiting_schedule');
   const frames = framesOf(await open(run));
   const first = (await frames.next()).value as Frame;
-  expect(first).toMatchObject({ event: 'workflow_run.waiting_schedule', data: { data: { id: run.id } } });
+  const atLater = { currentNodeId: 'later', currentNodeTitle: 'later' };
+  expect(first).toMatchObject({ event: 'workflow_run.waiting_schedule', data: { data: { id: run.id, ...atLater } } });
   expect(first.data.data).not.toHaveProperty('steps');
   await wake('whole');
   const rest: Frame[] = [];
@@ -70,22 +71,23 @@ test('the stream begins with the state, tells each status, and ends with the run
   }
 });
 
-test('every change of status is an event, and every change raises the revision by one', async () => {
+test('every change of status is an event that names the node by title, and every change raises the revision by one', async () => {
   const run = await server.begin(workflowId, { concurrencyKey: 'journal' });
   await server.comesTo(run, 'waiting_schedule');
   await wake('journal');
   const { revision } = await server.comesTo(run, 'completed');
   const { rows } = await server.database.inEngine(({ db }) =>
-    sql<{ revision: number; type: string }>`
-      select revision, type from events where resource_id = ${fromId(run.id)} order by revision`.execute(db),
+    sql<{ revision: number; type: string; title: string | null }>`
+      select revision, type, data ->> 'currentNodeTitle' as title from events
+      where resource_id = ${fromId(run.id)} order by revision`.execute(db),
   );
   expect(rows).toEqual([
-    { revision: 1, type: 'workflow_run.queued' },
-    { revision: 2, type: 'workflow_run.running' },
-    { revision: 3, type: 'workflow_run.waiting_schedule' },
+    { revision: 1, type: 'workflow_run.queued', title: null },
+    { revision: 2, type: 'workflow_run.running', title: 'later' },
+    { revision: 3, type: 'workflow_run.waiting_schedule', title: 'later' },
     // Woken at 4, which is no new status.
-    { revision: 5, type: 'workflow_run.running' },
-    { revision: 6, type: 'workflow_run.completed' },
+    { revision: 5, type: 'workflow_run.running', title: 'done' },
+    { revision: 6, type: 'workflow_run.completed', title: null },
   ]);
   expect(revision).toBe(6);
 });

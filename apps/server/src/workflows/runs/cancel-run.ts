@@ -40,7 +40,10 @@ export async function cancelRun(
     const runs = line.map((run) => cancel(run, now));
     await writeCancelled(tx, runs, now);
     await tellParents(tx, runs);
-    await recordAll(tx, runs.map(runEvent));
+    await recordAll(
+      tx,
+      runs.map((run) => runEvent(run)),
+    );
     const calls = line.filter((run) => run.status === 'waiting_call').map((run) => run.waits_for!);
     await deps.requestEnd(tx, calls, now);
     await audit(tx, auditEntry, now);

@@ -1,5 +1,6 @@
 import type { RunError, RunStatus, StepStatus } from '../../database/schema.ts';
 import { contextFault } from './context-limits.ts';
+import type { Flow } from './flows.ts';
 import { isFinal, isWaiting, mayMove, type RunRow, runTransitions, stepTransitions } from './run.ts';
 
 /** Most steps that a run takes (decisions.md, "Workflows"). */
@@ -25,6 +26,8 @@ export interface Change {
   states: readonly RunRow[];
   steps: readonly StepWrite[];
   now: Date;
+  /** What the run follows: its events name the node by title. Whoever holds the run adds it. */
+  flow?: Flow;
 }
 
 /** What else a step's row says than that it is over, or waits. */

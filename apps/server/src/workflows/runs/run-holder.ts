@@ -160,9 +160,10 @@ export class RunHolder {
   }
 
   #decide(each: Holding, now: Date): NextStep {
-    const { run } = each;
+    const { run, flow } = each;
     try {
-      return nextStep(each, now);
+      const step = nextStep(each, now);
+      return 'change' in step ? { ...step, change: { ...step.change, flow } } : step;
     } catch (error) {
       const where = { runId: run.id, nodeId: run.node_id };
       this.#options.log.error({ err: error, ...where }, 'a step of a run could not be decided');
@@ -180,7 +181,10 @@ export class RunHolder {
   }
 
   async #carryOutAlone(each: Holding, node: CallNode | ChildNode): Promise<void> {
-    const carryOut = (tx: EngineTx) => this.#options.carryOutAlone(tx, each.run, node);
+    const carryOut = async (tx: EngineTx) => {
+      const done = await this.#options.carryOutAlone(tx, each.run, node);
+      return { ...done, change: { ...done.change, flow: each.flow } };
+    };
     await this.#settle([each], [await commitAlone(this.#options, each.run, carryOut)]);
   }
 

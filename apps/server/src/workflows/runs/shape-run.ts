@@ -2,6 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import type { Row } from '../../database/schema.ts';
 import { toId } from '../../ids.ts';
 import type { Definition } from '../definitions/definition.ts';
+import type { Flow } from './flows.ts';
 import { isFinal, type RunRow } from './run.ts';
 
 export type WorkflowRun = components['schemas']['WorkflowRun'];
@@ -10,10 +11,11 @@ export type StepRow = Row<'workflow_run_steps'>;
 
 /**
  * A run as clients see it, without its steps.
- * @param nodeTitle of the node that it is at, where it is wanted
+ * @param flow what it follows, for the title of the node that it is at; one that is queued or has ended is at none
  */
-export function shapeRun(row: RunRow, nodeTitle?: string): WorkflowRun {
+export function shapeRun(row: RunRow, flow?: Flow): WorkflowRun {
   const isUnderWay = row.status !== 'queued' && !isFinal(row.status);
+  const node = flow?.nodes.get(row.node_id);
   return {
     id: toId('run', row.id),
     automationId: toId('wf', row.workflow_id),
@@ -22,7 +24,7 @@ export function shapeRun(row: RunRow, nodeTitle?: string): WorkflowRun {
     ...(row.parent_run_id && { parentRunId: toId('run', row.parent_run_id) }),
     ...(row.parent_step !== null && { parentStepId: String(row.parent_step) }),
     ...(isUnderWay && { currentStepId: String(row.step), currentNodeId: row.node_id }),
-    ...(isUnderWay && nodeTitle !== undefined && { currentNodeTitle: nodeTitle }),
+    ...(isUnderWay && node && { currentNodeTitle: node.title }),
     ...(row.concurrency_key !== null && { concurrencyKey: row.concurrency_key }),
     status: row.status,
     context: row.context,

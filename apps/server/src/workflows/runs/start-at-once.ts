@@ -45,7 +45,10 @@ export async function startAtOnce(
     with taken as (${takingKeys(workspaceId, keys)}),
       latest as (${readingLatest(workspaceId, workflowIds)}),
       run as (${insertingRuns(runs)}),
-      ${recording(tx, runs.map(runEvent))},
+      ${recording(
+        tx,
+        runs.map((run) => runEvent(run)),
+      )},
       entry as (${auditing(workspaceId, entries, now)})
     select (select count(*)::integer from taken) as taken,
       (select coalesce(json_object_agg(id, version), '{}') from latest) as versions`.execute(tx.db);

@@ -59,7 +59,11 @@ export async function startRuns(
   await together(tx, [
     () => giveIdempotencyKeysBack(tx, START_OPERATION, refusedKeys),
     () => insertRuns(tx, runs),
-    () => recordAll(tx, runs.map(runEvent)),
+    () =>
+      recordAll(
+        tx,
+        runs.map((run) => runEvent(run)),
+      ),
     () => audit(tx, [...fresh.keys()].map(startEntry), now),
   ]);
   return starts.map((start, at) => {

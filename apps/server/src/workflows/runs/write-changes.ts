@@ -40,7 +40,11 @@ export async function writeChanges(tx: EngineTx, changes: readonly Change[]): Pr
   const told = written.filter((change) => change.before.waits_for !== null && after(change).waits_for === null);
   await together(tx, [
     () => writeSteps(tx, written),
-    () => recordAll(tx, written.flatMap(newStatuses).map(runEvent)),
+    () =>
+      recordAll(
+        tx,
+        written.flatMap((change) => newStatuses(change).map((run) => runEvent(run, change.flow))),
+      ),
     () => endRuns(tx, written.map(after)),
     () =>
       forgetSignals(
