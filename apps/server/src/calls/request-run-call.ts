@@ -4,7 +4,8 @@ import type { Tx } from '../database/database.ts';
 import { together } from '../database/together.ts';
 import { doNotCallUploads, isDoNotCall } from '../do-not-call/do-not-call-numbers.ts';
 import { pickPoolNumber } from '../number-pools/choose-numbers.ts';
-import { poolFreeAt } from '../number-pools/free-at.ts';
+import { outlooksFor } from '../number-pools/free-at.ts';
+import { countryOfNumber } from '../phone-numbers/numbering-plan.ts';
 import { callable, providers } from '../phone-numbers/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
 import {
@@ -105,7 +106,7 @@ export async function requestRunCall(tx: Tx, wish: RunCallWish, terms: RunCallTe
     'poolId' in wish.from
       ? await fromPool(tx, wish, wish.from.poolId, toNumber, terms)
       : await fromNumber(tx, callerOf(found, terms.isSimulated), wish.workspaceId);
-  if (!caller) return withoutCaller(tx, wish, terms.now);
+  if (!caller) return withoutCaller(tx, wish, toNumber, terms.now);
   if (trunk && !startsWithin(trunk, terms.now, after(terms.now, AHEAD_MS))) {
     return trunk.isActive ? trunkBusy(trunk.nextStartAt, terms.now) : { kind: 'blocked', reason: 'trunk_paused' };
   }
@@ -137,9 +138,17 @@ function trunkBusy(freeAt: Date, now: Date): RunCallAnswer {
 }
 
 /** Why there is no number to call from: those that there are wait for their trunks, or these are paused, or neither. */
-async function withoutCaller(tx: Tx, { workspaceId, from }: RunCallWish, now: Date): Promise<RunCallAnswer> {
+async function withoutCaller(
+  tx: Tx,
+  { workspaceId, from }: RunCallWish,
+  toNumber: number,
+  now: Date,
+): Promise<RunCallAnswer> {
   if ('poolId' in from) {
-    const freeAt = await poolFreeAt(tx, { workspaceId, poolId: from.poolId, now, providers });
+    const callee = { toNumber, country: countryOfNumber(toNumber) };
+    const [outlook] = await outlooksFor(tx, { workspaceId, poolId: from.poolId, now, providers }, [callee]);
+    const { refusal, freeAt } = outlook!;
+    if (refusal === 'invalid_number') return { kind: 'refused', outcome: refusal };
     const soon = freeAt !== undefined && freeAt > now && freeAt < after(now, 2 * BUSY_MS);
     return soon ? trunkBusy(freeAt, now) : { kind: 'blocked', reason: 'no_caller_id' };
   }

@@ -13,8 +13,8 @@ const candidate = (id: string, given: Partial<Candidate> = {}): Candidate => ({
   ...given,
 });
 const usedAt = (lastUsed: number) => ({ lastUsed });
-const american = { country: 'US' };
-const german = { country: 'DE' };
+const american = { toNumber: 12125550142, country: 'US' };
+const german = { toNumber: 49301234567, country: 'DE' };
 const ids = (assigned: (Candidate | undefined)[]) => assigned.map((each) => each?.id);
 
 test('the least recently used goes first, and takes its turn again after all others', () => {
@@ -30,7 +30,7 @@ test('a number has no more calls than it has room', () => {
 test('a number of the callee’s country comes before the others, which come where there is none', () => {
   const two = [candidate('us'), candidate('de', { country: 'DE', room: 1, ...usedAt(9) })];
   expect(ids(assignNumbers([german, german, american], two))).toEqual(['de', 'us', 'us']);
-  expect(ids(assignNumbers([{ country: undefined }], two))).toEqual(['us']);
+  expect(ids(assignNumbers([{ ...american, country: undefined }], two))).toEqual(['us']);
 });
 
 test('a number calls only where it may', () => {
@@ -39,7 +39,14 @@ test('a number calls only where it may', () => {
     candidate('both', { allowedCountries: ['US', 'DE'], room: 1 }),
   ];
   expect(ids(assignNumbers([german, german, american], two))).toEqual(['both', undefined, 'us']);
-  expect(ids(assignNumbers([{ country: undefined }], two))).toEqual([undefined]);
+  expect(ids(assignNumbers([{ ...american, country: undefined }], two))).toEqual([undefined]);
+});
+
+test('no number calls itself, another of the pool does', () => {
+  const two = [candidate('a'), candidate('b', { fromNumber: 14155550101, ...usedAt(1) })];
+  const callees = [14155550100, 14155550101, 14155550101].map((toNumber) => ({ ...american, toNumber }));
+  expect(ids(assignNumbers(callees, two))).toEqual(['b', 'a', 'a']);
+  expect(ids(assignNumbers(callees.slice(0, 1), [two[0]!]))).toEqual([undefined]);
 });
 
 test('a retry takes another number where there is one, if need be of another country', () => {

@@ -19,6 +19,8 @@ export interface Candidate {
 
 /** Whom a number is wanted for. */
 export interface Callee {
+  /** E.164 without the plus. */
+  toNumber: number;
   /** Undefined for a number of no country (+883 …). */
   country: string | undefined;
   /** UUID of the number that the last attempt was placed from. */
@@ -27,7 +29,7 @@ export interface Callee {
 
 /**
  * Gives each callee, in their order, a number to be called from (decisions.md, "Number pools"): one that may call there and
- * has room; rather another than that of the last attempt; rather one of the callee's country; of those the least recently
+ * has room, and is not the callee itself; rather another than that of the last attempt; rather one of the callee's country; of those the least recently
  * used. Nothing for whom there is none.
  * @param trunks how many calls can start over each trunk, by its UUID; one that is not named has room for all
  */
@@ -45,7 +47,7 @@ export function assignNumbers(
     let bestRank = -1;
     for (const [at, candidate] of line.entries()) {
       if (room.get(candidate.id)! <= 0 || !hasStart(candidate.trunkId)) continue;
-      if (!mayCallFrom(candidate, callee.country)) continue;
+      if (candidate.fromNumber === callee.toNumber || !mayCallFrom(candidate, callee.country)) continue;
       const rank = rankOf(candidate, callee);
       if (rank > bestRank) [best, bestRank] = [at, rank];
       if (rank === BEST) break;

@@ -33,8 +33,6 @@ interface PoolWish {
   isSimulated: IsSimulated;
   firstStart: Date;
   lastStart: Date;
-  /** A number that is left out, in E.164. */
-  except?: string;
 }
 
 /**
@@ -43,11 +41,11 @@ interface PoolWish {
  * until the transaction ends: claims count under these locks only (engine.md, "Claims"). The pool's lock touches 3 buffers.
  */
 export async function openPool(tx: Tx, pool: PoolWish, calls: number): Promise<OpenPool> {
-  const { workspaceId, poolId, now, isSimulated, firstStart, lastStart, except } = pool;
+  const { workspaceId, poolId, now, isSimulated, firstStart, lastStart } = pool;
   const configured = providers.filter((provider) => isSimulated(provider) !== undefined);
   const fullTrunks: string[] = [];
-  // One more than calls, so that a retry finds another number than its last.
-  const asked = { most: calls + 1, startBy: lastStart, except };
+  // One more than calls, so that a retry finds another number than its last, and a member that is called another than itself.
+  const asked = { most: calls + 1, startBy: lastStart };
   const query = { workspaceId, poolId, now, providers: configured, ...asked, fullTrunks };
   const trunks = new Map<string, TrunkRoom>();
   let [, candidates] = await together(tx, [
@@ -128,8 +126,8 @@ export async function pickPoolNumber(
   }: { to: number; now: Date; isSimulated: IsSimulated; avoid?: string | undefined; lastStart?: Date },
 ): Promise<PoolNumber | undefined> {
   const wanted = { workspaceId, poolId, now, isSimulated };
-  const pool = await openPool(tx, { ...wanted, firstStart: now, lastStart, except: `+${to}` }, 1);
-  const [chosen] = await chooseNumbers(tx, pool, [{ country: countryOfNumber(to), avoid }]);
+  const pool = await openPool(tx, { ...wanted, firstStart: now, lastStart }, 1);
+  const [chosen] = await chooseNumbers(tx, pool, [{ toNumber: to, country: countryOfNumber(to), avoid }]);
   if (!chosen) return undefined;
   const { id, fromNumber, provider, trunkId } = chosen;
   const trunk = trunkId === null ? undefined : pool.trunks.get(trunkId);

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { nextUtcDay, utcDay } from '../clock.ts';
 import type { Tx, WorkspaceTx } from '../database/database.ts';
 import { callable, type Provider } from '../phone-numbers/phone-number.ts';
+import type { Callee } from './assign-numbers.ts';
 import type { PoolQuery } from './read-candidates.ts';
 
 interface Row {
@@ -38,25 +39,39 @@ export async function hasReadyMember(
   return (await poolFreeAt(tx, query)) !== undefined;
 }
 
-/** What stands between a country's callees and a pool: whether any member may call there, and when one can. */
-export interface CountryOutlook {
-  mayCall: boolean;
-  freeAt: Date | undefined;
+/** What stands between a callee and a pool. */
+export interface Outlook {
+  /** No member may call there; or none but the callee itself is ready. */
+  refusal?: 'country_not_allowed' | 'invalid_number';
+  /** When a member can call; undefined where none is ready. */
+  freeAt?: Date | undefined;
 }
 
-/** The same for callees of some countries, whom only some members may call. */
-export async function freeAtFor(
+/** The same for each of some callees, whom only some members may call, and never the one that it is itself. */
+export async function outlooksFor(
   tx: Tx,
   query: Omit<PoolQuery, 'most'>,
-  countries: (string | undefined)[],
-): Promise<Map<string | undefined, CountryOutlook>> {
-  const mayCall = sql`and (n.allowed_outbound_countries = '{}' or q.country = any(n.allowed_outbound_countries))`;
-  const { rows } = await sql<Row & { country: string | null }>`
-    select q.country, m.* from unnest(${countries.map((country) => country ?? null)}::text[]) as q (country)
-    cross join lateral (select ${earliest(query)} ${members(query, mayCall)}) as m`.execute(tx.db);
-  return new Map(
-    rows.map((row) => [row.country ?? undefined, { mayCall: row.members > 0, freeAt: row.free_at ?? undefined }]),
-  );
+  callees: readonly Omit<Callee, 'avoid'>[],
+): Promise<Outlook[]> {
+  const { workspaceId, poolId } = query;
+  const mayCall = sql`and n.phone_number is distinct from q.own
+    and (n.allowed_outbound_countries = '{}' or q.country = any(n.allowed_outbound_countries))`;
+  const { rows } = await sql<Row & { country: string | null; own: string | null }>`
+    select q.country, q.own, m.* from (
+      select distinct x.country, (select phone_number from phone_numbers n
+        join number_usage u on u.workspace_id = n.workspace_id and u.phone_number_id = n.id
+        where n.workspace_id = ${workspaceId} and n.phone_number = x.phone_number and n.status <> 'released'
+          and u.pool_id = ${poolId}) as own
+      from unnest(${callees.map(({ country }) => country ?? null)}::text[],
+        ${callees.map(({ toNumber }) => `+${toNumber}`)}::text[]) as x (country, phone_number)) as q
+    cross join lateral (select ${earliest(query)} ${members(query, mayCall)}) as m
+    order by q.own nulls last`.execute(tx.db);
+  return callees.map(({ country, toNumber }) => {
+    const isOf = (row: (typeof rows)[number]) => row.own === null || row.own === `+${toNumber}`;
+    const { own, members, free_at } = rows.find((row) => row.country === (country ?? null) && isOf(row))!;
+    if (own !== null && free_at === null) return { refusal: 'invalid_number' };
+    return members === 0 ? { refusal: 'country_not_allowed' } : { freeAt: free_at ?? undefined };
+  });
 }
 
 const isAtCap = (now: Date) => sql`(u.day >= ${utcDay(now)} and u.attempts >= p.max_calls_per_number_per_day)`;

@@ -14,8 +14,6 @@ export interface PoolQuery {
   most: number;
   /** Members whose trunks have no free slot by then are left out; without it none for that. */
   startBy?: Date | undefined;
-  /** A number that is left out, since it is the one that is called. */
-  except?: string | undefined;
   /** UUIDs of trunks whose members are left out. */
   fullTrunks?: readonly string[] | undefined;
 }
@@ -68,7 +66,7 @@ export async function readCandidatesFor(
  * touches 162 buffers among 100 members, 212 among 1,000, however many contacts wait.
  */
 function freeMembers(
-  { workspaceId, poolId, now, providers, most, startBy, except, fullTrunks = [] }: PoolQuery,
+  { workspaceId, poolId, now, providers, most, startBy, fullTrunks = [] }: PoolQuery,
   condition: RawBuilder<unknown>,
 ) {
   const day = utcDay(now);
@@ -91,7 +89,7 @@ function freeMembers(
         and (p.per_day is null or u.day < ${day} or u.attempts < p.per_day)
         and n.status = 'active' and (n.provider <> 'sip' or (t.status = 'active'
           and t.next_start_at <= ${startBy ?? 'infinity'}::timestamptz and n.trunk_id <> all(${fullTrunks}::uuid[])))
-        and n.provider = any(${providers}::text[]) ${except === undefined ? sql`` : sql`and n.phone_number <> ${except}`}
+        and n.provider = any(${providers}::text[])
         and (p.at_once is null or k.live < p.at_once) ${condition}
       order by u.last_used_at limit ${sql.raw(String(most))}) as m`;
 }

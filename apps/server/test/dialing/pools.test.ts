@@ -222,6 +222,37 @@ test.concurrent('a number calls only where it may; who can be called from none i
     expect(kept).toEqual(counted);
   }));
 
+test.concurrent('a member is called by another one, and left out where none but itself is ready', () =>
+  withDatabase(async (database) => {
+    const digits = (at: number) => Number(poolNumber(at).slice(1));
+    const seed = { contacts: 2, number: (at: number) => digits(at) };
+    const two = await seedPoolCampaign(database, seed, members(2));
+    const { claim } = await claimer(database, two);
+    expect((await claim(new Date(NOON))).calls).toHaveLength(2);
+    const calls = await callsFrom(database, two.workspaceId);
+    expect(calls.map((call) => [call.from_number, call.to_number]).sort()).toEqual([
+      [digits(0), digits(1)],
+      [digits(1), digits(0)],
+    ]);
+
+    const ready: SeededMember = { phone_number: poolNumber(7) };
+    const paused: SeededMember = { phone_number: poolNumber(8), trunk: { status: 'paused', reason: 'unreachable' } };
+    const callees = { ...seed, number: (at: number) => digits(7 + at) };
+    const one = await seedPoolCampaign(database, callees, [ready, paused]);
+    await (await claimer(database, one)).claim(new Date(NOON));
+    const told = (await contactsOf(database, one.campaignId)).map((each) => [
+      each.phone_number,
+      each.state,
+      each.reason,
+    ]);
+    expect(told.sort()).toEqual([
+      [digits(7), 'skipped', 'invalid_number'],
+      [digits(8), 'dialing', null],
+    ]);
+    const { kept, counted } = await countersOf(database, one.campaignId);
+    expect(kept).toEqual(counted);
+  }));
+
 test.concurrent('members that can not call are left out: trunk, provider, cooling, cap', () =>
   withDatabase(async (database) => {
     const cooling = { cooling_until: new Date(Date.parse(NOON) + 1) };

@@ -3,7 +3,7 @@ import { callerOf, type IsSimulated } from '../../calls/may-dial.ts';
 import type { Caller } from '../../calls/queue-calls.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { chooseNumbers, openPool } from '../../number-pools/choose-numbers.ts';
-import { freeAtFor, poolFreeAt, poolSlotAt } from '../../number-pools/free-at.ts';
+import { outlooksFor, poolFreeAt, poolSlotAt } from '../../number-pools/free-at.ts';
 import { countryOfNumber } from '../../phone-numbers/numbering-plan.ts';
 import { lockTrunkRooms, startsWithin, type TrunkRoom } from '../../trunks/trunk-room.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
@@ -15,8 +15,8 @@ const NO_CALLER_ID_MS = 10_000;
 /** When a campaign whose pool is busy is looked at again, if none of its calls ends before. */
 const BUSY_MS = 1000;
 
-/** Why a contact got no number: none of them may call its country, or none can until then. */
-export type NoCaller = { skip: 'country_not_allowed' } | { until: Date };
+/** Why a contact got no number: none of them may call its country, it is the only one itself, or none can until then. */
+export type NoCaller = { skip: 'country_not_allowed' | 'invalid_number' } | { until: Date };
 
 /** The numbers of one claim. */
 export interface Callers {
@@ -96,16 +96,18 @@ async function poolOf(
     choose: async (contacts) => {
       const last = await lastNumbers(tx, campaign.workspace_id, contacts);
       const callees = contacts.map((contact) => ({
+        toNumber: contact.toNumber,
         country: countryOfNumber(contact.toNumber),
         avoid: last.get(contact.id),
       }));
       const chosen = await chooseNumbers(tx, pool, callees);
-      const without = new Set(callees.filter((_, at) => !chosen[at]).map(({ country }) => country));
-      const outlooks = without.size > 0 ? await freeAtFor(tx, pool.query, [...without]) : undefined;
+      const without = callees.filter((_, at) => !chosen[at]);
+      const found = without.length > 0 ? await outlooksFor(tx, pool.query, without) : [];
+      const outlooks = new Map(without.map((callee, at) => [callee, found[at]!]));
       return chosen.map((candidate, at): Caller | NoCaller => {
         if (candidate) return { ...candidate, simulated: terms.isSimulated(candidate.provider)!, pooled: true };
-        const { mayCall, freeAt = now } = outlooks!.get(callees[at]!.country)!;
-        if (!mayCall) return { skip: 'country_not_allowed' };
+        const { refusal, freeAt = now } = outlooks.get(callees[at]!)!;
+        if (refusal) return { skip: refusal };
         return { until: new Date(Math.max(freeAt.getTime(), now.getTime() + NO_CALLER_ID_MS)) };
       });
     },

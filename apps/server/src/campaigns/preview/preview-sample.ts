@@ -61,7 +61,7 @@ export async function previewSample(
   const inOrder = judged.toSorted((a, b) => dueTime(a.explanation) - dueTime(b.explanation));
   const callees = inOrder.filter((contact) => !contact.refusal);
   const numbers = assignNumbers(
-    callees.map(({ row }) => ({ country: countryOfNumber(row.phone_number) })),
+    callees.map(({ row }) => ({ toNumber: row.phone_number, country: countryOfNumber(row.phone_number) })),
     scope.callers,
   );
   const from = new Map(callees.map((contact, at) => [contact, numbers[at]?.fromNumber]));
