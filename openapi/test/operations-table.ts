@@ -105,6 +105,7 @@ POST /v1/calls/{roomId}/result recordCallResult calls:write 200 404 409
 GET /v1/exports listExports calls:read 200
 POST /v1/exports createExport calls:read 202 404 409
 GET /v1/exports/{exportId} getExport calls:read 200 404
+DELETE /v1/exports/{exportId} deleteExport calls:read 200 404
 
 GET /v1/knowledge-bases listKnowledgeBases knowledge_bases:read 200
 POST /v1/knowledge-bases createKnowledgeBase knowledge_bases:write 201 404 409

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { eraseQueue } from '../contact-lists/queues.ts';
 import type { ExportDeps } from './deps.ts';
+import { eraseFile } from './erase-file.ts';
 import { dueExports, expireExport } from './store.ts';
 
 const MOST = 200;
@@ -8,13 +8,14 @@ const MOST = 200;
 const REMEMBERED_MS = 30 * 24 * 3600 * 1000;
 
 /** Deletes the files of exports whose time is over, and forgets those that have long been over. Servers may do it at once. */
-export async function expireExports({ database, jobs, clock }: ExportDeps, signal: AbortSignal): Promise<void> {
+export async function expireExports(deps: ExportDeps, signal: AbortSignal): Promise<void> {
+  const { database, clock } = deps;
   const now = clock.now();
   for (const { workspace_id, id } of await database.inEngine((tx) => dueExports(tx, now, MOST))) {
     if (signal.aborted) return;
     await database.inWorkspace(workspace_id, async (tx) => {
       const file = await expireExport(tx, id);
-      if (file) await jobs.enqueue(tx, eraseQueue, { workspaceId: workspace_id, uploadIds: [], files: [file] });
+      if (file) await eraseFile(deps, tx, file);
     });
   }
   await database.inEngine((tx) =>

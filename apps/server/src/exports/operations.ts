@@ -4,6 +4,7 @@ import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { existing, ServiceError } from '../service-error.ts';
 import { createExport } from './create-export.ts';
+import { deleteExport } from './delete-export.ts';
 import type { ExportDeps } from './deps.ts';
 import { isReady, shapeExport, type Wanted, wantedOf } from './export.ts';
 import { exportPage, findExport } from './store.ts';
@@ -41,6 +42,13 @@ export function exportOperations(deps: ExportDeps) {
         expiresInSeconds: Math.min(URL_SECONDS, secondsLeft),
       });
       return { status: 200, body: { ...body, url } };
+    },
+    deleteExport: async ({ path: { exportId } }, context) => {
+      const { workspaceId } = context;
+      const row = await existing(database.inWorkspace(workspaceId, (tx) => findExport(tx, fromId(exportId))));
+      checkPermission(context, wantedOf(row));
+      await deleteExport(deps, workspaceId, row.id, auditOf(context)('export.deleted', 'export', exportId));
+      return { status: 200, body: { id: exportId, deleted: true } };
     },
   } satisfies Partial<Handlers>;
 }

@@ -109,6 +109,27 @@ export async function failExport(
   return rows[0]?.storage_key;
 }
 
+/** Whether a process is still the one that writes an export. */
+export async function isWrittenTo(tx: WorkspaceTx, id: string, storageKey: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from exports
+    where workspace_id = ${tx.workspaceId} and id = ${id} and storage_key = ${storageKey}`.execute(tx.db);
+  return rows.length > 0;
+}
+
+/** Takes an export away. @returns what it was; nothing where there is none */
+export async function removeExport(
+  tx: WorkspaceTx,
+  id: string,
+): Promise<Pick<ExportRow, 'status' | 'storage_key'> | undefined> {
+  return tx.db
+    .deleteFrom('exports')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .returning(['status', 'storage_key'])
+    .executeTakeFirst();
+}
+
 /** Exports of any workspace whose file's time is over. */
 export async function dueExports(tx: EngineTx, now: Date, limit: number) {
   return tx.db

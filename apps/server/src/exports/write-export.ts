@@ -1,14 +1,15 @@
-import { type EraseJob, eraseQueue } from '../contact-lists/queues.ts';
-import type { WorkspaceTx } from '../database/database.ts';
 import { fromId, newUuid, toId } from '../ids.ts';
 import { callHeader, callRows } from './call-rows.ts';
 import { campaignTable, listTable, type Table } from './contact-rows.ts';
 import { csvLine } from './csv.ts';
 import type { ExportDeps, ExportJob } from './deps.ts';
+import { eraseFile, eraseUnfinished } from './erase-file.ts';
 import { type ExportRow, type FailureCode, type Wanted, wantedOf } from './export.ts';
-import { beginExport, failExport, finishExport, holdSource } from './store.ts';
+import { beginExport, failExport, finishExport, holdSource, isWrittenTo } from './store.ts';
 
 const KEPT_MS = 24 * 3600 * 1000;
+/** After how many sets of rows the writer looks whether the file is still wanted, and from it. */
+const LOOK_SETS = 20;
 
 /** Why a file can't be written, now or later. */
 class NotWritten extends Error {
@@ -30,7 +31,7 @@ export async function writeExport(deps: ExportDeps, job: ExportJob, signal: Abor
   const storageKey = `exports/${toId('exp', id)}-${newUuid()}.csv`;
   const begun = await database.inWorkspace(workspaceId, async (tx) => {
     const found = await beginExport(tx, id, storageKey);
-    if (found?.left) await eraseFile(deps, tx, found.left);
+    if (found?.left) await eraseUnfinished(deps, tx, found.left);
     return found?.begun;
   });
   if (!begun) return;
@@ -56,12 +57,9 @@ export async function writeExport(deps: ExportDeps, job: ExportJob, signal: Abor
 export async function giveUpExport(deps: ExportDeps, { workspaceId, exportId }: ExportJob): Promise<void> {
   await deps.database.inWorkspace(workspaceId, async (tx) => {
     const left = await failExport(tx, exportId, 'could_not_be_written');
-    if (left) await eraseFile(deps, tx, left);
+    if (left) await eraseUnfinished(deps, tx, left);
   });
 }
-
-const eraseFile = ({ jobs }: ExportDeps, tx: WorkspaceTx, file: string): Promise<void> =>
-  jobs.enqueue<EraseJob>(tx, eraseQueue, { workspaceId: tx.workspaceId, uploadIds: [], files: [file] });
 
 /** What is to be written; nothing where it is gone. */
 async function tableOf(deps: ExportDeps, row: ExportRow): Promise<Table | undefined> {
@@ -91,8 +89,12 @@ async function* lines(
     return bytes;
   };
   yield bytesOf(csvLine(table.header));
+  const isWanted = () => deps.database.inWorkspace(row.workspace_id, (tx) => isWrittenTo(tx, row.id, row.storage_key!));
+  let sets = 0;
   for await (const rows of table.rows) {
     signal.throwIfAborted();
+    if (sets % LOOK_SETS === 0 && !(await isWanted())) throw new NotWritten('source_deleted');
+    sets += 1;
     count.rows += rows.length;
     if (count.rows > deps.mostRows) throw new NotWritten('too_many_rows');
     if (rows.length > 0) yield bytesOf(rows.map(csvLine).join(''));

@@ -21,8 +21,16 @@ export class NotYet extends Error {}
 
 /** Background work in the database: what one server took and didn't end, because it died, another takes up. */
 export interface Jobs {
-  /** Makes a job part of the transaction: it is there once that commits. Some server with this task picks it up at once. */
-  enqueue<Data extends object>(tx: WorkspaceTx | EngineTx, queue: string, data: Data): Promise<void>;
+  /**
+   * Makes a job part of the transaction: it is there once that commits. Some server with this task picks it up at once, or
+   * after so many seconds.
+   */
+  enqueue<Data extends object>(
+    tx: WorkspaceTx | EngineTx,
+    queue: string,
+    data: Data,
+    options?: { afterSeconds: number },
+  ): Promise<void>;
   /** Begins to carry out a task's jobs in this process. */
   work<Data extends object>(task: Task<Data>): Promise<void>;
   /** Lets go of the work of this process, which others take up. It can still enqueue. */
@@ -85,8 +93,8 @@ export async function openJobs({ connection, log }: { connection: Connection; lo
   }
 
   return {
-    async enqueue(tx, queue, data) {
-      await boss.send(queue, data, { db: fromKysely(tx.db) });
+    async enqueue(tx, queue, data, { afterSeconds } = { afterSeconds: 0 }) {
+      await boss.send(queue, data, { db: fromKysely(tx.db), startAfter: afterSeconds });
     },
     async work<Data extends object>({ queue, concurrency, retries = 20, run, giveUp }: Task<Data>) {
       const givenUp = `${queue}.given-up`;

@@ -303,7 +303,10 @@ test('knowledge bases', async () => {
 });
 
 test('exports', async () => {
-  await step('createExport', 'export.created', walker.POST('/v1/exports', { body: { type: 'calls' } }), idOf);
+  const making = walker.POST('/v1/exports', { body: { type: 'calls' } });
+  const { id: exportId } = await step('createExport', 'export.created', making, idOf);
+  const removing = walker.DELETE('/v1/exports/{exportId}', { params: { path: { exportId } } });
+  await step('deleteExport', 'export.deleted', removing, idOf);
 });
 
 test('keys and the workspace', async () => {

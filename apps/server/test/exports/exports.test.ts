@@ -344,6 +344,16 @@ describe('an export', () => {
     await until(async () => (await stored()).rows.length === 0);
   });
 
+  const remove = (exportId: string) => client.DELETE('/v1/exports/{exportId}', { params: { path: { exportId } } });
+
+  test('goes with its file when it is deleted', async () => {
+    const { ready } = await exported({ type: 'calls' });
+    expect((await remove(ready.id)).data).toEqual({ id: ready.id, deleted: true });
+    expect((await remove(ready.id)).error!.code).toBe('not_found');
+    await until(async () => (await fetch(ready.url!)).status === 404);
+    expect((await client.GET('/v1/exports')).data!.totalCount).toBe(0);
+  });
+
   test('of another workspace is not there', async () => {
     const { ready } = await exported({ type: 'calls' });
     const { response } = await server.client.GET('/v1/exports/{exportId}', {
@@ -356,21 +366,33 @@ describe('an export', () => {
   function writer() {
     const files = new Map<string, string>();
     const deleted: string[] = [];
-    const hold: { until?: Promise<void>; reached?: () => void } = {};
+    const erasedLater: string[] = [];
+    /** What happens before a file is read, after it is, and once it is there. */
+    const hold: Partial<Record<'before' | 'after' | 'stored', () => Promise<void>>> = {};
     const objects = {
       put: async (key: string, content: AsyncIterable<Uint8Array>) => {
         let text = '';
+        await hold.before?.();
         for await (const chunk of content) text += Buffer.from(chunk).toString();
-        hold.reached?.();
-        await hold.until;
+        await hold.after?.();
         files.set(key, text);
+        await hold.stored?.();
         return true;
       },
     };
-    /** What is enqueued is done at once. */
+    /** What is enqueued is done at once, but for what is to be done later. */
     const jobs = {
-      enqueue: async (_tx: unknown, _queue: string, { files: keys }: EraseJob) => {
+      enqueue: async (
+        _tx: unknown,
+        _queue: string,
+        { files: keys }: EraseJob,
+        { afterSeconds } = { afterSeconds: 0 },
+      ) => {
         for (const key of keys) {
+          if (afterSeconds > 0) {
+            erasedLater.push(key);
+            continue;
+          }
           deleted.push(key);
           files.delete(key);
         }
@@ -388,19 +410,20 @@ describe('an export', () => {
     } as unknown as ExportDeps;
     const write = (exportId: string, signal = new AbortController().signal) =>
       writeExport(deps, { workspaceId, exportId }, signal);
-    return { files, deleted, hold, deps, write };
+    return { files, deleted, erasedLater, hold, deps, write };
   }
 
   test('is written anew where the process that wrote it has died or sleeps, and only once', async () => {
     const { files, deleted, hold, write } = writer();
     const id = await seedExport({ status: 'running', slot: 1, storage_key: 'exports/of-the-dead.csv' });
     let wake = () => {};
-    hold.until = new Promise((resolve) => {
+    const sleep = new Promise<void>((resolve) => {
       wake = resolve;
     });
+    hold.after = () => sleep;
     const sleeping = write(id);
     await until(() => deleted.includes('exports/of-the-dead.csv'));
-    delete hold.until;
+    delete hold.after;
     await write(id);
     const [written] = [...files.keys()];
     expect(await read(toId('exp', id))).toMatchObject({ status: 'ready', rowCount: 0 });
@@ -409,6 +432,36 @@ describe('an export', () => {
     expect([...files.keys()]).toEqual([written]);
     await write(id);
     expect([...files.keys()]).toEqual([written]);
+  });
+
+  test.each(['before', 'after'] as const)('that is deleted %s its file is written leaves none', async (when) => {
+    await seedCalls([call({ to_number: 14155550101, ended_at: new Date() })]);
+    const { files, deleted, hold, write } = writer();
+    const id = await seedExport({ status: 'queued', slot: 1 });
+    const stored: string[] = [];
+    hold[when] = async () => {
+      if (when === 'after') stored.push('all of it');
+      expect((await remove(toId('exp', id))).response.status).toBe(200);
+    };
+    if (when === 'before') hold.after = async () => void stored.push('all of it');
+    await write(id);
+    expect([stored.length, files.size]).toEqual([when === 'after' ? 1 : 0, 0]);
+    expect(new Set(deleted).size).toBe(1);
+  });
+
+  test('that another one has taken over is erased once more, should its first writer die with the file just put', async () => {
+    const { files, erasedLater, hold, write } = writer();
+    const id = await seedExport({ status: 'queued', slot: 1 });
+    hold.after = async () => {
+      delete hold.after;
+      await write(id);
+      hold.stored = () => Promise.reject(new Error('dead'));
+    };
+    await expect(write(id)).rejects.toThrow('dead');
+    expect(files.size).toBe(2);
+    expect(await read(toId('exp', id))).toMatchObject({ status: 'ready' });
+    const [late] = erasedLater;
+    expect([...files.keys()]).toContain(late);
   });
 
   test('that a server lets go of can be taken up, and fails where it can never be written', async () => {
@@ -517,18 +570,12 @@ describe('an export', () => {
         ),
       );
       const { files, hold, write } = writer();
-      let goOn = () => {};
-      hold.until = new Promise((resolve) => {
-        goOn = resolve;
-      });
-      const reached = new Promise<void>((resolve) => {
-        hold.reached = resolve;
-      });
-      const writing = duringWrite ? write(exportId) : undefined;
-      if (duringWrite) await reached;
-      await client.DELETE('/v1/calls/contact-lists/{id}', { params: { path: { id } } });
-      goOn();
-      await (writing ?? write(exportId));
+      const remove = async () => {
+        await client.DELETE('/v1/calls/contact-lists/{id}', { params: { path: { id } } });
+      };
+      if (duringWrite) hold.after = remove;
+      else await remove();
+      await write(exportId);
       expect((await read(toId('exp', exportId))).failure!.code).toBe('source_deleted');
       expect([...files.keys()]).toEqual([]);
     },

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
@@ -44,6 +45,16 @@ test('a job is there when its transaction commits, is run once, by whichever pro
   });
   await until(async () => ran.length >= 10);
   expect(ran.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
+test('a job for later waits until then', async () => {
+  await database.inEngine(async (tx) => {
+    await jobs.enqueue(tx, 'once', { number: 12 }, { afterSeconds: 60 });
+    const { rows } = await sql<{ waits: number }>`
+      select extract(epoch from start_after - created_on)::integer as waits from pgboss.job
+      where name = 'once' and data ->> 'number' = '12'`.execute(tx.db);
+    expect(rows).toEqual([{ waits: 60 }]);
+  });
 });
 
 test('what fails is tried again, and given up in the end', async () => {

@@ -178,6 +178,8 @@ export interface ExportsMethods {
   create(body: Body<'createExport'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createExport'>;
   /** Read an export. `GET /v1/exports/{exportId}` */
   get(exportId: string, options?: RequestOptions): Answer<'getExport'>;
+  /** Delete an export. `DELETE /v1/exports/{exportId}` */
+  delete(exportId: string, options?: RequestOptions): Answer<'deleteExport'>;
 }
 
 export interface NumberPoolsMethods {
@@ -437,6 +439,7 @@ export const methods: { [Group in keyof Methods]: { [Name in keyof Methods[Group
     list: 'GET:l',
     create: 'POST:bk',
     get: 'GET /*',
+    delete: 'DELETE /*',
   },
   numberPools: {
     '': '/v1/number-pools',

@@ -1383,7 +1383,7 @@ export interface paths {
         put?: never;
         /**
          * Export contacts or calls
-         * @description Writes a CSV file of at most 1,000,000 rows and 2 GiB in the background. Read the export until it is `ready`, then download its `url`. A workspace has at most two exports that are queued or running, and gets no more while it keeps 50 files or 10 GiB of them. A cell that a spreadsheet would take for a formula begins with an apostrophe, phone numbers too; an upload takes it off again. Lists and objects are JSON. Contacts need `contact_lists:read` for those of a list, and `campaigns:read` for those of a campaign, besides. Repeat a request safely with the same `Idempotency-Key`: the answer is the export as it is now, with `Idempotent-Replayed`.
+         * @description Writes a CSV file of at most 1,000,000 rows and 2 GiB in the background. Read the export until it is `ready`, then download its `url`. A workspace has at most two exports that are queued or running, and gets no more while it keeps 50 files or 10 GiB of them; delete those that you have downloaded. A cell that a spreadsheet would take for a formula begins with an apostrophe, phone numbers too; an upload takes it off again. Lists and objects are JSON. Contacts need `contact_lists:read` for those of a list, and `campaigns:read` for those of a campaign, besides. Repeat a request safely with the same `Idempotency-Key`: the answer is the export as it is now, with `Idempotent-Replayed`.
          */
         post: operations["createExport"];
         delete?: never;
@@ -1412,7 +1412,11 @@ export interface paths {
         get: operations["getExport"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete an export
+         * @description Deletes an export with its file, before its 24 hours are over; one that is queued or running is cancelled. Its `url` ends some seconds after. Contacts need the permission that asking for them does.
+         */
+        delete: operations["deleteExport"];
         options?: never;
         head?: never;
         patch?: never;
@@ -5533,6 +5537,15 @@ export interface components {
         };
         /** @description What is to be written into a file. */
         CreateExport: components["schemas"]["CreateCallExport"] | components["schemas"]["CreateContactExport"];
+        /** @description The export and its file are gone. */
+        ExportDeleted: {
+            id: components["schemas"]["ExportId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
         /**
          * @description The pool's name.
          * @example San Francisco
@@ -11430,6 +11443,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Export"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Export ID.
+                 * @example exp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                exportId: components["schemas"]["ExportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The export is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportDeleted"];
                 };
             };
             400: components["responses"]["BadRequest"];
