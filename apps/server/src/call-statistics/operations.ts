@@ -15,8 +15,8 @@ const MOST_DAYS = 92;
 const MOST_DAYS_OF_HOURS = 31;
 /** A month of a clock change is longer, and so is one up to now, by as long as the request takes. */
 const CLOCK_CHANGE_MS = 2 * 3600 * 1000;
-/** Few are counted at a time, so that other requests find connections. */
-const LIMITS = { atOnce: 2, mostWaiting: 2, waitMs: 5000 };
+/** Few are counted at a time, so that other requests find connections; one place is kept for workspaces of few calls. */
+const LIMITS = { atOnce: 3, mostSlow: 2, slowMs: 2000, mostWaiting: 2, waitMs: 5000 };
 
 const uuid = (id: string | undefined) => (id === undefined ? undefined : fromId(id));
 

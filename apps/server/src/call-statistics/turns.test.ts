@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { turns } from './turns.ts';
 
 const never = new AbortController().signal;
 const busy = { code: 'unavailable' };
-const setting = (given: { waitMs?: number } = {}) => turns({ atOnce: 2, mostWaiting: 2, waitMs: 60_000, ...given });
+const setting = (given: { waitMs?: number; mostSlow?: number } = {}) =>
+  turns({ atOnce: 2, mostSlow: 2, slowMs: 1000, mostWaiting: 2, waitMs: 60_000, ...given });
 const work = () => {
   let end = () => {};
   const ended = new Promise<string>((resolve) => {
@@ -42,6 +43,47 @@ test('so much is under way at a time, whosever it is', async () => {
   await third;
   first.end();
   await Promise.all(held);
+});
+
+test('workspaces whose work takes long leave the others a place', async () => {
+  vi.useFakeTimers();
+  try {
+    const inTurn = setting({ mostSlow: 1 });
+    for (const name of ['a', 'b']) {
+      const long = work();
+      const held = inTurn(name, never, long.work);
+      await vi.advanceTimersByTimeAsync(1001);
+      long.end();
+      await held;
+    }
+    const begun: string[] = [];
+    const [first, second] = [work(), work()];
+    const noted = (name: string, of = first) => {
+      const held = inTurn(name, never, async () => {
+        begun.push(name);
+        return of.work();
+      });
+      return vi.advanceTimersByTimeAsync(0).then(() => ({ held }));
+    };
+    const { held: long } = await noted('a');
+    const { held: waits } = await noted('b', second);
+    expect(begun).toEqual(['a']);
+    expect(await inTurn('c', never, async () => 'at once')).toBe('at once');
+    first.end();
+    await long;
+    second.end();
+    await waits;
+    expect(begun).toEqual(['a', 'b']);
+    // Both were quick this time.
+    const again = [work(), work()];
+    const both = [noted('a', again[0]), noted('b', again[1])];
+    await Promise.all(both);
+    expect(begun).toEqual(['a', 'b', 'a', 'b']);
+    for (const { end } of again) end();
+    for (const each of both) await (await each).held;
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('who is gone waits no longer, and nobody for ever', async () => {

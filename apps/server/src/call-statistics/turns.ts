@@ -6,6 +6,9 @@ export type InTurn = <T>(workspaceId: string, signal: AbortSignal, work: () => P
 export interface TurnLimits {
   /** How much work is under way at a time; of one workspace, one piece. */
   atOnce: number;
+  /** How much of it is of workspaces whose work took longer than `slowMs` the last time; the other places are never theirs. */
+  mostSlow: number;
+  slowMs: number;
   /** How many requests of one workspace wait at most. */
   mostWaiting: number;
   /** How long they do, in milliseconds. */
@@ -18,17 +21,20 @@ interface Waiting {
 }
 
 /**
- * Takes dear requests in their order, one of a workspace at a time, so that no workspace keeps the others waiting. A
- * request that its client gives up waits no longer.
+ * Takes dear requests in their order, one of a workspace at a time, so that no workspace keeps the others waiting; and few of
+ * those whose work takes long, so that these don't either. A request that its client gives up waits no longer.
  */
-export function turns({ atOnce, mostWaiting, waitMs }: TurnLimits): InTurn {
+export function turns({ atOnce, mostSlow, slowMs, mostWaiting, waitMs }: TurnLimits): InTurn {
   const underWay = new Set<string>();
+  const slow = new Set<string>();
   const waiting = new Set<Waiting>();
 
+  const slowUnderWay = () => [...underWay].filter((workspaceId) => slow.has(workspaceId)).length;
   const go = () => {
     for (const each of waiting) {
       if (underWay.size >= atOnce) return;
       if (underWay.has(each.workspaceId)) continue;
+      if (slow.has(each.workspaceId) && slowUnderWay() >= mostSlow) continue;
       waiting.delete(each);
       underWay.add(each.workspaceId);
       each.begin();
@@ -60,9 +66,16 @@ export function turns({ atOnce, mostWaiting, waitMs }: TurnLimits): InTurn {
     const ours = [...waiting].filter((each) => each.workspaceId === workspaceId);
     if (ours.length >= mostWaiting || signal.aborted) throw busy();
     await turnOf(workspaceId, signal);
+    let isSlow = false;
+    const timer = setTimeout(() => {
+      isSlow = true;
+      slow.add(workspaceId);
+    }, slowMs);
     try {
       return await work();
     } finally {
+      clearTimeout(timer);
+      if (!isSlow) slow.delete(workspaceId);
       underWay.delete(workspaceId);
       go();
     }
