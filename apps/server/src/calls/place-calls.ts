@@ -90,15 +90,13 @@ export function createCallPlacer(options: PlacerOptions): CallPlacer {
 
   async function place(due: CallToPlace[]): Promise<void> {
     if (due.length === 0) return;
-    let moved: Set<string>;
-    let trunks: ReadonlyMap<string, Trunk>;
-    try {
-      trunks = await options.trunksToCall(due);
-      moved = (await options.guard.mayPlace()) ? await moveToDialing(options, due) : new Set();
-    } catch (error) {
+    // Beside each other: what the read takes must not make calls late, or with a slow database none were ever placed.
+    const [reading, moving] = await Promise.allSettled([options.trunksToCall(due), moveIfAllowed(due)]);
+    if (reading.status === 'rejected' || moving.status === 'rejected') {
       track(options.giveBack(due));
-      throw error;
+      throw [reading, moving].find((each) => each.status === 'rejected')!.reason;
     }
+    const [trunks, moved] = [reading.value, moving.value];
     const late: HeldCall[] = [];
     for (const call of due) {
       const tooLate = clock.now().getTime() > call.placeBefore.getTime() + HAND_OVER_MS || !lease.isHeld();
@@ -107,6 +105,9 @@ export function createCallPlacer(options: PlacerOptions): CallPlacer {
     }
     if (late.length > 0) track(options.giveBack(late));
   }
+
+  const moveIfAllowed = async (due: CallToPlace[]): Promise<Set<string>> =>
+    (await options.guard.mayPlace()) ? moveToDialing(options, due) : new Set();
 
   function track(work: Promise<void>): void {
     const tracked: Promise<void> = work.then(() => void underWay.delete(tracked));

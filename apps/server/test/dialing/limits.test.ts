@@ -43,7 +43,11 @@ test.concurrent.each([1, 2])('no second holds more placements than callsPerSecon
   }),
 );
 
-test.concurrent.each([70, 400])('a paced campaign goes on where every transaction takes %i ms more', (more) =>
+test.concurrent.each([
+  [70, '', {}],
+  [400, '', {}],
+  [70, ', over a trunk', { phoneNumber: { trunk: {} } }],
+])('a paced campaign goes on where every transaction takes %i ms more%s', (more, _, caller) =>
   withDatabase(async (database) => {
     const slower =
       (transaction: Database['inEngine']): Database['inEngine'] =>
@@ -54,7 +58,11 @@ test.concurrent.each([70, 400])('a paced campaign goes on where every transactio
           return result;
         });
     const slow = { ...database, inEngine: slower(database.inEngine), inHotLoop: slower(database.inHotLoop) };
-    const { campaignId } = await seedCampaign(database, { contacts: 4, campaign: { calls_per_second: 1 } });
+    const { campaignId } = await seedCampaign(database, {
+      contacts: 4,
+      campaign: { calls_per_second: 1 },
+      ...caller,
+    });
     const { stop } = await startTestDialer(slow);
     await untilCompleted(database, campaignId);
     await stop();
