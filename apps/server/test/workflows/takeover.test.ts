@@ -10,8 +10,10 @@ import type { HttpNode } from '../../src/workflows/definitions/definition.ts';
 import { createFlows } from '../../src/workflows/runs/flows.ts';
 import { RunHolder } from '../../src/workflows/runs/run-holder.ts';
 import { createRunStarter } from '../../src/workflows/runs/run-starter.ts';
+import { freeForgottenRuns } from '../../src/workflows/runs/take-over-runs.ts';
 import { byTest } from '../by-test.ts';
 import { withDatabase } from '../database/own-database.ts';
+import { seedRow } from '../seed/rows.ts';
 import { seedWorkflow } from '../seed/workflow.ts';
 import { seedWorkspace } from '../seed/workspace.ts';
 import { until } from '../until.ts';
@@ -79,6 +81,30 @@ test('a run that only the database holds in the name of this server goes on', as
   server.clock.advance(3_600_000);
   await server.comesTo(run, 'completed');
 });
+
+test('a run that is just being claimed at two looks, each time anew, is not taken from its server', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await seedWorkspace(database);
+    const [serverId, now] = [newUuid(), new Date()];
+    const row = { workspace_id: workspaceId, status: 'running', server_id: serverId } as const;
+    const { id } = await seedRow(database, 'workflow_runs', row);
+    let missing: ReadonlyMap<string, string> = new Map();
+    const look = () =>
+      database.inEngine(async (tx) => {
+        missing = await freeForgottenRuns(tx, serverId, new Set(), missing, now);
+      });
+    const set = (server_id: string | null) =>
+      database.inEngine(({ db }) => db.updateTable('workflow_runs').set({ server_id }).where('id', '=', id).execute());
+    const holder = async () =>
+      (await database.inEngine(({ db }) => db.selectFrom('workflow_runs').select('server_id').execute()))[0]!.server_id;
+    await look();
+    await set(null);
+    await set(serverId);
+    await look();
+    expect(await holder()).toBe(serverId);
+    await look();
+    expect(await holder()).toBeNull();
+  }));
 
 async function begin(
   engine: Pick<TestEngine, 'start'>,

@@ -56,8 +56,8 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
   let claiming: Repeating | undefined;
   let hasMore = false;
   let isRunning = false;
-  /** Runs that the database says are ours and that weren't in memory at the last look. */
-  let unknown = new Set<string>();
+  /** Runs that the database says are ours and that weren't in memory at the last look, and who has written each. */
+  let unknown: ReadonlyMap<string, string> = new Map();
 
   const onWritten = (changes: readonly Change[]) => {
     metrics.written(changes);

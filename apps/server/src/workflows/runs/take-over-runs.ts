@@ -32,24 +32,27 @@ async function freeRuns(tx: EngineTx, which: RawBuilder<unknown>, now: Date): Pr
 
 /**
  * Gives back what only the database holds in this server's name: the answer to a commit was lost. A run that was missing
- * at the last look too is; one that is just being claimed is not.
+ * at the last look too is, unless its row has changed since: then it is being claimed again, or was just claimed.
  * @param inMemory the runs that this process holds
  * @param missing what the last look has answered
- * @returns the runs that were missing now
+ * @returns the runs that were missing now, and which transaction has written each
  */
 export async function freeForgottenRuns(
   tx: EngineTx,
   serverId: string,
   inMemory: ReadonlySet<string>,
-  missing: ReadonlySet<string>,
+  missing: ReadonlyMap<string, string>,
   now: Date,
-): Promise<Set<string>> {
-  const { rows } = await sql<Pick<RunRow, 'id'>>`
-    select id from workflow_runs where server_id = ${serverId}`.execute(tx.db);
-  const absent = rows.map(({ id }) => id).filter((id) => !inMemory.has(id));
-  const forgotten = absent.filter((id) => missing.has(id));
+): Promise<Map<string, string>> {
+  const { rows } = await sql<Pick<RunRow, 'id'> & { written: string }>`
+    select id, xmin::text as written from workflow_runs where server_id = ${serverId}`.execute(tx.db);
+  const absent = rows.filter(({ id }) => !inMemory.has(id));
+  const forgotten = absent.filter(({ id, written }) => missing.get(id) === written);
   if (forgotten.length > 0) {
-    await freeRuns(tx, sql`server_id = ${serverId} and id = any(${forgotten}::uuid[])`, now);
+    const ids = forgotten.map(({ id }) => id);
+    const writers = forgotten.map(({ written }) => written);
+    const asSeen = sql`id = any(${ids}::uuid[]) and xmin::text = any(${writers}::text[])`;
+    await freeRuns(tx, sql`server_id = ${serverId} and ${asSeen}`, now);
   }
-  return new Set(absent);
+  return new Map(absent.map(({ id, written }) => [id, written]));
 }
