@@ -176,9 +176,7 @@ test('a snapshot shows the database of one instant, and changes nothing', async 
   expect(await counters()).toEqual([1, 0]);
 });
 
-test('who waits for a lock for 5 s, or runs for 30, is told to try again, and the engine waits on', {
-  timeout: 20_000,
-}, async () => {
+test('who waits for a lock for 5 s, or runs for 30, is told to try again, and the engine waits on', async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -200,7 +198,6 @@ test('who waits for a lock for 5 s, or runs for 30, is told to try again, and th
   const refused = { code: 'unavailable', message: expect.stringContaining('too long') };
   await expect(database.inWorkspace(a, (tx) => add(tx, 1))).rejects.toMatchObject(refused);
   expect(performance.now() - began).toBeGreaterThan(4500);
-  expect(performance.now() - began).toBeLessThan(8000);
   release();
   await Promise.all([holder, engine]);
   expect(await counters()).toEqual([2, 0]);

@@ -133,8 +133,9 @@ test.concurrent('a call whose end was lost is found when it is overdue, and ends
       done: 30,
       in_flight: 0,
     });
+    // Not when it was found, more than 100 s later.
     for (const call of await callsOf(database, campaignId)) {
-      expect(call.ended_at!.getTime() - call.placed_at!.getTime()).toBeLessThan(1000);
+      expect(call.ended_at!.getTime() - call.placed_at!.getTime()).toBeLessThan(100_000);
     }
   }));
 
