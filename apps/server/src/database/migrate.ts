@@ -44,6 +44,7 @@ import * as tagsAndFilters from '../../migrations/0041-tags-and-filters.ts';
 import * as callIntents from '../../migrations/0042-call-intents.ts';
 import * as entriesByJson from '../../migrations/0043-entries-by-json.ts';
 import * as callTranscripts from '../../migrations/0044-call-transcripts.ts';
+import * as whatChangedLast from '../../migrations/0045-what-changed-last.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -90,6 +91,7 @@ export const migrations = {
   '0042-call-intents': callIntents,
   '0043-entries-by-json': entriesByJson,
   '0044-call-transcripts': callTranscripts,
+  '0045-what-changed-last': whatChangedLast,
 };
 
 /**

@@ -14,6 +14,10 @@ export interface BlockedWorkspace {
   room: number;
 }
 
+/** At the end of an index: a maximum is planned as a look at all rows where they are guessed to be few. */
+const latestChange = (table: RawBuilder<unknown>) => sql`
+  (select updated_at from ${table} where workspace_id = b.workspace_id order by updated_at desc limit 1)`;
+
 /**
  * The workspaces with rows of a table that are blocked, each found at the head of an index by workspace, which takes the plans
  * of the hot loop.
@@ -32,8 +36,7 @@ export async function blockedWorkspaces(
       (${next(sql`${FIRST_ID}`)})
       union all select (${next(sql`b.workspace_id`)}) from blocked b where b.workspace_id is not null)
     select b.workspace_id, greatest(w.updated_at,
-      (select max(n.updated_at) from phone_numbers n where n.workspace_id = b.workspace_id),
-      (select max(p.updated_at) from number_pools p where p.workspace_id = b.workspace_id)) as changed_at,
+      ${latestChange(sql`phone_numbers`)}, ${latestChange(sql`number_pools`)}) as changed_at,
       case when w.max_concurrent_calls is null then 0
         else greatest(0, w.max_concurrent_calls - ${liveCalls(sql`b.workspace_id`)})::int end as room
     from blocked b join workspaces w on w.id = b.workspace_id`.execute(tx.db);

@@ -177,7 +177,7 @@ test('the engine’s rare work reads little of tables that have grown since it w
     }
   }));
 
-/** What is never due: keys of others, numbers and uploads at rest, keys of requests of today, runs that wait for another day. */
+/** What is never due: keys of others, numbers, pools and uploads at rest, keys of requests of today, runs that wait for another day. */
 async function growAtRest(database: Database, workspaceId: string): Promise<void> {
   const { id: other } = await seedRow(database, 'workspaces');
   await database.inEngine(async ({ db }) => {
@@ -189,8 +189,13 @@ async function growAtRest(database: Database, workspaceId: string): Promise<void
     );
     await sql`
       insert into phone_numbers (workspace_id, id, phone_number, country, status, provider, created_at, updated_at)
-      select ${other}, gen_random_uuid(), '+1' || (2120000000 + i), 'US', 'active', 'simulator', ${now}, ${now}
-      from ${all}`.execute(db);
+      select w.id, gen_random_uuid(), '+1' || (w.first + i), 'US', 'active', 'simulator', ${now}, ${now}
+      from ${all}, (values (${other}::uuid, 2120000000), (${workspaceId}::uuid, 2130000000)) as w (id, first)`.execute(
+      db,
+    );
+    await sql`
+      insert into number_pools (workspace_id, id, name, created_at, updated_at)
+      select ${workspaceId}, gen_random_uuid(), 'Pool', ${now}, ${now} from ${all}`.execute(db);
     await sql`
       with list as (
         insert into contact_lists (workspace_id, id, name, type, status, created_at, updated_at)
@@ -218,6 +223,7 @@ test('what looks again and again for what is due reads next to nothing where the
   withOneConnection(async (database, asked, age) => {
     const { workspaceId } = await seed(database);
     const tables = ['api_keys', 'contact_list_uploads', 'idempotency_keys', 'knowledge_base_erasures', 'workflow_runs'];
+    tables.push('number_pools', 'phone_numbers');
     await database.inEngine(async ({ db }) => {
       for (const table of tables) await sql`alter table ${sql.table(table)} set (autovacuum_enabled = off)`.execute(db);
       await sql`update workspaces set max_concurrent_calls = 10`.execute(db);
