@@ -5,6 +5,7 @@ import type { Timers, TimerValues } from './timers.ts';
 import type { ServerTransaction } from './transaction.ts';
 import type { Transactions } from './transactions.ts';
 import type { Flow, Target, TransportName } from './transport.ts';
+import type { SipUri } from './uri.ts';
 import { MAGIC_COOKIE } from './via.ts';
 import type { Wire } from './wire.ts';
 
@@ -29,7 +30,7 @@ export interface Core {
   /** Calls and registrations to be ended with the user agent. */
   running: Set<Running>;
   open(target: Target): Promise<Flow>;
-  locate(uri: string, transport?: TransportName): Promise<Target[]>;
+  locate(uri: string | SipUri, transport?: TransportName): Promise<Target[]>;
   /** Hears of an exception that a user's function threw. */
   report(error: unknown): void;
 }

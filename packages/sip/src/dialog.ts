@@ -128,7 +128,7 @@ async function locateHop(core: Core, hop: SipUri, peer: Target): Promise<Target[
   if (hop.scheme === 'tel' || isHidden) return [peer];
   // A peer that called over a connection, and names no transport, means that connection's.
   const saysNone = hop.scheme === 'sip' && !hop.parameters.has('transport');
-  const targets = await core.locate(uriText(hop), saysNone ? peer.transport : undefined);
+  const targets = await core.locate(hop, saysNone ? peer.transport : undefined);
   return targets.map((target) => {
     const isPeer = target.address === peer.address && target.transport === peer.transport;
     return isPeer && peer.serverName !== undefined ? { ...target, serverName: peer.serverName } : target;
@@ -144,11 +144,6 @@ function serves({ target, isOpen, isInbound }: Flow, wanted: Target): boolean {
     (target.port === wanted.port || isInbound)
   );
 }
-
-const uriText = ({ scheme, host, port, parameters }: SipUri): string => {
-  const transport = parameters.get('transport');
-  return `${scheme}:${host}${port === undefined ? '' : `:${port}`}${transport === undefined ? '' : `;transport=${transport}`}`;
-};
 
 function readUri(value: string): { text: string; uri: SipUri } | undefined {
   try {

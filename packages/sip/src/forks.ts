@@ -1,6 +1,6 @@
 import type { CallEnd } from './call-end.ts';
 import type { Core } from './core.ts';
-import { callerDialog } from './dialog.ts';
+import { callerDialog, type Dialog } from './dialog.ts';
 import type { DigestClient } from './digest-client.ts';
 import { contactUserOf, type InviteOptions, sessionSecondsOf } from './invite-request.ts';
 import { type SipRequest, type SipResponse, sdpOf, setBody, toTagOf } from './message.ts';
@@ -14,6 +14,8 @@ import type { Outgoing } from './wire.ts';
 
 /** Who hears which of them it is. */
 export interface ForksUser {
+  /** Another phone rings. */
+  onRinging(): void;
   onAnswered(session: Session, sdp: string | undefined): void;
   onEnd(session: Session, end: CallEnd): void;
 }
@@ -40,11 +42,18 @@ export class Forks {
     this.#user = user;
   }
 
+  /** Of the phones that ring. */
+  get dialogs(): Dialog[] {
+    return [...this.#early.values()].map(({ dialog }) => dialog);
+  }
+
   /** @param flow the one that the INVITE took */
   receiveProvisional(request: SipRequest, response: SipResponse, flow: Flow): void {
     if (this.#winner) return;
     const fork = toTagOf(response);
+    const rang = this.#early.size;
     const session = fork === undefined ? undefined : this.#sessionOf(fork, request, response, flow);
+    if (this.#early.size > rang) this.#user.onRinging();
     const sdp = sdpOf(response);
     if (session) {
       noteSettled(session, response);

@@ -65,7 +65,7 @@ export const writtenName = (name: string): string =>
 export class Headers {
   #lines: [name: string, value: string][];
   /** What `read` has made of them. */
-  #read: Map<string, unknown> | undefined;
+  #read: Record<string, unknown> | undefined;
 
   constructor(lines: [name: string, value: string][] = []) {
     this.#lines = lines;
@@ -81,11 +81,18 @@ export class Headers {
    * @param key names header and reader
    */
   read<T>(key: string, name: string, reader: (value: string | undefined) => T): Readonly<T> {
-    if (this.#read?.has(key)) return this.#read.get(key) as T;
+    if (this.#read && key in this.#read) return this.#read[key] as T;
     const read = reader(this.get(name));
-    this.#read ??= new Map();
-    this.#read.set(key, read);
+    this.#read ??= {};
+    this.#read[key] = read;
     return read;
+  }
+
+  /** How many lines a header has. */
+  count(name: string): number {
+    let lines = 0;
+    for (const line of this.#lines) if (line[0] === name) lines += 1;
+    return lines;
   }
 
   all(name: string): string[] {

@@ -102,9 +102,10 @@ function looseRoute(proxy: string): string {
 
 /** Leaves `X-` headers out of a request that is too long for a datagram. @returns their names */
 export function fitDatagram(request: SipRequest, flow: Flow): string[] {
-  const names = [...new Set([...request.headers].map(([name]) => name))].filter((name) => name.startsWith('x-'));
+  const names = new Set<string>();
+  for (const [name] of request.headers) if (name.startsWith('x-')) names.add(name);
   const fits = () => Buffer.byteLength(writeMessage(request)) <= MAX_DATAGRAM_BYTES;
-  if (names.length === 0 || flow.target.transport !== 'udp' || fits()) return [];
+  if (names.size === 0 || flow.target.transport !== 'udp' || fits()) return [];
   for (const name of names) request.headers.delete(name);
-  return names;
+  return [...names];
 }

@@ -61,6 +61,7 @@ export class OutgoingCall implements Call, Running {
       this.#settleAnswered = resolve;
     });
     this.#forks = new Forks(core, options, this.#digest, {
+      onRinging: () => options.onState && this.#tell('onState', this.stored!),
       onAnswered: (session, sdp) => this.#answered(session, sdp),
       onEnd: (session, end) => session === this.#session && this.#end(end),
     });
@@ -70,7 +71,9 @@ export class OutgoingCall implements Call, Running {
 
   get stored(): StoredDialog | undefined {
     if (this.#session) return storeDialog(this.#session.dialog);
-    return this.#transaction && storeInvite(this.#transaction.request, this.#transaction.flow.target);
+    if (!this.#transaction) return undefined;
+    const { request, flow } = this.#transaction;
+    return storeInvite(request, flow.target, this.#forks.dialogs);
   }
 
   /** Where the INVITE went. */

@@ -83,7 +83,7 @@ function startMessage(line: string, headers: Headers, body: string, bytes: numbe
 /** Section 8.1.1; what later code reads of every message. */
 function checkMandatory(message: SipMessage): void {
   const { headers } = message;
-  for (const name of once) if (headers.all(name).length !== 1) throw new SipSyntaxError(`There is not one ${name}.`);
+  for (const name of once) if (headers.count(name) !== 1) throw new SipSyntaxError(`There is not one ${name}.`);
   if (!headers.has('via')) throw new SipSyntaxError('There is no Via.');
   if (!/^\S+$/.test(headers.get('call-id')!)) throw new SipSyntaxError('This is no Call-ID.');
   topViaOf(message);

@@ -13,6 +13,8 @@ export interface StoredInvite {
   callId: string;
   cseq: number;
   target: Target;
+  /** The dialogs of phones that have rung: the peer knows by them whether the call is over. */
+  early?: Dialog[];
 }
 
 /** A call as plain JSON, for one purpose: another process can end it. */
@@ -20,7 +22,7 @@ export type StoredDialog =
   | { version: 1; phase: 'inviting'; invite: StoredInvite }
   | { version: 1; phase: 'answered'; dialog: Dialog };
 
-export const storeInvite = (request: SipRequest, target: Target): StoredDialog => ({
+export const storeInvite = (request: SipRequest, target: Target, early: readonly Dialog[] = []): StoredDialog => ({
   version: 1,
   phase: 'inviting',
   invite: {
@@ -32,13 +34,21 @@ export const storeInvite = (request: SipRequest, target: Target): StoredDialog =
     callId: callIdOf(request),
     cseq: cseqOf(request).number,
     target,
+    ...(early.length > 0 && { early: early.map(copyDialog) }),
   },
 });
 
 export const storeDialog = (dialog: Dialog): StoredDialog => ({
   version: 1,
   phase: 'answered',
-  dialog: structuredClone(dialog),
+  dialog: copyDialog(dialog),
+});
+
+/** A dialog that goes on changes; what was stored of it doesn't. */
+export const copyDialog = (dialog: Dialog): Dialog => ({
+  ...dialog,
+  routeSet: [...dialog.routeSet],
+  peer: { ...dialog.peer },
 });
 
 /** The INVITE as far as it is needed to match, cancel and acknowledge it. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 import type { Addressing } from './addressing.ts';
 import { plainAddress } from './networks.ts';
-import { type Flow, TransportError } from './transport.ts';
+import { type Flow, type Target, TransportError } from './transport.ts';
 
 /** Room for what arrives while JavaScript is busy; the kernel may give less. */
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
@@ -43,23 +43,18 @@ export async function openUdp(
   let isClosed = false;
   const bound = socket.address().port;
 
-  const flowTo = (address: string, peerPort: number): Flow => ({
-    target: { transport: 'udp', address, port: peerPort },
-    get local() {
-      return { host: addressing.hostFor(address), port: bound };
-    },
-    isInbound: false,
-    get isOpen() {
-      return !isClosed;
-    },
-    send: (bytes) => {
-      if (isClosed) return Promise.reject(new TransportError('stopped', 'The socket is closed.'));
-      if (isIPv4(address) !== isIPv4(host) && !isDual)
-        return Promise.reject(new TransportError('unsupported', `The socket at ${host} does not reach ${address}.`));
-      return sendDatagram(socket, bytes, peerPort, isDual && isIPv4(address) ? `::ffff:${address}` : address);
-    },
-    onClosed: () => () => {},
-  });
+  const send = (bytes: Buffer, { address, port: peerPort }: Target) => {
+    if (isClosed) return Promise.reject(new TransportError('stopped', 'The socket is closed.'));
+    if (isIPv4(address) !== isIPv4(host) && !isDual)
+      return Promise.reject(new TransportError('unsupported', `The socket at ${host} does not reach ${address}.`));
+    return sendDatagram(socket, bytes, peerPort, isDual && isIPv4(address) ? `::ffff:${address}` : address);
+  };
+  const end: UdpEnd = {
+    isOpen: () => !isClosed,
+    localFor: (peer) => ({ host: addressing.hostFor(peer), port: bound }),
+    send,
+  };
+  const flowTo = (address: string, peerPort: number) => new UdpFlow(end, { transport: 'udp', address, port: peerPort });
 
   socket.on('message', (bytes, { address, port: from }) => {
     if (bytes.length >= SHORTEST_BYTES && from > 0) onDatagram(bytes, flowTo(plainAddress(address), from));
@@ -73,6 +68,43 @@ export async function openUdp(
     },
   };
 }
+
+/** What all flows of a socket share. */
+interface UdpEnd {
+  isOpen(): boolean;
+  localFor(peer: string): Flow['local'];
+  send(bytes: Buffer, target: Target): Promise<void>;
+}
+
+/** An address behind our socket. There is one for each datagram that comes, so it holds next to nothing. */
+class UdpFlow implements Flow {
+  readonly target: Target;
+  readonly isInbound = false;
+  readonly #end: UdpEnd;
+
+  constructor(end: UdpEnd, target: Target) {
+    this.#end = end;
+    this.target = target;
+  }
+
+  get local(): Flow['local'] {
+    return this.#end.localFor(this.target.address);
+  }
+
+  get isOpen(): boolean {
+    return this.#end.isOpen();
+  }
+
+  send(bytes: Buffer): Promise<void> {
+    return this.#end.send(bytes, this.target);
+  }
+
+  onClosed(): () => void {
+    return nothingToStop;
+  }
+}
+
+const nothingToStop = () => {};
 
 const sendDatagram = (socket: Socket, bytes: Buffer, port: number, address: string) =>
   new Promise<void>((resolve, reject) => {

@@ -111,7 +111,8 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     dialogs: new Map(),
     running: new Set(),
     open: (target) => transports.open(target),
-    locate: async (uri, transport) => locate(parseUri(uri), transport, resolver, random),
+    locate: async (uri, transport) =>
+      locate(typeof uri === 'string' ? parseUri(uri) : uri, transport, resolver, random),
     report,
   };
   const receiver = new RequestReceiver(core, {

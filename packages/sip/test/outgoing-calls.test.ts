@@ -483,6 +483,31 @@ test('another process cancels a call by what was stored, on the same branch', as
   expect(await ended).toEqual({ kind: 'cancelled', status: 487 });
 });
 
+test.each([
+  [481, { kind: 'cancelled' }],
+  [200, { kind: 'hung_up' }],
+  [408, { kind: 'silence' }],
+])(
+  'where no answer to the INVITE comes any more, the phone that rang is asked whether it is over: %i',
+  async (status, end) => {
+    const { peer, agent, place } = await stand();
+    const stored: StoredDialog[] = [];
+    const call = place({ onState: (state) => void stored.push(JSON.parse(JSON.stringify(state))) });
+    const invite = await peer.request('INVITE');
+    const ringing = peer.respond(invite, 180);
+    await until(() => stored.length === 2);
+    expect(stored[1]).toEqual(call.stored);
+    await agent.stop(0);
+    const ended = (await startAgent()).endStored(stored[1]!);
+    peer.respond(await peer.request('CANCEL'), 200);
+    const bye = await peer.request('BYE');
+    expect(bye.headers.get('to')).toBe(ringing.headers.get('to'));
+    expect(cseqOf(bye).number).toBeGreaterThan(cseqOf(invite).number);
+    peer.respond(bye, status);
+    expect(await ended).toMatchObject(end);
+  },
+);
+
 test('another process hangs up by what was stored; it is told what it could not know', async () => {
   const stored: StoredDialog[] = [];
   const { peer, agent, ack } = await answered(

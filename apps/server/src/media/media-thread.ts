@@ -34,6 +34,7 @@ export class MediaThread {
   #waiting = new Map<number, Waiting>();
   #lastId = 0;
   #isDead = false;
+  #ending: Promise<unknown> | undefined;
 
   /** @param died told once, after its calls have been; with what the thread threw, if it threw */
   constructor(setup: WorkerSetup, died: (thread: MediaThread, error: Error | undefined) => void) {
@@ -66,7 +67,8 @@ export class MediaThread {
 
   /** Ends the thread; its calls are told. */
   async end(): Promise<void> {
-    await this.#worker.terminate();
+    this.#ending ??= this.#worker.terminate();
+    await this.#ending;
   }
 
   #hear(told: Told): void {

@@ -27,5 +27,6 @@ export async function endStoredCall(
   if (!dialog) return ended(wasAnswered ? 'answered' : 'unknown');
   const end = await userAgent.endStored(dialog, trunk && credentialsOf(trunk));
   if (wasAnswered) return ended('answered');
-  return end.kind === 'cancelled' ? ended(outcomeOfSipStatus(end.status), end.status) : ended('unknown');
+  if (end.kind !== 'cancelled') return ended('unknown');
+  return end.status === undefined ? ended('cancelled') : ended(outcomeOfSipStatus(end.status), end.status);
 }
