@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import type { First, Second } from '../client-types.ts';
+import { Fault } from '../faults.ts';
+import type { Options } from '../flags.ts';
+import { type Client, type Context, group } from '../group.ts';
+import type { Io } from '../io.ts';
+
+const EXAMPLE = 'agent_…';
+const URL_FLAG = ['--url <url>', 'its WebSocket, such as wss://agents.example.com/call'] as const;
+
+const flags = {
+  name: ['text', 'what to call it'],
+  maxConcurrentCalls: ['number', 'calls at once'],
+  maxCallSeconds: ['number', 'longest call'],
+  knowledgeBaseIds: ['list', 'what it may search'],
+  recording: ['switch', 'record its calls'],
+} as const;
+
+/** `--url` stands in the connection. */
+const withConnection =
+  (more: object) =>
+  (body: Options, { options }: Context): Options =>
+    options['url']
+      ? { ...body, connection: { ...more, ...(body['connection'] as object), url: options['url'] } }
+      : body;
+
+export function addAgents(program: Command, io: Io): void {
+  const agents = group(program, io, 'agents', 'Voice agents that take calls', EXAMPLE);
+  agents.list(
+    (client: Client) => client.agents.list,
+    [
+      ['id', 'id'],
+      ['name', 'name'],
+      ['url', ({ connection }) => connection.url],
+      ['at once', 'maxConcurrentCalls'],
+    ],
+    { searchText: ['text', 'part of the name'] },
+  );
+  agents.one('show <id>', 'Show an agent', (client, id = '') => client.agents.get(id));
+  agents
+    .send(
+      {
+        usage: 'create',
+        says: 'Make an agent; shows its secret, once',
+        example: 'create --name Ada --url wss://example.com/call',
+      },
+      flags,
+      (client, body: First<'agents', 'create'>) => client.agents.create(body),
+      withConnection({ type: 'stream' }),
+    )
+    .option(...URL_FLAG);
+  agents
+    .send(
+      { usage: 'update <id>', says: 'Change an agent', example: `update ${EXAMPLE} --name Ada` },
+      flags,
+      (client, body: Second<'agents', 'update'>, id = '') => client.agents.update(id, body),
+      withConnection({}),
+    )
+    .option(...URL_FLAG);
+  agents.one('delete <id>', 'Delete an agent', (client, id = '') => client.agents.delete(id));
+  const test = { usage: 'test <id>', says: 'Whether a call would reach it', example: `test ${EXAMPLE}` };
+  agents.add(test, async ({ client, screen }, id = '') => {
+    const found = await client.agents.test(id);
+    screen.record(found);
+    if (!found.reachable) throw new Fault(found.message);
+  });
+}

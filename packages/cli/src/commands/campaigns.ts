@@ -1,0 +1,131 @@
+import type { Command } from 'commander';
+import type { First, Second } from '../client-types.ts';
+import { addFlags, type Flags, given, number, type Options } from '../flags.ts';
+import { type Client, type Context, type Group, group, showList } from '../group.ts';
+import type { Io } from '../io.ts';
+import { count } from '../text.ts';
+import { reasonInWords } from './reasons.ts';
+import { watchCampaign } from './watch-campaign.ts';
+import { whyInCampaign } from './why.ts';
+
+const EXAMPLE = 'cmp_…';
+
+const flags: Flags<First<'campaigns', 'create'>> = {
+  name: ['text', 'what to call it'],
+  agentId: ['text', 'the agent that talks'],
+  fromNumber: ['text', 'the number that calls'],
+  numberPoolId: ['text', 'or the pool of numbers'],
+  timezone: ['text', 'of its hours, such as Europe/Berlin'],
+  scheduledAt: ['text', 'when it starts by itself'],
+  maxConcurrency: ['number', 'calls at once'],
+  callsPerSecond: ['number', 'new calls a second'],
+  ringTimeoutSeconds: ['number', 'how long it rings'],
+  maxCallSeconds: ['number', 'longest call'],
+  recording: ['switch', 'record the calls'],
+  tags: ['list', 'stand on its calls'],
+};
+
+/** `--list` and `--dnd-list` make the lists of the body. */
+function withLists(body: Options, { options }: Context): Options {
+  const { list = [], dndList = [] } = options as { list?: string[]; dndList?: string[] };
+  const lists = [...list.map((id) => ({ id, role: 'contacts' })), ...dndList.map((id) => ({ id, role: 'dnd' }))];
+  return lists.length > 0 ? { ...body, lists } : body;
+}
+
+const addListFlags = (command: Command) =>
+  command.option('--list <id...>', 'whom to call').option('--dnd-list <id...>', 'whom never to call');
+
+export function addCampaigns(program: Command, io: Io): void {
+  const campaigns = group(program, io, 'campaigns', 'Call everybody in a list', EXAMPLE);
+  campaigns.list(
+    (client: Client) => client.campaigns.list,
+    [
+      ['id', 'id'],
+      ['status', 'status'],
+      ['name', 'name'],
+      ['contacts', 'totalContacts'],
+      ['from', ({ fromNumber, numberPoolId }) => fromNumber ?? numberPoolId],
+      ['made', 'createdAt'],
+    ],
+    { status: ['text', 'running, paused, …'], tag: ['text', 'of this tag'], searchText: ['text', 'part of the name'] },
+  );
+  campaigns.one('show <id>', 'Show a campaign', (client, id = '') => client.campaigns.get(id));
+  const create = {
+    usage: 'create',
+    says: 'Make a campaign; calls nobody yet',
+    example: 'create --name Hello --list list_…',
+  };
+  const send = (client: Context['client'], body: First<'campaigns', 'create'>) => client.campaigns.create(body);
+  addListFlags(campaigns.send(create, flags, send, withLists));
+  const update = { usage: 'update <id>', says: 'Change a campaign', example: `update ${EXAMPLE} --max-concurrency 5` };
+  const change = (client: Context['client'], body: Second<'campaigns', 'update'>, id = '') =>
+    client.campaigns.update(id, body);
+  addListFlags(campaigns.send(update, flags as Flags<Second<'campaigns', 'update'>>, change, withLists));
+  addPreview(campaigns);
+  campaigns.one('start <id>', 'Begin to call', (client, id = '') => client.campaigns.start(id));
+  campaigns.one('pause <id>', 'Call nobody new', (client, id = '') => client.campaigns.pause(id));
+  campaigns.one('resume <id>', 'Go on', (client, id = '') => client.campaigns.resume(id));
+  campaigns.one('stop <id>', 'End it; calls that are up go on', (client, id = '') => client.campaigns.stop(id));
+  campaigns.one('cancel <id>', 'Give up one that has not begun', (client, id = '') => client.campaigns.cancel(id));
+  const watch = { usage: 'watch <id>', says: 'Follow it to its end', example: `watch ${EXAMPLE}` };
+  campaigns.add(watch, watchCampaign);
+  addContacts(campaigns);
+  const why = {
+    usage: 'why <id> <number>',
+    says: 'Why a number was not called, or is not now',
+    example: `why ${EXAMPLE} +14155550100`,
+  };
+  campaigns.add(why, whyInCampaign);
+  campaigns.one('delete <id>', 'Delete a campaign', (client, id = '') => client.campaigns.delete(id));
+}
+
+function addPreview(campaigns: Group): void {
+  const about = { usage: 'preview <id>', says: 'Whom it would call, and whom not', example: `preview ${EXAMPLE}` };
+  campaigns
+    .add(about, async ({ client, screen, options }, id = '') => {
+      const preview = await client.campaigns.preview(id, { sampleSize: Number(options['limit']) });
+      if (screen.json) return screen.record(preview);
+      screen.say(`${count(preview.callable)} would be called.`);
+      const leftOut = Object.entries(preview.leftOut).filter(([, contacts]) => contacts > 0);
+      if (leftOut.length > 0)
+        screen.section('Left out', leftOut, [
+          ['contacts', ([, contacts]) => count(contacts)],
+          ['why', ([reason]) => reasonInWords(reason)],
+        ]);
+      if (preview.sample.length > 0)
+        screen.section('The first', preview.sample, [
+          ['number', 'phoneNumber'],
+          ['when', 'nextAttemptAt'],
+          ['why not', 'reason'],
+          ['name', 'name'],
+          ['from', 'fromNumber'],
+        ]);
+    })
+    .option('--limit <n>', 'how many of the first', number, 10);
+}
+
+function addContacts(campaigns: Group): void {
+  const filters: Flags<Second<'campaigns', 'listContacts'>> = {
+    state: ['text', 'pending, waiting, dialing, done, skipped'],
+    reason: ['text', 'such as do_not_call'],
+  };
+  const about = {
+    usage: 'contacts <id>',
+    says: 'Each contact, and why',
+    example: `contacts ${EXAMPLE} --state skipped`,
+  };
+  const made = campaigns.add(about, async (context, id = '') => {
+    const query = given(context.options, filters);
+    await showList(context, (perPage: number) => context.client.campaigns.listContacts(id, { ...query, perPage }), [
+      ['number', 'phoneNumber'],
+      ['state', 'state'],
+      ['outcome', 'lastOutcome'],
+      ['reason', 'reason'],
+      ['tries', 'attempts'],
+      ['name', 'name'],
+      ['next', 'nextAttemptAt'],
+    ]);
+  });
+  addFlags(made, filters);
+  made.option('--limit <n>', 'how many at most', number, 50);
+}

@@ -1,0 +1,41 @@
+import type { components } from '@trunkline/client';
+
+type Schemas = components['schemas'];
+type Reason = Schemas['CampaignContactReason'];
+
+/** Why somebody is not called, in words. A reason that the contract gains must be added here. */
+export const reasons: Readonly<Record<Reason, string>> = {
+  outside_window: 'It is outside of the hours of the campaign.',
+  quiet_hours: 'It is within the quiet hours of the workspace.',
+  holiday: 'It is a holiday.',
+  do_not_call: 'The number is on the do-not-call list.',
+  retry_later: 'They are tried again later.',
+  limit_reached: 'A limit is reached: calls at once, the pace, the day, or attempts a person.',
+  no_caller_id: 'No number is ready to call from: trunkline numbers list',
+  country_not_allowed: 'The workspace may not call this country: trunkline workspace show',
+  campaign_paused: 'The campaign is paused.',
+  campaign_stopped: 'The campaign was stopped.',
+  campaign_ended: 'The campaign ended before it was their turn.',
+  target_reached: 'The campaign has reached its target.',
+  dialing_paused: 'All dialing is paused: trunkline unpause',
+  already_on_a_call: 'Somebody else is calling this number now.',
+  retries_exhausted: 'They were tried as often as the campaign may.',
+  invalid_number: 'The number can not be called.',
+  outcome_unknown: 'How a call of theirs ended is not known, and they may have been reached.',
+  no_common_hour: 'No hour is right in all time zones that the number may be in.',
+  trunk_busy: 'The trunk has no room now.',
+  trunk_paused: 'The trunk is paused: trunkline trunks list',
+};
+
+/** Why, in words; what a newer server says stands as it is. */
+export const reasonInWords = (reason: string | undefined): string | undefined =>
+  reason && (reasons[reason as Reason] ?? reason);
+
+/** Where a contact stands, in words. */
+export const states: Readonly<Record<Schemas['CampaignContactState'], string>> = {
+  pending: 'not tried yet',
+  waiting: 'waits for the next try',
+  dialing: 'on a call now',
+  done: 'done',
+  skipped: 'is not called',
+};

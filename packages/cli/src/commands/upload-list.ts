@@ -1,0 +1,150 @@
+import { writeFile } from 'node:fs/promises';
+import {
+  type CheckedUpload,
+  ContactFileError,
+  type ContactList,
+  type ContactListUpload,
+  type TrunklineClient,
+} from '@trunkline/client';
+import papaparse from 'papaparse';
+import { askYes } from '../ask.ts';
+import { connect, loginOf } from '../connect.ts';
+import { Fault, usageFault } from '../faults.ts';
+import type { Context } from '../group.ts';
+import { isInteractive } from '../io.ts';
+import { bar, type Screen } from '../screen.ts';
+import { count, plain, several } from '../text.ts';
+import { fileOf } from './knowledge-bases.ts';
+
+/** A row that can't be called, as the error report has it. */
+interface FailedRow {
+  row: string;
+  column: string;
+  value: string;
+  code: string;
+  reason: string;
+}
+
+const SHOWN_ROWS = 10;
+
+/** Uploads a file, shows how it was read and what fails, asks, and imports. What isn't imported leaves no list behind. */
+export async function uploadList(context: Context, file = ''): Promise<void> {
+  const { io, options, screen } = context;
+  if (!options['yes'] && !isInteractive(io)) throw usageFault('Nobody can be asked here.', 'Add --yes.');
+  const { list, upload } = await send(context, file);
+  const { id, name } = list;
+  try {
+    await showMapping(context, id, upload.id);
+    await showFailedRows(context, upload, file);
+    const { validRows, totalRows } = upload.metadata;
+    screen.say(`\n${count(validRows)} of ${several(totalRows, 'row')} can be called.`);
+    const message = `Import ${several(validRows, 'contact')} as “${plain(name)}”?`;
+    await askYes(io, { yes: options['yes'], message, otherwise: 'Nothing was imported.' });
+  } catch (error) {
+    await removeDraft(context, id);
+    throw error;
+  }
+  const onProgress = progressOf(screen, 'Importing');
+  const imported = await context.client.contactLists.confirm(id, { onProgress, signal: io.signal });
+  if (screen.json) return screen.record(imported);
+  screen.say(`${several(imported.totalEntries, 'contact')} in ${id}.`);
+  screen.say(`Next: trunkline campaigns create --list ${id}`);
+}
+
+/** Sends the file, and waits until each row was looked at. */
+async function send(context: Context, file: string): Promise<{ list: ContactList; upload: CheckedUpload }> {
+  const { client, io, options, screen } = context;
+  const { name: fileName, content } = await fileOf(file);
+  const { name = fileName.replace(/\.[^.]+$/, ''), country, dnd } = options as Record<string, string | undefined>;
+  let listId: string | undefined;
+  try {
+    return await client.contactLists.upload({
+      name,
+      fileName,
+      file: content,
+      type: dnd ? 'dnd' : 'contacts',
+      ...(country && { defaultCountry: country.toUpperCase() }),
+      signal: io.signal,
+      onProgress: progressOf(screen, 'Checking'),
+    });
+  } catch (error) {
+    screen.clear();
+    if (!(error instanceof ContactFileError)) throw error;
+    listId = error.contactListId;
+    const failed = await showFailedRows(context, error.upload, file);
+    throw new Fault(`${fileName} can't be imported. ${error.message}`, { next: advice(failed, country, file) });
+  } finally {
+    if (listId) await removeDraft(context, listId);
+  }
+}
+
+/** What to do about a file of which nothing can be called. */
+function advice(failed: readonly FailedRow[], country: string | undefined, file: string): string | undefined {
+  if (country || !failed.some(({ code }) => code === 'default_country_needed')) return undefined;
+  return `Say which country its numbers are of: trunkline lists upload ${file} --country US`;
+}
+
+const progressOf = (screen: Screen, what: string) => {
+  return ({ status, progress }: ContactListUpload) => {
+    const { bytesRead = 0, bytesTotal = 0, rowsRead = 0 } = progress ?? {};
+    if (status === 'validating' || status === 'processing')
+      screen.progress(`${what}  ${bar(bytesRead, bytesTotal)}  ${several(rowsRead, 'row')}`);
+    else screen.progress(`${what} …`);
+  };
+};
+
+/** The draft is ours, and nobody has said yes to it. Also after Ctrl-C, which ends the requests of the first client. */
+async function removeDraft({ io }: Context, id: string): Promise<void> {
+  const client: TrunklineClient = connect(await loginOf(io.env));
+  await client.contactLists.delete(id).catch(() => undefined);
+}
+
+/** Which column is taken for what, and how the first person is read. */
+async function showMapping({ client, screen }: Context, listId: string, uploadId: string): Promise<void> {
+  screen.clear();
+  if (screen.json) return;
+  const { columns, rows } = await client.contactLists.previewUpload(listId, uploadId);
+  const [first] = rows.filter(({ contact }) => contact);
+  const mapped = columns.map(({ name, use }, at) => ({
+    name,
+    use: use === 'variable' ? `{{${name}}}` : use,
+    cell: first?.cells[at],
+    read: use === 'phone' ? first?.contact?.phoneNumber : use === 'timezone' ? first?.contact?.timezone : undefined,
+  }));
+  screen.section('How the file is read', mapped, [
+    ['column', 'name'],
+    ['is', 'use'],
+    ['first row', 'cell'],
+    ['read as', 'read'],
+  ]);
+}
+
+/** Shows the first rows that fail, and writes all of them where `--errors` says. */
+async function showFailedRows(
+  { options, screen }: Context,
+  { errorReportUrl }: ContactListUpload,
+  file: string,
+): Promise<FailedRow[]> {
+  if (!errorReportUrl) return [];
+  const answer = await fetch(errorReportUrl);
+  if (!answer.ok) throw new Fault(`The rows that fail can't be read: the server answered ${answer.status}.`);
+  const text = await answer.text();
+  const rows = failedRows(text);
+  if (typeof options['errors'] === 'string') await writeFile(options['errors'], text);
+  if (rows.length === 0) return rows;
+  const header = `${several(new Set(rows.map(({ row }) => row)).size, 'row')} can't be called`;
+  screen.section(header, rows.slice(0, SHOWN_ROWS), [
+    ['row', 'row'],
+    ['value', ({ value }) => value || '(empty)'],
+    ['why', 'reason'],
+  ]);
+  const more = rows.length - SHOWN_ROWS;
+  if (more > 0 && !options['errors']) screen.say(`… and ${count(more)} more: upload ${file} --errors FILE writes all.`);
+  return rows;
+}
+
+/** Reads an error report. Values that a spreadsheet could run bear an apostrophe in it, which is taken off. */
+export function failedRows(report: string): FailedRow[] {
+  const { data } = papaparse.parse<FailedRow>(report, { header: true, skipEmptyLines: true });
+  return data.map((row) => ({ ...row, value: row.value.replace(/^'(?=[=+\-@\t\r])/, '') }));
+}

@@ -1,0 +1,143 @@
+import type { TrunklineClient } from '@trunkline/client';
+import type { Command } from 'commander';
+import { connect, loginOf } from './connect.ts';
+import { usageFault } from './faults.ts';
+import { addFlags, DATA_FLAG, type Flags, given, number, type Options, readData } from './flags.ts';
+import type { Io } from './io.ts';
+import { createScreen, type Screen } from './screen.ts';
+import type { Column } from './table.ts';
+
+export type Client = TrunklineClient;
+
+/** What a command has. */
+export interface Context {
+  io: Io;
+  screen: Screen;
+  client: Client;
+  options: Options;
+}
+
+type Act = (context: Context, ...words: string[]) => Promise<void>;
+
+interface About {
+  /** The command with its arguments, such as `show <id>`. */
+  usage: string;
+  says: string;
+  /** What follows `trunkline`. */
+  example: string;
+}
+
+/** A listing of the client: its first page where it is awaited, every entry where it is gone through. */
+type Listing<Row> = AsyncIterable<Row> & PromiseLike<{ totalCount: number }>;
+
+/** Adds a command that needs no server. */
+export function localCommand(parent: Command, io: Io, about: About, act: Act): Command {
+  return bareCommand(parent, about, (options, words) => {
+    const screen = createScreen(io, options['json'] === true);
+    return act({ io, screen, options } as Context, ...words);
+  });
+}
+
+/** Adds a command that asks the server. */
+export function command(parent: Command, io: Io, about: About, act: Act): Command {
+  return bareCommand(parent, about, async (options, words) => {
+    const screen = createScreen(io, options['json'] === true);
+    const client = connect(await loginOf(io.env), io.signal);
+    try {
+      await act({ io, screen, client, options }, ...words);
+    } finally {
+      screen.clear();
+    }
+  });
+}
+
+function bareCommand(
+  parent: Command,
+  { usage, says, example }: About,
+  act: (options: Options, words: string[]) => Promise<void>,
+): Command {
+  const made = parent.command(usage).description(says);
+  made.addHelpText('after', `\nExample:\n  trunkline ${example}`);
+  return made.action((...all: unknown[]) => {
+    const words = all.slice(0, made.registeredArguments.length) as string[];
+    return act(made.optsWithGlobals(), words.flat());
+  });
+}
+
+/** Commands about things of one kind. */
+export interface Group {
+  parent: Command;
+  add(about: About, act: Act): Command;
+  list<Row, Query>(
+    read: (client: Client) => (query: Query) => Listing<Row>,
+    columns: readonly Column<NoInfer<Row>>[],
+    flags?: Flags<NoInfer<Query>>,
+  ): Command;
+  /** `show <id>` and the like: one request, and its answer as a record. */
+  one(usage: string, says: string, ask: (client: Client, ...words: string[]) => Promise<object>): Command;
+  /** `create` and `update <id>`: a request with a body, of `--data` and flags. */
+  send<Body>(
+    about: About,
+    flags: Flags<NoInfer<Body>>,
+    ask: (client: Client, body: Body, ...words: string[]) => Promise<object>,
+    /** What stands deeper in the body than flags of its fields reach. */
+    shape?: (body: Options, context: Context) => Options | Promise<Options>,
+  ): Command;
+}
+
+/** Begins a group, such as `trunkline trunks`. `example` is an ID of such a thing. */
+export function group(program: Command, io: Io, name: string, says: string, example: string): Group {
+  const parent = program.command(name).description(says).helpCommand(false);
+  const add: Group['add'] = (about, act) => command(parent, io, { ...about, example: `${name} ${about.example}` }, act);
+  return {
+    parent,
+    add,
+    list<Row, Query>(
+      read: (client: Client) => (query: Query) => Listing<Row>,
+      columns: readonly Column<NoInfer<Row>>[],
+      flags: Flags<NoInfer<Query>> = {},
+    ) {
+      const listed = add({ usage: 'list', says: `List ${name}`, example: 'list' }, async (context) => {
+        const query = given(context.options, flags);
+        await showList<Row>(context, (perPage) => read(context.client)({ ...query, perPage } as never), columns);
+      });
+      addFlags(listed, flags);
+      return listed.option('--limit <n>', 'how many at most', number, 50);
+    },
+    one(usage, says, ask) {
+      const words = usage.includes('<') ? [usage.split(' ')[0], example].join(' ') : usage;
+      return add({ usage, says, example: words }, async ({ client, screen }, ...given) => {
+        screen.record(await ask(client, ...given));
+      });
+    },
+    send(about, flags, ask, shape = (body) => body) {
+      const made = add(about, async (context, ...words) => {
+        const { client, screen, io, options } = context;
+        const body = await shape({ ...(await readData(io, options['data'])), ...given(options, flags) }, context);
+        screen.record(await ask(client, body as never, ...words));
+      });
+      addFlags(made, flags);
+      return made.option(...DATA_FLAG);
+    },
+  };
+}
+
+const LARGEST_PAGE = 100;
+
+/** Shows so many of a listing as `--limit` says. */
+export async function showList<Row>(
+  { screen, options }: Pick<Context, 'screen' | 'options'>,
+  read: (perPage: number) => Listing<Row>,
+  columns: readonly Column<NoInfer<Row>>[],
+): Promise<void> {
+  const limit = Number(options['limit']);
+  if (!(limit >= 1)) throw usageFault('--limit takes a number from 1 on.');
+  const listing = read(Math.min(limit, LARGEST_PAGE));
+  const { totalCount } = await listing;
+  const rows: Row[] = [];
+  for await (const row of listing) {
+    rows.push(row);
+    if (rows.length >= limit) break;
+  }
+  screen.table(rows, columns, totalCount);
+}

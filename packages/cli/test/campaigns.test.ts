@@ -1,0 +1,125 @@
+import { beforeAll, expect, test } from 'vitest';
+import { cli, client, file, json, start } from './cli.ts';
+
+let fromNumber = '';
+let listId = '';
+
+/** The arguments that every campaign here has. */
+const basics = () => ['--agent-id', 'agent_hello', '--from-number', fromNumber, '--list', listId];
+
+beforeAll(async () => {
+  const [first] = await json<{ phoneNumber: string }[]>(
+    'numbers',
+    'search',
+    '--provider',
+    'simulator',
+    '--country',
+    'US',
+  );
+  fromNumber = first!.phoneNumber;
+  await json('numbers', 'buy', fromNumber, '--provider', 'simulator');
+  const upload = await client().contactLists.upload({
+    name: 'Campaigns',
+    file: 'phone,name\n+14155550100,Ada\n+14155550186,\u001b[31mGrace\n',
+  });
+  listId = (await client().contactLists.confirm(upload.list.id)).id;
+});
+
+/** A campaign of two people. */
+async function campaign(name: string, ...flags: string[]): Promise<string> {
+  return (await json<{ id: string }>('campaigns', 'create', '--name', name, ...basics(), ...flags)).id;
+}
+
+test('is made, previewed, started, watched to its end, and says why nobody is called again', async () => {
+  const id = await campaign('Whole', '--max-concurrency', '1', '--tags', 'a,b');
+  const preview = await cli(['campaigns', 'preview', id]);
+  expect(preview.stdout).toMatch(/^2 would be called\.\n/);
+  expect(preview.stdout).toMatch(/^\+14155550186 .*Grace/m);
+  expect(preview.stdout).not.toContain('\u001b');
+  expect(await json('campaigns', 'start', id)).toMatchObject({ id, maxConcurrency: 1, tags: ['a', 'b'] });
+
+  const watched = await cli(['campaigns', 'watch', id, '--json']);
+  expect(watched.code).toBe(0);
+  const events = watched.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(events.at(-1)).toMatchObject({ eventType: 'campaign.completed', data: { stats: { done: 2 } } });
+  const again = await cli(['campaigns', 'watch', id]);
+  expect(again.stdout).toMatch(/completed: 2 of 2/);
+  expect(again.stdout).toMatch(/How 2 calls ended\nOUTCOME +CALLS\n(answered|busy) +1\n/);
+  expect(again.stderr).toBe('');
+
+  const why = await cli(['campaigns', 'why', id, '(415) 555-0186']);
+  expect(why.stdout).toContain('They were tried as often as the campaign may.');
+  expect(why.stdout).toContain('Called 1 time, at last: busy.');
+  expect(await json('campaigns', 'why', id, '+14155550186')).toMatchObject({ reason: 'retries_exhausted' });
+  expect((await cli(['campaigns', 'why', id, '+14155550999'])).code).toBe(3);
+  expect((await cli(['why', '+14155550186'])).stdout).toContain(`Whole (${id}, completed)`);
+  expect(await json('why', '+14155550186')).toMatchObject({ contacts: [{ campaignId: id }] });
+  expect(await json('campaigns', 'contacts', id, '--state', 'done')).toHaveLength(2);
+  expect(await json('campaigns', 'list', '--tag', 'a')).toHaveLength(1);
+  expect(await json('campaigns', 'delete', id)).toMatchObject({ deleted: true });
+});
+
+test('is changed, paused and resumed, and Ctrl-C while it is watched leaves it running', async () => {
+  const id = await campaign('Interrupted');
+  await json('campaigns', 'update', id, '--name', 'Changed', '--no-recording');
+  expect(await json('campaigns', 'show', id)).toMatchObject({ name: 'Changed' });
+  await json('workspace', 'update', '--max-concurrent-calls', '7');
+  await json('pause', '--yes');
+  await json('campaigns', 'start', id);
+  const watching = start(['campaigns', 'watch', id]);
+  await expect.poll(watching.stdout).toMatch(/^running: 0 of 2/m);
+  watching.interrupt();
+  const { code, stderr } = await watching.ended;
+  expect(code).toBe(130);
+  expect(stderr).toContain(`The campaign goes on. Again: trunkline campaigns watch ${id}`);
+  expect((await cli(['campaigns', 'why', id, '+14155550100'])).stdout).toContain('trunkline unpause');
+  expect((await cli(['why', '+14155550100'])).stdout).toMatch(/^All dialing is paused since 20/);
+  expect(await json('campaigns', 'pause', id)).toMatchObject({ status: 'paused' });
+  expect(await json('campaigns', 'resume', id)).toMatchObject({ status: 'running' });
+  expect(await json('campaigns', 'stop', id)).toMatchObject({ status: 'stopped' });
+  expect(await json('unpause')).not.toHaveProperty('dialingPausedAt');
+});
+
+test('is made of a file, over which flags win, and cancelled', async () => {
+  const body = {
+    name: 'File',
+    agentId: 'agent_hello',
+    fromNumber,
+    lists: [{ id: listId, role: 'contacts' }],
+    maxConcurrency: 3,
+  };
+  const made = await json<{ id: string }>(
+    'campaigns',
+    'create',
+    '--data',
+    await file('c.json', JSON.stringify(body)),
+    '--name',
+    'Flag',
+  );
+  expect(made).toMatchObject({ name: 'Flag', maxConcurrency: 3 });
+  expect(await json('campaigns', 'cancel', made.id)).toMatchObject({ status: 'cancelled' });
+  const { code, stderr } = await cli(['campaigns', 'start', made.id]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /code +campaign_not_startable \(409\)\n +request +\w+\n +next +See why: trunkline campaigns preview/,
+  );
+});
+
+test('what the server refuses is said with its place', async () => {
+  const { code, stderr } = await cli(['campaigns', 'create', '--name', 'Nothing']);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/code +invalid_request \(400\)/);
+  expect(stderr).toMatch(/agentId/);
+  const missing = `cmp_${'0'.repeat(32)}`;
+  const gone = await cli(['campaigns', 'show', missing, '--json']);
+  expect(gone.code).toBe(3);
+  expect(gone.stdout).toBe('');
+  expect(JSON.parse(gone.stderr).error).toMatchObject({
+    code: 'not_found',
+    status: 404,
+    requestId: expect.any(String),
+  });
+});

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { cli, client, file, json } from './cli.ts';
+
+const PEOPLE = 'name,phone,city\nAda,(415) 555-0100,London\nGrace,+14155550186,Paris\nNobody,12,Rome\n';
+
+describe('lists upload', () => {
+  test('shows how the file is read and which rows fail, and imports the others', async () => {
+    const people = await file('people.csv', PEOPLE);
+    const errors = path.join(path.dirname(people), 'errors.csv');
+    const { code, stdout, stderr } = await cli([
+      'lists',
+      'upload',
+      people,
+      '--country',
+      'us',
+      '--yes',
+      '--errors',
+      errors,
+    ]);
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^phone +phone +\(415\) 555-0100 +\+14155550100$/m);
+    expect(stdout).toMatch(/^city +\{\{city\}\} +London$/m);
+    expect(stdout).toContain("1 row can't be called");
+    expect(stdout).toMatch(/^4 +12 +\S/m);
+    expect(stdout).toContain('2 of 3 rows can be called.');
+    const [, id = ''] = /2 contacts in (list_\w+)/.exec(stdout) ?? [];
+    expect(await json('lists', 'show', id)).toMatchObject({ id, name: 'people', totalEntries: 2, status: 'ready' });
+    const entries = await json<{ phoneNumber: string }[]>('lists', 'entries', id);
+    expect(entries.map(({ phoneNumber }) => phoneNumber).sort()).toEqual(['+14155550100', '+14155550186']);
+    expect((await json<{ id: string }[]>('lists', 'list', '--limit', '200')).some((each) => each.id === id)).toBe(true);
+    expect(await readFile(errors, 'utf8')).toContain('invalid_phone');
+    expect(await json('lists', 'delete', id)).toEqual({ id, deleted: true });
+  });
+
+  test('a file whose rows all fail for want of a country says so, and leaves no list', async () => {
+    const before = (await client().contactLists.list()).totalCount;
+    const people = await file('people.csv', 'phone\n(415) 555-0100\n(415) 555-0101\n');
+    const { code, stdout, stderr } = await cli(['lists', 'upload', people, '--yes']);
+    expect(code).toBe(1);
+    expect(stdout).toContain("2 rows can't be called");
+    expect(stderr).toContain(
+      `next     Say which country its numbers are of: trunkline lists upload ${people} --country US`,
+    );
+    expect((await client().contactLists.list()).totalCount).toBe(before);
+  });
+
+  test('nobody to ask, and no --yes: nothing is sent', async () => {
+    const { code, stderr } = await cli(['lists', 'upload', await file('a.csv', PEOPLE)]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Add --yes.');
+  });
+
+  test('as JSON it is the list, and of a file that is not there the fault', async () => {
+    const people = await file('people.csv', PEOPLE);
+    expect(await json('lists', 'upload', people, '--name', 'Never', '--dnd', '--country', 'US', '--yes')).toMatchObject(
+      {
+        name: 'Never',
+        type: 'dnd',
+        totalEntries: 2,
+      },
+    );
+    const { code, stderr } = await cli(['lists', 'upload', '/no/such.csv', '--yes', '--json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(stderr).error).toMatchObject({ code: 'usage', message: expect.stringContaining('/no/such.csv') });
+  });
+});

@@ -1,0 +1,128 @@
+import { afterEach, expect, test } from 'vitest';
+import { cli, client, file, json } from './cli.ts';
+
+afterEach(() => client().workspace.resumeDialing());
+
+test('trunks are made with a password that is on no command line, checked, changed, and used for numbers', async () => {
+  const words = ['trunks', 'create', '--termination-url', 'dead.sim', '--username', 'us', '--password-stdin', '--json'];
+  const made = await cli(words, { stdin: 'hush hush\n' });
+  expect(made.stdout).not.toContain('hush');
+  const { id, ...trunk } = JSON.parse(made.stdout);
+  expect(trunk).toMatchObject({ hasPassword: true, username: 'us' });
+  const check = await cli(['trunks', 'check', id]);
+  expect(check.code).toBe(1);
+  expect(check.stdout).toMatch(/^valid +no$/m);
+  expect(await json('trunks', 'update', id, '--termination-url', 'ok.sim', '--max-channels', '5')).toMatchObject({
+    maxChannels: 5,
+  });
+  expect(await json('trunks', 'pause', id)).toMatchObject({ status: 'paused' });
+  expect((await cli(['trunks', 'list'], { columns: 60 })).stdout).toMatch(new RegExp(`${id} +paused +ok.sim`));
+  await json('trunks', 'resume', id);
+  expect(await json('trunks', 'show', id)).toMatchObject({ id });
+
+  const imported = await json<{ imported: { id: string }[]; rejected: object[] }>(
+    ...['numbers', 'import', '+442079460123', 'nonsense', '--trunk-id', id, '--label', 'Front'],
+  );
+  expect(imported.rejected).toMatchObject([{ phoneNumber: 'nonsense', code: 'invalid_number' }]);
+  const number = imported.imported[0]!.id;
+  expect(await json('numbers', 'update', number, '--label', 'Desk')).toMatchObject({ label: 'Desk', trunkId: id });
+  expect(await json('numbers', 'show', number)).toMatchObject({ phoneNumber: '+442079460123' });
+  expect(await json('numbers', 'list', '--search-text', 'Desk')).toHaveLength(1);
+
+  const pool = await json<{ id: string }>('pools', 'create', '--name', 'West', '--phone-number-ids', number);
+  expect(await json('pools', 'members', pool.id)).toMatchObject([{ id: number }]);
+  expect((await cli(['pools', 'members', pool.id])).stdout).toContain('+442079460123');
+  expect(await json('pools', 'check', pool.id)).toMatchObject({ valid: 1 });
+  await json('pools', 'update', pool.id, '--remove-phone-number-ids', number, '--max-calls-per-number-per-day', '9');
+  expect(await json('pools', 'show', pool.id)).toMatchObject({ count: 0, maxCallsPerNumberPerDay: 9 });
+  expect(await json('pools', 'list')).toHaveLength(1);
+  await json('pools', 'delete', pool.id);
+  await json('numbers', 'release', number);
+  expect(await json('trunks', 'delete', id)).toEqual({ id, deleted: true });
+});
+
+test('agents show their secret once, and are tested', async () => {
+  const made = await cli([
+    'agents',
+    'create',
+    '--name',
+    'Ada',
+    '--url',
+    'ws://127.0.0.1:9/call',
+    '--max-concurrent-calls',
+    '3',
+  ]);
+  expect(made.stdout).toMatch(/^secret +\S{20,}$/m);
+  const [{ id }] = (await json<{ id: string }[]>('agents', 'list', '--search-text', 'Ada')) as [{ id: string }];
+  expect((await cli(['agents', 'list'])).stdout).toMatch(new RegExp(`^${id} +Ada +ws://127.0.0.1:9/call +3$`, 'm'));
+  expect(await json('agents', 'update', id, '--url', 'ws://127.0.0.1:9/')).toMatchObject({
+    connection: { url: 'ws://127.0.0.1:9/' },
+  });
+  const test = await cli(['agents', 'test', id]);
+  expect(test.code).toBe(1);
+  expect(test.stdout).toMatch(/^reason +connection_failed$/m);
+  expect(await json('agents', 'show', id)).toMatchObject({ name: 'Ada' });
+  await json('agents', 'delete', id);
+});
+
+test('a knowledge base takes files and is searched', async () => {
+  const { id } = await json<{ id: string }>('kb', 'create', '--name', 'Clinic', '--description', 'What callers ask');
+  const added = await cli(['kb', 'add', id, await file('hours.txt', 'We are closed on Sundays.')]);
+  expect(added.stdout).toMatch(/^doc_\w+ +ready +hours.txt$/m);
+  const found = await cli(['kb', 'search', id, 'sundays'], { columns: 60 });
+  expect(found.stdout).toMatch(/^hours.txt \([\d.]+\)\n {2}We are closed on Sundays\.$/m);
+  expect(await json('kb', 'search', id, 'open', 'sundays')).toMatchObject([{ fileName: 'hours.txt' }]);
+  expect((await cli(['kb', 'show', id])).stdout).toMatch(/^documents\n {2}ID /m);
+  expect(await json('kb', 'list')).toMatchObject([{ id, documentCount: 1 }]);
+  expect((await cli(['kb', 'add', id, '/no/such.pdf'])).code).toBe(2);
+  await json('kb', 'delete', id);
+});
+
+test('keys are shown once, listed without, and revoked', async () => {
+  const made = await json<{ id: string; key: string }>('keys', 'create', '--name', 'CI', '--permissions', 'calls:read');
+  const listed = await cli(['keys', 'list']);
+  expect(listed.stdout).toMatch(new RegExp(`^${made.id} +CI +calls:read`, 'm'));
+  expect(listed.stdout).not.toContain(made.key);
+  const forbidden = await cli(['keys', 'list'], { env: { TRUNKLINE_API_KEY: made.key } });
+  expect(forbidden.code).toBe(1);
+  expect(forbidden.stderr).toMatch(/code +forbidden \(403\)/);
+  await json('keys', 'revoke', made.id);
+  const listCalls = () => cli(['calls', 'list'], { env: { TRUNKLINE_API_KEY: made.key } });
+  // The server knows a key for a moment after its end.
+  await expect
+    .poll(listCalls)
+    .toMatchObject({ code: 1, stderr: expect.stringContaining('next     Log in with a key') });
+});
+
+test('the workspace is shown and changed, and dialing is paused only where somebody says yes', async () => {
+  expect(
+    await json('workspace', 'update', '--max-concurrent-calls', '40', '--allowed-countries', 'US,GB'),
+  ).toMatchObject({
+    limits: { maxConcurrentCalls: 40, allowedCountries: ['US', 'GB'] },
+  });
+  expect((await cli(['workspace', 'show'])).stdout).toMatch(/^limits\n( {2}.*\n)* {2}maxConcurrentCalls +40$/m);
+  const asked = await cli(['pause']);
+  expect(asked.code).toBe(2);
+  expect(asked.stderr).toContain('Add --yes.');
+  expect(await json('workspace', 'show')).not.toHaveProperty('dialingPausedAt');
+  expect((await cli(['pause', '--yes'])).stdout).toContain('trunkline unpause');
+  expect(await json('workspace', 'show')).toHaveProperty('dialingPausedAt');
+  expect((await cli(['unpause'])).stdout).toContain('goes on');
+});
+
+test('a wrong command line ends with 2, and what nobody answers with 1', async () => {
+  for (const words of [
+    ['lunch'],
+    ['calls', 'show'],
+    ['calls', 'list', '--limit', 'many'],
+    ['calls', 'list', '--limit', '0'],
+    [],
+  ]) {
+    const { code, stdout, stderr } = await cli(words);
+    expect({ words, code, stdout }).toEqual({ words, code: 2, stdout: '' });
+    expect(stderr).not.toBe('');
+  }
+  const { code, stderr } = await cli(['calls', 'list'], { env: { TRUNKLINE_BASE_URL: 'http://127.0.0.1:9' } });
+  expect(code).toBe(1);
+  expect(stderr).toContain('Is the server running');
+});

@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config';
+
+/** Long enough for a machine that does something else beside; where a condition holds, nobody waits. */
+export default defineConfig({
+  // Workspace packages run from their sources.
+  ssr: { resolve: { conditions: ['source'] } },
+  test: {
+    pool: 'forks',
+    globalSetup: './test/global-setup.ts',
+    // All files are about one workspace.
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
+  },
+});
