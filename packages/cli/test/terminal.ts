@@ -21,7 +21,7 @@ function installed(program: string): boolean {
 }
 
 /** A shell in a terminal of so many columns, in an empty folder, where `trunkline` is a command. */
-export async function openTerminal(columns: number, env: Record<string, string>) {
+export async function openTerminal(columns: number) {
   const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-cli-terminal-'));
   const program = path.join(folder, 'trunkline');
   await writeFile(program, `#!/bin/sh\nexec ${process.execPath} --conditions=source ${bin} "$@"\n`);
@@ -29,7 +29,6 @@ export async function openTerminal(columns: number, env: Record<string, string>)
   const socket = `trunkline-${process.pid}-${randomBytes(4).toString('hex')}`;
   const tmux = async (...words: string[]) => (await run('tmux', ['-L', socket, '-f', '/dev/null', ...words])).stdout;
   const variables = {
-    ...env,
     PATH: `${folder}:${process.env['PATH']}`,
     PS1: '$ ',
     XDG_CONFIG_HOME: path.join(folder, 'config'),
@@ -67,3 +66,5 @@ export async function openTerminal(columns: number, env: Record<string, string>)
     },
   };
 }
+
+export type Terminal = Awaited<ReturnType<typeof openTerminal>>;
