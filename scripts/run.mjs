@@ -1,5 +1,6 @@
-// What `npm run demo`, `npm start`, `npm test`, `npm run bench` and `npm run generate` call. It runs on the Node that
-// the machine has (20 or newer) and installs what is missing, the pinned Node among it; all else runs on that one.
+// What `npm run demo`, `npm run trunkline`, `npm start`, `npm test`, `npm run bench` and `npm run generate` call. It runs
+// on the Node that the machine has (20 or newer) and installs what is missing, the pinned Node among it; all else runs on
+// that one.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { prepareContract, prepareInstall } from './prepare.mjs';
@@ -13,6 +14,7 @@ const source = (file, ...args) => [node, ['--conditions=source', path.join(root,
 const tasks = {
   // A path in the arguments is meant from where the person stands; npm goes to the repository's folder.
   demo: (args) => runToTheEnd(...source('apps/demo/src/main.ts', ...args), { cwd: whereThePersonStands() }),
+  trunkline: (args) => runToTheEnd(...source('packages/cli/src/bin.ts', ...args), { cwd: whereThePersonStands() }),
   start: (args) =>
     runToTheEnd(node, [
       ...serverFlags,
@@ -25,7 +27,7 @@ const tasks = {
 };
 
 const whereThePersonStands = () =>
-  (process.env.npm_lifecycle_event === 'demo' && process.env.INIT_CWD) || process.cwd();
+  (['demo', 'trunkline'].includes(process.env.npm_lifecycle_event) && process.env.INIT_CWD) || process.cwd();
 
 const [name, ...args] = process.argv.slice(2);
 const task = tasks[name];

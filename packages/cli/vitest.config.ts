@@ -7,8 +7,9 @@ export default defineConfig({
   test: {
     pool: 'forks',
     globalSetup: './test/global-setup.ts',
-    // All files are about one workspace.
+    // All files are about one workspace, and none leaves anything behind in its process.
     fileParallelism: false,
+    isolate: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },

@@ -39,7 +39,7 @@ export function createProgram(io: Io): Command {
     .helpCommand(false)
     .exitOverride()
     .configureHelp({
-      minWidthToWrap: 20,
+      minWidthToWrap: 10,
       showGlobalOptions: true,
       visibleGlobalOptions: ({ parent }) => (parent ? [json] : []),
       subcommandTerm: (each) => [each.name(), ...each.registeredArguments.map(argumentTerm)].join(' '),

@@ -39,6 +39,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
       OUTBOUND_ALLOWED_ADDRESSES: 'localhost,127.0.0.1',
       RATE_LIMIT_PER_MINUTE: '0',
       SIMULATOR_SPEED: '60',
+      // Long enough for a machine that stalls.
+      LEASE_SECONDS: '60',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

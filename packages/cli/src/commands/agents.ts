@@ -42,7 +42,7 @@ export function addAgents(program: Command, io: Io): void {
       {
         usage: 'create',
         says: 'Make an agent; shows its secret, once',
-        example: 'create --name Ada --url wss://example.com/call',
+        example: 'create --name Ada --url wss://example.com',
       },
       flags,
       (client, body: First<'agents', 'create'>) => client.agents.create(body),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import papaparse from 'papaparse';
 import type { First } from '../client-types.ts';
-import { usageFault } from '../faults.ts';
+import { Fault, usageFault } from '../faults.ts';
 import { addFlags, DATA_FLAG, type Flags, given, number, parseJson, readData, readText } from '../flags.ts';
 import { type Client, type Group, group, showList } from '../group.ts';
 import type { Io } from '../io.ts';
@@ -56,7 +56,7 @@ function addCreate(batches: Group): void {
     const data = { ...(await readData(io, options['data'])), ...given(options, flags) };
     const body = file ? { ...data, recipients: recipientsOf(await readText(io, file), file) } : data;
     const started = await client.batches.start(body as StartBatch);
-    if (screen.json) return screen.record(started);
+    if (screen.json) screen.record(started);
     const { batchId, status, acceptedRecipients: accepted, rejectedRecipients: rejected } = started;
     screen.say(`${batchId} is ${status}: ${several(accepted.length, 'recipient')}.`);
     if (rejected.length > 0)
@@ -65,6 +65,7 @@ function addCreate(batches: Group): void {
         ['number', 'phoneNumber'],
         ['why', 'error'],
       ]);
+    if (status === 'failed') throw new Fault('Nobody in it can be called.');
     screen.say(`Follow it: trunkline batches recipients ${batchId}`);
   });
   addFlags(made, flags);

@@ -38,7 +38,6 @@ export function addKnowledgeBases(program: Command, io: Io): void {
     { name: ['text', 'what to call it'], description: ['text', 'what is in it'] },
     (client, body: First<'knowledgeBases', 'create'>) => client.knowledgeBases.create(body),
   );
-  bases.one('delete <id>', 'Delete one', (client, id = '') => client.knowledgeBases.delete(id));
 
   const add = { usage: 'add <id> <files...>', says: 'Add documents, and wait', example: `add ${EXAMPLE} hours.pdf` };
   bases.add(add, async ({ client, screen, io }, id = '', ...files) => {
@@ -76,4 +75,5 @@ export function addKnowledgeBases(program: Command, io: Io): void {
         );
     })
     .option('--limit <n>', 'how many at most', number, 5);
+  bases.one('delete <id>', 'Delete one', (client, id = '') => client.knowledgeBases.delete(id));
 }

@@ -28,7 +28,7 @@ export function addPools(program: Command, io: Io): void {
   );
   pools.one('show <id>', 'Show a pool', (client, id = '') => client.numberPools.get(id));
   pools.send(
-    { usage: 'create', says: 'Make a pool', example: 'create --name West --phone-number-ids pn_…,pn_…' },
+    { usage: 'create', says: 'Make a pool', example: 'create --name West --phone-number-ids pn_…' },
     flags,
     (client, body: First<'numberPools', 'create'>) => client.numberPools.create(body),
   );

@@ -30,7 +30,7 @@ export function addWebhooks(program: Command, io: Io): void {
     {
       usage: 'create',
       says: 'Make an endpoint; shows its secret, once',
-      example: "create --url https://… --event-types 'call.*'",
+      example: 'create --data webhook.json',
     },
     flags,
     (client, body: First<'webhooks', 'create'>) => client.webhooks.create(body),
@@ -67,7 +67,7 @@ export function addWebhooks(program: Command, io: Io): void {
   const listening = {
     usage: 'listen',
     says: 'Show events as they happen, and forward them to a URL here, until Ctrl-C',
-    example: 'listen --forward-to http://localhost:3000',
+    example: 'listen --forward-to http://localhost:80',
   };
   webhooks
     .add(listening, listen)
