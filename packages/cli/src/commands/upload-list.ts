@@ -27,7 +27,10 @@ interface FailedRow {
 
 const SHOWN_ROWS = 10;
 
-/** Uploads a file, shows how it was read and what fails, asks, and imports. What isn't imported leaves no list behind. */
+/**
+ * Uploads a file, shows how it was read and what fails, asks, and imports. A file that isn't imported leaves no list
+ * behind, but a draft where Ctrl-C ends it while the file is on its way.
+ */
 export async function uploadList(context: Context, file = ''): Promise<void> {
   const { io, options, screen } = context;
   if (!options['yes'] && !isInteractive(io)) throw usageFault('Nobody can be asked here.', 'Add --yes.');

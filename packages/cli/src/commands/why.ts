@@ -1,6 +1,6 @@
 import type { components, TrunklineClient } from '@trunkline/client';
 import type { Command } from 'commander';
-import { exitCodes, Fault } from '../faults.ts';
+import { exitCodes, Fault, usageFault } from '../faults.ts';
 import { type Context, command } from '../group.ts';
 import type { Io } from '../io.ts';
 import { plain, several } from '../text.ts';
@@ -11,11 +11,17 @@ type Contact = components['schemas']['CampaignContact'];
 /** The newest campaigns, among which the one is that a person asks about. */
 const LOOKED_AT = 20;
 
-/** The contact of a campaign that has this number. Digits are compared, so that it may be written as people do. */
-async function contactOf(client: TrunklineClient, id: string, phoneNumber: string): Promise<Contact | undefined> {
-  const digits = (text: string) => text.replace(/\D/g, '');
-  const { items } = await client.campaigns.listContacts(id, { searchText: digits(phoneNumber) });
-  return items.find((contact) => digits(contact.phoneNumber).endsWith(digits(phoneNumber)));
+/** What a number is looked for by, so that it may be written as people do. */
+const digitsOf = (phoneNumber: string) => phoneNumber.replace(/\D/g, '');
+
+/** Whichever of them has this number. */
+const withNumber = <Each extends { phoneNumber: string }>(items: readonly Each[], digits: string): Each | undefined =>
+  items.find((each) => digitsOf(each.phoneNumber).endsWith(digits));
+
+/** The contact of a campaign that has this number. */
+async function contactOf(client: TrunklineClient, id: string, digits: string): Promise<Contact | undefined> {
+  const { items } = await client.campaigns.listContacts(id, { searchText: digits });
+  return withNumber(items, digits);
 }
 
 /** What is known of a contact, a sentence each. */
@@ -33,7 +39,7 @@ function sentences({ state, reason, attempts, lastOutcome, nextAttemptAt, roomId
 
 /** Why a number was not called in a campaign, or is not now. */
 export async function whyInCampaign({ client, screen }: Context, id = '', phoneNumber = ''): Promise<void> {
-  const contact = await contactOf(client, id, phoneNumber);
+  const contact = await contactOf(client, id, digitsOf(phoneNumber));
   if (!contact)
     throw new Fault(`${phoneNumber} is no contact of this campaign.`, {
       exitCode: exitCodes.notFound,
@@ -45,17 +51,19 @@ export async function whyInCampaign({ client, screen }: Context, id = '', phoneN
 
 /** Why a number was not called, over everything that could call it. */
 async function why({ client, screen }: Context, phoneNumber = ''): Promise<void> {
+  const digits = digitsOf(phoneNumber);
+  if (digits.length < 3) throw usageFault(`${phoneNumber} is no phone number.`);
   const [workspace, listed, { items: campaigns }] = await Promise.all([
     client.workspace.get(),
-    client.doNotCall.list({ searchText: phoneNumber }),
+    client.doNotCall.list({ searchText: digits }),
     client.campaigns.list({ perPage: LOOKED_AT }),
   ]);
   const found: { campaign: (typeof campaigns)[number]; contact: Contact }[] = [];
   for (const campaign of campaigns) {
-    const contact = await contactOf(client, campaign.id, phoneNumber);
+    const contact = await contactOf(client, campaign.id, digits);
     if (contact) found.push({ campaign, contact });
   }
-  const [doNotCall] = listed.items;
+  const doNotCall = withNumber(listed.items, digits);
   if (screen.json) {
     const contacts = found.map(({ campaign, contact }) => ({ campaignId: campaign.id, ...contact }));
     return screen.record({ dialingPausedAt: workspace.dialingPausedAt, doNotCall, contacts });
