@@ -18,25 +18,22 @@ export const shared = {
 } as const;
 
 const last = 'test/contract/every-status.test.ts';
-/** It puts another module in the place of one that other files use. */
-const mocking = 'src/jobs/every.test.ts';
-const exclude = [...configDefaults.exclude, '**/*.long.test.ts', last];
+/** They put something else in the place of what other files use. */
+const mocking = ['src/jobs/every.test.ts', 'test/media/plane.test.ts', 'test/database/plans.test.ts', 'test/http/edge.test.ts'];
+const exclude = [...configDefaults.exclude, '**/*.long.test.ts', ...mocking, last];
 
 export default defineConfig({
   ...shared,
   test: {
     globalSetup: ['test/global-setup.ts'],
     projects: [
+      // In one process one after another: to load the server and to compile the contract takes longer than most files.
       // `pnpm test:long` runs the long ones.
       {
         ...shared,
-        test: { ...shared.test, name: 'server', include: ['test/**/*.test.ts', mocking], exclude },
+        test: { ...shared.test, name: 'server', include: ['{src,test}/**/*.test.ts'], exclude, isolate: false },
       },
-      // Pure rules, which leave nothing behind: a process of its own for each file would take longer than they do.
-      {
-        ...shared,
-        test: { ...shared.test, name: 'rules', include: ['src/**/*.test.ts'], exclude: [mocking], isolate: false },
-      },
+      { ...shared, test: { ...shared.test, name: 'alone', include: mocking } },
       // It looks at what the others saw.
       { ...shared, test: { ...shared.test, name: 'last', include: [last], sequence: { groupOrder: 1 } } },
     ],

@@ -16,7 +16,7 @@ import { type NotReady, outsideRoutes, type Warnings } from './outside.ts';
 import type { Authenticate, OpenStream } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { markedPlaces } from './request-fault.ts';
-import { createValidator } from './validator.ts';
+import { createValidator, type Validator } from './validator.ts';
 import { forValidator } from './validator-contract.ts';
 
 export interface AppOptions {
@@ -54,8 +54,7 @@ export const loadContract = (): ContractDocument => require('@trunkline/openapi/
  * contract can't be served as it is.
  */
 export async function createApp(options: AppOptions): Promise<RequestListener> {
-  const document = forValidator(options.contract);
-  const validator = await createValidator(document);
+  const { document, validator } = await validatorOf(options.contract);
   const edge = createEdge({
     ...options,
     validator,
@@ -72,6 +71,19 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
     if (!request.url?.startsWith('/v1/')) return app(request, response);
     edge(request, response).catch((error) => failed(error, request, response, () => response.destroy()));
   });
+}
+
+/** What was made of a contract serves every app of the process: it takes longer than all else that a start does. */
+const validators = new WeakMap<ContractDocument, Promise<{ document: ContractDocument; validator: Validator }>>();
+
+function validatorOf(contract: ContractDocument) {
+  let made = validators.get(contract);
+  if (!made) {
+    const document = forValidator(contract);
+    made = createValidator(document).then((validator) => ({ document, validator }));
+    validators.set(contract, made);
+  }
+  return made;
 }
 
 const contractFiles = {

@@ -11,7 +11,7 @@ import {
   startEmbeddedPostgres,
   stopEmbeddedPostgres,
 } from '../../src/database/postgres/embedded.ts';
-import { statementOn } from './statement-on.ts';
+import { statementOn } from '../database/statement-on.ts';
 
 const log = pino({ level: 'silent' });
 const asRoot = process.getuid?.() === 0;
