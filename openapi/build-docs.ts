@@ -1,18 +1,42 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Contract, samplesOf } from './samples.ts';
 
-// The contract as one Redoc page that loads nothing from anywhere: `npm run docs`.
+// The contract as one Redoc page that loads nothing from anywhere: `npm run docs`. Beside the contract it shows how each
+// operation is called, and the permission that it needs.
 
-const page = new URL('dist/docs/index.html', import.meta.url);
-const redocly = new URL('node_modules/.bin/redocly', import.meta.url);
-const here = new URL('.', import.meta.url);
+const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const page = fileOf('dist/docs/index.html');
+const scratch = mkdtempSync(path.join(tmpdir(), 'trunkline-docs-'));
+const source = path.join(scratch, 'openapi.json');
 
-execFileSync(
-  fileURLToPath(redocly),
-  ['build-docs', 'openapi.yaml', '--config', '../redocly.yaml', '--inlineBundle', '--output', fileURLToPath(page)],
-  { cwd: here, stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, REDOCLY_TELEMETRY: 'off' } },
+const redocly = (args: string[]) =>
+  execFileSync(fileOf('node_modules/.bin/redocly'), [...args, '--config', '../redocly.yaml'], {
+    cwd: fileOf('.'),
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  });
+
+redocly(['bundle', 'openapi.yaml', '-o', source]);
+const contract = JSON.parse(readFileSync(source, 'utf8')) as Contract;
+for (const { post } of Object.values(contract.webhooks))
+  post.description = `**Sent to your endpoint.** ${post.description}`;
+for (const { operation, samples } of samplesOf(contract)) {
+  const permission = operation['x-permission'];
+  const needs = permission === 'authenticated' ? 'any key may' : `\`${permission}\``;
+  operation.description = `**Permission:** ${needs}.\n\n${operation.description}`;
+  operation['x-codeSamples'] = samples;
+}
+writeFileSync(source, JSON.stringify(contract));
+// What a pattern asks for stands in the description, in words.
+const options = ['hideSchemaPattern', 'hideDownloadButtons', 'sortRequiredPropsFirst'].map(
+  (name) => `--openapi.${name}`,
 );
+redocly(['build-docs', source, '--inlineBundle', ...options, '--output', page]);
+rmSync(scratch, { recursive: true });
 
 /** Redoc's own logo, which the page would fetch. */
 const LOGO = /https:\/\/cdn\.redoc\.ly\/[^"'`\s)]+/g;

@@ -19,7 +19,12 @@ export const shared = {
 
 const last = 'test/contract/every-status.test.ts';
 /** They put something else in the place of what other files use. */
-const mocking = ['src/jobs/every.test.ts', 'test/media/plane.test.ts', 'test/database/plans.test.ts', 'test/http/edge.test.ts'];
+const mocking = [
+  'src/jobs/every.test.ts',
+  'test/media/plane.test.ts',
+  'test/database/plans.test.ts',
+  'test/http/edge.test.ts',
+];
 const exclude = [...configDefaults.exclude, '**/*.long.test.ts', ...mocking, last];
 
 export default defineConfig({

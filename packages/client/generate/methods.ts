@@ -1,6 +1,7 @@
 // Writes src/generated/methods.ts: a method for every operation of the contract. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { camel, methodName, pascal } from '../../../openapi/method-names.ts';
 
 interface Parameter {
   $ref?: string;
@@ -29,20 +30,6 @@ function resolve<T extends { $ref?: string }>(node: T): T {
   let found: unknown = contract;
   for (const part of node.$ref.slice(2).split('/')) found = (found as Record<string, unknown>)[part];
   return found as T;
-}
-
-const capitalized = (word: string) => word[0]!.toUpperCase() + word.slice(1);
-const pascal = (words: string) =>
-  words
-    .split(' ')
-    .map((word) => capitalized(word.toLowerCase()))
-    .join('');
-const camel = (words: string) => pascal(words)[0]!.toLowerCase() + pascal(words).slice(1);
-
-/** `listCampaignContacts` of the campaigns is `listContacts`, `startCampaign` is `start`. */
-function methodName(operationId: string, tag: string): string {
-  const noun = pascal(tag).replace(/(?<=tch)es$|s$/, '');
-  return operationId.replace(new RegExp(`${noun}(es|s)?(?=[A-Z]|$)`), '');
 }
 
 interface Method {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { RequestContext } from '../../src/http/handler.ts';
@@ -412,6 +414,25 @@ test('what lies outside the contract is one list, and answers without a key', as
   expect((await edge.send('GET', '/metrics')).text).toContain(
     'trunkline_http_request_duration_seconds_count{operation="listDoNotCall",status="200"}',
   );
+});
+
+test('files are sent compressed to who takes that, and not again to who has them', async () => {
+  for (const path of ['/docs', '/openapi.json', '/openapi.yaml']) {
+    const plain = await edge.send('GET', path, { headers: { 'Accept-Encoding': 'identity' } });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    for (const encoding of ['gzip', 'br']) {
+      const asked = { 'Accept-Encoding': `deflate, ${encoding};q=0.8` };
+      const { headers, text } = await edge.send('GET', path, { headers: asked });
+      expect(headers.get('content-encoding')).toBe(encoding);
+      expect(Number(headers.get('content-length'))).toBeLessThan(plain.text.length / 4);
+      expect(text === plain.text).toBe(true);
+      // fetch would ask past every cache.
+      const again = get(edge.url + path, { headers: { ...asked, 'If-None-Match': headers.get('etag')! } });
+      const [answer] = (await once(again, 'response')) as [IncomingMessage];
+      expect(answer.statusCode).toBe(304);
+      answer.resume();
+    }
+  }
 });
 
 test('readiness says why not', async () => {
