@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { camel, methodName, pascal } from '../../../openapi/method-names.ts';
+import { usualName } from '../src/usual-name.ts';
 
 interface Parameter {
   $ref?: string;
@@ -9,12 +10,18 @@ interface Parameter {
   in: string;
   required?: boolean;
 }
+interface Schema {
+  $ref?: string;
+  oneOf?: Schema[];
+  /** What can't stand beside a field. */
+  'x-excludes'?: Record<string, string[]>;
+}
 interface Operation {
   operationId: string;
   summary: string;
   tags: [string];
   parameters?: Parameter[];
-  requestBody?: { $ref?: string; required?: boolean; content: Record<string, object> };
+  requestBody?: { $ref?: string; required?: boolean; content: Record<string, { schema: Schema }> };
   responses: Record<string, { $ref?: string; content?: Record<string, { schema: { $ref: string } }> }>;
 }
 interface Contract {
@@ -37,9 +44,12 @@ interface Method {
   /** As it stands in the interface. */
   declaration: string;
   path: string;
-  /** Its verb, with the letters of its kind and `k` where it takes an Idempotency-Key: `POST:bk`. */
+  /** A letter of its verb, those of its kind, and `k` where it takes an Idempotency-Key: `Pbk`. */
   verb: string;
 }
+
+/** What stands for a verb. */
+const LETTERS: Record<string, string> = { get: 'G', post: 'P', put: 'U', patch: 'A', delete: 'D' };
 
 /** How a method's arguments are sent and its answer is read. */
 type Kind = 'body' | 'files' | 'query' | 'listing' | 'stream' | 'plain';
@@ -62,7 +72,7 @@ function methodOf(path: string, verb: string, operation: Operation, shared: Para
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const given = names.map((name) => `${name}: string`);
   const key = header('Idempotency-Key');
-  if (kind === 'body') given.push(`body${body!.required ? '' : '?'}: Body<'${id}'>`);
+  if (kind === 'body') given.push(`body${body!.required ? '' : '?'}: ${bodyType(id, body!.content)}`);
   if (kind === 'files') given.push('files: readonly (File | NamedFile)[]');
   if (kind === 'query' || kind === 'listing') {
     const mandatory = named('query').some(({ required }) => required);
@@ -79,13 +89,23 @@ function methodOf(path: string, verb: string, operation: Operation, shared: Para
     name,
     declaration: `  /** ${summary}. \`${verb.toUpperCase()} ${path}\` */\n  ${name}(${given.join(', ')}): ${answered};\n`,
     path,
-    verb: `${verb.toUpperCase()}${marks && `:${marks}`}`,
+    verb: `${LETTERS[verb]}${marks}`,
   };
+}
+
+/** The type of a body, with fields that exclude each other. */
+function bodyType(id: string, content: Record<string, { schema: Schema }>): string {
+  const schema = resolve(content['application/json']!.schema);
+  const shapes = [schema, ...(schema.oneOf ?? [])].map(resolve);
+  const excluding = Object.entries(Object.assign({}, ...shapes.map((shape) => shape['x-excludes'])));
+  const literals = (names: string[]) => names.map((name) => `'${name}'`).join(' | ');
+  const types = excluding.map(([name, others]) => ` & NotBoth<'${name}', ${literals(others as string[])}>`);
+  return [`Body<'${id}'>`, ...types].join('');
 }
 
 const groups = new Map<string, Method[]>();
 for (const [path, item] of Object.entries(contract.paths))
-  for (const verb of ['get', 'post', 'put', 'patch', 'delete']) {
+  for (const verb of Object.keys(LETTERS)) {
     const operation = item[verb] as Operation | undefined;
     if (!operation) continue;
     const [tag] = operation.tags;
@@ -110,15 +130,15 @@ function commonStart(paths: string[]): string {
 
 const entries = [...groups].map(([tag, methods]) => {
   const start = commonStart(methods.map(({ path }) => path));
-  const lines = methods.map(
-    ({ name, verb, path }) =>
-      `    ${name}: '${`${verb} ${path.slice(start.length).replaceAll(/\{\w+\}/g, '*')}`.trimEnd()}',\n`,
-  );
-  return `  ${camel(tag)}: {\n    '': '${start}',\n${lines.join('')}  },\n`;
+  const words = methods.map(({ name, verb, path }) => {
+    const shape = verb + path.slice(start.length).replaceAll(/\{\w+\}/g, '*');
+    return usualName(shape) === name ? shape : `${name}:${shape}`;
+  });
+  return `  ${camel(tag)}:\n    '${[start.slice('/v1'.length), ...words].join(' ')}',\n`;
 });
 const text = `// Made from the contract by \`npm run generate\`.
 import type { EventOptions } from '../event-stream.ts';
-import type { Answer, Body, Events, HeaderOptions, Listing, NamedFile, Query } from '../method-types.ts';
+import type { Answer, Body, Events, HeaderOptions, Listing, NamedFile, NotBoth, Query } from '../method-types.ts';
 import type { RequestOptions } from '../request-options.ts';
 
 ${interfaces.join('\n')}
@@ -127,10 +147,11 @@ export interface Methods {
 ${members.join('')}}
 
 /**
- * Of each operation its verb, the letters of how its arguments are sent (body, files, query, listing, stream; k: it takes
- * an Idempotency-Key), and what its path has after that of the group, which stands under ''; * is an argument.
+ * Of each group what its paths begin with after /v1, and then its operations: the method's name and a colon, where it
+ * isn't the usual one, its verb (Get, Post, pUt, pAtch, Delete), how its arguments are sent (body, files, query, listing,
+ * stream; k: it takes an Idempotency-Key), and the rest of its path, where * is an argument.
  */
-export const methods: { [Group in keyof Methods]: { [Name in keyof Methods[Group] | '']: string } } = {
+export const methods: { [Group in keyof Methods]: string } = {
 ${entries.join('')}};
 `;
 if (!process.argv.includes('--check')) writeFileSync(target, text);

@@ -8,15 +8,16 @@ export type ErrorDetail = components['schemas']['ErrorDetail'];
 /** The service refused a request, or could not carry it out. Its subclasses are named after statuses. */
 export class TrunklineError extends Error {
   override readonly name: string = 'TrunklineError';
+  // Declared only: as fields of their own they would make the code larger, and the constructor sets them all.
   /** HTTP status of the answer. */
-  readonly status: number;
-  readonly code: ErrorCode;
+  declare readonly status: number;
+  declare readonly code: ErrorCode;
   /** Every single fault; empty where there is no more to say than the message. */
-  readonly details: readonly ErrorDetail[];
+  declare readonly details: readonly ErrorDetail[];
   /** Quote it when you ask for help: the server's log has it too. */
-  readonly requestId: string | undefined;
+  declare readonly requestId: string | undefined;
   /** Seconds after which the same request can succeed, where the server said so. */
-  readonly retryAfterSeconds: number | undefined;
+  declare readonly retryAfterSeconds: number | undefined;
 
   /** @param body what was read of the answer: the service's `{code, error}`, or anything */
   constructor(response: Response, body: unknown) {

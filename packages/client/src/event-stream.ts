@@ -1,10 +1,10 @@
 import { ConnectionError, errorOf, TrunklineError } from './errors.ts';
 import { createEventParser } from './event-parser.ts';
-import { backoff, LONGEST_WAIT_SECONDS, sleep } from './send.ts';
+import { backoff, LONGEST_WAIT_SECONDS, sleep, watchdog } from './send.ts';
 
 export interface EventOptions {
   /** Ends the stream; the loop then throws the signal's reason. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** `eventId` of the last event that was seen: only what came after it is sent. */
   lastEventId?: string;
 }
@@ -25,12 +25,12 @@ interface AnyEvent {
 }
 
 /** States after which nothing happens without the client; the server closes the stream for good. */
-const LAST_STATES: ReadonlySet<string | undefined> = new Set([
+const LAST_STATES: readonly (string | undefined)[] = [
   ...['completed', 'stopped', 'cancelled', 'failed'],
   // Of uploads.
   ...['validated', 'processed', 'expired'],
-]);
-const isLast = ({ data }: AnyEvent) => LAST_STATES.has((data.campaign ?? data).status);
+];
+const isLast = ({ data }: AnyEvent) => LAST_STATES.includes((data.campaign ?? data).status);
 
 /** The server sends a comment every 15 s; a stream that is silent for so long has been lost on the way. */
 const LONGEST_SILENCE_MS = 45_000;
@@ -38,32 +38,10 @@ const LONGEST_SILENCE_MS = 45_000;
 const MOST_FAILURES = 12;
 
 /** Statuses that say nothing about the stream itself. */
-const MAY_PASS: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const MAY_PASS: readonly number[] = [429, 502, 503, 504];
 
 /** A connection that may be better the next time. */
 class Disconnected extends ConnectionError {}
-
-/** Aborts once the outer signal does, or when it was not held off for the longest silence. */
-function watchdog(outer: AbortSignal | undefined) {
-  const controller = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const abort = () => controller.abort(outer?.reason);
-  outer?.addEventListener('abort', abort, { once: true });
-  if (outer?.aborted) abort();
-  return {
-    signal: controller.signal,
-    pause: () => clearTimeout(timer),
-    holdOff() {
-      clearTimeout(timer);
-      timer = setTimeout(() => controller.abort(new Disconnected('The event stream fell silent.')), LONGEST_SILENCE_MS);
-    },
-    end() {
-      clearTimeout(timer);
-      outer?.removeEventListener('abort', abort);
-      controller.abort();
-    },
-  };
-}
 
 /**
  * The events of a stream. Comes back after a lost connection, with the last event it has seen, and honours `retry:`.
@@ -78,7 +56,7 @@ export async function* followEvents<Event extends AnyEvent>(
   let ended = false;
   let retryMs: number | undefined;
   for (let failures = 0; ; failures += 1) {
-    const watch = watchdog(signal);
+    const watch = watchdog(signal, LONGEST_SILENCE_MS, new Disconnected('The event stream fell silent.'));
     try {
       watch.holdOff();
       const { data, error, response } = await open(lastEventId, watch.signal);
@@ -86,7 +64,7 @@ export async function* followEvents<Event extends AnyEvent>(
       if (!response.ok) {
         const refused = errorOf(response, error);
         const { retryAfterSeconds: asked = 0 } = refused;
-        if (!MAY_PASS.has(response.status) || asked > LONGEST_WAIT_SECONDS) throw refused;
+        if (!MAY_PASS.includes(response.status) || asked > LONGEST_WAIT_SECONDS) throw refused;
         retryMs = Math.max(retryMs ?? 0, asked * 1000);
         throw new Disconnected(refused.message, { cause: refused });
       }
@@ -109,6 +87,7 @@ export async function* followEvents<Event extends AnyEvent>(
       if (failures >= MOST_FAILURES) throw causeOf(error);
     } finally {
       watch.end();
+      watch.abort();
     }
     if (ended) return;
     if (failures >= MOST_FAILURES)

@@ -16,6 +16,10 @@ type Success<Responses> = Json<Responses[keyof Responses & (200 | 201 | 202)]>;
 export type Body<Id extends OperationId> = OneOf<
   Writable<Json<NonNullable<operations[Id] extends { requestBody?: infer Body } ? Body : never>>>
 >;
+/** A body has one of these fields at most, or one that is null. */
+export type NotBoth<One extends string, Other extends string> =
+  | { [Name in One]?: null | undefined }
+  | { [Name in Other]?: null | undefined };
 /** What an operation takes in its query. */
 export type Query<Id extends OperationId> = NonNullable<operations[Id]['parameters']['query']>;
 /** What an operation answers, without the `{success, data}` around it. */

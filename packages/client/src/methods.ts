@@ -7,12 +7,12 @@ import { listing } from './pages.ts';
 import type { RequestOptions } from './request-options.ts';
 import { type Fetch, type SendOptions, send } from './send.ts';
 import { unwrap } from './unwrap.ts';
+import { usualName } from './usual-name.ts';
 
 type Init = {
   params?: object;
   headers?: object;
   body?: unknown;
-  bodySerializer?: unknown;
   signal?: AbortSignal | null;
 };
 type Result = { data?: unknown; error?: unknown; response: Response };
@@ -32,18 +32,32 @@ export const sending =
 export function methodsOf(raw: Client<paths>, defaults: SendOptions): Methods {
   const request = raw.request as unknown as AnyRequest;
   const made: Record<string, Record<string, unknown>> = {};
-  for (const [group, { '': start, ...entries }] of Object.entries(methods as Record<string, Record<string, string>>)) {
+  for (const [group, text] of Object.entries(methods)) {
+    const [start = '', ...entries] = text.split(' ');
     made[group] = {};
-    for (const [name, entry] of Object.entries(entries)) made[group][name] = methodOf(request, defaults, start!, entry);
+    for (const entry of entries) {
+      const [, name, verb = '', marks = '', end = ''] = /(?:(\w+):)?([A-Z])([a-z]*)(.*)/.exec(entry)!;
+      made[group][name ?? usualName(entry)] = methodOf(request, defaults, {
+        method: VERBS[verb]!,
+        marks,
+        path: `/v1${start}${end}`,
+      });
+    }
   }
   return made as unknown as Methods;
 }
 
-/** @param entry such as `POST:bk /batch`, as the generated table explains */
-function methodOf(request: AnyRequest, defaults: SendOptions, start: string, entry: string) {
-  const [verb = '', end = ''] = entry.split(' ');
-  const [method = '', marks = ''] = verb.split(':');
-  const template = (start + end).split('*');
+const VERBS: Readonly<Record<string, string>> = { G: 'GET', P: 'POST', U: 'PUT', A: 'PATCH', D: 'DELETE' };
+
+/** What the generated table has of one operation. */
+interface Entry {
+  method: string;
+  marks: string;
+  path: string;
+}
+
+function methodOf(request: AnyRequest, defaults: SendOptions, { method, marks, path: place }: Entry) {
+  const template = place.split('*');
   const is = (mark: string) => marks.includes(mark);
   return (...given: unknown[]) => {
     const path = template.reduce((before, after, at) => before + pathArgument(given[at - 1], at) + after);
@@ -55,12 +69,10 @@ function methodOf(request: AnyRequest, defaults: SendOptions, start: string, ent
     const header = headersOf(named);
     if (is('k')) header['Idempotency-Key'] ??= randomKey();
     const init = { headers: { ...headers, ...header }, signal: signal ?? null, fetch: sending(defaults, options) };
-    const asked = (query?: object, body?: object) =>
-      answered(request(method, path, { ...init, ...body, params: { query } }));
-    if (is('l')) return listing(asked, input as object | undefined);
-    if (is('q')) return asked(input as object);
-    if (is('f')) return asked({}, formOf(input as (File | NamedFile)[]));
-    return asked({}, input === undefined ? {} : { body: input });
+    if (is('b')) return answered(request(method, path, { ...init, body: input }));
+    if (is('f')) return answered(request(method, path, { ...init, body: formOf(input as (File | NamedFile)[]) }));
+    const asked = (query?: object) => answered(request(method, path, { ...init, params: { query } }));
+    return is('l') ? listing(asked, input as object | undefined) : asked(input as object | undefined);
   };
 }
 
@@ -88,7 +100,7 @@ const randomKey = () =>
 function formOf(files: readonly (File | NamedFile)[]) {
   const form = new FormData();
   for (const file of files) form.append('files', 'content' in file ? file.content : file, file.name);
-  return { body: files, bodySerializer: () => form };
+  return form;
 }
 
 /** A request as a promise of what it answers, which can tell the whole answer too. */

@@ -17,9 +17,8 @@ export interface SendOptions {
 export const LONGEST_WAIT_SECONDS = 60;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 8_000;
-const REPEATABLE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 /** What may pass by itself. The request may have been carried out all the same. */
-const PASSING: ReadonlySet<number> = new Set([408, 500, 502, 503, 504]);
+const PASSING: readonly number[] = [408, 500, 502, 503, 504];
 
 /** Resolves after the time; rejects with the signal's reason once it aborts. */
 export function sleep(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
@@ -37,6 +36,30 @@ export function sleep(milliseconds: number, signal?: AbortSignal | null): Promis
   });
 }
 
+/** A signal that aborts once the outer one does, or with this reason when it was not held off for so long. */
+export function watchdog(outer: AbortSignal | undefined, milliseconds: number, reason: Error) {
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const follow = () => controller.abort(outer?.reason);
+  outer?.addEventListener('abort', follow);
+  if (outer?.aborted) follow();
+  const pause = () => clearTimeout(timer);
+  return {
+    signal: controller.signal,
+    pause,
+    holdOff() {
+      pause();
+      timer = setTimeout(() => controller.abort(reason), milliseconds);
+    },
+    /** Lets go of the outer signal. */
+    end() {
+      pause();
+      outer?.removeEventListener('abort', follow);
+    },
+    abort: () => controller.abort(),
+  };
+}
+
 /** Milliseconds before a retry, from 0: doubled each time, and a random part of it taken, so that clients spread. */
 export function backoff(retry: number): number {
   const longest = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** retry);
@@ -45,13 +68,13 @@ export function backoff(retry: number): number {
 
 /** Whether sending the request twice does nothing twice. */
 const isRepeatable = ({ method, headers }: Request): boolean =>
-  REPEATABLE_METHODS.has(method) || headers.has('Idempotency-Key');
+  (method !== 'POST' && method !== 'PATCH') || headers.has('Idempotency-Key');
 
 /** The server's word comes first. A refused request (429) has done nothing, so it can always go again. */
 function mayRetry({ status, headers }: Response, repeatable: boolean): boolean {
   const told = headers.get('x-should-retry');
   if (told) return told === 'true';
-  return status === 429 || (repeatable && PASSING.has(status));
+  return status === 429 || (repeatable && PASSING.includes(status));
 }
 
 /**
@@ -97,30 +120,24 @@ export async function withRetries(
 /** Sends a request once, and reads its answer to the end. Rejects as `send` does. */
 export async function attemptOnce(request: Request, { fetch, timeoutMs, log }: SendOptions): Promise<Response> {
   const begun = Date.now();
-  const controller = new AbortController();
-  const abort = () => controller.abort(request.signal.reason);
-  request.signal.addEventListener('abort', abort);
+  const { origin, pathname } = new URL(request.url);
   const timedOut = new TimeoutError(`No whole answer came within ${timeoutMs / 1000} s.`);
-  const timer = setTimeout(() => controller.abort(timedOut), timeoutMs);
-  const tell = (what: string) => {
-    const { pathname } = new URL(request.url);
-    log?.(`${request.method} ${pathname}: ${what} after ${Date.now() - begun} ms`);
-  };
+  const watch = watchdog(request.signal, timeoutMs, timedOut);
+  const tell = (what: string) => log?.(`${request.method} ${pathname}: ${what} after ${Date.now() - begun} ms`);
   try {
-    if (request.signal.aborted) abort();
-    const response = await whole(await fetch(new Request(request, { signal: controller.signal })));
+    watch.holdOff();
+    const response = await whole(await fetch(new Request(request, { signal: watch.signal })));
     tell(`${response.status}, request ${response.headers.get('X-Request-Id') ?? 'without an ID'},`);
     return response;
   } catch (cause) {
     request.signal.throwIfAborted();
-    const error = controller.signal.aborted
+    const error = watch.signal.aborted
       ? timedOut
-      : new ConnectionError(`${new URL(request.url).origin} gave no answer: ${reasonOf(cause)}.`, { cause });
+      : new ConnectionError(`${origin} gave no answer: ${reasonOf(cause)}.`, { cause });
     tell(error.message);
     throw error;
   } finally {
-    clearTimeout(timer);
-    request.signal.removeEventListener('abort', abort);
+    watch.end();
   }
 }
 
@@ -128,8 +145,7 @@ export async function attemptOnce(request: Request, { fetch, timeoutMs, log }: S
 async function whole(response: Response): Promise<Response> {
   const isStream = response.headers.get('Content-Type')?.startsWith('text/event-stream');
   if (!response.body || isStream) return response;
-  const { status, statusText, headers } = response;
-  return new Response(await response.arrayBuffer(), { status, statusText, headers });
+  return new Response(await response.arrayBuffer(), response);
 }
 
 /** What fetch says is "fetch failed"; why stands in its cause. */

@@ -9,9 +9,6 @@ type DataOf<R extends Result> = Unwrapped<Extract<R, { error?: never }>['data']>
 const isEnvelope = (body: unknown): body is { success: boolean; data: unknown } =>
   typeof body === 'object' && body !== null && 'success' in body && 'data' in body;
 
-/** Takes the `{success, data}` off a body that has it. */
-const withoutEnvelope = <Body>(body: Body): Unwrapped<Body> => (isEnvelope(body) ? body.data : body) as Unwrapped<Body>;
-
 /**
  * Waits for an operation and returns what it answered, without the `{success, data}` around it.
  * Throws `TrunklineError` where the service refused.
@@ -21,5 +18,5 @@ const withoutEnvelope = <Body>(body: Body): Unwrapped<Body> => (isEnvelope(body)
 export async function unwrap<R extends Result>(request: Promise<R>): Promise<DataOf<R>> {
   const { data, error, response } = await request;
   if (!response.ok) throw errorOf(response, error);
-  return withoutEnvelope(data) as DataOf<R>;
+  return (isEnvelope(data) ? data.data : data) as DataOf<R>;
 }

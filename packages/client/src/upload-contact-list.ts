@@ -25,7 +25,7 @@ export interface ContactFile {
 export interface ProgressOptions {
   /** Told of the upload each time something has happened to it. */
   onProgress?: (upload: ContactListUpload) => void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** An upload whose rows have been counted. */
@@ -56,21 +56,20 @@ export interface ContactFileMethods {
 }
 
 export const contactFiles = (lists: ContactListsMethods, options: SendOptions): ContactFileMethods => ({
-  async upload({ file, name, type, defaultCountry, onProgress, signal, ...given }) {
-    const fileName = given.fileName ?? (file instanceof Blob && 'name' in file ? String(file.name) : 'contacts.csv');
-    const body = { name, fileName, ...(type && { type }), ...(defaultCountry && { defaultCountry }) };
-    const created = await lists.create(body, signal && { signal });
-    const { uploadUrl, uploadHeaders, uploadDetails, ...list } = created;
+  async upload({ file, onProgress, signal, ...list }) {
+    const fileName = list.fileName ?? (file instanceof File ? file.name : 'contacts.csv');
+    const created = await lists.create({ ...list, fileName }, { signal });
+    const { uploadUrl, uploadHeaders, uploadDetails, ...made } = created;
     onProgress?.(uploadDetails);
     await putFile(options, { url: uploadUrl, headers: uploadHeaders, file, signal });
-    const upload = await follow(lists, list.id, uploadDetails.id, { onProgress, signal });
-    return { list: { ...list, uploadDetails: upload }, upload };
+    const upload = await follow(lists, made.id, uploadDetails.id, { onProgress, signal });
+    return { list: { ...made, uploadDetails: upload }, upload };
   },
   async confirm(id, { uploadId, onProgress, signal } = {}) {
-    const read = () => lists.get(id, signal && { signal });
+    const read = () => lists.get(id, { signal });
     const uploadID = uploadId ?? (await read()).uploadDetails?.id;
     if (!uploadID) throw new Error('The contact list has no upload to confirm.');
-    const confirmed = await lists.confirmUpload(id, uploadID, signal && { signal });
+    const confirmed = await lists.confirmUpload(id, uploadID, { signal });
     if (confirmed.uploadDetails?.status === 'processed') return confirmed;
     const upload = await follow(lists, id, uploadID, { onProgress, signal });
     return { ...(await read()), uploadDetails: upload };
@@ -84,7 +83,7 @@ async function follow(
   { onProgress, signal }: { [Key in keyof ProgressOptions]: ProgressOptions[Key] | undefined },
 ): Promise<CheckedUpload> {
   let last: ContactListUpload | undefined;
-  for await (const { data } of lists.streamUploadEvents(listId, uploadId, signal && { signal })) {
+  for await (const { data } of lists.streamUploadEvents(listId, uploadId, { signal })) {
     last = data;
     onProgress?.(data);
   }
@@ -122,13 +121,5 @@ async function putFile(options: SendOptions, { url, headers, file, signal }: Fil
   const maxRetries = isStream ? 0 : options.maxRetries;
   const response = await withRetries(attempt, { maxRetries, repeatable: true, signal });
   if (response.ok || (response.status === 409 && answersLost > 0)) return;
-  throw errorOf(response, parsed(await response.text()));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  throw errorOf(response, await response.json().catch(() => undefined));
 }

@@ -37,6 +37,30 @@ export async function typesHold(error: TrunklineError) {
   client.campaigns.create({ ...campaign1, fromNumber: '+14155550200', maxConcurency: 5 });
   // @ts-expect-error two fields that exclude each other
   client.campaigns.create({ ...campaign1, fromNumber: '+14155550200', numberPoolId: 'pool_1' });
+  const batch1 = { agentId: 'a', fromNumber: '+14155550200', recipients: [] };
+  client.campaigns.update(id, {
+    fromNumber: '+14155550200',
+    callingWindows: null,
+    scheduleStart: 540,
+    scheduleEnd: 1080,
+  });
+  // @ts-expect-error a number beside a pool
+  client.campaigns.update(id, { fromNumber: '+14155550200', numberPoolId: 'pool_1' });
+  // @ts-expect-error windows beside their short form
+  client.campaigns.update(id, { callingWindows: [], scheduleDays: [1] });
+  // @ts-expect-error the same of a new campaign
+  client.campaigns.create({ ...campaign1, fromNumber: '+14155550200', callingWindows: [], scheduleStart: 540 });
+  // @ts-expect-error and of a batch
+  client.batches.start({ ...batch1, callingWindows: [], scheduleStart: 540, scheduleEnd: 1080 });
+  client.numberPools.update('pool_1', { addPhoneNumberIds: ['pn_1'], removePhoneNumberIds: ['pn_2'] });
+  // @ts-expect-error all members beside single ones
+  client.numberPools.update('pool_1', { phoneNumberIds: ['pn_1'], addPhoneNumberIds: ['pn_2'] });
+  // @ts-expect-error a trunk beside its short form
+  client.phoneNumbers.import({ phoneNumbers: [], trunkId: 'trk_1', sipConfig: { terminationUrl: 'ok.sim' } });
+  // @ts-expect-error the same of a number that is there
+  client.phoneNumbers.update('pn_1', { trunkId: 'trk_1', outboundTermination: 'ok.sim' });
+  // @ts-expect-error a misspelt field where others exclude each other
+  client.campaigns.update(id, { fromNumer: '+14155550200' });
   // @ts-expect-error a run without the key that names it
   client.workflows.startRun('wf_1', {});
   client.workflows.startRun('wf_1', {}, { idempotencyKey: 'a', concurrencyKey: 'b', cooldownMinutes: 5 });

@@ -1,6 +1,6 @@
 // Made from the contract by `npm run generate`.
 import type { EventOptions } from '../event-stream.ts';
-import type { Answer, Body, Events, HeaderOptions, Listing, NamedFile, Query } from '../method-types.ts';
+import type { Answer, Body, Events, HeaderOptions, Listing, NamedFile, NotBoth, Query } from '../method-types.ts';
 import type { RequestOptions } from '../request-options.ts';
 
 export interface DoNotCallMethods {
@@ -53,11 +53,11 @@ export interface PhoneNumbersMethods {
   /** Buy a phone number. `POST /v1/telephony/phone-numbers/buy` */
   buy(body: Body<'buyPhoneNumber'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'buyPhoneNumber'>;
   /** Import owned numbers. `POST /v1/telephony/phone-numbers/import/manual` */
-  import(body: Body<'importPhoneNumbers'>, options?: RequestOptions): Answer<'importPhoneNumbers'>;
+  import(body: Body<'importPhoneNumbers'> & NotBoth<'trunkId', 'sipConfig'>, options?: RequestOptions): Answer<'importPhoneNumbers'>;
   /** Read a phone number. `GET /v1/telephony/phone-numbers/{id}` */
   get(id: string, options?: RequestOptions): Answer<'getPhoneNumber'>;
   /** Update a phone number. `PATCH /v1/telephony/phone-numbers/{id}` */
-  update(id: string, body: Body<'updatePhoneNumber'>, options?: RequestOptions): Answer<'updatePhoneNumber'>;
+  update(id: string, body: Body<'updatePhoneNumber'> & NotBoth<'trunkId', 'outboundTermination' | 'sipConfig'>, options?: RequestOptions): Answer<'updatePhoneNumber'>;
   /** Release a phone number. `DELETE /v1/telephony/phone-numbers/{id}` */
   release(id: string, options?: RequestOptions): Answer<'releasePhoneNumber'>;
   /** Ring your own phone. `POST /v1/telephony/phone-numbers/{id}/test-call` */
@@ -123,11 +123,11 @@ export interface CampaignsMethods {
   /** List campaigns. `GET /v1/calls/campaigns` */
   list(query?: Query<'listCampaigns'>, options?: RequestOptions): Listing<'listCampaigns'>;
   /** Create a campaign. `POST /v1/calls/campaigns` */
-  create(body: Body<'createCampaign'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createCampaign'>;
+  create(body: Body<'createCampaign'> & NotBoth<'callingWindows', 'scheduleStart' | 'scheduleEnd' | 'scheduleDays'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createCampaign'>;
   /** Read a campaign. `GET /v1/calls/campaigns/{id}` */
   get(id: string, options?: RequestOptions): Answer<'getCampaign'>;
   /** Change a campaign. `PATCH /v1/calls/campaigns/{id}` */
-  update(id: string, body: Body<'updateCampaign'>, options?: RequestOptions): Answer<'updateCampaign'>;
+  update(id: string, body: Body<'updateCampaign'> & NotBoth<'fromNumber', 'numberPoolId'> & NotBoth<'callingWindows', 'scheduleStart' | 'scheduleEnd' | 'scheduleDays'>, options?: RequestOptions): Answer<'updateCampaign'>;
   /** Delete a campaign. `DELETE /v1/calls/campaigns/{id}` */
   delete(id: string, options?: RequestOptions): Answer<'deleteCampaign'>;
   /** Start a campaign. `POST /v1/calls/campaigns/{id}/start` */
@@ -190,7 +190,7 @@ export interface NumberPoolsMethods {
   /** Read a number pool. `GET /v1/number-pools/{id}` */
   get(id: string, options?: RequestOptions): Answer<'getNumberPool'>;
   /** Update a number pool. `PATCH /v1/number-pools/{id}` */
-  update(id: string, body: Body<'updateNumberPool'>, options?: RequestOptions): Answer<'updateNumberPool'>;
+  update(id: string, body: Body<'updateNumberPool'> & NotBoth<'phoneNumberIds', 'addPhoneNumberIds' | 'removePhoneNumberIds'>, options?: RequestOptions): Answer<'updateNumberPool'>;
   /** Delete a number pool. `DELETE /v1/number-pools/{id}` */
   delete(id: string, options?: RequestOptions): Answer<'deleteNumberPool'>;
   /** List the members of a number pool. `GET /v1/number-pools/{id}/members` */
@@ -297,7 +297,7 @@ export interface BatchesMethods {
   /** List batches. `GET /v1/calls/batch` */
   list(query?: Query<'listBatches'>, options?: RequestOptions): Listing<'listBatches'>;
   /** Start a batch. `POST /v1/calls/batch` */
-  start(body: Body<'startBatch'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'startBatch'>;
+  start(body: Body<'startBatch'> & NotBoth<'callingWindows', 'scheduleStart' | 'scheduleEnd'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'startBatch'>;
   /** Read a batch. `GET /v1/calls/batch/{batchId}` */
   get(batchId: string, options?: RequestOptions): Answer<'getBatch'>;
   /** Delete a batch. `DELETE /v1/calls/batch/{batchId}` */
@@ -334,188 +334,43 @@ export interface Methods {
 }
 
 /**
- * Of each operation its verb, the letters of how its arguments are sent (body, files, query, listing, stream; k: it takes
- * an Idempotency-Key), and what its path has after that of the group, which stands under ''; * is an argument.
+ * Of each group what its paths begin with after /v1, and then its operations: the method's name and a colon, where it
+ * isn't the usual one, its verb (Get, Post, pUt, pAtch, Delete), how its arguments are sent (body, files, query, listing,
+ * stream; k: it takes an Idempotency-Key), and the rest of its path, where * is an argument.
  */
-export const methods: { [Group in keyof Methods]: { [Name in keyof Methods[Group] | '']: string } } = {
-  doNotCall: {
-    '': '/v1/calls/do-not-call',
-    list: 'GET:l',
-    add: 'POST:b',
-    remove: 'DELETE /*',
-  },
-  contactLists: {
-    '': '/v1/calls/contact-lists',
-    list: 'GET:l',
-    create: 'POST:bk',
-    get: 'GET /*',
-    update: 'PATCH:b /*',
-    delete: 'DELETE /*',
-    listEntries: 'GET:l /*/entries',
-    addEntries: 'POST:b /*/entries',
-    updateEntry: 'PATCH:b /*/entries/*',
-    removeEntry: 'DELETE /*/entries/*',
-    listUploads: 'GET:l /*/uploads',
-    createUpload: 'POST:bk /*/uploads',
-    getUpload: 'GET /*/uploads/*',
-    previewUpload: 'GET /*/uploads/*/preview',
-    streamUploadEvents: 'GET:s /*/uploads/*/events',
-    confirmUpload: 'POST /*/uploads/*/confirm',
-  },
-  phoneNumbers: {
-    '': '/v1/telephony',
-    list: 'GET:l /phone-numbers',
-    searchAvailable: 'GET:q /available-phone-numbers',
-    buy: 'POST:bk /phone-numbers/buy',
-    import: 'POST:b /phone-numbers/import/manual',
-    get: 'GET /phone-numbers/*',
-    update: 'PATCH:b /phone-numbers/*',
-    release: 'DELETE /phone-numbers/*',
-    startTestCall: 'POST:bk /phone-numbers/*/test-call',
-    getTestCall: 'GET /test-calls/*',
-  },
-  trunks: {
-    '': '/v1/telephony/trunks',
-    list: 'GET:l',
-    create: 'POST:b',
-    get: 'GET /*',
-    update: 'PATCH:b /*',
-    delete: 'DELETE /*',
-    validate: 'GET /*/validate',
-    pause: 'POST /*/pause',
-    resume: 'POST /*/resume',
-  },
-  workspace: {
-    '': '/v1/workspace',
-    get: 'GET',
-    update: 'PATCH:b',
-    pauseDialing: 'POST /pause-dialing',
-    resumeDialing: 'POST /resume-dialing',
-    rotateInboundSecret: 'POST /rotate-inbound-secret',
-  },
-  knowledgeBases: {
-    '': '/v1/knowledge-bases',
-    list: 'GET:l',
-    create: 'POST:bk',
-    get: 'GET /*',
-    update: 'PATCH:b /*',
-    delete: 'DELETE /*',
-    addDocuments: 'POST:f /*/documents',
-    getDocument: 'GET /*/documents/*',
-    deleteDocument: 'DELETE /*/documents/*',
-    search: 'POST:b /*/search',
-  },
-  campaigns: {
-    '': '/v1/calls/campaigns',
-    list: 'GET:l',
-    create: 'POST:bk',
-    get: 'GET /*',
-    update: 'PATCH:b /*',
-    delete: 'DELETE /*',
-    start: 'POST /*/start',
-    pause: 'POST /*/pause',
-    resume: 'POST /*/resume',
-    stop: 'POST /*/stop',
-    unschedule: 'POST /*/unschedule',
-    cancel: 'POST /*/cancel',
-    preview: 'POST:b /*/preview',
-    listContacts: 'GET:l /*/contacts',
-    getStats: 'GET /*/stats',
-    streamEvents: 'GET:s /*/events',
-  },
-  calls: {
-    '': '/v1/calls',
-    getStatistics: 'GET:q /statistics',
-    get: 'GET /*',
-    end: 'POST /*/end',
-    getSip: 'GET /*/sip',
-    deleteRecording: 'DELETE /*/recording',
-    recordResult: 'POST:b /*/result',
-    list: 'GET:l',
-    create: 'POST:bk',
-  },
-  exports: {
-    '': '/v1/exports',
-    list: 'GET:l',
-    create: 'POST:bk',
-    get: 'GET /*',
-    delete: 'DELETE /*',
-  },
-  numberPools: {
-    '': '/v1/number-pools',
-    list: 'GET:l',
-    create: 'POST:bk',
-    get: 'GET /*',
-    update: 'PATCH:b /*',
-    delete: 'DELETE /*',
-    listMembers: 'GET:l /*/members',
-    moveMember: 'POST:b /*/members/move',
-    validateTrunks: 'GET /*/validate-trunks',
-  },
-  apiKeys: {
-    '': '/v1',
-    list: 'GET:l /api-keys',
-    create: 'POST:b /api-keys',
-    revoke: 'DELETE /api-keys/*',
-    createStreamToken: 'POST:b /stream-tokens',
-  },
-  auditLog: {
-    '': '/v1/audit-log',
-    list: 'GET:l',
-  },
-  workflows: {
-    '': '/v1/workflows',
-    list: 'GET:l',
-    create: 'POST:bk',
-    get: 'GET /*',
-    replaceDraft: 'PUT:b /*',
-    delete: 'DELETE /*',
-    publish: 'POST /*/publish',
-    listVersions: 'GET:l /*/versions',
-    startRun: 'POST:b /*/run',
-    listRuns: 'GET:l /*/runs',
-    wakeRuns: 'POST:b /*/runs/wake',
-    getRun: 'GET /*/runs/*',
-    streamRunEvents: 'GET:s /*/runs/*/events',
-    cancelRun: 'POST /*/runs/*/cancel',
-  },
-  workflowRuns: {
-    '': '/v1/workflow-runs',
-    listRuns: 'GET:l',
-    getRun: 'GET /*',
-    streamRunEvents: 'GET:s /*/events',
-    cancelRun: 'POST /*/cancel',
-  },
-  agents: {
-    '': '/v1/agents',
-    list: 'GET:l',
-    create: 'POST:b',
-    get: 'GET /*',
-    update: 'PATCH:b /*',
-    delete: 'DELETE /*',
-    test: 'POST /*/test',
-  },
-  webhooks: {
-    '': '/v1/webhooks',
-    list: 'GET:l',
-    create: 'POST:b',
-    get: 'GET /*',
-    update: 'PATCH:b /*',
-    delete: 'DELETE /*',
-    rotateSecret: 'POST /*/rotate-secret',
-    test: 'POST /*/test',
-    listDeliveries: 'GET:l /*/deliveries',
-    replayDelivery: 'POST /*/deliveries/*/replay',
-  },
-  batches: {
-    '': '/v1/calls/batch',
-    list: 'GET:l',
-    start: 'POST:bk',
-    get: 'GET /*',
-    delete: 'DELETE /*',
-    listRecipients: 'GET:l /*/recipients',
-    pause: 'POST /*/pause',
-    resume: 'POST /*/resume',
-    cancel: 'POST /*/cancel',
-  },
+export const methods: { [Group in keyof Methods]: string } = {
+  doNotCall:
+    '/calls/do-not-call Gl add:Pb remove:D/*',
+  contactLists:
+    '/calls/contact-lists Gl Pbk G/* Ab/* D/* listEntries:Gl/*/entries addEntries:Pb/*/entries updateEntry:Ab/*/entries/* removeEntry:D/*/entries/* listUploads:Gl/*/uploads createUpload:Pbk/*/uploads getUpload:G/*/uploads/* previewUpload:G/*/uploads/*/preview streamUploadEvents:Gs/*/uploads/*/events confirmUpload:P/*/uploads/*/confirm',
+  phoneNumbers:
+    '/telephony list:Gl/phone-numbers searchAvailable:Gq/available-phone-numbers Pbk/phone-numbers/buy import:Pb/phone-numbers/import/manual get:G/phone-numbers/* update:Ab/phone-numbers/* release:D/phone-numbers/* startTestCall:Pbk/phone-numbers/*/test-call getTestCall:G/test-calls/*',
+  trunks:
+    '/telephony/trunks Gl Pb G/* Ab/* D/* G/*/validate P/*/pause P/*/resume',
+  workspace:
+    '/workspace get:G update:Ab P/pause-dialing P/resume-dialing P/rotate-inbound-secret',
+  knowledgeBases:
+    '/knowledge-bases Gl Pbk G/* Ab/* D/* addDocuments:Pf/*/documents getDocument:G/*/documents/* deleteDocument:D/*/documents/* Pb/*/search',
+  campaigns:
+    '/calls/campaigns Gl Pbk G/* Ab/* D/* P/*/start P/*/pause P/*/resume P/*/stop P/*/unschedule P/*/cancel Pb/*/preview listContacts:Gl/*/contacts getStats:G/*/stats streamEvents:Gs/*/events',
+  calls:
+    '/calls getStatistics:Gq/statistics G/* P/*/end getSip:G/*/sip deleteRecording:D/*/recording recordResult:Pb/*/result Gl Pbk',
+  exports:
+    '/exports Gl Pbk G/* D/*',
+  numberPools:
+    '/number-pools Gl Pbk G/* Ab/* D/* listMembers:Gl/*/members moveMember:Pb/*/members/move G/*/validate-trunks',
+  apiKeys:
+    ' list:Gl/api-keys create:Pb/api-keys revoke:D/api-keys/* createStreamToken:Pb/stream-tokens',
+  auditLog:
+    '/audit-log Gl',
+  workflows:
+    '/workflows Gl Pbk G/* replaceDraft:Ub/* D/* P/*/publish listVersions:Gl/*/versions startRun:Pb/*/run listRuns:Gl/*/runs wakeRuns:Pb/*/runs/wake getRun:G/*/runs/* streamRunEvents:Gs/*/runs/*/events cancelRun:P/*/runs/*/cancel',
+  workflowRuns:
+    '/workflow-runs listRuns:Gl getRun:G/* streamRunEvents:Gs/*/events cancelRun:P/*/cancel',
+  agents:
+    '/agents Gl Pb G/* Ab/* D/* P/*/test',
+  webhooks:
+    '/webhooks Gl Pb G/* Ab/* D/* P/*/rotate-secret P/*/test listDeliveries:Gl/*/deliveries replayDelivery:P/*/deliveries/*/replay',
+  batches:
+    '/calls/batch Gl start:Pbk G/* D/* listRecipients:Gl/*/recipients P/*/pause P/*/resume P/*/cancel',
 };
