@@ -18,14 +18,16 @@ export const shared = {
 } as const;
 
 const last = 'test/contract/every-status.test.ts';
-/** They put something else in the place of what other files use. */
-const mocking = [
+/** They put something else in the place of what other files use, or use up what a process has once. */
+const alone = [
+  'src/database/statements.test.ts',
   'src/jobs/every.test.ts',
-  'test/media/plane.test.ts',
   'test/database/plans.test.ts',
+  'test/database/transactions.test.ts',
   'test/http/edge.test.ts',
+  'test/media/plane.test.ts',
 ];
-const exclude = [...configDefaults.exclude, '**/*.long.test.ts', ...mocking, last];
+const exclude = [...configDefaults.exclude, '**/*.long.test.ts', ...alone, last];
 
 export default defineConfig({
   ...shared,
@@ -36,9 +38,10 @@ export default defineConfig({
       // `pnpm test:long` runs the long ones.
       {
         ...shared,
-        test: { ...shared.test, name: 'server', include: ['{src,test}/**/*.test.ts'], exclude, isolate: false },
+        test: { ...shared.test, name: 'server', include: ['test/**/*.test.ts'], exclude, isolate: false },
       },
-      { ...shared, test: { ...shared.test, name: 'alone', include: mocking } },
+      { ...shared, test: { ...shared.test, name: 'rules', include: ['src/**/*.test.ts'], exclude, isolate: false } },
+      { ...shared, test: { ...shared.test, name: 'alone', include: alone } },
       // It looks at what the others saw.
       { ...shared, test: { ...shared.test, name: 'last', include: [last], sequence: { groupOrder: 1 } } },
     ],
