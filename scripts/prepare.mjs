@@ -18,7 +18,7 @@ export async function prepareInstall() {
   if (existsSync(node) && isStamped(stamp, wanted)) return;
 
   refuseUnsupportedPlatform();
-  say('Installing the dependencies (the first time takes about 15 seconds) …');
+  say('Installing the dependencies, in about 15 seconds …');
   const args = ['-y', packageManager, 'install', '--frozen-lockfile'];
   // CI: pnpm must not ask whether it may replace node_modules.
   const { code, output } = await runQuietly('npx', args, { env: { CI: 'true' } }).catch(explainMissingNpm);

@@ -19,9 +19,7 @@ const interrupted = new Promise<Signal>((resolve) => {
 
 /** Shows the demo. Leaves nothing running and nothing behind, however it ends. Returns the exit code. */
 async function show(screen: Screen, options: DemoOptions): Promise<number> {
-  const what = options.sip
-    ? 'calls over SIP and RTP on this machine'
-    : `simulated calls, ${SPEED} times faster than real ones`;
+  const what = options.sip ? 'calls over SIP and RTP on this machine' : `simulated calls, at ${SPEED} times real speed`;
   screen.text(`\n  ${screen.bold('Trunkline demo')}: ${what}\n`);
   const sip = options.sip ? sipSettings() : undefined;
   const server = await startServerProcess(SPEED, sip?.settings);

@@ -24,6 +24,9 @@ const MAX_CALL_SECONDS = 300;
 /** Over SIP nobody waits longer for whoever doesn't hear it. */
 const RING_SECONDS = 5;
 
+const NO_ROW = (fileName: string, country: string) =>
+  `No row of ${fileName} can be called. Numbers without a + were read as\nnumbers of ${country}. Where they are another country's, name it:\n\n  npm run demo -- --contacts FILE --country DE`;
+
 const seconds = (since: number) => Math.round((performance.now() - since) / 100) / 10;
 
 interface Demo {
@@ -45,14 +48,14 @@ export async function runDemo(
   screen.waiting('Server', 'making a database …');
   const { url, docsUrl, apiKey } = await server.ready;
   screen.line('Server', `ready in ${seconds(begun)} s, with its own PostgreSQL`);
-  screen.line('Docs', `${docsUrl} ${screen.dim('(while the demo runs)')}`);
+  screen.line('Docs', `${docsUrl} ${screen.dim('(while it runs)')}`);
   const demo = { client: createClient({ baseUrl: url, apiKey }), screen, options, signal, calleePorts };
   const line = calleePorts
     ? await openSipLine(demo.client, screen, { calleePorts, signal })
     : { fromNumber: await buyNumber(demo), agentId: 'demo-agent', stop: async () => {} };
   try {
     const { list, upload } = await importContacts(demo);
-    await explainFaults(demo, upload);
+    await explainFaults(demo, upload.errorReportUrl);
     const result = await dial(demo, { ...line, list, upload });
     showResult(screen, result, options);
     return result;
@@ -61,7 +64,10 @@ export async function runDemo(
   }
 }
 
-async function explainFaults({ screen, options, signal }: Demo, { errorReportUrl }: CheckedUpload): Promise<void> {
+async function explainFaults(
+  { screen, options, signal }: Pick<Demo, 'screen' | 'options' | 'signal'>,
+  errorReportUrl: string | undefined,
+): Promise<void> {
   if (!errorReportUrl) return;
   const report = await (await fetch(errorReportUrl, { signal })).text();
   const faults = readFaults(report);
@@ -105,9 +111,13 @@ async function importContacts({ client, screen, options, signal, calleePorts }: 
         if (progress) bar.update(progress.bytesRead, progress.bytesTotal, `${count(progress.rowsRead)} rows read`);
       },
     })
-    .catch((error: unknown) => {
-      if (error instanceof ContactFileError) throw new DemoError(`${fileName} can't be imported. ${error.message}`);
-      throw error;
+    .catch(async (error: unknown) => {
+      if (!(error instanceof ContactFileError)) throw error;
+      const { errorReportUrl, failure } = error.upload;
+      if (failure?.code !== 'no_valid_rows') throw new DemoError(`${fileName} can't be imported. ${error.message}`);
+      bar.end(0, 1, 'no valid row');
+      await explainFaults({ screen, options, signal }, errorReportUrl);
+      throw new DemoError(NO_ROW(fileName, country));
     });
   const { validRows, invalidRows, duplicateRows } = uploaded.upload.metadata;
   bar.end(1, 1, `${count(validRows)} valid, ${count(invalidRows)} invalid, ${count(duplicateRows)} duplicates`);
@@ -153,7 +163,7 @@ async function dial(
     throw new DemoError(`The campaign is ${last?.campaign.status ?? 'gone'}${reason ? `: ${reason}` : ''}.`);
   }
   const { done, skipped, totalContacts } = last.stats;
-  bar.end(1, 1, `${count(done + skipped)} of ${count(totalContacts)} in ${took} s`);
+  bar.end(done + skipped, totalContacts, `${count(done + skipped)} of ${count(totalContacts)} in ${took} s`);
   const recording = calleePorts && (await saveRecording(client, id));
   return { ...resultOf(upload, last.stats, took), ...(recording !== undefined && { recording }) };
 }

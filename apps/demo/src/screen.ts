@@ -14,6 +14,8 @@ export interface Screen {
   /** Says on a terminal what is waited for, until the next line takes its place. */
   waiting(label: string, text: string): void;
   text(text: string): void;
+  /** How many characters stand in a line. */
+  columns: number;
   progress(label: string): Progress;
   bold(text: string): string;
   dim(text: string): string;
@@ -22,16 +24,30 @@ export interface Screen {
 }
 
 const LABEL_WIDTH = 12;
-const BAR_WIDTH = 24;
+const WIDEST_BAR = 24;
+/** What stands beside a bar: its label, and the longest text. */
+const BESIDE_BAR = 54;
 /** Between two plain lines of the same phase. */
 const PLAIN_MS = 2_000;
 
 export const count = (value: number): string => value.toLocaleString('en-US');
 
+/** A text in lines of at most so many characters, where its words allow it. */
+export function wrap(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (longer.length <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 const label = (text: string) => text.padEnd(LABEL_WIDTH);
 
 export function createScreen(stream: NodeJS.WriteStream): Screen {
   const onTerminal = stream.isTTY === true && process.env['TERM'] !== 'dumb';
+  const columns = (onTerminal && stream.columns) || 80;
   const write = (text: string) => void stream.write(`${text}\n`);
   const style = (format: 'bold' | 'dim', text: string) =>
     onTerminal ? styleText(format, text, { stream, validateStream: true }) : text;
@@ -42,6 +58,7 @@ export function createScreen(stream: NodeJS.WriteStream): Screen {
     bold: (text) => style('bold', text),
     dim: (text) => style('dim', text),
     text: write,
+    columns,
     line(name, text) {
       if (onTerminal) stream.clearLine(0);
       write(`  ${style('dim', label(name))}${text}`);
@@ -50,7 +67,7 @@ export function createScreen(stream: NodeJS.WriteStream): Screen {
       if (onTerminal) stream.write(`  ${style('dim', label(name))}${text}\r`);
     },
     progress(name) {
-      const bar = onTerminal ? movingBar(stream, style('dim', label(name))) : plainBar(write, label(name));
+      const bar = onTerminal ? movingBar(stream, style('dim', label(name)), columns) : plainBar(write, label(name));
       stopBar = bar.stop;
       return {
         update: (...state) => closed || bar.update(...state),
@@ -68,13 +85,13 @@ export function createScreen(stream: NodeJS.WriteStream): Screen {
   };
 }
 
-function movingBar(stream: NodeJS.WriteStream, styledLabel: string) {
+function movingBar(stream: NodeJS.WriteStream, styledLabel: string, columns: number) {
   const bar = new cliProgress.SingleBar({
     stream,
     format: `  ${styledLabel}{bar}  {text}`,
     barCompleteChar: '█',
     barIncompleteChar: '░',
-    barsize: BAR_WIDTH,
+    barsize: Math.max(5, Math.min(WIDEST_BAR, columns - BESIDE_BAR)),
     hideCursor: true,
     fps: 10,
     gracefulExit: false,
@@ -82,7 +99,7 @@ function movingBar(stream: NodeJS.WriteStream, styledLabel: string) {
   bar.start(1, 0, { text: '' });
   const update = (done: number, total: number, text: string) => {
     bar.setTotal(Math.max(total, 1));
-    bar.update(total === 0 ? 1 : done, { text });
+    bar.update(done, { text });
   };
   return {
     update,

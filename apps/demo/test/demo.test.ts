@@ -32,7 +32,7 @@ test("a small file of one's own: every call, every fault, one line of JSON", { t
     outcomes: { answered: 1, busy: 1, declined: 1, invalid_number: 1, no_answer: 1 },
   });
   expect(result.callsPerSecond).toBeCloseTo(5 / result.seconds, 0);
-  const [, report = ''] = /and 2 more: all of them in (\S+)/.exec(stderr) ?? [];
+  const [, report = ''] = /and 2 more: all of them in\s+(\S+)/.exec(stderr) ?? [];
   expect((await readFile(report, 'utf8')).trimEnd().split('\r\n')).toHaveLength(9);
   expect(await demo.leftovers()).toEqual([path.basename(path.dirname(report))]);
 });
@@ -108,6 +108,19 @@ test('a file without numbers ends it, and says what would be right', { timeout: 
   expect(stderr).toContain('phone');
   expect(code).toBe(1);
   expect(await demo.leftovers()).toEqual([]);
+});
+
+test('a file no row of which can be called ends it, with the rows and the option that may help', {
+  timeout: 120_000,
+}, async () => {
+  const demo = await startDemo('--contacts', await csv('name,phone', 'Ada,030 901820', 'Lin,0171 3920001'));
+  const { code, stdout, stderr } = await demo.ended;
+  expect(stdout).toContain("2 rows can't be called");
+  expect(stdout).toContain('     2  030 901820 ');
+  expect(stdout).toContain('     3  0171 3920001 ');
+  expect(stderr).toContain('numbers of US.');
+  expect(stderr).toContain('npm run demo -- --contacts FILE --country DE');
+  expect(code).toBe(1);
 });
 
 test('a wrong command line ends it before anything starts', { timeout: 20_000 }, async () => {

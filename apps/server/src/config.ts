@@ -86,7 +86,13 @@ export const variables = {
     'LOG_LEVEL',
     'info',
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
-    'How much is logged, as JSON lines on standard error.',
+    'How much is logged, on standard error.',
+  ),
+  logFormat: withDefault(
+    'LOG_FORMAT',
+    'auto',
+    oneOf('auto', 'json', 'pretty'),
+    'How it is logged: `json`, an object a line, or `pretty`, for people. `auto` is `pretty` on a terminal.',
   ),
   validateResponses: withDefault(
     'VALIDATE_RESPONSES',

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { destination, type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
+import { announce, COMMAND, sayGoodbye } from './announce.ts';
 import { createKey } from './api-keys/first-key.ts';
 import { systemClock } from './clock.ts';
 import { openWitness } from './compose-adapters.ts';
@@ -10,10 +11,11 @@ import { stopEmbeddedPostgres } from './database/postgres/embedded.ts';
 import { loadContract } from './http/app.ts';
 import { operationsOf } from './http/contract.ts';
 import { forValidator } from './http/validator-contract.ts';
+import { openLog } from './log.ts';
 import { MoveRefused, moveNumber } from './move-number.ts';
 import { openMigrated, type RunningServer, startServer } from './server.ts';
 
-const USAGE = `trunkline-server [command]
+const USAGE = `${COMMAND} [command]
 
   serve          Start the server (the default).
   migrate        Bring the database to the newest state, and end.
@@ -34,9 +36,6 @@ Settings come from the environment; docs/operations.md lists them.
 /** A process that has not ended by then is ended. */
 const HARD_DEADLINE_MS = 10_000;
 
-/** Where PostgreSQL's errors quote rows, and so people's numbers. */
-const ROW_VALUES = ['err.detail', 'err.where', 'err.cause.detail', 'err.cause.where'];
-
 const options = {
   workspace: { type: 'string', default: 'Default' },
   name: { type: 'string', default: 'Made by keys create' },
@@ -50,7 +49,7 @@ async function main(): Promise<void> {
   const command = positionals.join(' ') || 'serve';
   if (values.help) return print(USAGE);
   const config = loadConfig();
-  const log = pino({ level: config.logLevel, base: null, redact: ROW_VALUES }, destination(2));
+  const log = await openLog(config);
   if (command === 'serve') return serve(config, log);
   if (command === 'stop') return stopEmbeddedPostgres(config.dataDir);
   if (!['migrate', 'keys create', 'confirm-restore', 'move-number'].includes(command))
@@ -106,37 +105,25 @@ async function serve(config: Config, log: Logger): Promise<void> {
   });
   const server = await startServer({ config, log });
   log.info({ url: server.url }, 'ready');
-  endOnSignal(announce(server), log, config.drainSeconds);
+  announce(server);
+  endOnSignal(server, log, config);
 }
 
 const print = (text: string) => void process.stdout.write(text);
 
-/** Says where the server is: to a person, or, where nobody looks on, as one line of JSON. */
-function announce(server: RunningServer): RunningServer {
-  const { url, firstKey } = server;
-  const docsUrl = `${url}/docs`;
-  if (!process.stdout.isTTY) {
-    print(`${JSON.stringify({ url, docsUrl, ...(firstKey && { apiKey: firstKey }) })}\n`);
-    return server;
-  }
-  print(`\n  Trunkline is ready.\n\n  API   ${url}/v1\n  Docs  ${docsUrl}\n`);
-  if (firstKey) print(`  Key   ${firstKey}\n        Shown this once. Make more with: trunkline-server keys create\n`);
-  print('\n');
-  return server;
-}
-
-function endOnSignal(server: RunningServer, log: Logger, drainSeconds: number): void {
+function endOnSignal(server: RunningServer, log: Logger, config: Config): void {
   let ending = false;
   const end = async (signal: NodeJS.Signals) => {
     if (ending) return;
     ending = true;
     log.info({ signal }, 'draining');
-    setTimeout(() => process.exit(1), HARD_DEADLINE_MS + drainSeconds * 1000).unref();
+    setTimeout(() => process.exit(1), HARD_DEADLINE_MS + config.drainSeconds * 1000).unref();
     await server.stop().catch((error) => {
       log.error({ err: error }, 'the server could not end in order');
       process.exit(1);
     });
     log.info('stopped');
+    sayGoodbye(config);
     process.exit(0);
   };
   process.on('SIGTERM', end);

@@ -5,6 +5,7 @@ import { ensureFirstKey } from './api-keys/first-key.ts';
 import { type Clock, createMachineClock } from './clock.ts';
 import { type Composition, compose, type Overrides } from './compose.ts';
 import { type Config, ConfigError } from './config.ts';
+import { openDataDir } from './data-dir.ts';
 import type { Connection } from './database/connection.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
@@ -83,6 +84,7 @@ async function connectionOf({ databaseUrl, dataDir }: Config, log: Logger): Prom
 export async function startServer({ config, log, overrides = {}, ...options }: ServerOptions): Promise<RunningServer> {
   const machine = createMachineClock(overrides.machineTime);
   const { clock = machine } = options;
+  await openDataDir(config.dataDir);
   const listening = await listen(config.port, config.host);
   const draining = new AbortController();
   let started = false;

@@ -47,3 +47,11 @@ test('a database that may lose what it has committed is refused', async () => {
   expect(exit).toBe(1);
   expect(error).toContain('set synchronous_commit to on');
 });
+
+test('a folder of data that can not be written is named', async () => {
+  const { exit, error } = await fail({ DATA_DIR: '/dev/null/data' });
+  expect(exit).toBe(1);
+  expect(error).toBe(
+    "This user can't write in DATA_DIR, /dev/null/data (ENOTDIR). Give it the right to, or set DATA_DIR to a folder that it may write in.\n",
+  );
+});

@@ -107,7 +107,10 @@ export async function migrate(database: Database, log: Logger): Promise<void> {
     await warnOfPrivileges(db, log);
     const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
     const { error, results = [] } = await migrator.migrateToLatest();
-    for (const { migrationName, status } of results) log.info({ migration: migrationName, status }, 'migration');
+    const done = results.filter(({ status }) => status === 'Success');
+    if (done.length > 0) log.info({ migrations: done.length, newest: done.at(-1)!.migrationName }, 'migrated');
+    const failed = results.find(({ status }) => status === 'Error');
+    if (failed) log.error({ migration: failed.migrationName }, 'a migration failed');
     if (error) throw error;
   } finally {
     await db.destroy();

@@ -14,7 +14,7 @@ export type Rule = (files: readonly SourceFile[]) => string[];
 const layers = [
   [
     ...['service-error', 'success', 'clock', 'coalesce', 'limiter', 'timestamp', 'ids', 'config-values', 'config'],
-    ...['deadline', 'judged-items', 'some-at-once'],
+    ...['deadline', 'judged-items', 'some-at-once', 'data-dir', 'log'],
   ],
   ['database', 'objects', 'telephony', 'media', 'outbound-http', 'journal', 'jobs', 'installation'],
   ['trunks'],
@@ -27,6 +27,7 @@ const layers = [
   ['http', 'retention'],
   ['compose', 'compose-adapters', 'confirm-restore', 'move-number'],
   ['server'],
+  ['announce'],
   ['main'],
   ['bin'],
 ];

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { link, lstat, mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { openDataDir } from '../../data-dir.ts';
 import { type Account, canEnter, giveTo, unprivilegedAccount } from './account.ts';
 
 /** Where an embedded PostgreSQL lives, and as whom. */
@@ -20,8 +21,7 @@ const LONGEST_SOCKET_PATH = 103;
 
 /** Finds the place that belongs to this DATA_DIR; the same one at every start. Makes DATA_DIR when there is none. */
 export async function findPlace(dataDir: string): Promise<Place> {
-  const runningAsRoot = process.getuid?.() === 0;
-  await mkdir(dataDir, { recursive: true, mode: runningAsRoot ? 0o711 : 0o700 });
+  await openDataDir(dataDir);
   const home = await realpath(dataDir);
   let account = unprivilegedAccount();
   const data = await dataFolder(home, account).catch((error) => {
