@@ -1,12 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, openAsBlob, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { createClient, type TrunklineClient } from '@trunkline/client';
+import { newKey } from '../../apps/server/src/api-keys/key.ts';
 import { atEnd } from '../at-end.ts';
 import { forkServer } from '../child.ts';
+import { contactFile } from '../import-file.ts';
+import { POOL_SIZE, settle, startPostgres, temporaryFolder } from '../postgres.ts';
 import { untilQuiet } from '../quiet.ts';
 import { median } from '../rounds.ts';
 import type { Cost, Found } from '../table.ts';
@@ -29,7 +33,12 @@ interface PeerFound {
   toAgentP99: number;
 }
 
-type Figures = PeerFound & { cpuMs: number; kib: number; missing: number };
+type Figures = PeerFound & { cpuMs: number; kib: number; missing: number; imported: number };
+
+/** What else the process does: nothing, half of the main thread's time something, or all the time an import. */
+type Beside = 'nothing' | 'half busy' | { file: string; connectionString: string };
+
+const IMPORTED_ROWS = 1_000_000;
 
 const at = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
@@ -62,24 +71,53 @@ function linesOf(child: ChildProcess): (prefix: string) => Promise<string> {
   };
 }
 
+/** Imports a file again and again, for as long as it is asked to. @returns how many rows were imported */
+async function importWhile(client: TrunklineClient, file: string, goesOn: () => boolean): Promise<number> {
+  let rows = 0;
+  const blob = await openAsBlob(file);
+  while (goesOn()) {
+    const { list } = await client.contactLists.upload({ name: 'Spring', file: blob });
+    rows += (await client.contactLists.confirm(list.id)).totalEntries;
+  }
+  return rows;
+}
+
+const importerOf = async (connectionString: string, apiKey: string): Promise<Record<string, string>> => ({
+  ...{ HOST: '127.0.0.1', PORT: '0', BOOTSTRAP_API_KEY: apiKey, DATABASE_URL: connectionString },
+  ...{ DATA_DIR: await temporaryFolder(), POOL_SIZE: String(POOL_SIZE) },
+  ...{ UPLOAD_MAX_ROWS: String(IMPORTED_ROWS), UPLOAD_MAX_BYTES: '1000000000' },
+});
+
 /** One run: all calls up, measured for some seconds. */
-async function measure(command: readonly string[], calls: number, busy: boolean): Promise<Figures> {
+async function measure(command: readonly string[], calls: number, beside: Beside): Promise<Figures> {
   const { rtpPort, peerPort, agentPort } = ports;
   const given = [calls, agentPort, rtpPort, peerPort, WARM_UP_SECONDS, SECONDS].map(String);
   const peer = spawn(command[0]!, [...command.slice(1), ...given], { stdio: ['pipe', 'pipe', 'inherit'] });
   atEnd(async () => peer.kill('SIGKILL'));
   const line = linesOf(peer);
   await line('listening');
-  const settings: MediaSettings = { ...ports, calls, busy };
+  const imports = typeof beside === 'object' ? beside : undefined;
+  const apiKey = newKey('bench');
+  if (imports) await settle(imports.connectionString);
+  const environment = imports && (await importerOf(imports.connectionString, apiKey));
+  const settings: MediaSettings = {
+    ...{ ...ports, calls, busy: beside === 'half busy' },
+    ...(environment && { environment }),
+  };
   const server = await forkServer(new URL('./server.ts', import.meta.url), settings, ['--max-semi-space-size=8']);
   peer.stdin!.write('go\n');
   await line('window');
   const [cpuBefore, before] = [await server.cpu(), performance.now()];
+  let isMeasured = false;
+  const client = createClient({ baseUrl: `http://127.0.0.1:${server.port}`, apiKey });
+  const importing = imports ? importWhile(client, imports.file, () => !isMeasured) : 0;
   await line('end');
+  isMeasured = true;
   const cpuMs = (await server.cpu()) - cpuBefore;
   const seconds = (performance.now() - before) / 1000;
   const found = JSON.parse(await line('{')) as PeerFound;
   const { rss } = await server.ask<MediaCounts>({});
+  const imported = await importing;
   await server.end();
   await untilQuiet();
   return {
@@ -87,14 +125,15 @@ async function measure(command: readonly string[], calls: number, busy: boolean)
     cpuMs: cpuMs / 1000 / seconds / calls,
     kib: rss / 1024 / calls,
     missing: Math.max(0, found.sent - found.atAgent) + found.lost,
+    imported,
   };
 }
 
-async function medians(command: readonly string[], calls: number, busy: boolean) {
+async function medians(command: readonly string[], calls: number, beside: Beside) {
   const runs: Figures[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const run = await measure(command, calls, busy);
-    console.error(`  ${calls} calls${busy ? ', API busy' : ''}: ${JSON.stringify(run)}`);
+    const run = await measure(command, calls, beside);
+    console.error(`  ${calls} calls, beside ${JSON.stringify(beside)}: ${JSON.stringify(run)}`);
     runs.push(run);
   }
   return (figure: keyof Figures) => median(runs.map((run) => run[figure]));
@@ -103,9 +142,12 @@ async function medians(command: readonly string[], calls: number, busy: boolean)
 /** The media of calls: CPU, memory, how evenly packets leave, how soon agents hear. Agents answer each packet. */
 export async function benchMedia(): Promise<Found> {
   const command = peerCommand();
-  const quiet = await medians(command, 200, false);
-  const busy = await medians(command, 200, true);
-  const full = await medians(command, 400, false);
+  const quiet = await medians(command, 200, 'nothing');
+  const busy = await medians(command, 200, 'half busy');
+  const full = await medians(command, 400, 'nothing');
+  const { connectionString } = await (await startPostgres()).database();
+  const { file } = await contactFile(IMPORTED_ROWS);
+  const importing = await medians(command, 200, { file, connectionString });
   const costs: Cost[] = [
     { what: '200 calls, CPU a call-second', value: quiet('cpuMs'), unit: 'ms', aim: '≤ 2 ms' },
     { what: '200 calls, jitter p99', value: quiet('jitterP99'), unit: 'ms', aim: '≤ 5 ms' },
@@ -115,6 +157,10 @@ export async function benchMedia(): Promise<Found> {
     { what: '200 calls, main thread half busy, jitter p99', value: busy('jitterP99'), unit: 'ms', aim: '≤ 5 ms' },
     { what: '200 calls, main thread half busy, to agent p99', value: busy('toAgentP99'), unit: 'ms', aim: '≤ 3 ms' },
     { what: '200 calls, main thread half busy, packets lost', value: busy('missing'), unit: '', aim: '0' },
+    { what: '200 calls, rows being imported, jitter p99', value: importing('jitterP99'), unit: 'ms', aim: '≤ 5 ms' },
+    { what: '200 calls, rows being imported, to agent p99', value: importing('toAgentP99'), unit: 'ms', aim: '≤ 3 ms' },
+    { what: '200 calls, rows being imported, packets lost', value: importing('missing'), unit: '', aim: '0' },
+    { what: '200 calls, rows that were imported meanwhile', value: importing('imported'), unit: '' },
     { what: '400 calls, CPU a call-second', value: full('cpuMs'), unit: 'ms' },
     { what: '400 calls, jitter p99', value: full('jitterP99'), unit: 'ms', aim: '≤ 10 ms' },
     { what: '400 calls, callee to agent p99', value: full('toAgentP99'), unit: 'ms' },

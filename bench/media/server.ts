@@ -1,6 +1,9 @@
 // The side that is measured: a media plane in a process of its own, asked to open calls.
+import { loadConfig } from '../../apps/server/src/config.ts';
 import { type MediaHandle, MediaPlane } from '../../apps/server/src/media/media-plane.ts';
+import { startServer } from '../../apps/server/src/server.ts';
 import { settingsOf, tell } from '../child.ts';
+import { log } from '../postgres.ts';
 
 export interface MediaSettings {
   rtpPort: number;
@@ -9,6 +12,8 @@ export interface MediaSettings {
   calls: number;
   /** Whether the main thread works half of the time, 20 ms at once. */
   busy: boolean;
+  /** The variables of a whole server in the same process, where there is one. */
+  environment?: Record<string, string>;
 }
 
 /** What it answers when asked for its counts. */
@@ -17,7 +22,7 @@ export interface MediaCounts {
   rss: number;
 }
 
-const { rtpPort, peerPort, agentPort, calls, busy } = settingsOf<MediaSettings>();
+const { rtpPort, peerPort, agentPort, calls, busy, environment } = settingsOf<MediaSettings>();
 const loopback = { networks: [{ address: '127.0.0.0', prefix: 8 }], hosts: [] };
 const plane = new MediaPlane({
   workers: 1,
@@ -74,7 +79,9 @@ if (busy)
     while (performance.now() < until);
   }, 40);
 
-tell(0, async () => {
+const server = environment && (await startServer({ config: loadConfig(environment), log }));
+
+tell(server ? Number(new URL(server.url).port) : 0, async () => {
   const stats = await Promise.all(opened.map((call) => call.stats()));
   const packetsReceived = stats.reduce((sum, each) => sum + each.packetsReceived, 0);
   return { packetsReceived, rss: process.memoryUsage().rss - before } satisfies MediaCounts;

@@ -8,12 +8,15 @@ import { atEnd } from '../at-end.ts';
 import { forkServer } from '../child.ts';
 import { cpuOf } from '../processes.ts';
 import { untilQuiet } from '../quiet.ts';
+import { inTurns, median } from '../rounds.ts';
 import type { Found } from '../table.ts';
 import type { Calls, CallsFound } from './caller.ts';
 
 const ports = { callee: 24_060, caller: 24_070 };
-/** Two minutes long: code is compiled and memory collected as in a server that runs. */
-const short: Calls = { count: 12_000, perSecond: 100, holdMs: 1000 };
+/** So that code is compiled. */
+const warmUp: Calls = { count: 500, perSecond: 100, holdMs: 1000 };
+/** A turn: three of them are two minutes. */
+const turn: Calls = { count: 4000, perSecond: 100, holdMs: 1000 };
 /** The first call ends after the last is answered. */
 const many: Calls = { count: 3000, perSecond: 100, holdMs: 32_000 };
 
@@ -42,6 +45,19 @@ async function callWithSipp({ count, perSecond, holdMs }: Calls): Promise<number
   return seconds * 1000;
 }
 
+/** A process that places calls, and what it found. All calls must be complete. */
+async function startCaller(file: './caller.ts' | './bare.ts') {
+  const caller = await forkServer(new URL(file, import.meta.url), { callee: ports.callee });
+  const call = async (calls: Calls) => {
+    const found = await caller.ask<CallsFound>(calls);
+    console.error(`  ${file} ${JSON.stringify({ ...calls, ...found })}`);
+    if (found.completed < calls.count)
+      throw new Error(`Only ${found.completed} of ${calls.count} calls were complete.`);
+    return found;
+  };
+  return { call, end: caller.end };
+}
+
 /** Calls that are placed, answered, acknowledged and hung up, to a sipp that answers all: CPU of the caller. */
 export async function benchSip(): Promise<Found> {
   const callee = startSipp(['-sn', 'uas', '-p', String(ports.callee), '-mp', '24200']);
@@ -51,27 +67,31 @@ export async function benchSip(): Promise<Found> {
       throw new Error(`There is no sipp (apt install sip-tester): ${error}`);
     }),
   ]);
-  const callWithOurs = async (calls: Calls) => {
-    // In a process of its own, so that none grows into what another has left.
-    const caller = await forkServer(new URL('./caller.ts', import.meta.url), { callee: ports.callee });
-    await caller.ask<CallsFound>({ ...short, count: 500 });
-    const found = await caller.ask<CallsFound>(calls);
-    await caller.end();
-    console.error(`  ${JSON.stringify({ ...calls, ...found })}`);
-    if (found.completed < calls.count)
-      throw new Error(`Only ${found.completed} of ${calls.count} calls were complete.`);
-    return found;
+  const [ours, bare] = [await startCaller('./caller.ts'), await startCaller('./bare.ts')];
+  const callers = {
+    ours: async (calls: Calls) => (await ours.call(calls)).cpuMs,
+    bare: async (calls: Calls) => (await bare.call(calls)).cpuMs,
+    sipp: callWithSipp,
   };
   await untilQuiet();
-  const ours = (await callWithOurs(short)).cpuMs / short.count;
-  await untilQuiet();
-  const theirs = (await callWithSipp(short)) / short.count;
-  console.error(`  sipp: ${theirs} ms a call`);
-  const full = await callWithOurs(many);
+  const costs = await inTurns(['ours', 'bare', 'sipp'], 3, async (name, isWarmUp) => {
+    const calls = isWarmUp ? warmUp : turn;
+    return (await callers[name](calls)) / calls.count;
+  });
+  await Promise.all([ours.end(), bare.end()]);
+  // In a process of its own, so that it doesn't grow into what another has left.
+  const caller = await startCaller('./caller.ts');
+  await caller.call(warmUp);
+  const full = await caller.call(many);
+  const cost = median(costs.ours);
+  const row = { what: 'calls over SIP, 100 /s, CPU a call', ours: cost, unit: 'ms' };
   return {
-    rows: [{ what: 'calls over SIP, 100 /s, CPU a call', ours, peer: 'sipp as the caller', theirs, unit: 'ms' }],
+    rows: [
+      { ...row, peer: 'bare Node that sends as much', theirs: median(costs.bare) },
+      { ...row, peer: 'sipp as the caller', theirs: median(costs.sipp) },
+    ],
     costs: [
-      { what: 'calls over SIP, 100 /s, CPU a call', value: ours, unit: 'ms', aim: '≤ 0.6 ms' },
+      { what: 'calls over SIP, 100 /s, CPU a call', value: cost, unit: 'ms', aim: '≤ 0.6 ms' },
       { what: 'calls over SIP, 3,000 up, CPU a call', value: full.cpuMs / many.count, unit: 'ms', aim: '≤ 0.6 ms' },
       { what: 'calls over SIP, most up at once', value: full.mostUp, unit: '', aim: '3,000' },
       { what: 'calls over SIP, 3,000 up, memory a call', value: full.kib, unit: 'KiB' },
