@@ -133,8 +133,9 @@ const callsOf = async (client: TrunklineClient, batchId: string) =>
   (await client.GET('/v1/calls', { params: { query: { batchId, perPage: 100 } } })).data!.items;
 
 /**
- * Those who talked were answered, whatever came after. Of those whose phones rang it is known where the 487 reaches the
- * server that cancelled: it goes to where the INVITE came from (RFC 3261 section 18.2.2).
+ * Those who talked were answered, whatever came after. Those whose phones rang say that they know the call no more; it
+ * stays unknown where the server that cancelled died as well, before it had heard that: the CANCEL of the next one is
+ * taken for the same again, and answered where that came from (RFC 3261 section 17.2.2).
  */
 function expectEnded(calls: Awaited<ReturnType<typeof callsOf>>, people: { talks: string[]; rings: string[] }): void {
   const outcomes = (numbers: string[]) =>

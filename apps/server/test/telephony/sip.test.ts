@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EndStoredOptions, StoredDialog } from '@trunkline/sip';
+import type { EndStoredOptions, StoredDialog, StoredEnd } from '@trunkline/sip';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRecordingFiles } from '../../src/calls/recordings/recording-files.ts';
@@ -244,6 +244,17 @@ test('the BYE of a call that another server has placed bears the credentials of 
   };
   expect(await endStoredCall(userAgent, call, new Date(), trunk)).toMatchObject({ outcome: 'answered' });
   expect(given).toEqual([{ credentials: { username: 'ada-auth', password: 'secret' } }]);
+});
+
+test('a call that rang as its server died is cancelled by us, and counts; what nobody knows of is unknown', async () => {
+  const dialog = { version: 1, phase: 'inviting' } as StoredDialog;
+  const ids = { roomId: newUuid(), workspaceId: newUuid(), serverId: newUuid() };
+  const call = { ...ids, attempt: 1, isOwned: false, isRefused: false, dialog };
+  const end = (found: StoredEnd) => endStoredCall({ endStored: async () => found }, call, new Date(), undefined);
+  expect(await end({ kind: 'cancelled' })).toMatchObject({ outcome: 'cancelled', endedBy: 'service' });
+  expect(await end({ kind: 'cancelled', status: 487 })).toMatchObject({ outcome: 'cancelled', endedBy: 'service' });
+  expect(await end({ kind: 'cancelled', status: 486 })).toMatchObject({ outcome: 'busy', endedBy: 'error' });
+  for (const kind of ['hung_up', 'gone'] as const) expect(await end({ kind })).toMatchObject({ outcome: 'unknown' });
 });
 
 test('a trunk is told who calls, and whom, as it wants', async () => {

@@ -20,7 +20,8 @@ export async function endStoredCall(
     at,
     type: 'ended',
     outcome,
-    endedBy: 'error',
+    // A call that is cancelled by a fault of ours was never placed, and doesn't count as an attempt: this one rang.
+    endedBy: outcome === 'cancelled' ? 'service' : 'error',
     ...(sipStatus !== undefined && { sipStatus }),
   });
   const wasAnswered = answeredAt !== undefined || dialog?.phase === 'answered';
