@@ -40,9 +40,10 @@ export function endStored(
 }
 
 /**
- * The final answer to the INVITE goes to where that came from (RFC 3261 section 18.2.2), mostly to nobody. So once the
- * CANCEL was taken, and has had time to arrive, the phones that rang are asked by a BYE in their dialogs (section 15):
- * who doesn't know it any more is cancelled, and who had answered meanwhile is hung up.
+ * The final answer to the INVITE goes to where that came from (RFC 3261 section 18.2.2), mostly to nobody; so does that
+ * to the CANCEL, where a process before sent it too. So once the CANCEL has had time to arrive, the phones that rang are
+ * asked by a BYE in their dialogs (section 15): who doesn't know it any more is cancelled, and who had answered
+ * meanwhile, or still rings, is hung up.
  */
 function cancelStored(
   core: Core,
@@ -63,8 +64,8 @@ function cancelStored(
       if (kinds.has('hung_up')) resolve({ kind: 'hung_up' });
       else if (kinds.has('gone') && kinds.size === 1) resolve({ kind: 'cancelled' });
     };
-    const onTaken = () => void core.timers.after(core.values.t2, () => void askPhones().catch(reject));
-    abandonInvite(core, storedRequest(invite), invite.target, digest, true, reason, onTaken).then((abandoned) => {
+    core.timers.after(core.values.t2, () => void askPhones().catch(reject));
+    abandonInvite(core, storedRequest(invite), invite.target, digest, true, reason).then((abandoned) => {
       isKnown = true;
       resolve(endOf(abandoned));
     }, reject);

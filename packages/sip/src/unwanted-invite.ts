@@ -67,7 +67,6 @@ export type Abandoned = { status: number } | 'gone' | 'silence';
  * answers is hung up. For five minutes, or until the final answer.
  *
  * @param cancelsNow sends the CANCEL at once: it is known to have rung
- * @param onTaken the peer took the CANCEL; its final answer goes to where the INVITE came from, which may be elsewhere
  * @returns what came in 64 × T1
  */
 export function abandonInvite(
@@ -77,7 +76,6 @@ export function abandonInvite(
   digest: DigestClient,
   cancelsNow: boolean,
   reason?: Reason,
-  onTaken = () => {},
 ): Promise<Abandoned> {
   return new Promise((resolve) => {
     const unwanted = new UnwantedAnswers(core, request, digest);
@@ -85,10 +83,10 @@ export function abandonInvite(
     const cancel = () => {
       if (hasCancelled) return;
       hasCancelled = true;
-      void sendCancel(core, request, target, reason).then((taken) => {
-        if (taken === 'unknown') resolve('gone');
-        else if (taken === 'taken') onTaken();
-      }, core.report);
+      void sendCancel(core, request, target, reason).then(
+        (taken) => taken === 'unknown' && resolve('gone'),
+        core.report,
+      );
     };
     const user: ClientTransactionUser = {
       onResponse(response, flow) {
