@@ -59,14 +59,15 @@ function bareCommand(
   const made = parent.command(usage).description(says);
   made.addHelpText('after', `\nExample:\n  trunkline ${example}`);
   return made.action((...all: unknown[]) => {
-    const words = all.slice(0, made.registeredArguments.length) as string[];
-    return act(made.optsWithGlobals(), words.flat());
+    const words = (all.slice(0, made.registeredArguments.length) as (string | string[] | undefined)[]).flat();
+    // Of an ID that isn't there, another path would be asked.
+    if (words.includes('')) throw usageFault('An argument is empty.', 'Is a variable of your shell not set?');
+    return act(made.optsWithGlobals(), words as string[]);
   });
 }
 
 /** Commands about things of one kind. */
 export interface Group {
-  parent: Command;
   add(about: About, act: Act): Command;
   list<Row, Query>(
     read: (client: Client) => (query: Query) => Listing<Row>,
@@ -90,7 +91,6 @@ export function group(program: Command, io: Io, name: string, says: string, exam
   const parent = program.command(name).description(says).helpCommand(false);
   const add: Group['add'] = (about, act) => command(parent, io, { ...about, example: `${name} ${about.example}` }, act);
   return {
-    parent,
     add,
     list<Row, Query>(
       read: (client: Client) => (query: Query) => Listing<Row>,

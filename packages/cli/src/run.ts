@@ -13,7 +13,10 @@ export async function run(words: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     // What a request rejects with when it is ended from here is the signal's reason.
-    const cause = io.signal.aborted && !(error instanceof Interrupted) ? new Interrupted('Stopped.') : error;
+    const cause =
+      io.signal.aborted && !(error instanceof Interrupted)
+        ? new Interrupted('Stopped. What was on its way may have been done.')
+        : error;
     const explained = explain(cause);
     report(io, explained, program.opts()['json'] === true);
     return explained.exitCode;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { cli, client, file, json } from './cli.ts';
+import { cli, client, file, json, start } from './cli.ts';
 
 const PEOPLE = 'name,phone,city\nAda,(415) 555-0100,London\nGrace,+14155550186,Paris\nNobody,12,Rome\n';
 
@@ -45,6 +45,19 @@ describe('lists upload', () => {
       `next     Say which country its numbers are of: trunkline lists upload ${people} --country US`,
     );
     expect((await client().contactLists.list()).totalCount).toBe(before);
+  });
+
+  test('Ctrl-C while the file is looked at leaves no list', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, at) => `+1415${5_550_000 + at}\n`).join('');
+    const people = await file('many.csv', `phone\n${rows}`);
+    const uploading = start(['lists', 'upload', people, '--yes'], { columns: 60 });
+    await expect.poll(uploading.stderr, { interval: 5 }).toContain('Checking');
+    uploading.interrupt();
+    const { code, stdout } = await uploading.ended;
+    expect(code).toBe(130);
+    expect(stdout).not.toContain('contacts in');
+    const left = async () => (await client().contactLists.list({ searchText: 'many' })).totalCount;
+    expect(await left()).toBe(0);
   });
 
   test('nobody to ask, and no --yes: nothing is sent', async () => {

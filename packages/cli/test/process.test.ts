@@ -28,7 +28,10 @@ test('Ctrl-C ends a process that listens with 130, and no endpoint is left', asy
   await expect.poll(() => output.stderr).toMatch(/^Listening at http:\/\/127\.0\.0\.1:\d+\/\. Ctrl-C ends it\.\n$/);
   child.kill('SIGINT');
   expect(await ended).toBe(130);
-  expect(output).toEqual({ stdout: '', stderr: expect.stringMatching(/Ctrl-C ends it\.\nStopped\.\n$/) });
+  expect(output).toEqual({
+    stdout: '',
+    stderr: expect.stringMatching(/Ctrl-C ends it\.\nStopped\. The endpoint is deleted\.\n$/),
+  });
   expect((await client().webhooks.list()).items.map(({ description }) => description)).not.toContain(
     'trunkline webhooks listen',
   );

@@ -116,6 +116,7 @@ test('a wrong command line ends with 2, and what nobody answers with 1', async (
   for (const words of [
     ['lunch'],
     ['calls', 'show'],
+    ['calls', 'show', ''],
     ['calls', 'list', '--limit', 'many'],
     ['calls', 'list', '--limit', '0'],
     [],

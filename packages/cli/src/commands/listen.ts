@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { InvalidRequestError, type WebhookEvent, webhooks } from '@trunkline/client';
 import type { First } from '../client-types.ts';
 import { connect, loginOf } from '../connect.ts';
-import { Fault, usageFault } from '../faults.ts';
+import { Fault, Interrupted, usageFault } from '../faults.ts';
 import type { Context } from '../group.ts';
 import { readAll } from '../io.ts';
 import { plain } from '../text.ts';
@@ -55,7 +55,7 @@ export async function listen({ io, screen, options }: Context): Promise<void> {
     server.closeAllConnections();
     server.close();
   }
-  io.signal.throwIfAborted();
+  throw new Interrupted('Stopped. The endpoint is deleted.');
 }
 
 async function open(server: Server, port: number): Promise<number> {

@@ -1,6 +1,7 @@
 import type { components } from '@trunkline/client';
 import type { Command } from 'commander';
-import { Fault, Interrupted } from '../faults.ts';
+import type { Second } from '../client-types.ts';
+import { exitCodes, Fault, Interrupted } from '../faults.ts';
 import { readData } from '../flags.ts';
 import { type Client, type Context, group } from '../group.ts';
 import type { Io } from '../io.ts';
@@ -54,7 +55,8 @@ function addStart(runs: ReturnType<typeof group>): void {
       const values = (options['set'] ?? []) as string[];
       const context = { ...(await readData(io, options['data'])), ...Object.fromEntries(values.map(assignment)) };
       const keys = { idempotencyKey: key!, ...(concurrencyKey && { concurrencyKey }) };
-      screen.record(await client.workflows.startRun(workflow, { context } as never, keys as never));
+      const body = { context } as Second<'workflows', 'startRun'>;
+      screen.record(await client.workflows.startRun(workflow, body, keys));
     })
     .requiredOption('--key <text>', 'names the event that starts it (Idempotency-Key)')
     .option('--concurrency-key <text>', 'runs with the same one follow each other')
@@ -64,7 +66,7 @@ function addStart(runs: ReturnType<typeof group>): void {
 
 function assignment(text: string): [string, string] {
   const at = text.indexOf('=');
-  if (at < 1) throw new Fault(`--set takes name=value, not ${text}.`, { exitCode: 2 });
+  if (at < 1) throw new Fault(`--set takes name=value, not ${text}.`, { exitCode: exitCodes.usage });
   return [text.slice(0, at), text.slice(at + 1)];
 }
 

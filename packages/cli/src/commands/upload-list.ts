@@ -1,17 +1,11 @@
 import { writeFile } from 'node:fs/promises';
-import {
-  type CheckedUpload,
-  ContactFileError,
-  type ContactList,
-  type ContactListUpload,
-  type TrunklineClient,
-} from '@trunkline/client';
+import { ContactFileError, type ContactListUpload } from '@trunkline/client';
 import papaparse from 'papaparse';
 import { askYes } from '../ask.ts';
 import { connect, loginOf } from '../connect.ts';
 import { Fault, usageFault } from '../faults.ts';
 import type { Context } from '../group.ts';
-import { isInteractive } from '../io.ts';
+import { type Io, isInteractive } from '../io.ts';
 import { bar, type Screen } from '../screen.ts';
 import { count, plain, several } from '../text.ts';
 import { fileOf } from './knowledge-bases.ts';
@@ -27,39 +21,36 @@ interface FailedRow {
 
 const SHOWN_ROWS = 10;
 
-/**
- * Uploads a file, shows how it was read and what fails, asks, and imports. A file that isn't imported leaves no list
- * behind, but a draft where Ctrl-C ends it while the file is on its way.
- */
+/** Uploads a file, shows how it was read and what fails, asks, and imports. What isn't imported leaves no list behind. */
 export async function uploadList(context: Context, file = ''): Promise<void> {
   const { io, options, screen } = context;
   if (!options['yes'] && !isInteractive(io)) throw usageFault('Nobody can be asked here.', 'Add --yes.');
-  const { list, upload } = await send(context, file);
-  const { id, name } = list;
+  let uploadId: string | undefined;
+  const onProgress = progressOf(screen, 'Checking');
   try {
-    await showMapping(context, id, upload.id);
+    const { list, upload } = await send(context, file, (told) => {
+      uploadId = told.id;
+      onProgress(told);
+    });
+    await showMapping(context, list.id, upload.id);
     await showFailedRows(context, upload, file);
     const { validRows, totalRows } = upload.metadata;
     screen.say(`\n${count(validRows)} of ${several(totalRows, 'row')} can be called.`);
-    const message = `Import ${several(validRows, 'contact')} as “${plain(name)}”?`;
+    const message = `Import ${several(validRows, 'contact')} as “${plain(list.name)}”?`;
     await askYes(io, { yes: options['yes'], message, otherwise: 'Nothing was imported.' });
+    await finish(context, list.id);
   } catch (error) {
-    await removeDraft(context, id);
+    screen.clear();
+    if (uploadId) await removeDraft(io, uploadId).catch(() => undefined);
     throw error;
   }
-  const onProgress = progressOf(screen, 'Importing');
-  const imported = await context.client.contactLists.confirm(id, { onProgress, signal: io.signal });
-  if (screen.json) return screen.record(imported);
-  screen.say(`${several(imported.totalEntries, 'contact')} in ${id}.`);
-  screen.say(`Next: trunkline campaigns create --list ${id}`);
 }
 
 /** Sends the file, and waits until each row was looked at. */
-async function send(context: Context, file: string): Promise<{ list: ContactList; upload: CheckedUpload }> {
+async function send(context: Context, file: string, onProgress: (upload: ContactListUpload) => void) {
   const { client, io, options, screen } = context;
   const { name: fileName, content } = await fileOf(file);
   const { name = fileName.replace(/\.[^.]+$/, ''), country, dnd } = options as Record<string, string | undefined>;
-  let listId: string | undefined;
   try {
     return await client.contactLists.upload({
       name,
@@ -68,17 +59,22 @@ async function send(context: Context, file: string): Promise<{ list: ContactList
       type: dnd ? 'dnd' : 'contacts',
       ...(country && { defaultCountry: country.toUpperCase() }),
       signal: io.signal,
-      onProgress: progressOf(screen, 'Checking'),
+      onProgress,
     });
   } catch (error) {
-    screen.clear();
     if (!(error instanceof ContactFileError)) throw error;
-    listId = error.contactListId;
+    screen.clear();
     const failed = await showFailedRows(context, error.upload, file);
     throw new Fault(`${fileName} can't be imported. ${error.message}`, { next: advice(failed, country, file) });
-  } finally {
-    if (listId) await removeDraft(context, listId);
   }
+}
+
+async function finish({ client, io, screen }: Context, id: string): Promise<void> {
+  const onProgress = progressOf(screen, 'Importing');
+  const imported = await client.contactLists.confirm(id, { onProgress, signal: io.signal });
+  if (screen.json) return screen.record(imported);
+  screen.say(`${several(imported.totalEntries, 'contact')} in ${id}.`);
+  screen.say(`Next: trunkline campaigns create --list ${id}`);
 }
 
 /** What to do about a file of which nothing can be called. */
@@ -96,10 +92,12 @@ const progressOf = (screen: Screen, what: string) => {
   };
 };
 
-/** The draft is ours, and nobody has said yes to it. Also after Ctrl-C, which ends the requests of the first client. */
-async function removeDraft({ io }: Context, id: string): Promise<void> {
-  const client: TrunklineClient = connect(await loginOf(io.env));
-  await client.contactLists.delete(id).catch(() => undefined);
+/** Deletes the draft that an upload has made, by a client that Ctrl-C doesn't end. What is being imported stays. */
+async function removeDraft(io: Io, uploadId: string): Promise<void> {
+  const { contactLists } = connect(await loginOf(io.env));
+  const { items } = await contactLists.list();
+  const draft = items.find(({ status, uploadDetails }) => status === 'draft' && uploadDetails?.id === uploadId);
+  if (draft && draft.uploadDetails?.status !== 'processing') await contactLists.delete(draft.id);
 }
 
 /** Which column is taken for what, and how the first person is read. */
