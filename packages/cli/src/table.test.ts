@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { recordLines } from './record.ts';
 import { fitWidths, tableLines } from './table.ts';
-import { cut, plain, width } from './text.ts';
+import { cut, plain, width, wrap } from './text.ts';
 
 const total = (widths: number[]) => widths.reduce((sum, each) => sum + each + 2, -2);
 
@@ -44,6 +44,13 @@ test('a record wraps, and shows what is in it', () => {
   for (const line of lines) expect(width(line)).toBeLessThanOrEqual(60);
   expect(lines).toContain('at    2026-11-22 13:54:14Z');
   expect(lines.slice(-5)).toEqual(['in', '  a  yes', 'of', '  B', '  1']);
+});
+
+test('lines go on as far in as they began', () => {
+  expect(wrap('one two three four', 9)).toEqual(['one two', 'three', 'four']);
+  expect(wrap('a\n  one two three', 9)).toEqual(['a', '  one two', '  three']);
+  expect(wrap('x'.repeat(12), 5)).toEqual(['xxxxx', 'xxxxx', 'xx']);
+  expect(wrap('one two three', undefined)).toEqual(['one two three']);
 });
 
 test('values are said on one line, and cut by their width', () => {

@@ -17,9 +17,15 @@ export function cut(text: string, columns: number): string {
 /** The text, filled with blanks up to so many columns. */
 export const pad = (text: string, columns: number): string => text + ' '.repeat(Math.max(0, columns - width(text)));
 
-/** Lines of at most so many columns; the text's own lines where there is no limit. */
-export const wrap = (text: string, columns: number | undefined): string[] =>
-  (columns ? wrapAnsi(text, columns, { hard: true, trim: false }) : text).split('\n').map((line) => line.trimEnd());
+/** Lines of at most so many columns, each as far in as the text's own; these alone where there is no limit. */
+export function wrap(text: string, columns: number | undefined): string[] {
+  return text.split('\n').flatMap((line) => {
+    if (!columns || width(line) <= columns) return [line];
+    const indent = /^ */.exec(line)![0];
+    const parts = wrapAnsi(line.trimStart(), columns - indent.length, { hard: true }).split('\n');
+    return parts.map((part) => indent + part);
+  });
+}
 
 /** A value in words, on one line. What others wrote (names, cells of files) can't move the terminal's cursor. */
 export function plain(value: unknown): string {
