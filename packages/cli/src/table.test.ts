@@ -14,6 +14,10 @@ test('columns go from the end, then texts are cut, and the first stays whole', (
     expect(total(fitWidths([36, 9, 70, 16, 5], limit))).toBeLessThanOrEqual(limit);
 });
 
+test('a long text in the first column leaves room for the others', () => {
+  expect(fitWidths([70, 70, 16, 12], 60)).toEqual([40, 8, 8]);
+});
+
 test('a table is as wide as it may be, whatever stands in it', () => {
   const rows = [
     { id: 'a'.repeat(36), name: '日本語のとても長い名前です', note: 'one\u001b[2J\ntwo', empty: undefined },

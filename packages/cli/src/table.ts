@@ -6,12 +6,13 @@ export type Column<Row> = readonly [header: string, cell: (keyof Row & string) |
 const GAP = '  ';
 /** Columns that are rather cut than left out. */
 const KEPT_COLUMNS = 3;
+/** An ID has 38 at most. */
 const WIDEST = 40;
 const NARROWEST = 8;
 
 /**
- * The lines of a table, the header first. Where it is too wide the last columns go, and then texts are cut; the first
- * column, which has the IDs, stays whole. With `wrapLast` the last column's texts go on below instead.
+ * The lines of a table, the header first. Where it is too wide the last columns go, and then texts are cut; IDs, which
+ * stand in the first column, stay whole. With `wrapLast` the last column's texts go on below instead.
  */
 export function tableLines<Row>(
   rows: readonly Row[],
@@ -42,7 +43,7 @@ export function tableLines<Row>(
 /** The widths that columns get within the limit; fewer than there are where the last ones don't fit. */
 export function fitWidths(natural: readonly number[], limit = Number.POSITIVE_INFINITY): number[] {
   if (limit === Number.POSITIVE_INFINITY) return [...natural];
-  const widths = natural.map((size, at) => Math.min(size, at === 0 ? limit : WIDEST));
+  const widths = natural.map((size) => Math.min(size, WIDEST, limit));
   const over = (sizes: number[]) => sizes.reduce((sum, size) => sum + size + GAP.length, -GAP.length) - limit;
   const least = (sizes: number[]) => sizes.map((size, at) => (at === 0 ? size : Math.min(size, NARROWEST)));
   while (widths.length > KEPT_COLUMNS && over(widths) > 0) widths.pop();

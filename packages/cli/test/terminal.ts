@@ -53,6 +53,10 @@ export async function openTerminal(columns: number) {
     shows: (what: string | RegExp) => expect.poll(screen, { interval: 150 }).toMatch(what),
     /** Types a command line on a clean screen. */
     async enter(line: string): Promise<void> {
+      // What stood there before is not to be taken for what comes.
+      await type('clear');
+      await press('Enter');
+      await expect.poll(async () => (await screen()).trim(), { interval: 150 }).toBe('$');
       await type(`clear; ${line}; echo "ended with $?"`);
       await press('Enter');
     },
