@@ -10,7 +10,7 @@ export default defineConfig({
     // All files are about one workspace, and none leaves anything behind in its process.
     fileParallelism: false,
     isolate: false,
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
   },
