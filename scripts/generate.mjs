@@ -1,12 +1,13 @@
 import path from 'node:path';
 import { node, root, runStep } from './process.mjs';
 
-/** Writes the files that are made from others: the client's types, the schema's dump and its rows' types, time zones by numbers. Resolves to an exit code. */
+/** Writes the files that are made from others: the client's types, the schema's dump and its rows' types, time zones by numbers, the pages of docs that show the contract. Resolves to an exit code. */
 export async function generate() {
   const types = await runStep(node, ['--run', 'generate'], { cwd: path.join(root, 'packages/client') });
   const dump = ['--conditions=source', 'migrations/dump-schema.ts'];
   const schema = await runStep(node, dump, { cwd: path.join(root, 'apps/server') });
   const zones = ['generate/zones-by-prefix.ts', 'src/phone-numbers/generated/zones-by-prefix.ts'];
   const prefixes = await runStep(node, zones, { cwd: path.join(root, 'apps/server') });
-  return types.code || schema.code || prefixes.code;
+  const pages = await runStep(node, ['build-pages.ts'], { cwd: path.join(root, 'openapi') });
+  return types.code || schema.code || prefixes.code || pages.code;
 }

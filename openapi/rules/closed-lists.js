@@ -1,4 +1,4 @@
-/** Every permission that an operation can need (docs/decisions.md, "Authentication"). */
+/** Every permission that an operation can need (docs/api.md, "Keys and permissions"). */
 export const PERMISSIONS = [
   'authenticated',
   'phone_numbers:read',
@@ -30,7 +30,7 @@ export const PERMISSIONS = [
   'audit_log:read',
 ];
 
-/** The codes that each error status can bear (docs/decisions.md, "Error codes"). */
+/** The codes that each error status can bear (docs/errors.md). */
 export const CODES_BY_STATUS = {
   400: ['invalid_request', 'missing_idempotency_key', 'workflow_not_published', 'too_many_recipients'],
   401: ['unauthorized'],

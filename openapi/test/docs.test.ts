@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { pagesOf } from '../build-pages.ts';
 import { OPERATIONS } from './operations-table.ts';
 
 const here = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -36,4 +37,13 @@ describe('the docs page', () => {
     expect(page).not.toContain('cdn.redoc.ly');
     expect(page).toMatch(/API docs by Redoc/);
   });
+});
+
+it('the pages that are made from the contract are those of the contract; `npm run generate` writes them', async () => {
+  const { components } = JSON.parse(await readFile(here('dist/openapi.json'), 'utf8'));
+  const pages = Object.entries(pagesOf(components.schemas));
+  expect(pages).toHaveLength(2);
+  for (const [name, text] of pages) expect(text).toBe(await readFile(here(`../docs/${name}`), 'utf8'));
+  delete components.schemas.ErrorCode['x-help'].not_found;
+  expect(() => pagesOf(components.schemas)).toThrow('Each code needs');
 });

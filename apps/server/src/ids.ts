@@ -1,6 +1,6 @@
 import { v7 } from 'uuid';
 
-/** The prefix of each kind of ID (decisions.md, "Everywhere"). */
+/** The prefix of each kind of ID (api.md, "IDs"). */
 export type IdPrefix =
   | 'pn'
   | 'trk'

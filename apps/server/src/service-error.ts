@@ -38,7 +38,7 @@ export const noRoom = (what: string, cause: unknown): ServiceError =>
   });
 
 /**
- * The one `not_found`, the same for what another workspace has and for what never was (decisions.md, "Everywhere").
+ * The one `not_found`, the same for what another workspace has and for what never was (api.md, "IDs").
  * @param path where the request names it, if in its body: `/body/fromNumber`
  */
 export function notFound(path?: string): ServiceError {

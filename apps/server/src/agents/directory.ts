@@ -14,7 +14,7 @@ export interface Agent {
   recording?: boolean;
 }
 
-/** Where agents are known (decisions.md, "Agents"). */
+/** Where agents are known (agents.md, "Agents that are known elsewhere"). */
 export interface AgentDirectory {
   /** The agent that a workspace has, or undefined where there is none. Throws `unavailable` if it can't be asked. */
   resolve(agentId: string, workspaceId: string): Promise<Agent | undefined>;

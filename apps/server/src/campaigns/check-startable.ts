@@ -18,7 +18,7 @@ export interface StartObstacle {
 }
 
 /**
- * Whether a campaign can start now (decisions.md, "Campaigns"), apart from its status. The caller holds its row; its
+ * Whether a campaign can start now (campaigns.md, "Make one"), apart from its status. The caller holds its row; its
  * lists are held until the transaction ends, so that none is deleted meanwhile.
  * @param agent what the agent directory answered
  * @returns what stands in the way, the first of it

@@ -26,7 +26,7 @@ const date = (text: string | null | undefined) => (typeof text === 'string' ? ne
 
 /**
  * Makes a draft, which calls nobody until it is started. Throws `not_found` for a list, number or pool that the
- * workspace doesn't have, `invalid_request` for what decisions.md, "Campaigns", refuses, and `idempotency_key_reused`.
+ * workspace doesn't have, `invalid_request` for what campaigns.md, "Campaigns", refuses, and `idempotency_key_reused`.
  * @param auditEntryOf the audit entry of the key, given the campaign's ID
  */
 export async function createCampaign(

@@ -27,7 +27,7 @@ export type Edge = (request: IncomingMessage, response: ServerResponse) => Promi
 
 const MEBIBYTE = 1024 * 1024;
 const MAX_BODY = 2 * MEBIBYTE;
-/** Those that take more (decisions.md, "Everywhere"). */
+/** Those that take more (api.md, "Limits of a request"). */
 const MAX_BODY_OF: Partial<Record<OperationId, number>> = { startBatch: 8 * MEBIBYTE };
 
 type AnyHandler = (input: object, context: RequestContext) => Promise<Answer>;

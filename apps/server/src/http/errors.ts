@@ -1,6 +1,6 @@
 import { type ErrorCode, ServiceError } from '../service-error.ts';
 
-/** The one table of statuses (decisions.md, "Error codes"). */
+/** The one table of statuses (errors.md). */
 const STATUS_OF_CODE: Record<ErrorCode, number> = {
   invalid_request: 400,
   missing_idempotency_key: 400,
@@ -59,7 +59,7 @@ export function errorAnswer(error: unknown): ErrorAnswer {
 
 const internalError = () => new ServiceError('internal_error', 'The server could not carry out the request.');
 
-/** HTTP clients retry some 409s by themselves; this tells them which they should (decisions.md, "Error codes"). */
+/** HTTP clients retry some 409s by themselves; this tells them which they should (api.md, "Errors"). */
 const HEADERS_OF_STATUS: Record<number, (code: ErrorCode) => Record<string, string>> = {
   409: (code) => ({ 'x-should-retry': String(code === 'idempotency_in_progress') }),
   503: () => ({ 'Retry-After': '1' }),

@@ -1,6 +1,6 @@
 import { faultAt } from './request-fault.ts';
 
-/** How deep a body may nest (decisions.md, "Everywhere"). */
+/** How deep a body may nest (api.md, "Limits of a request"). */
 const MAX_DEPTH = 32;
 /** A body may hold one value for each so many bytes that it may have: checking costs by the value, not by the byte. */
 export const BYTES_PER_VALUE = 8;

@@ -7,7 +7,7 @@ import type { KnowledgeBaseRow } from './knowledge-base.ts';
 
 type Derived = Pick<KnowledgeBaseRow, 'status' | 'document_count'>;
 
-/** What follows from the documents of each of these knowledge bases (decisions.md, "Knowledge bases": Derivation). */
+/** What follows from the documents of each of these knowledge bases (knowledge-bases.md, "From a file to passages"). */
 async function derivedOf(tx: WorkspaceTx, ids: string[]): Promise<Map<string, Derived>> {
   const { rows } = await sql<Derived & { id: string }>`
     select base.id, count(d.id) as document_count,

@@ -28,7 +28,7 @@ export interface Callee {
 }
 
 /**
- * Gives each callee, in their order, a number to be called from (decisions.md, "Number pools"): one that may call there and
+ * Gives each callee, in their order, a number to be called from (phone-numbers.md, "Which number calls"): one that may call there and
  * has room, and is not the callee itself; rather another than that of the last attempt; rather one of the callee's country; of those the least recently
  * used. Nothing for whom there is none.
  * @param trunks how many calls can start over each trunk, by its UUID; one that is not named has room for all

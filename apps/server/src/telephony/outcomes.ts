@@ -1,6 +1,6 @@
 import type { CallOutcome, SipAnswer } from './gateway.ts';
 
-/** How an outcome bears on the contact's next attempt (decisions.md, `retryPolicy`). */
+/** How an outcome bears on the contact's next attempt (campaigns.md, "How often again"). */
 interface OutcomeRule {
   /** May the contact be dialled again because of it? */
   retryable: boolean;

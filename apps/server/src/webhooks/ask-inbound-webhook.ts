@@ -34,7 +34,7 @@ export interface ArrivingCall {
 }
 
 /**
- * Asks the `inboundWebhookUrl` of a number, once and for five seconds, what becomes of a call (decisions.md, "Webhooks").
+ * Asks the `inboundWebhookUrl` of a number, once and for five seconds, what becomes of a call (webhooks.md, "Who takes an inbound call").
  * Whatever fails is logged and counted, and comes out as `{}`: the agent that is bound to the number takes the call.
  */
 export async function askInboundWebhook(deps: AskInboundDeps, call: ArrivingCall): Promise<InboundDecision> {

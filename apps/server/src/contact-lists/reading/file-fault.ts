@@ -1,4 +1,4 @@
-/** Why a whole file cannot be imported. Bad rows never fail a file; these do (decisions.md, "Contact lists"). */
+/** Why a whole file cannot be imported. Bad rows never fail a file; these do (contact-files.md, "Step by step"). */
 export type FileFaultCode =
   | 'unreadable_file'
   | 'no_phone_column'

@@ -10,7 +10,7 @@ export interface TrunkAddress {
   outboundProxy?: string;
 }
 
-/** `auto` is TLS for `sips:` and port 5061, what the URI says, or UDP (decisions.md, "Phone numbers"). */
+/** `auto` is TLS for `sips:` and port 5061, what the URI says, or UDP (phone-numbers.md, "Buy or import"). */
 export function trunkAddress(trunk: Pick<Trunk, 'terminationUrl' | 'transport' | 'outboundProxy'>): TrunkAddress {
   const uri = parseUri(withScheme(trunk.terminationUrl));
   const isTls = uri.scheme === 'sips' || uri.port === 5061;

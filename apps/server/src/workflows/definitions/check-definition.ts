@@ -6,7 +6,7 @@ import { closure, cyclesWithout, edgesOf, type Graph, graphOf } from './definiti
 import { isNeverKey } from './fill-template.ts';
 
 /**
- * What is wrong with a definition in itself (decisions.md, "Workflows"): every fault, in the order of the nodes. Whether
+ * What is wrong with a definition in itself (workflows.md, "What publishing refuses"): every fault, in the order of the nodes. Whether
  * the workspace has what it names is asked by `checkResources`.
  */
 export function checkDefinition(definition: Definition): ErrorDetail[] {

@@ -1,7 +1,7 @@
 import type { Context } from './definition.ts';
 import { StepError } from './step-error.ts';
 
-/** Most bytes that one template becomes (decisions.md, "Workflows"). */
+/** Most bytes that one template becomes (workflows.md, "Templates"). */
 export const MAX_FILLED_BYTES = 65_536;
 /** Most bytes that the templates of one value, such as an `http` body, become together: as much as a context holds. */
 const MAX_VALUE_BYTES = 262_144;

@@ -3,7 +3,7 @@ import { contextFault } from './context-limits.ts';
 import type { Flow } from './flows.ts';
 import { isFinal, isWaiting, mayMove, type RunRow, runTransitions, stepTransitions } from './run.ts';
 
-/** Most steps that a run takes (decisions.md, "Workflows"). */
+/** Most steps that a run takes (workflows.md, "The definition"). */
 export const MAX_STEPS = 10_000;
 const LONGEST_MESSAGE = 2048;
 

@@ -1,6 +1,6 @@
 import type { RunError } from '../../database/schema.ts';
 
-/** What a run's context may hold (decisions.md, "Everywhere"). */
+/** What a run's context may hold (api.md, "Limits of a request"). */
 export const MAX_CONTEXT_BYTES = 262_144;
 const MAX_LEVELS = 32;
 const MAX_KEYS = 1000;

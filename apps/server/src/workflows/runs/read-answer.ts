@@ -9,7 +9,7 @@ export interface HttpAnswer {
   body?: unknown;
 }
 
-/** As deep as a request's own JSON may be (decisions.md, "Everywhere"). */
+/** As deep as a request's own JSON may be (api.md, "Limits of a request"). */
 const MAX_DEPTH = 30;
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 

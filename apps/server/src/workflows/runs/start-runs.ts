@@ -16,7 +16,7 @@ import { type NewRun, namedStart, type RunStart, START_OPERATION, type StartResu
 
 /**
  * Starts runs, each as if it came alone, in this order: replay, workflow, published, concurrency, cooldown, create
- * (decisions.md, "Workflows"). No two of them may bear the same `Idempotency-Key` or `Concurrency-Key`. One that is
+ * (workflows.md, "Starting one"). No two of them may bear the same `Idempotency-Key` or `Concurrency-Key`. One that is
  * refused leaves nothing behind.
  * @param serverId the server that holds the new runs; without it whoever claims them
  */

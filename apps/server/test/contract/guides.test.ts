@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { startTestServer } from '../server.ts';
+
+const docs = path.join(import.meta.dirname, '../../../../docs');
+
+/** In the order in which a reader takes them: each goes on with the variables of the first. */
+const GUIDES = [
+  'get-started',
+  'contact-files',
+  'phone-numbers',
+  'campaigns',
+  'calls',
+  'api',
+  'workflows',
+  'webhooks',
+  'knowledge-bases',
+];
+
+test('the commands of the guides do what they say, one after another', async (context) => {
+  const run = promisify(execFile);
+  await run('sh', ['-c', 'command -v bash curl jq']).catch(() => context.skip('bash, curl and jq are not installed'));
+  const server = await startTestServer({ config: { simulatorSpeed: 100 } });
+  const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-guides-'));
+  onTestFinished(async () => {
+    await server.stop();
+    await rm(folder, { recursive: true });
+  });
+  let script = 'set -euo pipefail\n';
+  for (const guide of GUIDES) {
+    const blocks = [...(await readFile(path.join(docs, `${guide}.md`), 'utf8')).matchAll(/^```sh\n(.*?)^```/gms)];
+    expect(blocks.length, guide).toBeGreaterThan(0);
+    script += blocks.map(([, block]) => `echo; echo "# ${guide}"\n${block}`).join('');
+  }
+  const env = { PATH: process.env['PATH'], URL: server.url, KEY: server.apiKey };
+  const { stdout } = await run('bash', ['-xc', script], { cwd: folder, env, maxBuffer: 1e8 }).catch((error) =>
+    expect.unreachable(`${error.stdout.slice(-2000)}\n${error.stderr.slice(-2000)}`),
+  );
+  // What the pages promise at these places.
+  expect(stdout).toMatch(/"\+14155550100",\s+"state": "done",\s+"lastOutcome": "answered"/);
+  expect(stdout).toMatch(/"\+14155550186",\s+"state": "done",\s+"lastOutcome": "busy"/);
+  expect(stdout).toContain('"encodingGuessed"');
+  expect(stdout).toContain('"invalid_number"');
+  expect(stdout).toContain('workflow_run.completed');
+  expect(stdout).toMatch(/We are open on Saturdays/);
+});
