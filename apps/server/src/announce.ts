@@ -15,7 +15,7 @@ export function announce({ url, firstKey }: RunningServer): void {
     return;
   }
   print(`\n  Trunkline is ready.\n\n  API   ${url}/v1\n  Docs  ${docsUrl}\n`);
-  if (firstKey) print(`  Key   ${firstKey}\n        Shown this once. Make more with: ${COMMAND} keys create\n`);
+  if (firstKey) print(`  Key   ${firstKey}\n        Shown this once. More: ${COMMAND} keys create\n`);
   print('\n  Ctrl-C stops it.\n\n');
 }
 
@@ -23,5 +23,5 @@ export function announce({ url, firstKey }: RunningServer): void {
 export function sayGoodbye({ databaseUrl, dataDir }: Config): void {
   if (databaseUrl || !process.stdout.isTTY) return;
   const settings = dataDir === path.resolve('.data') ? '' : `DATA_DIR=${dataDir} `;
-  print(`\n  Stopped. The database goes on, for the next start. To end it:\n  ${settings}${COMMAND} stop\n\n`);
+  print(`\n  Stopped. The database goes on. This ends it too:\n  ${settings}${COMMAND} stop\n\n`);
 }
