@@ -1,3 +1,4 @@
+import { MessageChannel } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Pacer } from './pacer.ts';
 
@@ -66,4 +67,39 @@ test('a call may end another one, and itself, in its turn', () => {
   for (let call = 0; call < 5; call += 1) ends.push(pacer.add({ play: end, skip: () => {} }, 20));
   vi.advanceTimersByTime(100);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a turn ends where playing takes longer than what is played', () => {
+  let now = 0;
+  const pacer = new Pacer(() => now);
+  let plays = 0;
+  const slow = () => {
+    now += 7;
+    plays += 1;
+    if (plays > 1000) throw new Error('The turn does not end.');
+  };
+  const ends = Array.from({ length: 4 }, () => pacer.add({ play: slow, skip() {} }, 20));
+  now = 40;
+  pacer.run();
+  expect(plays).toBeLessThan(10);
+  for (const end of ends) end();
+});
+
+test('what arrives is read while there is more to play than there is time', async () => {
+  vi.useRealTimers();
+  const pacer = new Pacer();
+  let plays = 0;
+  const slow = () => {
+    plays += 1;
+    const until = performance.now() + 7;
+    while (performance.now() < until && plays < 300);
+  };
+  const ends = Array.from({ length: 4 }, () => pacer.add({ play: slow, skip() {} }, 20));
+  const { port1, port2 } = new MessageChannel();
+  while (plays === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  port1.postMessage('');
+  await new Promise((resolve) => port2.once('message', resolve));
+  expect(plays).toBeLessThan(300);
+  for (const end of ends) end();
+  port1.close();
 });

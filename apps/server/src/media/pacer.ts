@@ -24,7 +24,7 @@ export class Pacer {
   /** When the slot `#at` is due. */
   #due = 0;
   #at = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   #now: () => number;
 
   /** @param now in ms; never set back */
@@ -51,8 +51,7 @@ export class Pacer {
       for (const slot of slots) slot.delete(call);
       this.#size -= 1;
       if (this.#size > 0) return;
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
+      this.#disarm();
     };
   }
 
@@ -61,17 +60,23 @@ export class Pacer {
     this.#arm();
   }
 
+  /** Where a turn is late already, what has arrived is read before it: timers that are due at once would keep it waiting. */
   #arm(): void {
-    this.#timer = setTimeout(
-      () => {
-        this.run();
-        if (this.#size > 0) this.#arm();
-      },
-      Math.max(1, Math.ceil(this.#due - this.#now())),
-    );
+    const turn = () => {
+      this.run();
+      if (this.#size > 0) this.#arm();
+    };
+    const wait = Math.ceil(this.#due - this.#now());
+    this.#timer = wait > 0 ? setTimeout(turn, wait) : setImmediate(turn);
   }
 
-  /** Plays what is due. The timer calls it. */
+  #disarm(): void {
+    clearTimeout(this.#timer as NodeJS.Timeout);
+    clearImmediate(this.#timer as NodeJS.Immediate);
+    this.#timer = undefined;
+  }
+
+  /** Plays what is due as it begins, so that it comes to an end where playing takes longer than what is played. */
   run(): void {
     let now = this.#now();
     const skipped = Math.floor((now - this.#due - MAX_CATCH_UP_MS) / SKIP_MS) * SKIP_MS;
@@ -80,7 +85,8 @@ export class Pacer {
       this.#at = (this.#at + skipped / TICK_MS) % TICKS;
       for (const call of new Set(this.#slots.flatMap((slot) => [...slot]))) call.skip(skipped);
     }
-    while (this.#due <= now && this.#size > 0) {
+    const until = now;
+    while (this.#due <= until && this.#size > 0) {
       for (const call of this.#slots[this.#at]!) call.play(now);
       this.#at = (this.#at + 1) % TICKS;
       this.#due += TICK_MS;
