@@ -22,6 +22,7 @@ const redocly = (args: string[]) =>
 
 redocly(['bundle', 'openapi.yaml', '-o', source]);
 const contract = JSON.parse(readFileSync(source, 'utf8')) as Contract;
+contract.info.description = `The guides to it are [beside this page](/docs/guides/get-started).\n\n${contract.info.description}`;
 for (const { post } of Object.values(contract.webhooks))
   post.description = `**Sent to your endpoint.** ${post.description}`;
 for (const { operation, samples } of samplesOf(contract)) {

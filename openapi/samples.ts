@@ -24,6 +24,7 @@ export interface Operation {
 }
 /** The bundled contract, as far as samples need it. */
 export interface Contract {
+  info: { description: string };
   paths: Record<string, { parameters?: Parameter[] } & Record<string, Operation | Parameter[] | undefined>>;
   webhooks: Record<string, { post: { description: string } }>;
 }

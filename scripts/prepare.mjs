@@ -28,9 +28,11 @@ export async function prepareInstall() {
 
 /** Bundles the contract, and builds its documentation, where they are older than their sources. */
 export async function prepareContract() {
-  const sources = filesBelow('openapi').filter((file) => /\.(yaml|json|js|ts)$/.test(file));
+  const sources = [...filesBelow('openapi'), ...filesBelow('docs')].filter((file) =>
+    /\.(yaml|json|js|ts|css|md)$/.test(file),
+  );
   const wanted = hashOf(['redocly.yaml', 'pnpm-lock.yaml', ...sources], '');
-  const built = ['openapi.json', 'openapi.yaml', 'docs/index.html'].map((file) =>
+  const built = ['openapi.json', 'openapi.yaml', 'docs/index.html', 'docs/llms.txt'].map((file) =>
     path.join(root, 'openapi/dist', file),
   );
   const stamp = path.join(root, 'openapi/dist/.trunkline-built');

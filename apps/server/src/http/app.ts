@@ -90,6 +90,8 @@ const contractFiles = {
   json: fileOf('@trunkline/openapi/openapi.json'),
   yaml: new URL('openapi.yaml', fileOf('@trunkline/openapi/openapi.json')),
   docs: new URL('docs/index.html', fileOf('@trunkline/openapi/openapi.json')),
+  guides: new URL('docs/guides/', fileOf('@trunkline/openapi/openapi.json')),
+  llms: new URL('docs/llms.txt', fileOf('@trunkline/openapi/openapi.json')),
 };
 
 /** What went wrong outside the contract, in the same form. Express gives what the client did wrong a status. */

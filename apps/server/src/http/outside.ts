@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { type Handler, Router } from 'express';
 import { Gauge } from 'prom-client';
 import type { Metrics } from './metrics.ts';
@@ -9,6 +11,10 @@ export interface ContractFiles {
   json: URL;
   yaml: URL;
   docs: URL;
+  /** The folder of the guides. */
+  guides: URL;
+  /** The list of pages for programs that read. */
+  llms: URL;
 }
 
 /** Why the server can't take requests now; nothing when it can. */
@@ -18,7 +24,18 @@ export type NotReady = () => Promise<string | undefined>;
  * Every path outside the contract that the app itself answers. What else lies outside is handed to `createApp` as
  * `outside`.
  */
-export const OUTSIDE_PATHS = ['/', '/docs', '/openapi.json', '/openapi.yaml', '/livez', '/readyz', '/metrics'] as const;
+export const OUTSIDE_PATHS = [
+  '/',
+  '/docs',
+  '/docs/guides',
+  '/docs/guides/get-started',
+  '/llms.txt',
+  '/openapi.json',
+  '/openapi.yaml',
+  '/livez',
+  '/readyz',
+  '/metrics',
+] as const;
 
 /** Redoc brings its script and styles inline and starts a worker from a blob; it may load nothing from elsewhere. */
 const DOCS_POLICY = [
@@ -33,6 +50,25 @@ const DOCS_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
+
+/** The guides bring all they load, and ask nobody but this server for it. */
+const GUIDES_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  'img-src data:',
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const typeOfEnding: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+};
 
 /** What an operator should know of a server that can take requests, a line each. */
 export type Warnings = () => Promise<string[]>;
@@ -49,6 +85,13 @@ export function outsideRoutes(files: ContractFiles, metrics: Metrics, notReady: 
   });
   router.get('/', (_request, response) => response.redirect('/docs'));
   router.get('/docs', sendFile(files.docs, 'text/html; charset=utf-8', { 'Content-Security-Policy': DOCS_POLICY }));
+  router.get('/docs/guides', (_request, response) => response.redirect('/docs/guides/get-started'));
+  for (const [name, file] of guideFiles(files.guides))
+    router.get(
+      `/docs/guides/${name}`,
+      sendFile(file, typeOfEnding[path.extname(file.pathname)]!, { 'Content-Security-Policy': GUIDES_POLICY }),
+    );
+  router.get('/llms.txt', sendFile(files.llms, 'text/plain; charset=utf-8'));
   router.get('/openapi.json', sendFile(files.json, 'application/json'));
   router.get('/openapi.yaml', sendFile(files.yaml, 'application/yaml'));
   router.get('/livez', (_request, response) => {
@@ -65,6 +108,14 @@ export function outsideRoutes(files: ContractFiles, metrics: Metrics, notReady: 
     response.set('Content-Type', metrics.registry.contentType).send(await metrics.registry.metrics());
   });
   return router;
+}
+
+/** The files of the guides by the names under which they are asked for: pages without their ending. */
+function guideFiles(folder: URL): [string, URL][] {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names
+    .filter((name) => path.extname(name) in typeOfEnding)
+    .map((name) => [name.replace(/\.html$/, ''), new URL(name, folder)]);
 }
 
 interface Content {

@@ -402,12 +402,21 @@ test('what lies outside the contract is one list, and answers without a key', as
   expect(Object.fromEntries(OUTSIDE_PATHS.map((path, index) => [path, statuses[index]]))).toEqual({
     '/': 302,
     '/docs': 200,
+    '/docs/guides': 302,
+    '/docs/guides/get-started': 200,
+    '/llms.txt': 200,
     '/openapi.json': 200,
     '/openapi.yaml': 200,
     '/livez': 200,
     '/readyz': 200,
     '/metrics': 200,
   });
+  const guide = await edge.send('GET', '/docs/guides/get-started');
+  expect(guide.headers.get('content-security-policy')).toContain("connect-src 'self'");
+  const loaded = [...guide.text.matchAll(/(?:src|href)="([\w.-]+\.\w+)"/g)].map(([, name]) => name!);
+  expect(loaded).toEqual(['style.css', 'search.js']);
+  for (const name of [...loaded, 'minisearch.js', 'search-options.js', 'search.json'])
+    expect((await edge.send('GET', `/docs/guides/${name}`)).status).toBe(200);
   const docs = await edge.send('GET', '/docs');
   expect(docs.headers.get('content-security-policy')).toContain("default-src 'none'");
   expect(docs.text).toContain('</html>');

@@ -1,0 +1,163 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import MarkdownIt, { type Token } from 'markdown-it';
+import MiniSearch from 'minisearch';
+import { PARTS } from './guides/pages.ts';
+import { searchOptions } from './guides/search-options.js';
+
+// The pages of docs/ as a site beside the reference, with a search over both, and the list of pages for programs that
+// read (llms.txt): `npm run docs`, once the contract is bundled.
+
+interface Section {
+  id: string;
+  href: string;
+  page: string;
+  title: string;
+  text: string;
+}
+interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+}
+
+const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const target = fileOf('dist/docs/guides/');
+const names = Object.values(PARTS).flat();
+const markdown = new MarkdownIt({ html: true });
+const sections: Section[] = [];
+
+/** As code hosts make it. */
+const slugOf = (title: string) =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+
+const textOf = (tokens: Token[]): string =>
+  tokens.map(({ content, children }) => (children ? textOf(children) : content)).join(' ');
+
+/** The tokens of a page as the site shows it: headings have IDs, and links lead to pages that it has. */
+function tokensOf(name: string): Token[] {
+  const tokens = markdown.parse(readFileSync(fileOf(`../docs/${name}.md`), 'utf8'), {});
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === 'heading_open')
+      token.attrSet('id', slugOf(tokens[at + 1]!.children!.map(({ content }) => content).join('')));
+    for (const child of token.children ?? []) if (child.type === 'link_open') lead(child, name);
+  }
+  // The site draws no diagrams: a table beside each says the same.
+  return tokens.filter(({ type, info }) => !(type === 'fence' && info === 'mermaid') && type !== 'html_block');
+}
+
+/** Leads a link to the site's page; one to another file of the repository says that it is there. */
+function lead(link: Token, from: string) {
+  const href = link.attrGet('href')!;
+  const [file, anchor] = href.split('#');
+  const page = file!.replace(/\.md$/, '');
+  if (/^https?:/.test(href) || href.startsWith('#')) return;
+  if (names.includes(page)) return link.attrSet('href', anchor ? `${page}#${anchor}` : page);
+  if (!existsSync(fileOf(`../docs/${file}`))) throw new Error(`docs/${from}.md links to ${href}, which is not there`);
+  link.attrs = [['title', `In the repository: ${file!.replace(/^\.\.\//, '')}`]];
+}
+
+/** The parts of a page that a search can lead to: from each heading to the next. */
+function addSections(name: string, tokens: Token[]) {
+  const page = textOf([tokens[1]!]);
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === 'heading_open') {
+      const href = token.tag === 'h1' ? name : `${name}#${token.attrGet('id')}`;
+      sections.push({ id: href, href, page, title: textOf([tokens[at + 1]!]), text: '' });
+    } else if (token.type === 'inline' && tokens[at - 1]!.type !== 'heading_open') {
+      sections.at(-1)!.text += ` ${textOf([token])}`;
+    }
+  }
+}
+
+function addOperations() {
+  const { paths } = JSON.parse(readFileSync(fileOf('dist/openapi.json'), 'utf8')) as {
+    paths: Record<string, Record<string, Operation>>;
+  };
+  for (const [path, methods] of Object.entries(paths))
+    for (const { operationId, tags, summary, description } of Object.values(methods).filter(
+      (each) => each.operationId,
+    )) {
+      const href = `../../docs#tag/${tags[0]!.replaceAll(' ', '-')}/operation/${operationId}`;
+      sections.push({
+        id: href,
+        href,
+        page: 'Reference',
+        title: summary,
+        text: `${operationId} ${path} ${description}`,
+      });
+    }
+}
+
+const pages = names.map((name) => {
+  const tokens = tokensOf(name);
+  addSections(name, tokens);
+  return { name, title: textOf([tokens[1]!]), tokens };
+});
+const titleOf = (name: string) => pages.find((page) => page.name === name)!.title;
+
+const navigationOf = (current: string) =>
+  Object.entries(PARTS)
+    .map(([part, ofPart]) => {
+      const links = ofPart.map(
+        (name) => `<li><a href="${name}"${name === current ? ' aria-current="page"' : ''}>${titleOf(name)}</a></li>`,
+      );
+      return `<h2>${part}</h2><ul>${links.join('')}</ul>`;
+    })
+    .join('\n');
+
+const pageOf = (name: string, title: string, body: string) => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Trunkline</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="style.css">
+<script type="module" src="search.js"></script>
+<nav>
+<p><a href="/docs">Reference of the API</a></p>
+<input type="search" placeholder="Search" aria-label="Search guides and reference">
+<ul id="found" aria-live="polite"></ul>
+<div class="pages">
+${navigationOf(name)}
+</div>
+</nav>
+<main>
+${body.replaceAll('<table>', '<div class="wide" tabindex="0"><table>').replaceAll('</table>', '</table></div>').replaceAll('<pre>', '<pre tabindex="0">')}
+</main>
+</html>
+`;
+
+mkdirSync(target, { recursive: true });
+for (const { name, title, tokens } of pages)
+  writeFileSync(`${target}${name}.html`, pageOf(name, title, markdown.renderer.render(tokens, markdown.options, {})));
+addOperations();
+const search = new MiniSearch<Section>(searchOptions);
+search.addAll(sections);
+writeFileSync(`${target}search.json`, JSON.stringify(search));
+for (const name of ['search.js', 'search-options.js', 'style.css'])
+  copyFileSync(fileOf(`guides/${name}`), target + name);
+const minisearch = fileOf('node_modules/minisearch/');
+const [licence, source] = ['LICENSE.txt', 'dist/es/index.js'].map((name) => readFileSync(minisearch + name, 'utf8'));
+writeFileSync(`${target}minisearch.js`, `/*\n${licence}*/\n${source.replace(/\/\/# sourceMappingURL.*/, '')}`);
+
+const listed = Object.entries(PARTS).map(([part, ofPart]) => {
+  const lines = ofPart.map((name) => `- [${titleOf(name)}](/docs/guides/${name})`);
+  return `## ${part}\n\n${lines.join('\n')}`;
+});
+writeFileSync(
+  fileOf('dist/docs/llms.txt'),
+  `# Trunkline
+
+> An open, self-hosted service that calls people with voice agents.
+
+- [The contract, OpenAPI 3.1](/openapi.yaml)
+- [The reference of the API](/docs)
+
+${listed.join('\n\n')}
+`,
+);

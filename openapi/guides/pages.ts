@@ -1,0 +1,8 @@
+/** The pages of docs/ as readers are led through them: by part, each by its file's name. */
+export const PARTS: Record<string, string[]> = {
+  'To begin': ['get-started', 'telephony', 'agents'],
+  Calling: ['contact-files', 'campaigns', 'calls', 'workflows', 'phone-numbers', 'knowledge-bases'],
+  Programs: ['api', 'errors', 'states', 'webhooks', 'exports'],
+  'Running it': ['deployment', 'operations', 'security', 'compliance'],
+  'How it is made': ['architecture', 'dialing', 'engine', 'decisions', 'glossary'],
+};
