@@ -16,8 +16,8 @@ export type ValidateResponses = 'throw' | 'all' | 'sampled' | 'off';
 
 export interface AnswerOptions {
   validator: Validator;
-  metrics: Metrics;
-  log: Logger;
+  metrics: Pick<Metrics, 'answered' | 'violation'>;
+  log: Pick<Logger, 'error'>;
   validateResponses: ValidateResponses;
   draining: AbortSignal;
 }

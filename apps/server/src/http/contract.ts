@@ -38,7 +38,7 @@ interface Body {
   content: Record<string, { schema?: Schema }>;
 }
 
-interface Response {
+export interface Response {
   $ref?: string;
   content?: Record<string, unknown>;
   'x-error-codes'?: ErrorCode[];

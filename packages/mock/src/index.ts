@@ -1,0 +1,14 @@
+import type { Mock, MockOptions } from './mock.ts';
+import { refuseOldNode } from './node-version.ts';
+
+export type { ForcedAnswer } from './forced-answer.ts';
+export type { Mock, MockOptions, OperationId } from './mock.ts';
+export type { SeenRequest } from './requests.ts';
+export type { WebhookAnswer, WebhookMessage } from './send-webhook.ts';
+
+/** Starts a mock on a port of its own. Throws where this Node is too old, and where the port is taken. */
+export async function startMock(options: MockOptions = {}): Promise<Mock> {
+  refuseOldNode();
+  const { openMock } = await import('./open-mock.ts');
+  return openMock(options);
+}

@@ -1,0 +1,7 @@
+import { defineConfig } from 'vitest/config';
+
+/** Workspace packages run from their sources. Where a condition holds, nobody waits. */
+export default defineConfig({
+  ssr: { resolve: { conditions: ['source'] } },
+  test: { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 30_000 } } },
+});
