@@ -3,7 +3,7 @@ import type { Answer } from '@trunkline/server/http/answer';
 import type { ContractDocument, Operation } from '@trunkline/server/http/contract';
 import { errorAnswer } from '@trunkline/server/http/errors';
 import { type ErrorCode, type ErrorDetail, ServiceError } from '@trunkline/server/service-error';
-import type { ForcedAnswer } from './forced-answer.ts';
+import type { ForcedAnswer } from './mock.ts';
 
 /** Answers an operation by an example of the contract. */
 export type AnswerOperation = (operation: Operation, wanted: ForcedAnswer) => Promise<Answer>;

@@ -1,13 +1,6 @@
 import type { ContractDocument, Operation } from '@trunkline/server/http/contract';
 import { examplesOf, successOf } from './contract.ts';
-
-/** Which of the contract's answers is wanted. */
-export interface ForcedAnswer {
-  /** One that the operation declares; its success by default. */
-  status?: number;
-  /** The name of one of the contract's examples for this status; the first by default. */
-  example?: string;
-}
+import type { ForcedAnswer } from './mock.ts';
 
 /** What `Prefer: code=409, example=campaign_not_startable` asks for, as Prism reads it. */
 export function readPrefer(header: string | undefined): ForcedAnswer | undefined {

@@ -1,10 +1,15 @@
 import type { Mock, MockOptions } from './mock.ts';
 import { refuseOldNode } from './node-version.ts';
 
-export type { ForcedAnswer } from './forced-answer.ts';
-export type { Mock, MockOptions, OperationId } from './mock.ts';
-export type { SeenRequest } from './requests.ts';
-export type { WebhookAnswer, WebhookMessage } from './send-webhook.ts';
+export type {
+  ForcedAnswer,
+  Mock,
+  MockOptions,
+  OperationId,
+  SeenRequest,
+  WebhookAnswer,
+  WebhookMessage,
+} from './mock.ts';
 
 /** Starts a mock on a port of its own. Throws where this Node is too old, and where the port is taken. */
 export async function startMock(options: MockOptions = {}): Promise<Mock> {

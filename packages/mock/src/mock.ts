@@ -1,7 +1,5 @@
-import type { OperationId as AnyOperationId } from '@trunkline/client';
-import type { ForcedAnswer } from './forced-answer.ts';
-import type { SeenRequest } from './requests.ts';
-import type { WebhookAnswer, WebhookMessage } from './send-webhook.ts';
+import type { IncomingMessage } from 'node:http';
+import type { OperationId as AnyOperationId, WebhookEvent } from '@trunkline/client';
 
 /** The name of an operation in the contract, such as `startCampaign`. */
 export type OperationId = Exclude<AnyOperationId, `on${Capitalize<string>}`>;
@@ -28,4 +26,43 @@ export interface Mock {
   /** Sends a webhook, signed, and resolves to what its receiver answered. */
   sendWebhook(message: WebhookMessage): Promise<WebhookAnswer>;
   close(): Promise<void>;
+}
+
+/** Which of the contract's answers is wanted. */
+export interface ForcedAnswer {
+  /** One that the operation declares; its success by default. */
+  status?: number;
+  /** The name of one of the contract's examples for this status; the first by default. */
+  example?: string;
+}
+
+/** A request that the mock was sent. */
+export interface SeenRequest {
+  /** Nothing for a path or a method that the contract has not. */
+  operationId?: OperationId;
+  method: string;
+  /** With its query. */
+  path: string;
+  headers: IncomingMessage['headers'];
+  /** JSON as it was parsed, and anything else as text; files of a form are not kept. */
+  body: unknown;
+  /** Once it is answered. */
+  status?: number;
+}
+
+/** A webhook to be sent. */
+export interface WebhookMessage {
+  /** Any type of the contract, such as `call.ended`. */
+  type: WebhookEvent['type'];
+  url: string;
+  /** `whsec_` and Base64: what the receiver checks the signature with. */
+  secret: string;
+  /** Fields that stand in the place of the example's, such as a `roomId`. */
+  data?: Record<string, unknown>;
+}
+
+/** What the receiver answered. */
+export interface WebhookAnswer {
+  status: number;
+  body: string;
 }

@@ -8,10 +8,10 @@ import { faultAt } from '@trunkline/server/http/request-fault';
 import { ServiceError } from '@trunkline/server/service-error';
 import { loadContract } from './contract.ts';
 import { createMockEdge } from './create-mock-edge.ts';
-import { type ForcedAnswer, whyNoAnswer } from './forced-answer.ts';
-import type { Mock, MockOptions } from './mock.ts';
-import { type SeenRequest, takeDown } from './requests.ts';
-import { sampleEvents, sendWebhook, type WebhookMessage } from './send-webhook.ts';
+import { whyNoAnswer } from './forced-answer.ts';
+import type { ForcedAnswer, Mock, MockOptions, SeenRequest, WebhookMessage } from './mock.ts';
+import { sampleEvents, sendWebhook } from './send-webhook.ts';
+import { takeDown } from './take-down.ts';
 
 const LARGEST_MESSAGE = 1024 * 1024;
 

@@ -1,24 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { WebhookEvent } from '@trunkline/client';
 import { type ContractDocument, resolve, type Schema } from '@trunkline/server/http/contract';
 import { createSigner } from '@trunkline/server/webhooks/try-delivery';
-
-/** A webhook to be sent. */
-export interface WebhookMessage {
-  /** Any type of the contract, such as `call.ended`. */
-  type: WebhookEvent['type'];
-  url: string;
-  /** `whsec_` and Base64: what the receiver checks the signature with. */
-  secret: string;
-  /** Fields that stand in the place of the example's, such as a `roomId`. */
-  data?: Record<string, unknown>;
-}
-
-/** What the receiver answered. */
-export interface WebhookAnswer {
-  status: number;
-  body: string;
-}
+import type { WebhookAnswer, WebhookMessage } from './mock.ts';
 
 interface Sample {
   type: string;

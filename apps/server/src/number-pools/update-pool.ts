@@ -4,6 +4,7 @@ import type { Schema } from '../database/schema.ts';
 import type { AuditEntry } from '../journal/record.ts';
 import { audit } from '../journal/record.ts';
 import { notFound, refuse } from '../service-error.ts';
+import { contradictions } from './contradictions.ts';
 import type { NumberPoolDeps } from './deps.ts';
 import { addMembers, holdNumbers, removeMembers } from './members.ts';
 import { type NumberPool, shapePool } from './pool.ts';
@@ -42,18 +43,6 @@ export async function updatePool(
     await audit(tx, auditEntry, now);
     return shapePool((await findPool(tx, id))!);
   });
-}
-
-function contradictions({ phoneNumberIds, addPhoneNumberIds = [], removePhoneNumberIds = [] }: Body) {
-  if (phoneNumberIds) {
-    const beside = addPhoneNumberIds.length > 0 ? 'addPhoneNumberIds' : 'removePhoneNumberIds';
-    const others = addPhoneNumberIds.length + removePhoneNumberIds.length;
-    return others > 0 ? [{ path: `/body/${beside}`, message: 'cannot stand beside phoneNumberIds' }] : [];
-  }
-  const toAdd = new Set(addPhoneNumberIds);
-  return removePhoneNumberIds.flatMap((id, at) =>
-    toAdd.has(id) ? [{ path: `/body/removePhoneNumberIds/${at}`, message: 'stands in addPhoneNumberIds too' }] : [],
-  );
 }
 
 function settings(body: Body): Updateable<Schema['number_pools']> {

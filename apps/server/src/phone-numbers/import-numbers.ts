@@ -15,6 +15,7 @@ import { countryOfNumber, findPlan } from './numbering-plan.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
 import { recordNumber } from './record-number.ts';
 import { forgetFailed, readNumbers } from './store.ts';
+import { trunkChoiceFaults } from './trunk-choice.ts';
 
 type Body = components['schemas']['ImportPhoneNumbers'];
 type Rejected = components['schemas']['RejectedPhoneNumber'];
@@ -31,9 +32,7 @@ export async function importNumbers(
   body: Body,
   auditOf: AuditOf,
 ): Promise<{ imported: PhoneNumberRow[]; rejected: Rejected[] }> {
-  if (Number(typeof body.trunkId === 'string') + Number(body.sipConfig !== undefined) !== 1) {
-    refuse([{ path: '/body/trunkId', message: 'must be given, or sipConfig in its place' }]);
-  }
+  refuse(trunkChoiceFaults(body));
   refuse(inboundUrlFaults(deps.guard, body.inboundWebhookUrl));
   const shared = await sharedColumns(deps, workspaceId, body);
   const { good, sorted } = sort(body.phoneNumbers);

@@ -3,10 +3,9 @@ import type { Handlers, Input, RequestContext } from '../http/handler.ts';
 import { fromId, newUuid } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import type { FollowDeps } from '../journal/follow.ts';
-import { ServiceError } from '../service-error.ts';
 import { ok, replayable } from '../success.ts';
+import { checkContext, checkHeaders } from './check-run-request.ts';
 import { type CancelRunDeps, cancelRun } from './runs/cancel-run.ts';
-import { contextFault } from './runs/context-limits.ts';
 import { type Flow, type Flows, flowName } from './runs/flows.ts';
 import type { RunRow } from './runs/run.ts';
 import type { StartRun } from './runs/run-starter.ts';
@@ -107,20 +106,4 @@ export function runOperations(deps: RunDeps) {
       return ok({ woken: await wakeRuns(deps, context.workspaceId, workflowId, body.concurrencyKeys, auditEntry) });
     },
   } satisfies Partial<Handlers>;
-}
-
-const refuse = (path: string, message: string, text: string) =>
-  new ServiceError('invalid_request', text, { details: [{ path, message }] });
-
-/** What the contract can't say of the headers. The validator has turned `-0` into a number that is 0. */
-function checkHeaders(concurrencyKey: string | undefined, cooldownMinutes: number | undefined): void {
-  const path = '/headers/Cooldown-Minutes';
-  if (Object.is(cooldownMinutes, -0)) throw refuse(path, 'must be digits', 'Cooldown-Minutes must be digits.');
-  if (cooldownMinutes === undefined || concurrencyKey !== undefined) return;
-  throw refuse(path, 'needs the header Concurrency-Key', 'Cooldown-Minutes needs a Concurrency-Key.');
-}
-
-function checkContext(context: Record<string, unknown>): void {
-  const fault = contextFault(context);
-  if (fault) throw refuse('/body/context', fault.message.replace('The context ', ''), fault.message);
 }

@@ -27,7 +27,7 @@ export interface BadValue {
   value: unknown;
 }
 
-type Resolve = (schema: ValueSchema) => ValueSchema;
+export type Resolve = (schema: ValueSchema) => ValueSchema;
 
 const LONGEST_TEXT = 20_000;
 const MOST_ITEMS = 2000;

@@ -1,21 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { OperationId } from './mock.ts';
+import type { SeenRequest } from './mock.ts';
 
-/** A request that the mock was sent. */
-export interface SeenRequest {
-  /** Nothing for a path or a method that the contract has not. */
-  operationId?: OperationId;
-  method: string;
-  /** With its query. */
-  path: string;
-  headers: IncomingMessage['headers'];
-  /** JSON as it was parsed, and anything else as text. */
-  body: unknown;
-  /** Once it is answered. */
-  status?: number;
-}
-
-/** Takes a request down, without taking its body from who reads it after. */
+/**
+ * Takes a request down. The edge reads JSON from the first byte on, as this does; of a form it reads the files later, and
+ * would miss what was read here.
+ */
 export function takeDown(request: IncomingMessage, response: ServerResponse): SeenRequest {
   const seen: SeenRequest = {
     method: request.method!,
@@ -24,13 +13,15 @@ export function takeDown(request: IncomingMessage, response: ServerResponse): Se
     body: undefined,
   };
   const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  if (!isForm(request)) request.on('data', (chunk: Buffer) => chunks.push(chunk));
   response.once('close', () => {
     seen.status = response.statusCode;
     seen.body = parsed(Buffer.concat(chunks).toString());
   });
   return seen;
 }
+
+const isForm = ({ headers }: IncomingMessage) => headers['content-type']?.startsWith('multipart/form-data');
 
 function parsed(text: string): unknown {
   if (text === '') return undefined;
