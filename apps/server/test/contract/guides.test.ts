@@ -19,6 +19,7 @@ const GUIDES = [
   'workflows',
   'webhooks',
   'knowledge-bases',
+  'exports',
 ];
 
 test('the commands of the guides do what they say, one after another', async (context) => {
@@ -47,4 +48,5 @@ test('the commands of the guides do what they say, one after another', async (co
   expect(stdout).toContain('"invalid_number"');
   expect(stdout).toContain('workflow_run.completed');
   expect(stdout).toMatch(/We are open on Saturdays/);
+  expect(stdout).toMatch(/roomId,status,.*\s+room_\w+,completed,answered,/);
 });
