@@ -18,12 +18,10 @@ export const shared = {
 } as const;
 
 const last = 'test/contract/every-status.test.ts';
-/** They put something else in the place of what other files use, or use up what a process has once. */
+/** They put something else in the place of what other files use. */
 const alone = [
-  'src/database/statements.test.ts',
   'src/jobs/every.test.ts',
   'test/database/plans.test.ts',
-  'test/database/transactions.test.ts',
   'test/http/edge.test.ts',
   'test/media/plane.test.ts',
 ];

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Connection } from './connection.ts';
 import { isDiskFull, isLockTimeout, isRetriable, isStalePlan, tookTooLong, translated } from './errors.ts';
 import type { Schema } from './schema.ts';
+import { namedStatements, type Statement } from './statements.ts';
 import { inOneWrite } from './together.ts';
 import { bindToClient } from './transaction-driver.ts';
 import { columnTypes } from './types.ts';
@@ -129,6 +130,8 @@ export function openDatabase(options: { connection: Connection; poolSize: number
   pool.on('error', (error) => options.log.warn({ reason: error.message }, 'an idle database connection was lost'));
   pool.on('connect', (client) => client.on('error', () => {}));
 
+  const statement = namedStatements();
+
   let fullAt = Number.NEGATIVE_INFINITY;
   const isFull = () => performance.now() - fullAt < FULL_MS;
   const noteFull = (error: unknown) => {
@@ -143,7 +146,7 @@ export function openDatabase(options: { connection: Connection; poolSize: number
     for (let attempt = 0; ; ) {
       const told = new Set<string>();
       try {
-        const result = await once(pool, begin, (db) => fn({ db, tell: (topic) => told.add(topic) }));
+        const result = await once({ pool, statement }, begin, (db) => fn({ db, tell: (topic) => told.add(topic) }));
         for (const topic of told) onTold(topic);
         return result;
       } catch (error) {
@@ -192,11 +195,15 @@ export function openDatabase(options: { connection: Connection; poolSize: number
   };
 }
 
-async function once<T>(pool: pg.Pool, begin: Begin, fn: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
+async function once<T>(
+  { pool, statement }: { pool: pg.Pool; statement: Statement },
+  begin: Begin,
+  fn: (db: Kysely<Schema>) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect().catch((error) => {
     throw translated(error);
   });
-  const { db, close } = bindToClient(client);
+  const { db, close } = bindToClient(client, statement);
   let discard = false;
   const send = (text: string) => {
     inOneWrite(client);

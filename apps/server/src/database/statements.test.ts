@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { statement } from './statements.ts';
+import { namedStatements } from './statements.ts';
 
 test('a text has a name from its second time on, always the same and its own', () => {
+  const statement = namedStatements();
   expect(statement('select 1', []).name).toBeUndefined();
   const { name } = statement('select 1', []);
   expect(name).toBeTypeOf('string');
@@ -11,6 +12,7 @@ test('a text has a name from its second time on, always the same and its own', (
 });
 
 test('names are few: neither long texts nor ever new ones fill a connection', () => {
+  const statement = namedStatements();
   const long = `select '${'x'.repeat(30_000)}'`;
   const names = new Set<unknown>();
   for (const text of [long, long, ...Array.from({ length: 2000 }, (_, at) => `select ${at}, 0`)]) {

@@ -13,7 +13,7 @@ import {
 import type pg from 'pg';
 import { translated } from './errors.ts';
 import type { Schema } from './schema.ts';
-import { statement } from './statements.ts';
+import type { Statement } from './statements.ts';
 import { inOneWrite } from './together.ts';
 
 const changing = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
@@ -30,16 +30,19 @@ const dialect: Dialect = {
 
 /**
  * A Kysely whose every query runs on one client, one after another. `close` makes it refuse more, and resolves when the
- * last query is over. The client is one that pipelines.
+ * last query is over. The client is one that pipelines; `statement` is that of its database.
  */
-export function bindToClient(client: pg.ClientBase): { db: Kysely<Schema>; close(): Promise<unknown> } {
+export function bindToClient(
+  client: pg.ClientBase,
+  statement: Statement,
+): { db: Kysely<Schema>; close(): Promise<unknown> } {
   let open = true;
   let last: Promise<unknown> = Promise.resolve();
 
   const connection: DatabaseConnection = {
     executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       if (!open) return Promise.reject(new Error('A query came after the end of its transaction.'));
-      const result = execute<R>(client, query);
+      const result = execute<R>(client, query, statement);
       last = result.catch(() => {});
       return result;
     },
@@ -73,7 +76,7 @@ export function bindToClient(client: pg.ClientBase): { db: Kysely<Schema>; close
   };
 }
 
-async function execute<R>(client: pg.ClientBase, query: CompiledQuery): Promise<QueryResult<R>> {
+async function execute<R>(client: pg.ClientBase, query: CompiledQuery, statement: Statement): Promise<QueryResult<R>> {
   try {
     inOneWrite(client);
     const { command, rowCount, rows } = await client.query(statement(query.sql, query.parameters));
