@@ -16,7 +16,8 @@ export interface BlockedWorkspace {
 
 /** At the end of an index: a maximum is planned as a look at all rows where they are guessed to be few. */
 const latestChange = (table: RawBuilder<unknown>) => sql`
-  (select updated_at from ${table} where workspace_id = b.workspace_id order by updated_at desc limit 1)`;
+  (select updated_at from ${table} where workspace_id = b.workspace_id and updated_at > 'epoch'
+    order by updated_at desc limit 1)`;
 
 /**
  * The workspaces with rows of a table that are blocked, each found at the head of an index by workspace, which takes the plans
