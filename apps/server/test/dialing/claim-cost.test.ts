@@ -37,11 +37,12 @@ test('a claim reads no more after most contacts of a large campaign were dialled
       sql`update campaign_contacts set state = 'done' where campaign_id = ${campaign.campaignId}
         and phone_number <= ${14_152_000_000 + 0.9 * MUCH}`.execute(db),
     );
-    // The first to pass the dead entries of the index marks them.
-    await pickCost(database, campaign, { generic: true });
-    const { pages, scans } = await pickCost(database, campaign, { generic: true });
-    expect(scans).toEqual(['Index Scan campaign_contacts_claim']);
-    expect(pages).toBeLessThanOrEqual(2 * fresh);
+    // Who passes the dead entries of the index marks them, once no transaction of the whole server can see them.
+    await until(async () => {
+      const { pages, scans } = await pickCost(database, campaign, { generic: true });
+      expect(scans).toEqual(['Index Scan campaign_contacts_claim']);
+      return pages <= 2 * fresh;
+    });
   }));
 
 async function rowsReadByClaim(database: Database, contacts: number): Promise<number> {
