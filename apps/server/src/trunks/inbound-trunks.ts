@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database } from '../database/database.ts';
 import type { Secrets } from '../database/secrets.ts';
-import type { InboundDirectory } from '../telephony/sip/inbound-peers.ts';
+import type { InboundDirectory, OwnedNumber } from '../telephony/sip/inbound-peers.ts';
 import { readTrunk } from './check-trunk.ts';
 import { readTrunks } from './store.ts';
 import { given, type TrunkRow } from './trunk.ts';
@@ -21,9 +21,8 @@ export const inboundTrunks = ({
     const [trunks, numbers] = await database.inEngine(({ db }) =>
       Promise.all([
         sql<TrunkRow>`
-          select workspace_id, id, termination_url, transport, outbound_proxy, ip_allowlist, country from trunks`.execute(
-          db,
-        ),
+          select workspace_id, id, termination_url, transport, outbound_proxy, ip_allowlist, country,
+            coalesce(auth_username, username) as username from trunks`.execute(db),
         sql<{ trunk_id: string; numbers: string[] }>`
           select t.id as trunk_id, array_agg(n.phone_number) as numbers from trunks t
           join phone_numbers n on n.workspace_id = t.workspace_id and n.trunk_id = t.id
@@ -38,7 +37,7 @@ export const inboundTrunks = ({
       transport: row.transport,
       ipAllowlist: row.ip_allowlist,
       digestNumbers: digestNumbers.get(row.id) ?? [],
-      ...given({ outboundProxy: row.outbound_proxy, country: row.country }),
+      ...given({ outboundProxy: row.outbound_proxy, country: row.country, digestUsername: row.username }),
     }));
   },
 
@@ -47,14 +46,14 @@ export const inboundTrunks = ({
     return row && readTrunk({ secrets, log }, row);
   },
 
-  /** The one of these numbers that is active and calls over one of these trunks. */
-  async numberOf(numbers: readonly string[], trunkIds: readonly string[]): Promise<string | undefined> {
+  async numbersOf(numbers, trunkIds) {
     const { rows } = await database.inEngine((tx) =>
-      sql<{ phone_number: string }>`
-        select phone_number from phone_numbers
-        where phone_number = any(${numbers}) and trunk_id = any(${trunkIds}::uuid[]) and status = 'active'
-        limit 1`.execute(tx.db),
+      sql<OwnedNumber>`
+        select phone_number as number, workspace_id as "workspaceId" from phone_numbers
+        where phone_number = any(${numbers}) and trunk_id = any(${trunkIds}::uuid[]) and status = 'active'`.execute(
+        tx.db,
+      ),
     );
-    return rows[0]?.phone_number;
+    return rows;
   },
 });

@@ -179,8 +179,9 @@ test('a trunk says why it is not registered with, and calls from where it is reg
 
   const trunk = { id, terminationUrl: '192.0.2.1', transport: 'udp', ipAllowlist: [], country: 'US' } as const;
   const inbound = { ...trunk, workspaceId: newUuid(), digestNumbers: [] };
+  const owned = async ([number]: readonly string[]) => [{ number: number!, workspaceId: inbound.workspaceId }];
   const peers = watchInboundPeers({
-    directory: { trunks: async () => [inbound], trunk: async () => undefined, numberOf: async ([number]) => number },
+    directory: { trunks: async () => [inbound], trunk: async () => undefined, numbersOf: owned },
     locate: async () => [],
     isRegisteredAt: ours.isAt,
     log,
@@ -197,7 +198,7 @@ test('a trunk says why it is not registered with, and calls from where it is reg
   );
   const headers = { get: () => undefined, all: () => [], tokens: () => [] };
   const request = { uri: 'sip:+14155550100@127.0.0.1', headers } as unknown as SipRequest;
-  expect(await peers.read(request, { address: '127.0.0.1', port: 5060, transport: 'udp' }, false)).toEqual({
+  expect(await peers.read(request, { address: '127.0.0.1', port: 5060, transport: 'udp' }, undefined)).toEqual({
     to: '+14155550100',
   });
 });

@@ -123,7 +123,7 @@ async function gatewayFor(): Promise<TelephonyGateway> {
         reconnect: false,
       },
     }),
-    inbound: { trunks: async () => [], trunk: async () => undefined, numberOf: async () => undefined },
+    inbound: { trunks: async () => [], trunk: async () => undefined, numbersOf: async () => [] },
     registered: { take: async () => [], note: async () => {}, leave: async () => {} },
     leaseSeconds: 10,
   });

@@ -17,6 +17,8 @@ export type InboundTrunk = Pick<
   workspaceId: string;
   /** Its numbers, in E.164, that whoever knows its name and password may call from elsewhere; none without digest. */
   digestNumbers: readonly string[];
+  /** That name. */
+  digestUsername?: string | undefined;
 };
 
 /** What is known of trunks and numbers of all workspaces. */
@@ -24,8 +26,14 @@ export interface InboundDirectory {
   trunks(): Promise<InboundTrunk[]>;
   /** A trunk as it is now, with its password; undefined where there is none, or none that can be read. */
   trunk(key: TrunkKey): Promise<Trunk | undefined>;
-  /** The one of these numbers that is active and calls over one of these trunks. */
-  numberOf(numbers: readonly string[], trunkIds: readonly string[]): Promise<string | undefined>;
+  /** Those of these numbers that are active and call over one of these trunks. */
+  numbersOf(numbers: readonly string[], trunkIds: readonly string[]): Promise<OwnedNumber[]>;
+}
+
+/** A number, in E.164, and whose it is. */
+export interface OwnedNumber {
+  number: string;
+  workspaceId: string;
 }
 
 interface Peer {
@@ -47,16 +55,23 @@ export interface InboundPeers extends Repeating {
   /**
    * The number that a call is to, in E.164, and who calls, where he says it; undefined where it is no number of the peer's
    * trunks.
-   * @param isAuthentic the caller knows the password of the trunk that has the number
+   * @param username of a caller who knows the password of the trunk that has the number
    */
-  read(request: SipRequest, source: Target, isAuthentic: boolean): Promise<{ to: string; from?: string } | undefined>;
+  read(
+    request: SipRequest,
+    source: Target,
+    username: string | undefined,
+  ): Promise<{ to: string; from?: string } | undefined>;
 }
 
-/** Finds the peer with digest whose number is called from an address that is not its own. */
-type FindDigestPeer = (request: SipRequest, isKnown: boolean) => Peer | undefined;
+/**
+ * Finds the peers with digest whose number is called from an address that is not its own. Countries may write different
+ * numbers alike: the surest comes first, of equals the oldest trunk, so that a new one takes no calls from it.
+ */
+type FindDigestPeers = (request: SipRequest, isKnown: boolean) => Peer[];
 
 /** Reads the numbers of peers once, and not again each few seconds, so that it takes nothing to look one up. */
-function digestNumbers(): (peers: readonly Peer[]) => FindDigestPeer {
+function digestNumbers(): (peers: readonly Peer[]) => FindDigestPeers {
   let known = new Map<string, string[]>();
   return (peers) => {
     const before = known;
@@ -71,13 +86,15 @@ function digestNumbers(): (peers: readonly Peer[]) => FindDigestPeer {
         for (const [rank, spelling] of spellings.entries()) spelled.push([rank, spelling, peer]);
       }
     // What is a number in full is not taken for one that another country writes so.
-    const byUser = new Map(spelled.sort(([a], [b]) => b - a).map(([, spelling, peer]) => [spelling, peer] as const));
+    spelled.sort(([a, , one], [b, , other]) => a - b || (one.trunk.id < other.trunk.id ? -1 : 1));
+    const byUser = new Map<string, Peer[]>();
+    for (const [, spelling, peer] of spelled) byUser.set(spelling, [...(byUser.get(spelling) ?? []), peer]);
     return (request, isKnown) => {
-      if (byUser.size === 0) return undefined;
+      if (byUser.size === 0) return [];
       const users = askedUsers(request).map(bareUser);
       // A carrier rewrites the Request-URI and leaves To as it was dialled, which may be anybody's number.
       const asked = isKnown && isDialled(users[0] ?? '') ? users.slice(0, 1) : users;
-      return asked.map((user) => byUser.get(user)).find((peer) => peer !== undefined);
+      return asked.flatMap((user) => byUser.get(user) ?? []);
     };
   };
 }
@@ -97,7 +114,7 @@ export function watchInboundPeers(options: {
   const { directory, locate, isRegisteredAt, log } = options;
   let peers: Peer[] = [];
   const readDigestNumbers = digestNumbers();
-  let findDigestPeer = readDigestNumbers(peers);
+  let findDigestPeers = readDigestNumbers(peers);
   const challenges = challengeLimit();
   /** Addresses that are nobody's, until the next look: a flood of packets must not walk every trunk's list. */
   const strangers = new Set<string>();
@@ -108,7 +125,7 @@ export function watchInboundPeers(options: {
     async () => {
       const trunks = await directory.trunks();
       peers = await Promise.all(trunks.map(async (trunk) => peerOf(trunk, await addressesOf(trunk))));
-      findDigestPeer = readDigestNumbers(peers);
+      findDigestPeers = readDigestNumbers(peers);
       strangers.clear();
       for (const id of known.keys()) if (!trunks.some((trunk) => trunk.id === id)) known.delete(id);
     },
@@ -141,7 +158,37 @@ export function watchInboundPeers(options: {
     return isKnown;
   }
 
-  const digestPeerOf = (request: SipRequest, { address }: Target) => findDigestPeer(request, knows(address));
+  const digestPeersOf = (request: SipRequest, { address }: Target) => findDigestPeers(request, knows(address));
+  /** Of the trunks whose number may be meant, those that such a caller can be of. */
+  const trunksOf = (username: string, request: SipRequest, source: Target) =>
+    digestPeersOf(request, source).flatMap(({ trunk }) => (trunk.digestUsername === username ? trunk : []));
+
+  async function passwordOfTrunk({ workspaceId, id }: InboundTrunk, username: string): Promise<string | undefined> {
+    const trunk = await directory.trunk({ workspaceId, trunkId: id });
+    const credentials = trunk?.inboundDigest ? credentialsOf(trunk).credentials : undefined;
+    return credentials?.username === username ? credentials.password : undefined;
+  }
+
+  /** The number that a user part names on some trunks; none where those of several workspaces read it as theirs. */
+  async function calledOn(trunks: readonly InboundTrunk[], user: string): Promise<string | undefined> {
+    const readings = new Map(
+      [...new Set(trunks.map(({ country }) => country))].map((country) => [country, readNumber(user, country)]),
+    );
+    const numbers = [...new Set([...readings.values()].flat())];
+    if (numbers.length === 0) return undefined;
+    const isTheirs = ({ number, workspaceId }: OwnedNumber) =>
+      trunks.some((trunk) => trunk.workspaceId === workspaceId && readings.get(trunk.country)!.includes(number));
+    const found = (
+      await directory.numbersOf(
+        numbers,
+        trunks.map(({ id }) => id),
+      )
+    ).filter(isTheirs);
+    const inFull = found.find(({ number }) => number === `+${bareUser(user).replace('+', '')}`);
+    const isAmbiguous = new Set(found.map(({ workspaceId }) => workspaceId)).size > 1;
+    if (isAmbiguous) return inFull?.number;
+    return numbers.find((each) => found.some(({ number }) => number === each));
+  }
 
   return {
     ...look,
@@ -149,31 +196,33 @@ export function watchInboundPeers(options: {
     admit(request, source) {
       const { address } = source;
       if (request.method === 'INVITE' && toTagOf(request) === undefined) {
-        const peer = digestPeerOf(request, source);
-        if (peer && !peer.has(address)) return 'challenge';
+        const asked = digestPeersOf(request, source);
+        if (asked.length > 0 && !asked.some((peer) => peer.has(address))) return 'challenge';
       }
       return knows(address) ? 'accept' : 'ignore';
     },
     allows(request, source, isTry) {
-      const trunk = digestPeerOf(request, source)?.trunk;
-      return trunk !== undefined && challenges.allows(trunk.id, source.address, isTry);
+      const [peer] = digestPeersOf(request, source);
+      return peer !== undefined && challenges.allows(peer.trunk.id, source.address, isTry);
     },
     async passwordOf(username, request, source) {
-      const asked = digestPeerOf(request, source)?.trunk;
-      const trunk = asked && (await directory.trunk({ workspaceId: asked.workspaceId, trunkId: asked.id }));
-      const credentials = trunk?.inboundDigest ? credentialsOf(trunk).credentials : undefined;
-      return credentials?.username === username ? credentials.password : undefined;
+      const trunks = trunksOf(username, request, source);
+      const [first] = trunks;
+      const [password, ...others] = await Promise.all(
+        trunks
+          .filter((trunk) => trunk === first || trunk.workspaceId !== first!.workspaceId)
+          .map((trunk) => passwordOfTrunk(trunk, username)),
+      );
+      // By these alone nobody knows whose caller it is.
+      return others.includes(password) ? undefined : password;
     },
-    async read(request, source, isAuthentic) {
-      const proven = isAuthentic ? digestPeerOf(request, source)?.trunk : undefined;
-      if (isAuthentic && !proven) return undefined;
+    async read(request, source, username) {
+      const [proven] = username === undefined ? [] : trunksOf(username, request, source);
+      if (username !== undefined && !proven) return undefined;
       if (proven) challenges.prove(proven.id, source.address);
       const from = proven ? [proven] : peers.filter((peer) => peer.has(source.address)).map(({ trunk }) => trunk);
-      const called = calledUsers(request);
-      const numbers = called.flatMap((user) => from.flatMap(({ country }) => readNumber(user, country)));
-      const trunkIds = from.map(({ id }) => id);
-      for (const number of [...new Set(numbers)]) {
-        const to = await directory.numberOf([number], trunkIds);
+      for (const user of new Set(calledUsers(request))) {
+        const to = await calledOn(from, user);
         if (to === undefined) continue;
         const [caller] = readNumber(callerUser(request), from[0]!.country);
         return { to, ...(caller !== undefined && { from: caller }) };

@@ -262,7 +262,7 @@ class SipGateway implements TelephonyGateway {
     if (this.#isDraining || this.#inboundListeners.size === 0) {
       return incoming.reject(...noRoom);
     }
-    const read = await this.#peers!.read(request, source, username !== undefined);
+    const read = await this.#peers!.read(request, source, username);
     if (!read) {
       const { log } = this.#options;
       log.warn({ uri: request.uri, source: source.address }, 'a call to no number of its trunk is refused');
