@@ -99,6 +99,41 @@ function digestNumbers(): (peers: readonly Peer[]) => FindDigestPeers {
   };
 }
 
+async function passwordOfTrunk(
+  directory: InboundDirectory,
+  { workspaceId, id }: InboundTrunk,
+  username: string,
+): Promise<string | undefined> {
+  const trunk = await directory.trunk({ workspaceId, trunkId: id });
+  const credentials = trunk?.inboundDigest ? credentialsOf(trunk).credentials : undefined;
+  return credentials?.username === username ? credentials.password : undefined;
+}
+
+/** The number that a user part names on some trunks; none where those of several workspaces read it as theirs. */
+async function calledOn(
+  directory: InboundDirectory,
+  trunks: readonly InboundTrunk[],
+  user: string,
+): Promise<string | undefined> {
+  const readings = new Map(
+    [...new Set(trunks.map(({ country }) => country))].map((country) => [country, readNumber(user, country)]),
+  );
+  const numbers = [...new Set([...readings.values()].flat())];
+  if (numbers.length === 0) return undefined;
+  const isTheirs = ({ number, workspaceId }: OwnedNumber) =>
+    trunks.some((trunk) => trunk.workspaceId === workspaceId && readings.get(trunk.country)!.includes(number));
+  const found = (
+    await directory.numbersOf(
+      numbers,
+      trunks.map(({ id }) => id),
+    )
+  ).filter(isTheirs);
+  const inFull = found.find(({ number }) => number === `+${bareUser(user).replace('+', '')}`);
+  const isAmbiguous = new Set(found.map(({ workspaceId }) => workspaceId)).size > 1;
+  if (isAmbiguous) return inFull?.number;
+  return numbers.find((each) => found.some(({ number }) => number === each));
+}
+
 const LOOK_MS = 5000;
 const LOOKUP_MS = 2000;
 const MOST_STRANGERS = 10_000;
@@ -163,33 +198,6 @@ export function watchInboundPeers(options: {
   const trunksOf = (username: string, request: SipRequest, source: Target) =>
     digestPeersOf(request, source).flatMap(({ trunk }) => (trunk.digestUsername === username ? trunk : []));
 
-  async function passwordOfTrunk({ workspaceId, id }: InboundTrunk, username: string): Promise<string | undefined> {
-    const trunk = await directory.trunk({ workspaceId, trunkId: id });
-    const credentials = trunk?.inboundDigest ? credentialsOf(trunk).credentials : undefined;
-    return credentials?.username === username ? credentials.password : undefined;
-  }
-
-  /** The number that a user part names on some trunks; none where those of several workspaces read it as theirs. */
-  async function calledOn(trunks: readonly InboundTrunk[], user: string): Promise<string | undefined> {
-    const readings = new Map(
-      [...new Set(trunks.map(({ country }) => country))].map((country) => [country, readNumber(user, country)]),
-    );
-    const numbers = [...new Set([...readings.values()].flat())];
-    if (numbers.length === 0) return undefined;
-    const isTheirs = ({ number, workspaceId }: OwnedNumber) =>
-      trunks.some((trunk) => trunk.workspaceId === workspaceId && readings.get(trunk.country)!.includes(number));
-    const found = (
-      await directory.numbersOf(
-        numbers,
-        trunks.map(({ id }) => id),
-      )
-    ).filter(isTheirs);
-    const inFull = found.find(({ number }) => number === `+${bareUser(user).replace('+', '')}`);
-    const isAmbiguous = new Set(found.map(({ workspaceId }) => workspaceId)).size > 1;
-    if (isAmbiguous) return inFull?.number;
-    return numbers.find((each) => found.some(({ number }) => number === each));
-  }
-
   return {
     ...look,
     knows,
@@ -213,7 +221,7 @@ export function watchInboundPeers(options: {
       const [password, ...others] = await Promise.all(
         trunks
           .filter((trunk) => trunk === first || trunk.workspaceId !== first!.workspaceId)
-          .map((trunk) => passwordOfTrunk(trunk, username)),
+          .map((trunk) => passwordOfTrunk(directory, trunk, username)),
       );
       // By these alone nobody knows whose caller it is.
       return others.includes(password) ? undefined : password;
@@ -224,7 +232,7 @@ export function watchInboundPeers(options: {
       if (proven) challenges.prove(proven.id, source.address);
       const from = proven ? [proven] : peers.filter((peer) => peer.has(source.address)).map(({ trunk }) => trunk);
       for (const user of new Set(calledUsers(request))) {
-        const to = await calledOn(from, user);
+        const to = await calledOn(directory, from, user);
         if (to === undefined) continue;
         const [caller] = readNumber(callerUser(request), from[0]!.country);
         return { to, ...(caller !== undefined && { from: caller }) };
