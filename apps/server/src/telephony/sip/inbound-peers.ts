@@ -168,16 +168,15 @@ export function watchInboundPeers(options: {
   );
 
   async function addressesOf(trunk: InboundTrunk): Promise<string[]> {
-    const asked = Promise.resolve()
-      .then(() => locate(trunkAddress(trunk)))
-      .then((targets) =>
-        known.set(
-          trunk.id,
-          targets.map((target) => target.address),
-        ),
+    const ask = async () => {
+      const targets = await locate(trunkAddress(trunk));
+      known.set(
+        trunk.id,
+        targets.map(({ address }) => address),
       );
+    };
     // A name that leads nowhere now, or answers slowly, must neither hold up the others nor shut its trunk out.
-    await Promise.race([asked.catch(() => {}), sleep(LOOKUP_MS)]);
+    await Promise.race([ask().catch(() => {}), sleep(LOOKUP_MS)]);
     return known.get(trunk.id) ?? [];
   }
 
