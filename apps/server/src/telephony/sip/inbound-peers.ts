@@ -109,6 +109,18 @@ async function passwordOfTrunk(
   return credentials?.username === username ? credentials.password : undefined;
 }
 
+/** The password of that name on the first of some trunks; none where it is another workspace's too: nobody knows whose caller it is. */
+async function passwordOn(
+  directory: InboundDirectory,
+  trunks: readonly InboundTrunk[],
+  username: string,
+): Promise<string | undefined> {
+  const [first] = trunks;
+  const asked = trunks.filter((trunk) => trunk === first || trunk.workspaceId !== first!.workspaceId);
+  const [password, ...others] = await Promise.all(asked.map((trunk) => passwordOfTrunk(directory, trunk, username)));
+  return others.includes(password) ? undefined : password;
+}
+
 /** The number that a user part names on some trunks; none where those of several workspaces read it as theirs. */
 async function calledOn(
   directory: InboundDirectory,
@@ -216,14 +228,7 @@ export function watchInboundPeers(options: {
       const named = trunksOf(username, request, source);
       // It must take as long where nobody has that name.
       const trunks = named.length > 0 ? named : digestPeersOf(request, source).map(({ trunk }) => trunk);
-      const [first] = trunks;
-      const [password, ...others] = await Promise.all(
-        trunks
-          .filter((trunk) => trunk === first || trunk.workspaceId !== first!.workspaceId)
-          .map((trunk) => passwordOfTrunk(directory, trunk, username)),
-      );
-      // By these alone nobody knows whose caller it is.
-      return others.includes(password) ? undefined : password;
+      return passwordOn(directory, trunks, username);
     },
     async read(request, source, username) {
       const [proven] = username === undefined ? [] : trunksOf(username, request, source);
