@@ -3,7 +3,7 @@ import type { Tx, WorkspaceTx } from '../database/database.ts';
 import { isOneOf, type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { CallStatus } from '../database/schema.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
-import type { CallKey } from './call.ts';
+import { type CallKey, callTransitions } from './call.ts';
 import { keysOf } from './call-row.ts';
 import type { CallRow } from './shape-call.ts';
 
@@ -86,7 +86,7 @@ export function callStore({ columns, joins, isBatch }: CallDetails, waiting: Wai
     page: (tx, query) =>
       readPage<CallRow>(tx, query, {
         columns: sql`workspace_id, id`,
-        from: sql`(select ${listedColumns}, true as is_listed from calls union all ${waiting.listed}) as calls`,
+        from: sql`(${listedCalls(tx, query)} union all ${waiting.listed}) as calls`,
         where: [sql`workspace_id = ${tx.workspaceId} and is_listed`, ...conditions(query, isBatch)],
         search: [],
         order: ['id'],
@@ -97,6 +97,13 @@ export function callStore({ columns, joins, isBatch }: CallDetails, waiting: Wai
         },
       }),
   };
+}
+
+/** Rows of `calls` for a page; those that are live are found by the index of them. */
+function listedCalls({ workspaceId }: WorkspaceTx, { statuses }: CallQuery): RawBuilder<unknown> {
+  const all = sql`select ${listedColumns}, true as is_listed from calls`;
+  const areLive = statuses?.every((status) => callTransitions[status].length > 0);
+  return areLive ? sql`${all} where workspace_id = ${workspaceId} and ended_at is null` : all;
 }
 
 function conditions(query: CallQuery, isBatch: CallDetails['isBatch']): (RawBuilder<unknown> | false)[] {

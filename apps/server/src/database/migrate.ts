@@ -45,6 +45,7 @@ import * as callIntents from '../../migrations/0042-call-intents.ts';
 import * as entriesByJson from '../../migrations/0043-entries-by-json.ts';
 import * as callTranscripts from '../../migrations/0044-call-transcripts.ts';
 import * as whatChangedLast from '../../migrations/0045-what-changed-last.ts';
+import * as indexesOfLists from '../../migrations/0046-indexes-of-lists.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -92,6 +93,7 @@ export const migrations = {
   '0043-entries-by-json': entriesByJson,
   '0044-call-transcripts': callTranscripts,
   '0045-what-changed-last': whatChangedLast,
+  '0046-indexes-of-lists': indexesOfLists,
 };
 
 /**

@@ -258,7 +258,7 @@ test('what looks again and again for what is due reads next to nothing where the
     }
   }));
 
-test('figures and exports read the calls of their time or campaign, and no others', () =>
+test('figures, exports and lists read the calls of their time, campaign or direction, and no others', () =>
   withOneConnection(async (database, asked, age) => {
     const { workspaceId, campaignId } = await seed(database);
     const day = new Date('2026-02-01T00:00:00Z');
@@ -273,8 +273,12 @@ test('figures and exports read the calls of their time or campaign, and no other
       for await (const rows of callRows({ database, calls }, workspaceId, filter, now))
         expect(rows.length).toBeLessThanOrEqual(100);
     };
+    const page = { page: 1, perPage: 50, order: 'desc' as const };
+    const filters = [{ direction: 'inbound' as const }, { statuses: ['ringing', 'in_progress'] as const }];
     const work = async () => {
       await count();
+      for (const filter of filters)
+        await database.inSnapshot(workspaceId, (tx) => calls.page(tx, { ...page, ...filter }));
       await write({ queuedAfter: day.toISOString(), queuedBefore: query.to.toISOString() });
       await write({ campaignId: toId('cmp', campaignId) });
     };
@@ -293,7 +297,7 @@ test('figures and exports read the calls of their time or campaign, and no other
     age();
     await work();
     const statements = [...asked].filter(([, { text }]) => /from calls|join calls/.test(text));
-    expect(statements.length).toBeGreaterThan(3);
+    expect(statements.length).toBeGreaterThan(3 + 2 * filters.length);
     for (const [name, statement] of statements) {
       const { pages, plan } = await costOf(database, name, statement);
       // All calls are some 5,000.

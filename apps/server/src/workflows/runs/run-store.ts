@@ -57,6 +57,8 @@ export const runPage = (tx: WorkspaceTx, query: RunQuery): Promise<Page<RunRow>>
       sql`workspace_id = ${tx.workspaceId}`,
       query.workflowId !== undefined && sql`workflow_id = ${query.workflowId}`,
       query.statuses !== undefined && isOneOf('status', query.statuses),
+      // The index of blocked runs is that of those who have begun to be.
+      query.statuses?.every((status) => status === 'blocked') === true && sql`blocked_since is not null`,
       query.concurrencyKey !== undefined && sql`concurrency_key = ${query.concurrencyKey}`,
     ],
     search: ['concurrency_key'],
