@@ -11,7 +11,7 @@ for (const stream of [stdout, stderr])
   });
 
 const stopped = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => {
     stopped.abort();
   });

@@ -82,7 +82,7 @@ export interface Group {
     flags: Flags<NoInfer<Body>>,
     ask: (client: Client, body: Body, ...words: string[]) => Promise<object>,
     /** What stands deeper in the body than flags of its fields reach. */
-    shape?: (body: Options, context: Context) => Options | Promise<Options>,
+    shape?: (body: Options, context: Context, ...words: string[]) => Options | Promise<Options>,
   ): Command;
 }
 
@@ -113,7 +113,11 @@ export function group(program: Command, io: Io, name: string, says: string, exam
     send(about, flags, ask, shape = (body) => body) {
       const made = add(about, async (context, ...words) => {
         const { client, screen, io, options } = context;
-        const body = await shape({ ...(await readData(io, options['data'])), ...given(options, flags) }, context);
+        const body = await shape(
+          { ...(await readData(io, options['data'])), ...given(options, flags) },
+          context,
+          ...words,
+        );
         screen.record(await ask(client, body as never, ...words));
       });
       addFlags(made, flags);

@@ -25,8 +25,13 @@ export const hasColor = (stream: Output, { NO_COLOR, TERM }: Io['env']): boolean
 export const isInteractive = (io: Io): boolean => io.stdin.isTTY === true && io.stderr.isTTY === true;
 
 /** All of standard input, as text. */
-export async function readAll(stream: Readable): Promise<string> {
+export async function readAll(stream: Readable, most = Number.POSITIVE_INFINITY): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > most) throw new RangeError(`More than ${most} bytes came.`);
+    chunks.push(Buffer.from(chunk));
+  }
   return Buffer.concat(chunks).toString('utf8');
 }

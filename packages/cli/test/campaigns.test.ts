@@ -67,6 +67,15 @@ test('is changed, paused and resumed, and Ctrl-C while it is watched leaves it r
   const id = await campaign('Interrupted');
   await json('campaigns', 'update', id, '--name', 'Changed', '--no-recording');
   expect(await json('campaigns', 'show', id)).toMatchObject({ name: 'Changed' });
+  const never = await file('never.csv', 'phone\n+14155550177\n');
+  const dnd = await json<{ id: string }>('lists', 'upload', never, '--name', 'Never', '--dnd', '--yes');
+  await json('campaigns', 'update', id, '--dnd-list', dnd.id);
+  await json('campaigns', 'update', id, '--list', listId);
+  const { lists } = await json<{ lists: object[] }>('campaigns', 'show', id);
+  expect(lists).toMatchObject([
+    { id: listId, role: 'contacts' },
+    { id: dnd.id, role: 'dnd' },
+  ]);
   await json('workspace', 'update', '--max-concurrent-calls', '7');
   await json('pause', '--yes');
   await json('campaigns', 'start', id);

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { webhooks } from '@trunkline/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { cli, client, json, start } from './cli.ts';
@@ -37,6 +38,12 @@ test('listen shows what happens and forwards it, signed, and leaves no endpoint 
   const { url: target } = (await endpoint())!;
   const forged = await fetch(target, { method: 'POST', body: '{}' });
   expect(forged.status).toBe(400);
+  const { port } = new URL(target);
+  const broken = connect(Number(port), '127.0.0.1');
+  const part = 'POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 99\r\n\r\nabc';
+  broken.write(part, () => broken.destroy());
+  await once(broken, 'close');
+  expect((await fetch(target, { method: 'POST', body: '{}' })).status).toBe(400);
   listening.interrupt();
   const { code, stdout } = await listening.ended;
   expect(code).toBe(130);

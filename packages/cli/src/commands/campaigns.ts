@@ -32,6 +32,16 @@ function withLists(body: Options, { options }: Context): Options {
   return lists.length > 0 ? { ...body, lists } : body;
 }
 
+/** The same for a campaign that has lists: the service replaces all, and who gives those of one role means no other. */
+async function withOtherLists(body: Options, context: Context, id = ''): Promise<Options> {
+  const { list, dndList } = context.options as { list?: string[]; dndList?: string[] };
+  if (Boolean(list) === Boolean(dndList)) return withLists(body, context);
+  const { lists } = await context.client.campaigns.get(id);
+  const others = lists.filter(({ role }) => role === (list ? 'dnd' : 'contacts')).map((other) => other.id);
+  const options = list ? { list, dndList: others } : { list: others, dndList };
+  return withLists(body, { ...context, options });
+}
+
 const addListFlags = (command: Command) =>
   command.option('--list <id...>', 'whom to call').option('--dnd-list <id...>', 'whom never to call');
 
@@ -60,7 +70,7 @@ export function addCampaigns(program: Command, io: Io): void {
   const update = { usage: 'update <id>', says: 'Change a campaign', example: `update ${EXAMPLE} --max-concurrency 5` };
   const change = (client: Context['client'], body: Second<'campaigns', 'update'>, id = '') =>
     client.campaigns.update(id, body);
-  addListFlags(campaigns.send(update, flags as Flags<Second<'campaigns', 'update'>>, change, withLists));
+  addListFlags(campaigns.send(update, flags as Flags<Second<'campaigns', 'update'>>, change, withOtherLists));
   addPreview(campaigns);
   campaigns.one('start <id>', 'Begin to call', (client, id = '') => client.campaigns.start(id));
   campaigns.one('pause <id>', 'Call nobody new', (client, id = '') => client.campaigns.pause(id));

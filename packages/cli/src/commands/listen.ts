@@ -13,6 +13,7 @@ import { plain } from '../text.ts';
 const LOCAL = '127.0.0.1';
 /** The service waits 15 s for an answer. */
 const FORWARD_MS = 14_000;
+const LARGEST_EVENT = 4 * 1024 * 1024;
 const ALL_EVENTS = 'call.*,campaign.*,batch.*,workflow_run.*,upload.*,knowledge_base.*,phone_number.*,trunk.*';
 
 interface Forwarding {
@@ -45,7 +46,10 @@ export async function listen({ io, screen, options }: Context): Promise<void> {
     try {
       const { secret } = made;
       const forwarding = { target, secret, signWith: io.env['TRUNKLINE_WEBHOOK_SECRET'], screen };
-      server.on('request', (request, response) => void receive(request, response, forwarding));
+      server.on('request', (request, response) => {
+        // A stranger who breaks off must not end the program, and with it leave the endpoint behind.
+        receive(request, response, forwarding).catch(() => response.destroy());
+      });
       greet(io.stderr, { url, ...forwarding });
       if (!io.signal.aborted) await once(io.signal, 'abort');
     } finally {
@@ -84,7 +88,7 @@ function greet(stderr: NodeJS.WritableStream, { url, target, secret, signWith }:
 /** Takes one request of the service: only what it has signed is shown and sent on. It is told what the target says. */
 async function receive(request: IncomingMessage, response: ServerResponse, forwarding: Forwarding): Promise<void> {
   const { target, secret, screen } = forwarding;
-  const body = await readAll(request);
+  const body = await readAll(request, LARGEST_EVENT);
   const event = await webhooks.unwrap(body, request.headers, secret).catch(() => undefined);
   if (!event) return void response.writeHead(400).end();
   const answer = target ? await forward(target, request, body, forwarding) : { status: 204, said: '' };

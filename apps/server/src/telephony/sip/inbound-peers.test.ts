@@ -114,7 +114,8 @@ async function twoThatSpellAlike(
   await until(() => peers.knows(carrier.address));
   const called = async (user: string, username?: string) =>
     (await peers.read(invite(user), username === undefined ? carrier : stranger, username))?.to;
-  const passwordOf = (user: string, username: string) => peers.passwordOf(username, invite(user), stranger);
+  const passwordOf = (user: string, username: string, to = user) =>
+    peers.passwordOf(username, invite(user, to), stranger);
   return { munich, linz, called, passwordOf, peers };
 }
 
@@ -123,6 +124,7 @@ test('of numbers that two countries write alike, a caller by digest reaches the 
   const alike = '08912345678';
   expect([await passwordOf(alike, 'pbx-m'), await called(alike, 'pbx-m')]).toEqual(['one', munich]);
   expect([await passwordOf(alike, 'pbx-l'), await called(alike, 'pbx-l')]).toEqual(['two', linz]);
+  expect(await passwordOf(munich, 'pbx-m', munich.slice(1))).toBe('one');
   expect([await passwordOf(linz, 'pbx-m'), await called(linz, 'pbx-m')]).toEqual([undefined, undefined]);
 });
 

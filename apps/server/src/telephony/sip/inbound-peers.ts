@@ -94,7 +94,7 @@ function digestNumbers(): (peers: readonly Peer[]) => FindDigestPeers {
       const users = askedUsers(request).map(bareUser);
       // A carrier rewrites the Request-URI and leaves To as it was dialled, which may be anybody's number.
       const asked = isKnown && isDialled(users[0] ?? '') ? users.slice(0, 1) : users;
-      return asked.flatMap((user) => byUser.get(user) ?? []);
+      return [...new Set(asked.flatMap((user) => byUser.get(user) ?? []))];
     };
   };
 }
