@@ -76,6 +76,9 @@ test('is changed, paused and resumed, and Ctrl-C while it is watched leaves it r
     { id: listId, role: 'contacts' },
     { id: dnd.id, role: 'dnd' },
   ]);
+  const only = await file('lists.json', JSON.stringify({ lists: [{ id: listId, role: 'contacts' }] }));
+  await json('campaigns', 'update', id, '--data', only);
+  await client().contactLists.delete(dnd.id);
   await json('workspace', 'update', '--max-concurrent-calls', '7');
   await json('pause', '--yes');
   await json('campaigns', 'start', id);
