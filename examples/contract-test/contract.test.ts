@@ -10,7 +10,7 @@ let client: TrunklineClient;
 before(async () => {
   // With TRUNKLINE_BASE_URL and TRUNKLINE_API_KEY it is the same test of a real server.
   if (!process.env['TRUNKLINE_BASE_URL']) mock = await startMock();
-  client = mock ? createClient({ baseUrl: mock.url, apiKey: 'any' }) : createClient();
+  client = mock ? createClient({ baseUrl: mock.url, apiKey: 'tl_mock' }) : createClient();
 });
 after(() => mock?.close());
 

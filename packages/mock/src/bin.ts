@@ -9,7 +9,7 @@ Answers as a Trunkline server does, with the examples of its contract. Takes any
 
 const told = (url: string) => `The Trunkline mock listens on ${url}, and takes any X-API-Key.
 
-  Try it             curl -H 'X-API-Key: any' ${url}/v1/calls
+  Try it             curl -H 'X-API-Key: tl_mock' ${url}/v1/calls
   Another status     … -H 'Prefer: code=404'
   Another example    … -H 'Prefer: code=200, example=NAME'   (a wrong name is told which there are)
   A webhook, signed  curl ${url}/_mock/webhooks -d '{"type": "call.ended", "url": "http://localhost:3000", "secret": "whsec_c2VjcmV0"}'
