@@ -5,7 +5,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 && r
 WORKDIR /src
 COPY . .
 ENV CI=true
-RUN npx -y "$(node -p "require('./package.json').packageManager")" install --frozen-lockfile
+RUN node scripts/pnpm.mjs install --frozen-lockfile
 # From here on by the Node that the lockfile names.
 ENV PATH=/src/node_modules/.bin:$PATH
 RUN turbo run build --filter=@trunkline/server --output-logs=errors-only

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { atEnd } from './at-end.ts';
 
 /** A server in a process of its own. */
@@ -11,6 +13,8 @@ export interface Child {
   pid: number;
   /** CPU time that the process has used, in microseconds. */
   cpu(): Promise<number>;
+  /** Resident memory of the process in bytes, after a collection: what is left behind is no need. */
+  memory(): Promise<number>;
   /** What the process answers to a question of its own kind. One at a time. */
   ask<Answer>(question: object): Promise<Answer>;
   /** Ends it at once. */
@@ -43,18 +47,18 @@ export async function forkServer(file: URL, settings: object, nodeOptions: strin
       child.once('message', (message) => resolve(message as Answer));
     });
   const port = await answer<number>();
-  const ask = <Answer>(question: object | 'cpu') => {
+  const ask = <Answer>(question: object | 'cpu' | 'memory') => {
     const answered = answer<Answer>();
     child.send(question);
     return answered;
   };
-  return { port, pid: child.pid!, cpu: () => ask('cpu'), ask, end };
+  return { port, pid: child.pid!, cpu: () => ask('cpu'), memory: () => ask('memory'), ask, end };
 }
 
 /** In the child: what it was given. */
 export const settingsOf = <T>(): T => JSON.parse(process.argv[2]!) as T;
 
-/** In the child: tells the port, and the CPU time whenever asked; ends with its parent. */
+/** In the child: tells the port, and the CPU time and the memory whenever asked; ends with its parent. */
 export async function serve(server: Server): Promise<void> {
   if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening');
   tell((server.address() as AddressInfo).port);
@@ -65,8 +69,18 @@ export function tell(port: number, answer?: (question: object) => Promise<unknow
   process.on('disconnect', () => process.exit());
   process.on('message', async (question) => {
     if (answer && typeof question === 'object' && question) return void process.send!(await answer(question));
+    if (question === 'memory') return void process.send!(memoryNeeded());
     const { user, system } = process.cpuUsage();
     process.send!(user + system);
   });
   process.send!(port);
+}
+
+function memoryNeeded(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  // The second collects what finalizers of the first let go.
+  collect();
+  collect();
+  return process.memoryUsage.rss();
 }

@@ -1,5 +1,6 @@
 import { claimContacts } from '../apps/server/src/campaigns/claim/claim-contacts.ts';
 import { openLease } from '../apps/server/src/database/lease.ts';
+import { noOperatorLimits } from '../apps/server/src/workspace/operator-limits.ts';
 import { seedContacts } from '../apps/server/test/seed/campaign.ts';
 import { seedPool, usePool } from '../apps/server/test/seed/pool.ts';
 import { asSuperuser, log, type Postgres, settle, startPostgres } from './postgres.ts';
@@ -34,7 +35,7 @@ async function campaign(postgres: Postgres, members: number): Promise<Claim> {
   }
   await settle(connectionString);
   const lease = await openLease({ database, seconds: 600, log });
-  const terms = { serverId: lease.serverId(), free: CLAIM_SIZE, isSimulated: () => true };
+  const terms = { serverId: lease.serverId(), free: CLAIM_SIZE, isSimulated: () => true, operator: noOperatorLimits };
   return async () => {
     const from = performance.now();
     const { calls } = await claimContacts(

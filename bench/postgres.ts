@@ -20,17 +20,26 @@ const FOLDER_START = 'trunkline-bench-';
 /** A PostgreSQL of the measurement's own, which both sides use. */
 export interface Postgres {
   /** A new, empty, migrated database, with nothing left to write of the one before. */
-  database(): Promise<{ database: Database; connectionString: string }>;
+  database(): Promise<{ database: Database; connectionString: string; drop(): Promise<void> }>;
   /** The process whose children are all of PostgreSQL. */
   pid: number;
 }
 
-/** Starts an embedded PostgreSQL in a folder of its own, which goes with the measurement. */
-export async function startPostgres(): Promise<Postgres> {
+/**
+ * Starts an embedded PostgreSQL in a folder of its own, which goes with the measurement.
+ * @param settings that it has besides
+ */
+export async function startPostgres(settings: Record<string, string> = {}): Promise<Postgres> {
   await removeWhatKilledRunsLeft();
   const dataDir = await temporaryFolder();
   atEnd(() => removeEmbeddedPostgres(dataDir));
-  const { connection } = await startEmbeddedPostgres({ dataDir, log });
+  const { connection, stop } = await startEmbeddedPostgres({ dataDir, log });
+  const changes = Object.entries(settings).map(([name, value]) => `alter system set ${name} = '${value}'`);
+  if (changes.length > 0) {
+    await asSuperuser(connection.connectionString, ...changes);
+    await stop();
+    await startEmbeddedPostgres({ dataDir, log });
+  }
   const { pid } = await asSuperuser<{ pid: string }>(
     connection.connectionString,
     "select pg_read_file('postmaster.pid') as pid",
@@ -42,10 +51,19 @@ export async function startPostgres(): Promise<Postgres> {
       await asSuperuser(connection.connectionString, `create database ${name} owner trunkline`);
       const own = withDatabase(connection, name);
       const database = openDatabase({ connection: own, poolSize: POOL_SIZE, log });
-      atEnd(() => database.close());
+      let closed: Promise<void> | undefined;
+      const close = () => {
+        closed ??= database.close();
+        return closed;
+      };
+      atEnd(close);
       await migrate(database, log);
       await asSuperuser(own.connectionString, 'checkpoint');
-      return { database, connectionString: own.connectionString };
+      const drop = async () => {
+        await close();
+        await asSuperuser(connection.connectionString, `drop database ${name} with (force)`);
+      };
+      return { database, connectionString: own.connectionString, drop };
     },
   };
 }

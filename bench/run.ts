@@ -2,6 +2,14 @@ import { cpus } from 'node:os';
 import { end, endOnSignals } from './at-end.ts';
 import { type Found, printTables } from './table.ts';
 
+const asked = process.argv.slice(2);
+const wanted = asked.filter((name) => !/^\d+$/.test(name));
+/** Rows, where a measurement takes several sizes. */
+const sizes = asked.filter((name) => /^\d+$/.test(name)).map(Number);
+
+/** What takes too long to be measured unasked. */
+const ON_DEMAND = ['scale', 'servers'];
+
 const measurements: Record<string, () => Promise<Found>> = {
   edge: async () => (await import('./edge/edge.ts')).benchEdge(),
   sql: async () => (await import('./edge/sql.ts')).benchSql(),
@@ -13,11 +21,13 @@ const measurements: Record<string, () => Promise<Found>> = {
   live: async () => (await import('./live.ts')).benchLive(),
   search: async () => (await import('./search.ts')).benchSearch(),
   webhooks: async () => (await import('./webhooks.ts')).benchWebhooks(),
+  streams: async () => (await import('./streams/streams.ts')).benchStreams(),
   media: async () => (await import('./media/media.ts')).benchMedia(),
   sip: async () => (await import('./sip/sip.ts')).benchSip(),
+  scale: async () => (await import('./scale/scale.ts')).benchScale(sizes),
+  servers: async () => (await import('./scale/servers.ts')).benchServers(),
 };
 
-const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in measurements));
 if (unknown.length > 0) {
   console.error(`There is no measurement ${unknown.join(', ')}. There are: ${Object.keys(measurements).join(', ')}.`);
@@ -28,7 +38,7 @@ endOnSignals();
 console.error(`On ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}.`);
 const all: Required<Found> = { rows: [], costs: [] };
 for (const [name, measure] of Object.entries(measurements)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  if (wanted.length > 0 ? !wanted.includes(name) : ON_DEMAND.includes(name)) continue;
   const from = performance.now();
   console.error(`Measuring ${name} …`);
   try {

@@ -75,6 +75,7 @@ async function trunkline(postgres: Postgres, url: string): Promise<Turn> {
       tried += 1;
     },
     asked: () => {},
+    slots: () => {},
   };
   const deps = { database, clock: systemClock, log, secrets, lease, guard, send: outbound.send, metrics };
 

@@ -31,7 +31,12 @@ for (const { operation, samples } of samplesOf(contract)) {
   operation.description = `**Permission:** ${needs}.\n\n${operation.description}`;
   operation['x-codeSamples'] = samples;
 }
-writeFileSync(source, JSON.stringify(contract));
+/** The contract's links, which any reader of it knows, as this one has them. */
+const links = /#tag\/([\w-]+)\/operation\/(\w+)/g;
+writeFileSync(
+  source,
+  JSON.stringify(contract).replaceAll(links, (_, tag, operation) => `#/${tag}/${operation}`.toLowerCase()),
+);
 // What a pattern asks for stands in the description, in words.
 const options = ['hideSchemaPattern', 'hideDownloadButtons', 'sortRequiredPropsFirst'].map(
   (name) => `--openapi.${name}`,
@@ -50,4 +55,11 @@ if (!html.match(LOGO)) throw new Error('Redoc has changed: look what the page lo
 const head = `<head>\n  <meta http-equiv="Content-Security-Policy" content="${POLICY}">`;
 /** Without the logo, its line would end in nothing. */
 const named = html.replaceAll('API docs by', 'API docs by Redoc');
-writeFileSync(page, named.replaceAll(LOGO, 'data:,').replace('<head>', head));
+const readable = `<style>${readFileSync(fileOf('guides/reference.css'), 'utf8')}</style>\n</head>`;
+writeFileSync(
+  page,
+  named
+    .replaceAll(LOGO, 'data:,')
+    .replace('<head>', head)
+    .replace('</head>', () => readable),
+);

@@ -1,7 +1,9 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MarkdownIt, { type Token } from 'markdown-it';
 import MiniSearch from 'minisearch';
+import { drawDiagram } from './guides/diagrams.ts';
 import { PARTS } from './guides/pages.ts';
 import { searchOptions } from './guides/search-options.js';
 
@@ -46,19 +48,36 @@ function tokensOf(name: string): Token[] {
       token.attrSet('id', slugOf(tokens[at + 1]!.children!.map(({ content }) => content).join('')));
     for (const child of token.children ?? []) if (child.type === 'link_open') lead(child, name);
   }
-  // The site draws no diagrams: a table beside each says the same.
-  return tokens.filter(({ type, info }) => !(type === 'fence' && info === 'mermaid') && type !== 'html_block');
+  return tokens.filter(({ type }) => type !== 'html_block');
 }
 
-/** Leads a link to the site's page; one to another file of the repository says that it is there. */
+const isDiagram = ({ type, info }: Token) => type === 'fence' && info === 'mermaid';
+const asCode = markdown.renderer.rules.fence!;
+markdown.renderer.rules.fence = (tokens, at, ...rest) => {
+  const token = tokens[at]!;
+  if (!isDiagram(token)) return asCode(tokens, at, ...rest);
+  const heading = tokens.slice(0, at).findLastIndex(({ type }) => type === 'heading_open');
+  const title = `Picture of ${textOf([tokens[heading + 1]!]).trim()}; the text beside it says the same`;
+  return `<div class="wide" tabindex="0">${drawDiagram(token.content, title)}</div>`;
+};
+
+/** Where other files of the repository are read. */
+const repository = (
+  JSON.parse(readFileSync(fileOf('package.json'), 'utf8')) as { repository: { url: string } }
+).repository.url.replace(/^git\+(.*)\.git$/, '$1');
+
+/** Leads a link to the site's page, and one to another file of the repository to where that is read. */
 function lead(link: Token, from: string) {
   const href = link.attrGet('href')!;
   const [file, anchor] = href.split('#');
-  const page = file!.replace(/\.md$/, '');
   if (/^https?:/.test(href) || href.startsWith('#')) return;
-  if (names.includes(page)) return link.attrSet('href', anchor ? `${page}#${anchor}` : page);
-  if (!existsSync(fileOf(`../docs/${file}`))) throw new Error(`docs/${from}.md links to ${href}, which is not there`);
-  link.attrs = [['title', `In the repository: ${file!.replace(/^\.\.\//, '')}`]];
+  const behind = anchor ? `#${anchor}` : '';
+  const page = file!.replace(/\.md$/, '');
+  if (names.includes(page)) return link.attrSet('href', page + behind);
+  const target = fileOf(`../docs/${file}`);
+  if (!existsSync(target)) throw new Error(`docs/${from}.md links to ${href}, which is not there`);
+  const kind = statSync(target).isDirectory() ? 'tree' : 'blob';
+  link.attrSet('href', `${repository}/${kind}/main/${path.relative(fileOf('..'), target)}${behind}`);
 }
 
 /** The parts of a page that a search can lead to: from each heading to the next. */
@@ -82,7 +101,7 @@ function addOperations() {
     for (const { operationId, tags, summary, description } of Object.values(methods).filter(
       (each) => each.operationId,
     )) {
-      const href = `../../docs#tag/${tags[0]!.replaceAll(' ', '-')}/operation/${operationId}`;
+      const href = `/docs#/${tags[0]!.replaceAll(' ', '-')}/${operationId}`.toLowerCase();
       sections.push({
         id: href,
         href,
@@ -127,7 +146,7 @@ ${navigationOf(name)}
 </div>
 </nav>
 <main>
-${body.replaceAll('<table>', '<div class="wide" tabindex="0"><table>').replaceAll('</table>', '</table></div>').replaceAll('<pre>', '<pre tabindex="0">')}
+${body.replaceAll('<th></th>', '<td></td>').replaceAll('<table>', '<div class="wide" tabindex="0"><table>').replaceAll('</table>', '</table></div>').replaceAll('<pre>', '<pre tabindex="0">')}
 </main>
 </html>
 `;

@@ -1,3 +1,4 @@
+import { byCli } from './cli-samples.ts';
 import { camel, methodName } from './method-names.ts';
 
 // How each operation is called, made from the contract's own examples.
@@ -35,7 +36,7 @@ export interface Sample {
 }
 
 /** An operation with all that a request to it needs, each value from an example. */
-interface Call {
+export interface Call {
   operation: Operation;
   verb: string;
   path: string;
@@ -49,15 +50,19 @@ interface Call {
   isListing: boolean;
 }
 
-/** Each operation of the contract with its path, verb and samples: by curl, and by @trunkline/client. */
+/** Each operation of the contract with its path, verb and samples: by curl, by @trunkline/client, and by the command line where it can. */
 export function samplesOf(contract: Contract): { operation: Operation; samples: Sample[] }[] {
-  return callsOf(contract).map((call) => ({
-    operation: call.operation,
-    samples: [
-      { lang: 'Shell', label: 'curl', source: curl(call) },
-      { lang: 'TypeScript', label: '@trunkline/client', source: byClient(call) },
-    ],
-  }));
+  return callsOf(contract).map((call) => {
+    const command = byCli(call);
+    return {
+      operation: call.operation,
+      samples: [
+        { lang: 'Shell', label: 'curl', source: curl(call) },
+        { lang: 'TypeScript', label: '@trunkline/client', source: byClient(call) },
+        ...(command ? [{ lang: 'Shell', label: 'trunkline', source: command }] : []),
+      ],
+    };
+  });
 }
 
 function callsOf(contract: Contract): Call[] {

@@ -35,11 +35,11 @@ export async function check(words) {
   const withTests = packages.filter((each) => each.scripts.test);
   const suite = (each) => testPackage(each, words, folder, tally);
 
-  // The tests of the demo and of SIP wait for calls most of the time: what computes goes on beside them.
+  // They wait for calls, for the registry and for each other's ends as much as they compute.
   const tests = withTests.filter(({ folder }) => folder !== longest).toSorted(demoFirst);
   const jobs = tests.map((each) => () => suite(each));
   if (words.length === 0) jobs.push(...staticChecks(packages, tally));
-  await twoAtATime(jobs);
+  await threeAtATime(jobs);
   for (const each of withTests) if (each.folder === longest) await suite(each);
   if (words.length === 0) await testOnOldestPostgres(folder, tally);
   return tally.report();
@@ -94,10 +94,10 @@ async function testOnOldestPostgres(reports, tally) {
   postgres.stop();
 }
 
-async function twoAtATime(jobs) {
+async function threeAtATime(jobs) {
   const queue = jobs.values();
   const worker = async () => {
     for (const job of queue) await job();
   };
-  await Promise.all([worker(), worker()]);
+  await Promise.all([worker(), worker(), worker()]);
 }

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ const patience = 30_000;
 export async function startOldestPostgres() {
   const bin = places.find((place) => existsSync(path.join(place, 'initdb')));
   if (!bin) return undefined;
-  const folder = mkdtempSync(path.join(tmpdir(), 'trunkline-pg15-'));
+  const folder = mkdtempSync(path.join(parentFolder(), 'trunkline-pg15-'));
   const account = accountOf(folder);
   const options = { ...account, cwd: folder, encoding: 'utf8', stdio: ['pipe', 'ignore', 'pipe'] };
   const ask = (program, args, input) => execFileSync(path.join(bin, program), args, { ...options, input });
@@ -41,6 +41,14 @@ export async function startOldestPostgres() {
   await untilItAnswers(() => psql('select 1'));
   psql('create role trunkline login createdb; create database trunkline owner trunkline;');
   return { url: `postgresql://trunkline@${encodeURIComponent(folder)}/trunkline`, stop };
+}
+
+/** Memory, where there is much, as in `apps/server/test/global-setup.ts`. */
+function parentFolder() {
+  const memory = '/dev/shm';
+  if (!existsSync(memory)) return tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize > 4 * 2 ** 30 ? memory : tmpdir();
 }
 
 /** PostgreSQL refuses to run as root: then it runs as `postgres`, which Debian's package makes. */

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { workspacePackages } from './packages.mjs';
+import { pnpm } from './pnpm.mjs';
 import { node, root, runQuietly, say } from './process.mjs';
-
-const { packageManager } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
 /** Installs the dependencies where something that decides them has changed since the last time. */
 export async function prepareInstall() {
@@ -19,9 +18,7 @@ export async function prepareInstall() {
 
   refuseUnsupportedPlatform();
   say('Installing the dependencies, in about 15 seconds …');
-  const args = ['-y', packageManager, 'install', '--frozen-lockfile'];
-  // CI: pnpm must not ask whether it may replace node_modules.
-  const { code, output } = await runQuietly('npx', args, { env: { CI: 'true' } }).catch(explainMissingNpm);
+  const { code, output } = await pnpm(['install', '--frozen-lockfile']).catch(explainMissingNpm);
   if (code !== 0) throw new Error(`${output.trim()}\nThe dependencies could not be installed.`);
   writeFileSync(stamp, wanted);
 }
@@ -59,7 +56,7 @@ function refuseUnsupportedPlatform() {
 }
 
 function explainMissingNpm(error) {
-  if (error.code === 'ENOENT') throw new Error('npx is not found: install npm, which usually comes with Node.');
+  if (error.code === 'ENOENT') throw new Error('npm or tar is not found: install them; npm usually comes with Node.');
   throw error;
 }
 

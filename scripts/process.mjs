@@ -12,13 +12,15 @@ const bin = path.join(root, 'node_modules/.bin');
 export const node = path.join(bin, 'node');
 
 /** What children get: the installed commands first, the pinned Node among them, and no tool that phones home. */
-const environment = {
+const common = {
   ...process.env,
   PATH: `${bin}${path.delimiter}${process.env.PATH ?? ''}`,
   TURBO_TELEMETRY_DISABLED: '1',
   REDOCLY_TELEMETRY: 'off',
   REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
   DO_NOT_TRACK: '1',
+  // What Node has made of a source serves the next start: a third of a server's.
+  NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/node'),
 };
 
 /** Writes a line to a person; standard output belongs to the task. */
@@ -44,7 +46,8 @@ function exitIfSignalled() {
   if (received) process.exit(exitCodeOf(received));
 }
 
-function run(command, args, { cwd = root, env = {}, stdio }) {
+/** @param options.environment what the child gets in place of this process's own */
+function run(command, args, { cwd = root, env = {}, environment = common, stdio }) {
   const child = spawn(command, args, { cwd, env: { ...environment, ...env }, stdio });
   running.add(child);
   const parts = [];

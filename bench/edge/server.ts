@@ -5,6 +5,7 @@ import { fastify } from 'fastify';
 import { createApp, loadContract } from '../../apps/server/src/http/app.ts';
 import type { Handlers } from '../../apps/server/src/http/handler.ts';
 import { createMetrics } from '../../apps/server/src/http/metrics.ts';
+import { createOpenStreams } from '../../apps/server/src/http/open-streams.ts';
 import { createRateLimit } from '../../apps/server/src/http/rate-limit.ts';
 import { serve, settingsOf } from '../child.ts';
 import { log } from '../postgres.ts';
@@ -31,6 +32,7 @@ const servers: Record<Kind, () => Promise<Server>> = {
         openStream: () => undefined,
         corsOrigins: [],
         rateLimit: createRateLimit(10_000_000),
+        streams: createOpenStreams(createMetrics().registry),
         metrics: createMetrics(),
         log,
         validateResponses: 'sampled',

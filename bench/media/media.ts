@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { createClient, type TrunklineClient } from '@trunkline/client';
+import { createClient } from '@trunkline/client';
 import { newKey } from '../../apps/server/src/api-keys/key.ts';
 import { atEnd } from '../at-end.ts';
 import { forkServer } from '../child.ts';
@@ -13,7 +13,7 @@ import { contactFile } from '../import-file.ts';
 import { POOL_SIZE, settle, startPostgres, temporaryFolder } from '../postgres.ts';
 import { untilQuiet } from '../quiet.ts';
 import { median } from '../rounds.ts';
-import type { Cost, Found } from '../table.ts';
+import type { Cost, Found, Row } from '../table.ts';
 import type { MediaCounts, MediaSettings } from './server.ts';
 
 const ROUNDS = 3;
@@ -35,8 +35,17 @@ interface PeerFound {
 
 type Figures = PeerFound & { cpuMs: number; kib: number; missing: number; imported: number };
 
+/** Whose media: ours, or the least that Node can do. */
+type Whose = 'server' | 'relay';
+
 /** What else the process does: nothing, half of the main thread's time something, or all the time an import. */
-type Beside = 'nothing' | 'half busy' | { file: string; connectionString: string };
+type Beside = 'nothing' | 'half busy' | Imports;
+
+interface Imports {
+  file: string;
+  connectionString: string;
+  apiKey: string;
+}
 
 const IMPORTED_ROWS = 1_000_000;
 
@@ -72,7 +81,8 @@ function linesOf(child: ChildProcess): (prefix: string) => Promise<string> {
 }
 
 /** Imports a file again and again, for as long as it is asked to. @returns how many rows were imported */
-async function importWhile(client: TrunklineClient, file: string, goesOn: () => boolean): Promise<number> {
+async function importWhile(port: number, { file, apiKey }: Imports, goesOn: () => boolean): Promise<number> {
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey });
   let rows = 0;
   const blob = await openAsBlob(file);
   while (goesOn()) {
@@ -82,14 +92,14 @@ async function importWhile(client: TrunklineClient, file: string, goesOn: () => 
   return rows;
 }
 
-const importerOf = async (connectionString: string, apiKey: string): Promise<Record<string, string>> => ({
+const importerOf = async ({ connectionString, apiKey }: Imports): Promise<Record<string, string>> => ({
   ...{ HOST: '127.0.0.1', PORT: '0', BOOTSTRAP_API_KEY: apiKey, DATABASE_URL: connectionString },
   ...{ DATA_DIR: await temporaryFolder(), POOL_SIZE: String(POOL_SIZE) },
   ...{ UPLOAD_MAX_ROWS: String(IMPORTED_ROWS), UPLOAD_MAX_BYTES: '1000000000' },
 });
 
 /** One run: all calls up, measured for some seconds. */
-async function measure(command: readonly string[], calls: number, beside: Beside): Promise<Figures> {
+async function measure(command: readonly string[], whose: Whose, calls: number, beside: Beside): Promise<Figures> {
   const { rtpPort, peerPort, agentPort } = ports;
   const given = [calls, agentPort, rtpPort, peerPort, WARM_UP_SECONDS, SECONDS].map(String);
   const peer = spawn(command[0]!, [...command.slice(1), ...given], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -97,57 +107,73 @@ async function measure(command: readonly string[], calls: number, beside: Beside
   const line = linesOf(peer);
   await line('listening');
   const imports = typeof beside === 'object' ? beside : undefined;
-  const apiKey = newKey('bench');
   if (imports) await settle(imports.connectionString);
-  const environment = imports && (await importerOf(imports.connectionString, apiKey));
+  const environment = imports && (await importerOf(imports));
   const settings: MediaSettings = {
     ...{ ...ports, calls, busy: beside === 'half busy' },
     ...(environment && { environment }),
   };
-  const server = await forkServer(new URL('./server.ts', import.meta.url), settings, ['--max-semi-space-size=8']);
+  const server = await forkServer(new URL(`./${whose}.ts`, import.meta.url), settings, ['--max-semi-space-size=8']);
   peer.stdin!.write('go\n');
   await line('window');
   const [cpuBefore, before] = [await server.cpu(), performance.now()];
   let isMeasured = false;
-  const client = createClient({ baseUrl: `http://127.0.0.1:${server.port}`, apiKey });
-  const importing = imports ? importWhile(client, imports.file, () => !isMeasured) : 0;
-  await line('end');
-  isMeasured = true;
-  const cpuMs = (await server.cpu()) - cpuBefore;
-  const seconds = (performance.now() - before) / 1000;
+  const importing = imports ? importWhile(server.port, imports, () => !isMeasured) : 0;
+  const talking = line('end').then(async () => {
+    isMeasured = true;
+    return ((await server.cpu()) - cpuBefore) / (performance.now() - before);
+  });
+  const [cpuShare, imported] = await Promise.all([talking, importing]);
   const found = JSON.parse(await line('{')) as PeerFound;
   const { rss } = await server.ask<MediaCounts>({});
-  const imported = await importing;
   await server.end();
   await untilQuiet();
   return {
     ...found,
-    cpuMs: cpuMs / 1000 / seconds / calls,
+    cpuMs: cpuShare / calls,
     kib: rss / 1024 / calls,
     missing: Math.max(0, found.sent - found.atAgent) + found.lost,
     imported,
   };
 }
 
+async function run(command: readonly string[], whose: Whose, calls: number, beside: Beside): Promise<Figures> {
+  const found = await measure(command, whose, calls, beside);
+  console.error(`  ${whose}, ${calls} calls, beside ${JSON.stringify(beside)}: ${JSON.stringify(found)}`);
+  return found;
+}
+
 async function medians(command: readonly string[], calls: number, beside: Beside) {
   const runs: Figures[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const run = await measure(command, calls, beside);
-    console.error(`  ${calls} calls, beside ${JSON.stringify(beside)}: ${JSON.stringify(run)}`);
-    runs.push(run);
-  }
-  return (figure: keyof Figures) => median(runs.map((run) => run[figure]));
+  for (let round = 0; round < ROUNDS; round += 1) runs.push(await run(command, 'server', calls, beside));
+  return (figure: keyof Figures) => median(runs.map((each) => each[figure]));
+}
+
+/** Ours and the relay's, in turns. */
+async function compared(command: readonly string[], calls: number) {
+  const runs: Record<Whose, Figures[]> = { server: [], relay: [] };
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const whose of ['server', 'relay'] as const) runs[whose].push(await run(command, whose, calls, 'nothing'));
+  const of = (whose: Whose) => (figure: keyof Figures) => median(runs[whose].map((each) => each[figure]));
+  const [ours, theirs] = [of('server'), of('relay')];
+  const row = (what: string, figure: keyof Figures, unit: string): Row => ({
+    ...{ what: `${calls} calls, ${what}`, ours: ours(figure) },
+    ...{ peer: 'a bare relay in Node', theirs: theirs(figure), unit },
+  });
+  const rows = [row('CPU a call-second', 'cpuMs', 'ms'), row('jitter p99', 'jitterP99', 'ms')];
+  return { ours, rows: [...rows, row('callee to agent p99', 'toAgentP99', 'ms')] };
 }
 
 /** The media of calls: CPU, memory, how evenly packets leave, how soon agents hear. Agents answer each packet. */
 export async function benchMedia(): Promise<Found> {
   const command = peerCommand();
-  const quiet = await medians(command, 200, 'nothing');
+  const half = await compared(command, 100);
+  const { ours: quiet, rows } = await compared(command, 200);
   const busy = await medians(command, 200, 'half busy');
   const full = await medians(command, 400, 'nothing');
   const { connectionString } = await (await startPostgres()).database();
   const { file } = await contactFile(IMPORTED_ROWS);
-  const importing = await medians(command, 200, { file, connectionString });
+  const importing = await medians(command, 200, { file, connectionString, apiKey: newKey('bench') });
   const costs: Cost[] = [
     { what: '200 calls, CPU a call-second', value: quiet('cpuMs'), unit: 'ms', aim: '≤ 2 ms' },
     { what: '200 calls, jitter p99', value: quiet('jitterP99'), unit: 'ms', aim: '≤ 5 ms' },
@@ -166,5 +192,5 @@ export async function benchMedia(): Promise<Found> {
     { what: '400 calls, callee to agent p99', value: full('toAgentP99'), unit: 'ms' },
     { what: '400 calls, packets lost', value: full('missing'), unit: '', aim: '0' },
   ];
-  return { costs };
+  return { rows: [...half.rows, ...rows], costs };
 }

@@ -26,6 +26,8 @@ export const PERMISSIONS = [
   'api_keys:write',
   'do_not_call:read',
   'do_not_call:write',
+  'erasures:read',
+  'erasures:write',
   'workspace:write',
   'audit_log:read',
 ];
@@ -38,6 +40,7 @@ export const CODES_BY_STATUS = {
   403: ['forbidden'],
   404: ['not_found'],
   405: ['method_not_allowed'],
+  408: ['request_timeout'],
   409: [
     'concurrency_conflict',
     'cooldown_active',

@@ -5,13 +5,13 @@ function required(operation, parameters) {
   const statuses = [...ALWAYS];
   if (parameters.length > 0 || operation.requestBody) statuses.push('400');
   if (parameters.some((parameter) => parameter?.in === 'path')) statuses.push('404');
-  if (operation.requestBody) statuses.push('413', '415');
+  if (operation.requestBody) statuses.push('408', '413', '415');
   return statuses;
 }
 
 /**
  * Every operation declares one success or more, and each error status that it can't help answering: 400 with input, 404
- * with an ID in the path, 413 and 415 with a body, and 401, 403, 429, 500 and 503 always.
+ * with an ID in the path, 408, 413 and 415 with a body, and 401, 403, 429, 500 and 503 always.
  */
 export function operationStatuses() {
   return {

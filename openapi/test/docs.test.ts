@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import MiniSearch from 'minisearch';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { pagesOf } from '../build-pages.ts';
+import { drawDiagram } from '../guides/diagrams.ts';
 import { PARTS } from '../guides/pages.ts';
 import { searchOptions } from '../guides/search-options.js';
 import { OPERATIONS } from './operations-table.ts';
@@ -55,6 +56,24 @@ it('the pages that are made from the contract are those of the contract; `npm ru
   expect(() => pagesOf(components.schemas)).toThrow('Each code needs');
 });
 
+it("the picture of a campaign's way has the moves of the contract", async () => {
+  const { components } = JSON.parse(await readFile(here('dist/openapi.json'), 'utf8'));
+  const [, picture] = /```mermaid\n(.*?)```/s.exec(await readFile(here('../docs/campaigns.md'), 'utf8'))!;
+  const moves = Object.entries(components.schemas.CampaignStatus['x-transitions'] as Record<string, string[]>);
+  const told = moves.flatMap(([from, to]) => to.map((each) => `${from} --> ${each}`));
+  const shown = [...picture!.matchAll(/(\w+ --> \w+):/g)].map(([, move]) => move);
+  expect(shown.toSorted()).toEqual(told.toSorted());
+});
+
+it('a diagram is drawn alike each time, and one of an unknown kind is refused', () => {
+  const source = 'stateDiagram-v2\n[*] --> new\nnew --> old: in time\nold --> new\nold --> [*]';
+  const picture = drawDiagram(source, 'States of a <thing>');
+  expect(drawDiagram(source, 'States of a <thing>')).toBe(picture);
+  expect(picture).toMatch(/^<svg role="img" aria-label="States of a &lt;thing>"/);
+  for (const text of ['new', 'old', 'in time']) expect(picture).toContain(`>${text}</text>`);
+  expect(() => drawDiagram('pie\n"a": 1', 'Shares')).toThrow('No diagram of the kind pie');
+});
+
 describe('the guides', () => {
   const names = Object.values(PARTS).flat();
   const guide = (name: string) => readFile(here(`dist/docs/guides/${name}.html`), 'utf8');
@@ -83,36 +102,38 @@ describe('the guides', () => {
   });
 
   it.each([
-    ['how do I start', 'get-started#1-start-the-server'],
-    ['first real call', 'telephony#a-first-real-call-in-ten-minutes'],
-    ['softphone', 'telephony#a-softphone-on-your-own-network'],
-    ['connect my agent', 'agents'],
-    ['phone column', 'contact-files#the-phone-column'],
-    ['duplicate rows', 'contact-files#rows-that-are-left-out'],
-    ['quiet hours', 'campaigns'],
-    ['time zone of the callee', 'campaigns#which-clock'],
-    ['retry busy', 'dialing#retries'],
-    ['why was this person not called', 'campaigns#why-was-this-person-not-called'],
-    ['kill switch', 'campaigns#the-whole-workspace'],
-    ['do not call', 'campaigns#who-is-never-called-do-not-call'],
-    ['test call', 'calls#a-test-call'],
-    ['transcript', 'calls#the-result'],
-    ['idempotency', 'api#sending-a-request-twice-idempotency-key'],
-    ['permissions of a key', 'api#keys-and-permissions'],
-    ['cursor next page', 'api#lists'],
-    ['campaign_not_startable', 'errors#campaign_not_startable'],
-    ['rotate secret', 'webhooks#receiving'],
-    ['inbound call', 'webhooks#who-takes-an-inbound-call'],
-    ['firewall', 'deployment#the-firewall'],
-    ['managed PostgreSQL', 'deployment#the-database'],
-    ['nginx', 'deployment#tls-and-the-reverse-proxy'],
-    ['restore backup', 'operations#after-a-restore'],
-    ['GDPR erasure', 'compliance#gdpr-european-union-and-the-uks'],
-    ['cooling', 'phone-numbers#which-number-calls'],
-    ['http node retries', 'workflows#the-nodes'],
-    ['search documents', 'knowledge-bases#search'],
-    ['startCampaign', '../../docs#tag/Campaigns/operation/startCampaign'],
-    ['export calls', 'exports'],
+    ['How do I start the server on my machine?', 'get-started#1-start-the-server'],
+    ['How do I make a first call to a real phone?', 'telephony#a-first-real-call-in-ten-minutes'],
+    ['How do I try it with a softphone at home?', 'telephony#a-softphone-on-your-own-network'],
+    ['How do I connect my own voice agent?', 'agents'],
+    ['How do I name the phone column in my contact file?', 'contact-files#the-phone-column'],
+    ['What happens to duplicate rows in my file?', 'contact-files#rows-that-are-left-out'],
+    ['How do I keep calls within the hours of the day that are allowed?', 'campaigns#when-people-are-called'],
+    ['Which time zone counts for the person who is called?', 'campaigns#which-time-zone-counts'],
+    ['How often is a busy number tried again?', 'campaigns#how-often-again'],
+    ['Why was this person not called?', 'campaigns#why-was-this-person-not-called'],
+    ['How do I stop all calls at once?', 'campaigns#stop-all-calls-at-once'],
+    ['How do I put somebody on the do-not-call list?', 'campaigns#who-is-never-called-do-not-call'],
+    ['How do I make a test call to my own phone?', 'calls#a-test-call'],
+    ['Where do I find the transcript of a call?', 'calls#the-result'],
+    ['What if I send the same request twice?', 'api#sending-a-request-twice-idempotency-key'],
+    ['How do I make an API key that may only read?', 'api#keys-and-permissions'],
+    ['How do I get the next page of a list?', 'api#lists'],
+    ['What does campaign_not_startable mean?', 'errors#campaign_not_startable'],
+    ['How do I check the signature of a webhook?', 'webhooks#receiving-check-the-signature'],
+    ['How do I decide which agent answers an inbound call?', 'webhooks#who-takes-an-inbound-call'],
+    ['Which ports do I have to open in the firewall?', 'deployment#the-firewall'],
+    ['Can I use a managed PostgreSQL database?', 'deployment#the-database'],
+    ['How do I put nginx with TLS in front of it?', 'deployment#tls-and-the-reverse-proxy'],
+    ['How do I restore a backup?', 'operations#after-a-restore'],
+    ["How do I erase somebody's data for the GDPR?", 'compliance#gdpr-european-union-and-the-uks'],
+    ['How do I erase all that is kept about a person?', 'erasure'],
+    ['How do I call from several numbers in turn?', 'phone-numbers#which-number-calls'],
+    ['How do I ask my CRM over HTTP in a workflow?', 'workflows#the-nodes'],
+    ['How do I let my agent search documents?', 'knowledge-bases#search'],
+    ['What does startCampaign do?', '/docs#/campaigns/startcampaign'],
+    ['How do I export my calls as CSV?', 'exports'],
+    ['How far does one PostgreSQL go?', 'scale#how-far-one-postgresql-goes'],
   ])('answer "%s" in the first hits of the search', async (question, expected) => {
     const text = await readFile(here('dist/docs/guides/search.json'), 'utf8');
     const index = MiniSearch.loadJSON(text, searchOptions);

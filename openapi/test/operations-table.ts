@@ -107,6 +107,9 @@ POST /v1/exports createExport calls:read 202 404 409
 GET /v1/exports/{exportId} getExport calls:read 200 404
 DELETE /v1/exports/{exportId} deleteExport calls:read 200 404
 
+POST /v1/erasures createErasure erasures:write 202 409
+GET /v1/erasures/{erasureId} getErasure erasures:read 200 404
+
 GET /v1/knowledge-bases listKnowledgeBases knowledge_bases:read 200
 POST /v1/knowledge-bases createKnowledgeBase knowledge_bases:write 201 404 409
 GET /v1/knowledge-bases/{kbId} getKnowledgeBase knowledge_bases:read 200 404

@@ -32,6 +32,7 @@ function rightDocument() {
     '401': errorResponse(401, 'unauthorized'),
     '403': errorResponse(403, 'forbidden'),
     '404': errorResponse(404, 'not_found'),
+    '408': errorResponse(408, 'request_timeout'),
     '413': errorResponse(413, 'payload_too_large'),
     '415': errorResponse(415, 'unsupported_media_type'),
     '429': errorResponse(429, 'rate_limited'),

@@ -53,7 +53,7 @@ async function ring(call: IncomingCall, media: MediaPlane): Promise<void> {
 }
 
 async function answer(call: IncomingCall, media: MediaPlane): Promise<void> {
-  const sound = await media.openCall({ silenceMs: 60_000, onEvent: () => {} });
+  const sound = await media.openCall({ workspaceId: 'callees', silenceMs: 60_000, onEvent: () => {} });
   const answered = new SdpSession({ address: HOST, port: sound.rtpPort, codecs: ['PCMU', 'PCMA'] }).answer(
     call.sdp ?? '',
   );

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { type AgentDirectory, anyAgent } from './agents/directory.ts';
 import { fileAgents } from './agents/file.ts';
 import { httpAgents } from './agents/http.ts';
@@ -15,15 +16,19 @@ import { fileWitness } from './installation/file-witness.ts';
 import { s3Witness } from './installation/s3-witness.ts';
 import type { Witness } from './installation/witness.ts';
 import { MediaPlane } from './media/media-plane.ts';
+import { countPackets, registerMediaMetrics } from './media/metrics.ts';
 import { type DiskObjectStore, openDiskObjectStore } from './objects/disk.ts';
 import { openS3ObjectStore, type S3ObjectStore } from './objects/s3.ts';
 import type { AddressGuard } from './outbound-http/address-guard.ts';
+import { measureSlots } from './slot-metrics.ts';
 import type { TelephonyGateway } from './telephony/gateway.ts';
+import type { Faults } from './telephony/simulator/faults.ts';
 import { createSimulator } from './telephony/simulator/simulator.ts';
 import { postgresStore } from './telephony/simulator/store.ts';
 import type { SimulatorTime } from './telephony/simulator/time.ts';
 import { postgresCallStore } from './telephony/sip/call-store.ts';
 import { openSipGateway } from './telephony/sip/sip-gateway.ts';
+import { openTrunkProber, type TrunkProber } from './telephony/sip/trunk-prober.ts';
 import { inboundTrunks } from './trunks/inbound-trunks.ts';
 import { registeredTrunks } from './trunks/registered-trunks.ts';
 
@@ -38,12 +43,20 @@ export interface SipParts {
   trunkGuard: AddressGuard;
   /** The server's key, of which the one for names on the wire is made. */
   encryptionKey: Buffer;
+  registry: Registry;
+}
+
+/** What tests put in place of the simulated provider's own. */
+export interface SimulatorOverrides {
+  simulatorTime?: SimulatorTime;
+  /** What it does wrong. */
+  simulatorFaults?: Faults;
 }
 
 /** The simulator, and SIP where the settings say on which address; else the simulator takes the calls of trunks too. */
 export async function openGateways(
   parts: SipParts,
-  simulatorTime: SimulatorTime | undefined,
+  { simulatorTime, simulatorFaults }: SimulatorOverrides,
 ): Promise<ReadonlyMap<string, TelephonyGateway>> {
   const { config, database } = parts;
   const simulator = createSimulator({
@@ -52,6 +65,7 @@ export async function openGateways(
     store: postgresStore(database),
     ...(simulatorTime && { time: simulatorTime }),
   });
+  Object.assign(simulator.faults, simulatorFaults);
   const sip = config.sipHost === undefined ? simulator : await openSip({ ...parts, host: config.sipHost });
   return new Map([
     ['simulator', simulator],
@@ -68,20 +82,11 @@ async function openSip({
   agents,
   trunkGuard,
   encryptionKey,
+  registry,
   host,
 }: SipParts & { host: string }) {
   // Before anything that would be left running.
-  const pem = async (file: string | undefined) => {
-    if (file === undefined) return undefined;
-    return readFile(file, 'utf8').catch((error: Error) => {
-      throw new ConfigError(
-        `A file of SIP_TLS_CERT_FILE, SIP_TLS_KEY_FILE or SIP_TLS_CA_FILE can not be read: ${error.message}.`,
-      );
-    });
-  };
-  const [cert, key, ca] = await Promise.all(
-    [config.sipTlsCertFile, config.sipTlsKeyFile, config.sipTlsCaFile].map(pem),
-  );
+  const tls = await tlsOf(config);
   const recorder = await openRecordingFiles(path.join(config.dataDir, 'recordings'));
   const none = { networks: [], hosts: [] };
   const secrets = createSecrets(encryptionKey);
@@ -92,18 +97,16 @@ async function openSip({
     portMax: config.rtpPortMax,
     peerAddresses: config.sipAllowedAddresses ?? none,
     agentAddresses: config.outboundAllowedAddresses ?? none,
+    onClosed: countPackets(registry),
     onThreadDied: (error) => log.error({ err: error }, 'a thread of sound died; its calls are hung up'),
   });
+  registerMediaMetrics(registry, media);
+  measureSlots(registry, 'rtp_ports', media.ports);
   return openSipGateway({
     settings: {
       host,
       port: config.sipPort,
-      tls: {
-        ...(cert !== undefined && { cert }),
-        ...(key !== undefined && { key }),
-        ...(ca !== undefined && { ca }),
-        ...(config.sipTlsPort !== undefined && { port: config.sipTlsPort }),
-      },
+      tls: { ...tls, ...(config.sipTlsPort !== undefined && { port: config.sipTlsPort }) },
       ...(config.sipPublicAddress !== undefined && { publicAddress: config.sipPublicAddress }),
       localNetworks: config.sipLocalNetworks ?? [],
       drainSeconds: config.drainSeconds,
@@ -123,6 +126,31 @@ async function openSip({
   });
 }
 
+/** What SIP over TLS shows and trusts. Throws where a file can't be read. */
+async function tlsOf({ sipTlsCertFile, sipTlsKeyFile, sipTlsCaFile }: Config) {
+  const read = async (file: string | undefined) => {
+    if (file === undefined) return undefined;
+    return readFile(file, 'utf8').catch((error: Error) => {
+      throw new ConfigError(
+        `A file of SIP_TLS_CERT_FILE, SIP_TLS_KEY_FILE or SIP_TLS_CA_FILE can not be read: ${error.message}.`,
+      );
+    });
+  };
+  const [cert, key, ca] = await Promise.all([sipTlsCertFile, sipTlsKeyFile, sipTlsCaFile].map(read));
+  return { ...(cert !== undefined && { cert }), ...(key !== undefined && { key }), ...(ca !== undefined && { ca }) };
+}
+
+/** Probes trunks as the server does, from a port of its own; undefined where the simulator takes their calls. */
+export async function openProber(config: Config, trunkGuard: AddressGuard): Promise<TrunkProber | undefined> {
+  const { sipHost: host, sipPublicAddress: publicAddress, sipLocalNetworks: localNetworks = [] } = config;
+  if (host === undefined) return undefined;
+  const tls = await tlsOf(config);
+  return openTrunkProber(
+    { host, tls, localNetworks, ...(publicAddress !== undefined && { publicAddress }) },
+    trunkGuard,
+  );
+}
+
 /** S3 where a bucket is configured, else a folder of the data directory. */
 export async function openObjects(
   { config, clock, log, publicUrl }: { config: Config; clock: Clock; log: Logger; publicUrl: string },
@@ -139,7 +167,8 @@ export async function openObjects(
   });
 }
 
-async function openBucket(config: Config): Promise<S3ObjectStore | undefined> {
+/** The bucket that keeps the files, where one is configured. */
+export async function openBucket(config: Config): Promise<S3ObjectStore | undefined> {
   const { s3Bucket: bucket, s3Region: region, s3Endpoint: endpoint } = config;
   const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config;
   const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;

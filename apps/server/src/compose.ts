@@ -1,14 +1,8 @@
 import type { RequestListener } from 'node:http';
 import path from 'node:path';
 import type { Router } from 'express';
-import type { Logger } from 'pino';
-import type { AgentDirectory } from './agents/directory.ts';
-import { agentsOfCalls, keptAgents } from './agents/kept-agents.ts';
-import { withLimitsKept } from './agents/limits-elsewhere.ts';
 import { agentOperations } from './agents/operations.ts';
-import { createKeyRing } from './api-keys/key-ring.ts';
 import { apiKeyOperations } from './api-keys/operations.ts';
-import { createStreamTokens } from './api-keys/stream-tokens.ts';
 import { batchOperations } from './batches/operations.ts';
 import { recordCompletion } from './batches/record-batch.ts';
 import { createIntentClaiming } from './call-intents/claiming.ts';
@@ -30,44 +24,34 @@ import { campaignOperations } from './campaigns/operations.ts';
 import { campaignCallDetails, campaignCallOwner } from './campaigns/own-calls.ts';
 import { recordEngineMove } from './campaigns/record-campaign.ts';
 import { startDueCampaign } from './campaigns/start-campaign.ts';
-import type { Clock, MachineClock } from './clock.ts';
-import { openAgents, openGateways, openObjects, openWitness } from './compose-adapters.ts';
-import type { Config } from './config.ts';
-import { acceptFile } from './contact-lists/accept-file.ts';
+import { openServices, type Parts, type Services } from './compose-services.ts';
+import { acceptFile, roomForFile } from './contact-lists/accept-file.ts';
 import { startContactListWork } from './contact-lists/background.ts';
 import { entryOperations } from './contact-lists/entry-operations.ts';
 import { contactListOperations } from './contact-lists/operations.ts';
-import type { Database, Tx } from './database/database.ts';
-import { openLease } from './database/lease.ts';
-import { registerDatabaseMetrics } from './database/metrics.ts';
-import { openNotifications } from './database/notifications.ts';
-import { createSecrets, loadEncryptionKey } from './database/secrets.ts';
+import type { Tx } from './database/database.ts';
 import { doNotCallOperations } from './do-not-call/operations.ts';
+import { startErasing } from './erasures/erase-number.ts';
+import { erasureOperations } from './erasures/operations.ts';
 import { startExportWork } from './exports/background.ts';
 import { MOST_BYTES, MOST_ROWS } from './exports/export.ts';
 import { exportOperations } from './exports/operations.ts';
-import { type AppOptions, createApp, loadContract } from './http/app.ts';
-import type { Handlers, OperationId } from './http/handler.ts';
-import { createMetrics } from './http/metrics.ts';
-import type { NotReady } from './http/outside.ts';
+import { createApp, loadContract } from './http/app.ts';
+import type { Handlers } from './http/handler.ts';
+import { createOpenStreams } from './http/open-streams.ts';
 import { createRateLimit } from './http/rate-limit.ts';
-import { createRestoreGuard } from './installation/restore-guard.ts';
-import { openJobs } from './jobs/jobs.ts';
 import { auditLogOperations } from './journal/operations.ts';
 import { startKnowledgeBaseWork } from './knowledge-bases/background.ts';
 import { knowledgeBaseOperations } from './knowledge-bases/operations.ts';
 import { leavePool } from './number-pools/leave-pool.ts';
 import { numberPoolOperations } from './number-pools/operations.ts';
 import { objectsRouter } from './objects/router.ts';
-import { createAddressGuard } from './outbound-http/address-guard.ts';
-import { createOutboundHttp } from './outbound-http/guarded-request.ts';
 import { phoneNumberOperations } from './phone-numbers/operations.ts';
 import { providers } from './phone-numbers/phone-number.ts';
 import { recordTurned } from './phone-numbers/record-number.ts';
 import { startPhoneNumberTasks } from './phone-numbers/tasks.ts';
 import { startRetention } from './retention.ts';
 import type { TelephonyGateway } from './telephony/gateway.ts';
-import type { SimulatorTime } from './telephony/simulator/time.ts';
 import { testCallOperations } from './test-calls/operations.ts';
 import { testCallOwner } from './test-calls/own-calls.ts';
 import { trunkOperations } from './trunks/operations.ts';
@@ -84,32 +68,7 @@ import { createRunEngine } from './workflows/runs/run-engine.ts';
 import { createRunStarter } from './workflows/runs/run-starter.ts';
 import { runCallOwner } from './workflows/runs/signal-runs.ts';
 import { workspaceOperations } from './workspace/operations.ts';
-
-/** What tests put in place of the server's own. */
-export interface Overrides {
-  handlers?: Partial<Handlers>;
-  validateResponses?: AppOptions['validateResponses'];
-  onAnswer?: (operationId: OperationId, status: number) => void;
-  simulatorTime?: SimulatorTime;
-  /** What the machine's clock reads, in milliseconds since the epoch. */
-  machineTime?: () => number;
-  /** By the provider's name of a phone number, instead of the simulator. They are started and stopped with the server. */
-  gateways?: ReadonlyMap<string, TelephonyGateway>;
-  agents?: AgentDirectory;
-}
-
-export interface Parts {
-  config: Config;
-  database: Database;
-  clock: Clock;
-  machine: MachineClock;
-  log: Logger;
-  /** Where clients reach this server, for links. */
-  publicUrl: string;
-  draining: AbortSignal;
-  notReady: NotReady;
-  overrides: Overrides;
-}
+import { operatorLimits } from './workspace/operator-limits.ts';
 
 /** A server put together: its HTTP side, and its loops, which `start` starts and `stop` ends with their leases given back. */
 export interface Composition {
@@ -134,7 +93,12 @@ export async function compose(parts: Parts): Promise<Composition> {
 
   const outside: { path: string; router: Router }[] = [];
   if ('grantOf' in objects) {
-    outside.push({ path: '/', router: objectsRouter(objects, (key) => acceptFile(features.contactLists, key)) });
+    const { contactLists } = features;
+    const judge = {
+      roomFor: (key: string) => roomForFile(contactLists, key),
+      onStored: (key: string) => acceptFile(contactLists, key),
+    };
+    outside.push({ path: '/', router: objectsRouter(objects, judge) });
   }
   const loops: Loop[] = [];
   return {
@@ -149,6 +113,7 @@ export async function compose(parts: Parts): Promise<Composition> {
         openStream: services.streamTokens.open,
         corsOrigins: config.corsOrigins ?? [],
         rateLimit: createRateLimit(config.rateLimitPerMinute),
+        streams: createOpenStreams(services.metrics.registry),
         metrics: services.metrics,
         log,
         validateResponses: overrides.validateResponses ?? config.validateResponses,
@@ -175,6 +140,8 @@ export async function compose(parts: Parts): Promise<Composition> {
       loops.push(await startContactListWork(features.contactLists));
       loops.push(await startKnowledgeBaseWork(features.knowledgeBases));
       loops.push(await startExportWork({ ...features.exports, calls: engine.calls }));
+      const { recordEvents, switchboard } = engine;
+      loops.push(startErasing({ ...features.exports, recordEvents, requestEnd: switchboard.requestEnd }));
       loops.push(startPhoneNumberTasks(features.phoneNumbers), startTrunkTasks(features.phoneNumbers));
       loops.push(startWebhookSender(features.webhooks));
       loops.push(...startRetention(parts));
@@ -195,48 +162,8 @@ interface Loop {
   close(): Promise<void>;
 }
 
-type Services = Awaited<ReturnType<typeof openServices>>;
 type Features = ReturnType<typeof featuresOf>;
 type Engine = ReturnType<typeof createEngine>;
-
-/** The ports' adapters, and what all features share. */
-async function openServices(parts: Parts) {
-  const { config, database, clock, machine, log, overrides } = parts;
-  // Before anything that would be left running: these fail where a setting is wrong.
-  const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
-  const objects = await openObjects(parts, encryptionKey);
-  const secrets = createSecrets(encryptionKey);
-  const elsewhere = withLimitsKept(database, overrides.agents ?? (await openAgents(config, clock)));
-  const agents = keptAgents(database, secrets, elsewhere);
-  const callAgents = agentsOfCalls(database, secrets, elsewhere, log);
-  const metrics = createMetrics();
-  registerDatabaseMetrics(metrics.registry, database, machine);
-  const witness = await openWitness(config, objects);
-  const notifications = openNotifications({ connection: database.connection, log });
-  database.onTold(notifications.notify);
-  const guard = createAddressGuard(config.outboundAllowedAddresses ?? { networks: [], hosts: [] });
-  const trunkGuard = createAddressGuard(config.sipAllowedAddresses ?? { networks: [], hosts: [] });
-  const lease = await openLease({ database, seconds: config.leaseSeconds, log, machine });
-  const sip = { config, database, clock, log, lease, agents: callAgents, trunkGuard, encryptionKey };
-  const keyRing = createKeyRing({ database, clock, log });
-  return {
-    secrets,
-    objects,
-    agents,
-    callAgents,
-    metrics,
-    notifications,
-    guard,
-    trunkGuard,
-    restoreGuard: createRestoreGuard({ database, witness, clock, log, registry: metrics.registry }),
-    outbound: createOutboundHttp(guard),
-    gateways: overrides.gateways ?? (await openGateways(sip, overrides.simulatorTime)),
-    keyRing,
-    streamTokens: createStreamTokens({ secrets, keyRing, clock }),
-    jobs: await openJobs({ connection: database.connection, log }),
-    lease,
-  };
-}
 
 /** What the acts and the loops of features work with. */
 function featuresOf({ config, database, clock, log }: Parts, services: Services) {
@@ -248,10 +175,11 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
     maxColumns: config.uploadMaxColumns,
     maxRowLength: config.uploadMaxRowBytes,
   };
+  const { storageMaxBytes } = config;
   const common = { database, clock, log, secrets };
   const providers = [...new Set(gateways.values())];
   return {
-    contactLists: { database, notifications, jobs, objects, clock, log, limits },
+    contactLists: { database, notifications, jobs, objects, clock, log, limits, storageMaxBytes },
     recordings: {
       database,
       objects,
@@ -259,8 +187,9 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
       log,
       directory: path.join(config.dataDir, 'recordings'),
       retentionDays: config.recordingRetentionDays,
+      storageMaxBytes,
     },
-    knowledgeBases: { database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes },
+    knowledgeBases: { database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes, storageMaxBytes },
     exports: { database, jobs, objects, clock, log, mostRows: MOST_ROWS, mostBytes: MOST_BYTES },
     phoneNumbers: {
       ...common,
@@ -284,6 +213,7 @@ function createEngine({ config, database, clock, log }: Parts, services: Service
     await recordEngineMove(tx, campaign, clock.now());
     await recordCompletion(tx, campaign, clock.now());
   };
+  const onPaused = (tx: Tx, campaign: CampaignKey) => recordEngineMove(tx, campaign, clock.now());
   const calls = callStore(campaignCallDetails, waitingCalls);
   const recordEvents = callEventRecorder(calls.named);
   const switchboard = createSwitchboard({
@@ -298,7 +228,7 @@ function createEngine({ config, database, clock, log }: Parts, services: Service
     calls,
     owners: [
       runCallOwner,
-      campaignCallOwner(onFinished, () => claiming.nudge()),
+      campaignCallOwner({ onFinished, onPaused }, () => claiming.nudge()),
       testCallOwner,
       intentCallOwner(() => intentClaiming.nudge()),
     ],
@@ -308,8 +238,10 @@ function createEngine({ config, database, clock, log }: Parts, services: Service
     ask: (call) => askInboundWebhook(webhooks, call),
   });
   const startDue = startDueCampaign(agents, configured(gateways));
-  const claiming = createClaiming({ database, lease, clock, log, switchboard, startDue, onFinished });
-  const intentClaiming = createIntentClaiming({ database, lease, clock, log, switchboard, recordEvents });
+  const operator = operatorLimits(config);
+  const dialing = { database, lease, clock, log, switchboard, operator };
+  const claiming = createClaiming({ ...dialing, startDue, onFinished });
+  const intentClaiming = createIntentClaiming({ ...dialing, recordEvents });
   const endCall = callEnder({ database, clock, recordEvents }, switchboard.endCall);
 
   const flows = createFlows();
@@ -323,11 +255,12 @@ function createEngine({ config, database, clock, log }: Parts, services: Service
     registry,
     send: outbound.send,
     isSimulated: switchboard.isSimulated,
+    operator,
     place: switchboard.place,
     longestBlockMs: config.longestBlockHours * 3_600_000,
   });
   const startRun = createRunStarter({ database, clock, flows, engine: runEngine });
-  return { calls, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun };
+  return { calls, recordEvents, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun };
 }
 
 /** Calls that are up go on for a while, and those that are not placed are given back, when nobody claims any more. */
@@ -360,11 +293,13 @@ function handlersOf(
   const { requestEnd, nudgeHangUps } = switchboard;
   const { maxConcurrency } = config;
   const providers = configured(services.gateways);
-  const campaigns = { database, agents, clock, notifications, maxConcurrency, providers, nudge: claiming.nudge };
+  const operator = operatorLimits(config);
+  const shared = { database, agents, clock, providers, operator };
+  const campaigns = { ...shared, notifications, maxConcurrency, nudge: claiming.nudge };
   const { nudge } = runEngine;
   return {
     ...phoneNumberOperations(phoneNumbers),
-    ...testCallOperations({ database, clock, lease: services.lease, switchboard, providers }),
+    ...testCallOperations({ ...shared, lease: services.lease, switchboard }),
     ...trunkOperations(phoneNumbers),
     ...numberPoolOperations(phoneNumbers),
     ...contactListOperations(contactLists),
@@ -374,10 +309,11 @@ function handlersOf(
     ...batchOperations({ ...campaigns, jobs: services.jobs }),
     ...knowledgeBaseOperations(knowledgeBases),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
-    ...callIntentOperations({ database, agents, clock, providers, calls, nudge: intentClaiming.nudge }),
+    ...callIntentOperations({ ...shared, calls, nudge: intentClaiming.nudge }),
     ...callOperations({ database, clock, calls, objects, countConversions, endCall }),
     ...callStatisticsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
     ...exportOperations({ ...features.exports, calls }),
+    ...erasureOperations({ database, clock }),
     ...workflowOperations({ database, agents, clock }),
     ...workspaceOperations({ database, clock, secrets, onHoursChanged: changeHoursOfWorkspace }),
     ...apiKeyOperations({ database, clock, streamTokens: services.streamTokens }),

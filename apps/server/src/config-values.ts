@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isSupportedCountry } from 'libphonenumber-js/max';
 
 // How the text of a variable becomes a value. Each throws an error that says what would be right.
 
@@ -48,6 +49,17 @@ export const secret32 = (value: string) => {
   return bytes;
 };
 
+/** ISO 3166-1 countries that have phone numbers, as `US, DE`, separated by commas. */
+export const countries = (value: string): string[] =>
+  value.split(',').map((each) => {
+    const country = each.trim();
+    if (!isSupportedCountry(country))
+      throw new Error(
+        'must be countries of ISO 3166-1 with phone numbers of their own, such as US or GB, separated by commas',
+      );
+    return country;
+  });
+
 /** Origins as browsers send them, `https://app.example.com` or with a port, separated by commas. */
 export const origins = (value: string): string[] =>
   value.split(',').map((each) => {
@@ -60,9 +72,14 @@ export const origins = (value: string): string[] =>
 /** What an API key looks like; anything else is not looked up. */
 export const KEY_PATTERN = /^tl_[a-z]{1,10}_[0-9A-Za-z]{20,64}$/;
 
+/** A key with fewer different letters was typed, not made. */
+const LEAST_DIFFERENT = 8;
+
 export const apiKey = (value: string) => {
   if (!KEY_PATTERN.test(value))
     throw new Error('must be `tl_`, 1 to 10 small letters, `_`, and 20 to 64 letters and digits, such as tl_dev_…');
+  if (new Set(value.split('_')[2]).size < LEAST_DIFFERENT)
+    throw new Error('must be a key that nobody guesses: make its letters and digits by chance');
   return value;
 };
 
@@ -108,3 +125,13 @@ export const networks = (value: string): string[] => {
   }
   return entries;
 };
+
+/** `name=value`, separated by commas; values as in URLs. What is wrong is not shown: it may hold a key. */
+export const pairs = (value: string): Record<string, string> =>
+  Object.fromEntries(
+    value.split(',').map((entry) => {
+      const [, name, text] = /^\s*([\w-]+)=(.*?)\s*$/.exec(entry) ?? [];
+      if (name === undefined || text === undefined) throw new Error('must be name=value, separated by commas');
+      return [name, decodeURIComponent(text)];
+    }),
+  );

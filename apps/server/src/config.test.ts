@@ -40,6 +40,14 @@ test.each([
       'CORS_ORIGINS must be origins such as https://app.example.com, separated by commas: no path, and no *.',
     ],
   ),
+  ...['UK', 'us', 'US;DE', 'US,'].map((OPERATOR_ALLOWED_COUNTRIES): [Record<string, string>, string] => [
+    { OPERATOR_ALLOWED_COUNTRIES },
+    'OPERATOR_ALLOWED_COUNTRIES must be countries of ISO 3166-1 with phone numbers of their own, such as US or GB, separated by commas.',
+  ]),
+  ...['0'.repeat(20), 'abcdefg'.repeat(4)].map((letters): [Record<string, string>, string] => [
+    { BOOTSTRAP_API_KEY: `tl_dev_${letters}` },
+    'BOOTSTRAP_API_KEY must be a key that nobody guesses: make its letters and digits by chance.',
+  ]),
   [{ TRUST_PROXY: 'yes' }, 'TRUST_PROXY must be one of true, false.'],
   [
     { DATABASE_URL: 'nowhere' },

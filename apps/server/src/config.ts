@@ -32,7 +32,11 @@ const {
   addresses,
   networks,
   origins,
+  pairs,
+  countries,
 } = parse;
+
+const days = integer(1, 36_500);
 
 /** Every variable of the environment that the server reads. docs/operations.md holds the same table. */
 export const variables = {
@@ -94,6 +98,23 @@ export const variables = {
     oneOf('auto', 'json', 'pretty'),
     'How it is logged: `json`, an object a line, or `pretty`, for people. `auto` is `pretty` on a terminal.',
   ),
+  logPhoneNumbers: withDefault(
+    'LOG_PHONE_NUMBERS',
+    'masked',
+    oneOf('masked', 'full'),
+    'How phone numbers are logged: `masked`, their last two digits alone, or `full`.',
+  ),
+  otlpEndpoint: optional(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    url,
+    'Collector that traces are sent to by OTLP over HTTP, such as `http://localhost:4318`. Without it nothing is traced.',
+  ),
+  otlpHeaders: optional(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    pairs,
+    'Headers for the collector, `name=value` by commas, such as a key.',
+  ),
+  otlpServiceName: withDefault('OTEL_SERVICE_NAME', 'trunkline', text, 'What this server is called in traces.'),
   validateResponses: withDefault(
     'VALIDATE_RESPONSES',
     'sampled',
@@ -152,17 +173,58 @@ export const variables = {
     integer(1, 1_000_000_000),
     'Most bytes of a document of a knowledge base.',
   ),
-  recordingRetentionDays: withDefault(
+  storageMaxBytes: optional(
+    'STORAGE_MAX_BYTES',
+    integer(1, Number.MAX_SAFE_INTEGER),
+    'Most bytes of contact files, documents and recordings that a workspace may keep. No limit by default.',
+  ),
+  callRetentionDays: optional(
+    'CALL_RETENTION_DAYS',
+    days,
+    'Days after their end for which calls are kept, with results, transcripts and recordings. For ever by default.',
+  ),
+  runRetentionDays: optional(
+    'RUN_RETENTION_DAYS',
+    days,
+    'Days after their end for which runs of workflows are kept. For ever by default.',
+  ),
+  auditRetentionDays: optional(
+    'AUDIT_RETENTION_DAYS',
+    days,
+    'Days for which entries of the audit log are kept. For ever by default.',
+  ),
+  recordingRetentionDays: optional(
     'RECORDING_RETENTION_DAYS',
-    '30',
-    integer(1, 36_500),
-    'Days for which recordings of calls are kept.',
+    days,
+    'Days for which recordings of calls are kept. For ever by default.',
+  ),
+  simulatorCallRetentionDays: withDefault(
+    'SIMULATOR_CALL_RETENTION_DAYS',
+    '7',
+    days,
+    'Days for which the simulated provider remembers the calls that it was given.',
   ),
   maxConcurrency: withDefault(
     'MAX_CONCURRENCY',
     '10000',
     integer(1, 10_000),
     'Highest `maxConcurrency` that a campaign may ask for.',
+  ),
+  operatorAllowedCountries: optional(
+    'OPERATOR_ALLOWED_COUNTRIES',
+    countries,
+    'The only countries that any workspace may call, such as `US,CA`. All by default. No key can allow others.',
+  ),
+  operatorMaxCallsPerDay: optional(
+    'OPERATOR_MAX_CALLS_PER_DAY',
+    integer(1, 10_000_000),
+    'Most outbound calls of each workspace in a UTC day. No limit by default. No key can raise it.',
+  ),
+  operatorPremiumRate: withDefault(
+    'OPERATOR_PREMIUM_RATE',
+    'allow',
+    oneOf('allow', 'refuse'),
+    'Premium-rate numbers, and those that cost as much. `allow`: a workspace may open them by its `premiumRateAllowed`. `refuse`: none can.',
   ),
   outboundAllowedAddresses: optional(
     'OUTBOUND_ALLOWED_ADDRESSES',
@@ -196,7 +258,12 @@ export const variables = {
   ),
   rtpPortMin: withDefault('RTP_PORT_MIN', '20000', integer(1024, 65_534), 'First port of RTP, even. A call takes two.'),
   rtpPortMax: withDefault('RTP_PORT_MAX', '29999', integer(1025, 65_535), 'Last port of RTP.'),
-  mediaWorkers: withDefault('MEDIA_WORKERS', '1', integer(1, 64), 'Threads for sound; one carries some 400 calls.'),
+  mediaWorkers: withDefault(
+    'MEDIA_WORKERS',
+    '1',
+    integer(1, 64),
+    'Threads for sound, a core for each; one carries 150 to 350 calls, and takes no more while it is behind.',
+  ),
   drainSeconds: withDefault(
     'DRAIN_SECONDS',
     '0',

@@ -14,6 +14,7 @@ export type IdPrefix =
   | 'room'
   | 'cc'
   | 'exp'
+  | 'ers'
   | 'kb'
   | 'agent'
   | 'doc'

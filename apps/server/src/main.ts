@@ -8,6 +8,8 @@ import { type Config, ConfigError, loadConfig } from './config.ts';
 import { confirmRestore } from './confirm-restore.ts';
 import type { Database } from './database/database.ts';
 import { stopEmbeddedPostgres } from './database/postgres/embedded.ts';
+import { examine } from './doctor/examine.ts';
+import { type Finding, lineOf, mend } from './doctor/finding.ts';
 import { loadContract } from './http/app.ts';
 import { operationsOf } from './http/contract.ts';
 import { forValidator } from './http/validator-contract.ts';
@@ -23,6 +25,7 @@ const USAGE = `${COMMAND} [command]
                  --workspace NAME  (default: Default; made where there is none)
                  --name NAME       (default: Made by keys create)
                  --permissions A,B (default: *)
+  doctor         Check a set-up, with or without a server that runs, and say what to mend.
   confirm-restore
                  Say that the database was restored on purpose, so that dialing can be resumed.
   move-number    Make a number another workspace's, where both say that it is theirs.
@@ -48,6 +51,7 @@ async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const command = positionals.join(' ') || 'serve';
   if (values.help) return print(USAGE);
+  if (command === 'doctor') return doctor();
   const config = loadConfig();
   const log = await openLog(config);
   if (command === 'serve') return serve(config, log);
@@ -63,6 +67,26 @@ async function main(): Promise<void> {
     print(`${await createKey(database, systemClock, { ...values, permissions })}\n`);
   } finally {
     await database.close();
+  }
+}
+
+/** Says what it finds, a line each. The process ends with 1 where something must be mended. */
+async function doctor(): Promise<void> {
+  const tell = (finding: Finding) => {
+    if (finding.state === 'mend') process.exitCode = 1;
+    print(lineOf(finding));
+  };
+  const config = settings();
+  if (config instanceof ConfigError) for (const fault of config.message.split('\n')) tell(mend('settings', fault));
+  else await examine(config, tell);
+}
+
+function settings(): Config | ConfigError {
+  try {
+    return loadConfig();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
   }
 }
 

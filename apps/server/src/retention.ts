@@ -1,26 +1,53 @@
 import type { Logger } from 'pino';
+import { deleteOldCalls } from './calls/retention.ts';
 import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
 import type { Database } from './database/database.ts';
 import { deleteOldIdempotencyKeys } from './database/idempotency-keys.ts';
 import { every, type Repeating } from './jobs/every.ts';
-import { deleteOldEvents } from './journal/retention.ts';
+import { deleteOldAuditEntries, deleteOldEvents } from './journal/retention.ts';
 import { eraseOldMessages } from './telephony/kept-messages.ts';
+import { forgetSimulatedCalls } from './telephony/simulator-retention.ts';
 import { eraseOldDeliveries } from './webhooks/retention.ts';
+import { deleteOldRuns, forgetOldConcurrencyKeys } from './workflows/runs/retention.ts';
 
 const RETENTION_MS = 600_000;
+/** All of these keys are looked at each time. */
+const KEYS_MS = 3_600_000;
+const DAY_MS = 24 * 3600 * 1000;
 
 /** Erases what is kept for a time only. */
-export const startRetention = ({
+export function startRetention({
   database,
   clock,
   log,
+  config,
 }: {
   database: Database;
   clock: Clock;
   log: Logger;
-}): Repeating[] => [
-  every(RETENTION_MS, () => deleteOldEvents(database, clock.now()), { name: 'event retention', log }),
-  every(RETENTION_MS, () => eraseOldDeliveries(database, clock.now()), { name: 'delivery retention', log }),
-  every(RETENTION_MS, () => eraseOldMessages(database, clock.now()), { name: 'SIP message retention', log }),
-  every(RETENTION_MS, () => deleteOldIdempotencyKeys(database, clock.now()), { name: 'key retention', log }),
-];
+  config: Config;
+}): Repeating[] {
+  const sweep = (name: string, run: (signal: AbortSignal) => Promise<unknown>, ms = RETENTION_MS) =>
+    every(ms, run, { name: `${name} retention`, log });
+  /** Of what is kept for ever unless a setting says for how many days. */
+  const byDays = (
+    name: string,
+    days: number | undefined,
+    erase: (database: Database, before: Date, signal: AbortSignal) => Promise<void>,
+  ) =>
+    days === undefined
+      ? []
+      : [sweep(name, (signal) => erase(database, new Date(clock.now().getTime() - days * DAY_MS), signal))];
+  return [
+    sweep('event', async (signal) => void (await deleteOldEvents(database, clock.now(), signal))),
+    sweep('delivery', async (signal) => void (await eraseOldDeliveries(database, clock.now(), signal))),
+    sweep('SIP message', (signal) => eraseOldMessages(database, clock.now(), signal)),
+    sweep('key', (signal) => deleteOldIdempotencyKeys(database, clock.now(), signal)),
+    sweep('concurrency key', (signal) => forgetOldConcurrencyKeys(database, clock.now(), signal), KEYS_MS),
+    ...byDays('simulator', config.simulatorCallRetentionDays, forgetSimulatedCalls),
+    ...byDays('call', config.callRetentionDays, deleteOldCalls),
+    ...byDays('run', config.runRetentionDays, deleteOldRuns),
+    ...byDays('audit', config.auditRetentionDays, deleteOldAuditEntries),
+  ];
+}

@@ -3,15 +3,22 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { ensureFirstKey } from './api-keys/first-key.ts';
 import { type Clock, createMachineClock } from './clock.ts';
-import { type Composition, compose, type Overrides } from './compose.ts';
+import { type Composition, compose } from './compose.ts';
+import type { Overrides } from './compose-services.ts';
 import { type Config, ConfigError } from './config.ts';
 import { openDataDir } from './data-dir.ts';
 import type { Connection } from './database/connection.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
+import { numberKey } from './database/number-digest.ts';
+import { numberKeyFault } from './database/number-key-fault.ts';
 import { startEmbeddedPostgres } from './database/postgres/embedded.ts';
+import { loadEncryptionKey } from './database/secrets.ts';
 import { reasonOf, waitForStart } from './database/wait-for-start.ts';
+import { withDeadline } from './deadline.ts';
 import { listen } from './http/listen.ts';
+import { openTracer } from './otlp-tracer.ts';
+import { setTracer } from './tracing.ts';
 
 export interface ServerOptions {
   config: Config;
@@ -32,6 +39,8 @@ export interface RunningServer {
 /** Requests that run get this long to end. */
 const REQUESTS_MS = 5_000;
 const DATABASE_CHECK_MS = 2_000;
+/** Spans that are left get this long to be sent. */
+const FLUSH_MS = 2_000;
 
 /** How long a PostgreSQL of one's own is waited for that still starts. */
 const DATABASE_START_MS = 60_000;
@@ -39,13 +48,27 @@ const DATABASE_START_MS = 60_000;
 /**
  * The database of the settings, migrated: that of `DATABASE_URL`, or the embedded one.
  * @param startMs how long it is waited for while it still starts
+ * @param erasedBy what erased numbers are known by; a command that neither dials nor erases needs none
  */
-export async function openMigrated(config: Config, log: Logger, startMs = DATABASE_START_MS): Promise<Database> {
-  const database = openDatabase({ connection: await connectionOf(config, log), poolSize: config.poolSize, log });
+export async function openMigrated(
+  config: Config,
+  log: Logger,
+  startMs = DATABASE_START_MS,
+  erasedBy?: string,
+): Promise<Database> {
+  const connection = await connectionOf(config, log);
+  const database = openDatabase({
+    connection,
+    poolSize: config.poolSize,
+    log,
+    ...(erasedBy && { numberKey: erasedBy }),
+  });
   try {
     if (config.databaseUrl) await waitForStart(database.connection, log, startMs);
     await migrate(database, log);
     await refuseUnsafeCommits(database);
+    const fault = erasedBy && (await database.inEngine(numberKeyFault));
+    if (fault) throw new ConfigError(fault);
     return database;
   } catch (error) {
     await database.close();
@@ -91,8 +114,12 @@ export async function startServer({ config, log, overrides = {}, ...options }: S
   let database: Database | undefined;
   let composition: Composition | undefined;
   try {
-    const opened = await openMigrated(config, log);
+    // Before the database: what it knows numbers by that were erased is made from it.
+    const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
+    const opened = await openMigrated(config, log, undefined, numberKey(encryptionKey));
     database = opened;
+    const tracing = await openTracer(config, log);
+    setTracer(tracing);
     const firstKey = await ensureFirstKey(opened, clock, config.bootstrapApiKey);
     const notReady = async () => {
       if (draining.signal.aborted) return 'draining';
@@ -121,6 +148,10 @@ export async function startServer({ config, log, overrides = {}, ...options }: S
       draining.abort();
       // Without the database leases can't be given back; they run out then.
       await composed.stop(listening.close(REQUESTS_MS)).finally(() => opened.close());
+      // A collector that is away holds up nobody.
+      await withDeadline(FLUSH_MS, async () => tracing?.close()).catch((error) =>
+        log.warn({ err: error }, 'spans were lost'),
+      );
     };
     return { url: publicUrl, firstKey, database: opened, stop };
   } catch (error) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { type Connection, withDatabase } from '../src/database/connection.ts';
-import { statementOn } from './database/statement-on.ts';
+import { roleOf, statementOn } from './database/statement-on.ts';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -22,12 +22,16 @@ export const copyOf = ({ connection }: Pick<FreshDatabase, 'connection'>): Promi
   clone(new URL(connection.connectionString).pathname.slice(1));
 
 async function clone(template: string): Promise<FreshDatabase> {
-  const { connection } = inject('testServer');
+  const { connection, maker } = inject('testServer');
   const name = `trunkline_test_${randomBytes(6).toString('hex')}`;
-  await statementOn(connection, `create database ${name} template ${template}`);
+  // The files are copied as they are: to log each page takes longer, and lets a drop wait for them all to be written.
+  await statementOn(
+    maker,
+    `create database ${name} template ${template} owner ${roleOf(connection)} strategy file_copy`,
+  );
   return {
     connection: withDatabase(connection, name),
-    drop: () => dropDatabase(connection, name),
+    drop: () => dropDatabase(maker, name),
   };
 }
 

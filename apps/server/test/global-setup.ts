@@ -1,19 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import type { TestProject } from 'vitest/node';
 import { type Connection, withDatabase } from '../src/database/connection.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../src/database/postgres/embedded.ts';
-import { statementOn } from './database/statement-on.ts';
+import { openJobs } from '../src/jobs/jobs.ts';
+import { roleOf, statementOn } from './database/statement-on.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The test server, and the migrated database there that `freshDatabase` clones. */
-    testServer: { connection: Connection; template: string; embedded: boolean };
+    testServer: {
+      connection: Connection;
+      /** As who may make databases: the server's role needs to make none. */
+      maker: Connection;
+      template: string;
+      embedded: boolean;
+    };
   }
 }
 
@@ -24,16 +32,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const server = await testServer(process.env['TEST_DATABASE_URL']);
   await refuseSuperuser(server.connection);
   const template = `trunkline_template_${randomBytes(6).toString('hex')}`;
-  await statementOn(server.connection, `create database ${template}`);
-  const database = openDatabase({ connection: withDatabase(server.connection, template), poolSize: 2, log });
+  const { maker } = server;
+  await statementOn(maker, `create database ${template} owner ${roleOf(server.connection)}`);
+  const connection = withDatabase(server.connection, template);
+  const database = openDatabase({ connection, poolSize: 2, log });
   await migrate(database, log);
   await database.close();
-  project.provide('testServer', { connection: server.connection, template, embedded: server.embedded });
+  // The first server of each clone would make the queue's tables, which takes longer than the clone.
+  const jobs = await openJobs({ connection, log, registry: new Registry() });
+  await jobs.close();
+  project.provide('testServer', { connection: server.connection, maker, template, embedded: server.embedded });
   const statuses = await mkdtemp(path.join(tmpdir(), `${folderStart}${process.pid}-statuses-`));
   project.provide('statuses', { folder: statuses, wholeRun: runsEveryTest(project) });
   return async () => {
     await rm(statuses, { recursive: true });
-    await statementOn(server.connection, `drop database ${template} with (force)`);
+    await statementOn(maker, `drop database ${template} with (force)`);
     await server.remove();
   };
 }
@@ -45,11 +58,16 @@ function runsEveryTest({ vitest }: TestProject): boolean {
 }
 
 async function testServer(url: string | undefined) {
-  if (url) return { connection: { connectionString: url }, embedded: false, remove: async () => {} };
+  const given = { connectionString: url ?? '' };
+  if (url) return { connection: given, maker: given, embedded: false, remove: async () => {} };
   await removeWhatKilledRunsLeft();
-  const dataDir = path.join(tmpdir(), `${folderStart}${process.pid}-${randomBytes(4).toString('hex')}`);
+  const dataDir = path.join(await parentFolder(), `${folderStart}${process.pid}-${randomBytes(4).toString('hex')}`);
   const { connection } = await startEmbeddedPostgres({ dataDir, log });
-  return { connection, embedded: true, remove: () => remove(dataDir) };
+  const maker = { connectionString: connection.connectionString.replace('//trunkline@', '//postgres@') };
+  // No test pulls the plug. What a killed process has written, the kernel has.
+  for (const setting of ['fsync', 'full_page_writes']) await statementOn(maker, `alter system set ${setting} = off`);
+  await statementOn(maker, 'select pg_reload_conf()');
+  return { connection, maker, embedded: true, remove: () => remove(dataDir) };
 }
 
 /** Row-level security wouldn't bind it, and the tests of tenancy would show nothing. */
@@ -60,12 +78,23 @@ async function refuseSuperuser(connection: Connection): Promise<void> {
 
 const folderStart = 'trunkline-test-';
 
+const MEMORY = '/dev/shm';
+/** The databases of tests that run at once take some 300 MB, and what is logged of them as much. */
+const NEEDED_BYTES = 4 * 2 ** 30;
+
+/** Memory, where there is much: a database is a thousand files, and a disk's file system takes long to make and delete them. */
+async function parentFolder(): Promise<string> {
+  const memory = await statfs(MEMORY).catch(() => undefined);
+  return memory && memory.bavail * memory.bsize > NEEDED_BYTES ? MEMORY : tmpdir();
+}
+
 /** The embedded PostgreSQL outlives its parent, and so a test run that was killed. The folder's name holds its process. */
 async function removeWhatKilledRunsLeft(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    const pid = Number(name.match(/^trunkline-test-(\d+)-/)?.[1]);
-    if (pid && !runs(pid)) await remove(path.join(tmpdir(), name)).catch(() => {});
-  }
+  for (const parent of [tmpdir(), MEMORY])
+    for (const name of await readdir(parent).catch(() => [])) {
+      const pid = Number(name.match(/^trunkline-test-(\d+)-/)?.[1]);
+      if (pid && !runs(pid)) await remove(path.join(parent, name)).catch(() => {});
+    }
 }
 
 function runs(pid: number): boolean {

@@ -10,6 +10,7 @@ import { recordingTransitions } from '../src/calls/recordings/recording.ts';
 import { campaignTransitions } from '../src/campaigns/campaign.ts';
 import { listTransitions } from '../src/contact-lists/list.ts';
 import { uploadTransitions } from '../src/contact-lists/upload.ts';
+import { erasureTransitions } from '../src/erasures/erasure.ts';
 import { exportTransitions } from '../src/exports/export.ts';
 import { documentTransitions } from '../src/knowledge-bases/document.ts';
 import { phoneNumberTransitions } from '../src/phone-numbers/phone-number.ts';
@@ -183,6 +184,7 @@ const machines: [table: string, schema: string, tables: Readonly<Record<string, 
   ['contact_lists', 'ContactListStatus', { listTransitions }],
   ['contact_list_uploads', 'ContactListUploadStatus', { uploadTransitions }, 'moveUpload'],
   ['exports', 'ExportStatus', { exportTransitions }],
+  ['erasures', 'ErasureStatus', { erasureTransitions }],
   ['phone_numbers', 'PhoneNumberStatus', { phoneNumberTransitions }, 'moveNumber'],
   ['webhooks', 'WebhookStatus', { webhookTransitions }],
   ['call_recordings', 'CallRecordingStatus', { recordingTransitions }],
@@ -318,4 +320,12 @@ test('the dump of the schema is that of the migrations; `npm run generate` write
   } finally {
     await drop();
   }
+});
+
+test('every test that the page of security names is there', () => {
+  const named = [...documents.get('docs/security.md')!.matchAll(/`((?:src|test)\/[\w./-]+)`/g)].map(
+    ([, name]) => name!,
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((name) => !existsSync(path.join(home, name)))).toEqual([]);
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createClient } from '@trunkline/client';
 import { type Logger, pino } from 'pino';
 import { newKey } from '../src/api-keys/key.ts';
-import type { Overrides } from '../src/compose.ts';
+import type { Overrides } from '../src/compose-services.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
 import { noteStatus } from './contract/statuses.ts';

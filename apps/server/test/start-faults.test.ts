@@ -15,7 +15,12 @@ afterAll(() => database.drop());
 
 /** Starts a server that can't be, and tells how its process ended: `exit` is null where it had to be killed. */
 function fail(environment: Record<string, string>): Promise<{ exit: number | null; error: string }> {
-  const env = { PATH: process.env['PATH'], PORT: '0', DATABASE_URL: database.connection.connectionString };
+  const env = {
+    PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+    PORT: '0',
+    DATABASE_URL: database.connection.connectionString,
+  };
   const options = { env: { ...env, ...environment }, timeout: 20_000, killSignal: 'SIGKILL' as const };
   return new Promise((resolve) => {
     const child = execFile(process.execPath, ['--conditions=source', main], options, (_, __, error) =>

@@ -31,6 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const child = spawn(process.execPath, ['--conditions=source', main, 'serve'], {
     env: {
       PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       HOST: '127.0.0.1',
       PORT: '0',
       DATA_DIR: dataDir,

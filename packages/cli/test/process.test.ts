@@ -10,7 +10,12 @@ const bin = path.join(import.meta.dirname, '../src/bin.ts');
 function program(...words: string[]) {
   const { url, apiKey } = inject('server');
   const child = spawn(process.execPath, ['--conditions=source', bin, ...words], {
-    env: { PATH: process.env['PATH'], TRUNKLINE_BASE_URL: url, TRUNKLINE_API_KEY: apiKey },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      TRUNKLINE_BASE_URL: url,
+      TRUNKLINE_API_KEY: apiKey,
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };

@@ -4,7 +4,7 @@ import type { Answer } from '@trunkline/server/http/answer';
 import { type ContractDocument, type Operation, resolve } from '@trunkline/server/http/contract';
 import { allowOrigins } from '@trunkline/server/http/cross-origin';
 import { createEdge } from '@trunkline/server/http/edge';
-import type { FilePart, Handlers, OperationId, RequestContext } from '@trunkline/server/http/handler';
+import type { FilePart, Handlers, OperationId } from '@trunkline/server/http/handler';
 import { faultAt, markedPlaces } from '@trunkline/server/http/request-fault';
 import { createValidator } from '@trunkline/server/http/validator';
 import { forValidator } from '@trunkline/server/http/validator-contract';
@@ -47,7 +47,7 @@ export async function createMockEdge(
   const [answer, validator] = await Promise.all([createAnswers(contract), createValidator(document)]);
   const passing = new AsyncLocalStorage<Passing>();
 
-  const handlerOf = (operation: Operation) => async (input: Input, context: RequestContext) => {
+  const handlerOf = (operation: Operation) => async (input: Input) => {
     const { request } = passing.getStore()!;
     refuseContradictions(operation.id, input);
     const preferred = readPrefer(request.headers['prefer'] as string | undefined);
@@ -57,7 +57,7 @@ export async function createMockEdge(
     if (operation.body?.types.includes('multipart/form-data')) await readFiles(input.body as AsyncIterable<FilePart>);
     if (operation.streams && (wanted.status ?? 200) === 200) {
       const told = streamed(contract, operation, wanted, input.headers['Last-Event-ID']);
-      return told.length > 0 ? { status: 200, stream: play(told, context.signal) } : { status: 204 };
+      return told.length > 0 ? { status: 200, stream: play(told) } : { status: 204 };
     }
     return withOwnUrls(await answer(operation, wanted), request);
   };
@@ -69,11 +69,17 @@ export async function createMockEdge(
     authenticate: () => anybody,
     openStream: () => () => anybody,
     rateLimit: () => undefined,
+    streams: { total: 0, underWay: () => 0, enter: () => () => undefined },
     trustProxy: false,
     onAnswer: (operationId) => {
-      passing.getStore()!.seen.operationId = operationId;
+      const passed = passing.getStore();
+      // A stream that its client has left ends outside its request.
+      if (passed) passed.seen.operationId = operationId;
     },
-    metrics: { answered: () => undefined, violation: () => undefined },
+    metrics: {
+      ...{ answered: () => undefined, violation: () => undefined },
+      ...{ streamOpened: () => undefined, streamEnded: () => undefined },
+    },
     log: { error: (fields: object, message: string) => console.error(message, fields) } as never,
     validateResponses: 'off',
     draining,

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { StreamFrame } from '@trunkline/server/http/handler';
+import type { StreamFrame, StreamSource } from '@trunkline/server/http/handler';
 
 /** Between two events, so that who reads them sees that they come one by one. */
 const BETWEEN_MS = 50;
@@ -29,11 +28,17 @@ export function framesAfter(examples: readonly StreamFrame[][], lastEventId: str
   return rest.length > 0 ? rest : (examples[index + 1] ?? []);
 }
 
-/** Tells events one by one, until the signal says that nobody listens any more. */
-export async function* play(frames: readonly StreamFrame[], signal: AbortSignal): AsyncGenerator<StreamFrame> {
-  for (const [index, frame] of frames.entries()) {
-    if (index > 0) await sleep(BETWEEN_MS, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return;
-    yield frame;
-  }
-}
+/** Tells events one by one, as long as somebody listens. */
+export const play =
+  (frames: readonly StreamFrame[]): StreamSource =>
+  (stream) => {
+    let told = 0;
+    const tell = () => {
+      const frame = frames[told];
+      told += 1;
+      if (frame) stream.send(frame);
+      else stream.end();
+    };
+    const timer = setInterval(tell, BETWEEN_MS);
+    return { onRoom: () => undefined, onEnd: () => clearInterval(timer) };
+  };

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createBodyRoom } from '@trunkline/server/http/body-room';
 import { errorAnswer } from '@trunkline/server/http/errors';
 import { write } from '@trunkline/server/http/exchange';
 import type { OperationId } from '@trunkline/server/http/handler';
-import { readJson } from '@trunkline/server/http/request-body';
+import { createBodyReader } from '@trunkline/server/http/request-body';
 import { faultAt } from '@trunkline/server/http/request-fault';
 import { ServiceError } from '@trunkline/server/service-error';
 import { loadContract } from './contract.ts';
@@ -79,9 +80,12 @@ async function answerWith(response: ServerResponse, answer: () => Promise<object
   }
 }
 
+const readMessage = (request: IncomingMessage) =>
+  createBodyReader(createBodyRoom()).readJson(request, LARGEST_MESSAGE, { keyId: '', workspaceId: '', room: 0 });
+
 async function sendAsAsked(samples: Samples, request: IncomingMessage): Promise<object> {
   if (request.method !== 'POST') throw new ServiceError('method_not_allowed', 'This path takes POST.');
-  const message = (await readJson(request, LARGEST_MESSAGE)) as WebhookMessage;
+  const message = (await readMessage(request)) as WebhookMessage;
   try {
     return await sendWebhook(samples, message ?? {});
   } catch (error) {

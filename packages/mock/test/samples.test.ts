@@ -4,10 +4,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createClient } from '@trunkline/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Contract, type Sample, samplesOf } from '../../../openapi/samples.ts';
+import { createProgram } from '../../cli/src/program.ts';
+import { run as runCli } from '../../cli/src/run.ts';
 import { type Mock, startMock } from '../src/index.ts';
 
 // Every request that the reference shows, sent once.
@@ -23,26 +26,28 @@ beforeAll(async () => {
   mock = await startMock();
   folder = await mkdtemp(path.join(tmpdir(), 'trunkline-samples-'));
   await writeFile(path.join(folder, 'handbook.pdf'), '%PDF-1.4');
+  await writeFile(path.join(folder, 'patients.csv'), 'phone\n+14155550142\n');
 });
 afterAll(async () => {
   await mock.close();
   await rm(folder, { recursive: true });
 });
 
-/** Sends a sample of each operation, and returns those that were not taken as what they are a sample of. */
+const sampleOf = (samples: Sample[], label: string) => samples.find((each) => each.label === label);
+
+/** Sends a sample of each operation that has one, and returns those that were not taken as what they are a sample of. */
 async function notTaken(label: string, send: (sample: Sample) => Promise<unknown>): Promise<string[]> {
   mock.reset();
   const faults: string[] = [];
-  const left = operations.values();
+  const shown = operations.filter(({ samples }) => sampleOf(samples, label));
+  const left = shown.values();
   const sendNext = async () => {
     for (const { operation, samples } of left)
-      await send(samples.find((each) => each.label === label)!).catch((error) =>
-        faults.push(`${operation.operationId}: ${error.message}`),
-      );
+      await send(sampleOf(samples, label)!).catch((error) => faults.push(`${operation.operationId}: ${error.message}`));
   };
   await Promise.all(Array.from({ length: PARALLEL }, sendNext));
   const taken = new Set(mock.requests.filter(({ status }) => status! < 300).map(({ operationId }) => operationId));
-  const missing = operations.flatMap(({ operation: { operationId } }) =>
+  const missing = shown.flatMap(({ operation: { operationId } }) =>
     taken.has(operationId as never) ? [] : operationId,
   );
   return [...faults, ...missing];
@@ -68,4 +73,53 @@ test('by the client', async () => {
       log: () => {},
     });
   expect(await notTaken('@trunkline/client', send)).toEqual([]);
+});
+
+/** A command line as a shell reads it. */
+interface Line {
+  words: string[];
+  stdin: string;
+}
+
+/** Has one shell read all samples of the command line, each to its words and what it gives to standard input. */
+async function readByShell(sources: string[]): Promise<Line[]> {
+  const tell = `trunkline() { printf '%s\\0' "$#" "$@" "$(cat)"; }`;
+  const reading = run('sh', ['-c', [tell, ...sources].join('\n')], { cwd: folder });
+  reading.child.stdin!.end();
+  const told = (await reading).stdout.split('\0').values();
+  return sources.map(() => {
+    const count = Number(told.next().value);
+    const words = Array.from({ length: count }, () => told.next().value!);
+    return { words, stdin: told.next().value! };
+  });
+}
+
+test('by the command line, of which each command that asks the server once has a sample', async () => {
+  const sources = operations.flatMap(({ samples }) => sampleOf(samples, 'trunkline')?.source ?? []);
+  const lines = new Map((await readByShell(sources)).map((line, at) => [sources[at]!, line]));
+  const env = { TRUNKLINE_BASE_URL: mock.url, TRUNKLINE_API_KEY: 'any' };
+  const send = async ({ source }: Sample) => {
+    const { words, stdin } = lines.get(source)!;
+    let told = '';
+    const screen = new Writable({
+      write(chunk, _, done) {
+        told += chunk;
+        done();
+      },
+    });
+    const code = await runCli(
+      words.map((word) => (/\.(pdf|csv)$/.test(word) ? path.join(folder, word) : word)),
+      { stdin: Readable.from([stdin]), stdout: screen, stderr: screen, env, signal: AbortSignal.timeout(20_000) },
+    );
+    // With 1 it says that the agent of the example can't be reached.
+    if (code > 1) throw new Error(`${source}: ${told}`);
+  };
+  expect(await notTaken('trunkline', send)).toEqual([]);
+
+  const shown = new Set([...lines.values()].flatMap(({ words }) => [words[0], words.slice(0, 2).join(' ')]));
+  const commands = createProgram({ env: {} } as never).commands.flatMap((group) =>
+    group.commands.length > 0 ? group.commands.map((each) => `${group.name()} ${each.name()}`) : group.name(),
+  );
+  const several = ['login', 'logout', 'why', 'campaigns why', 'calls follow', 'webhooks listen'];
+  expect(commands.filter((each) => !shown.has(each)).toSorted()).toEqual(several.toSorted());
 });

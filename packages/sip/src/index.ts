@@ -32,7 +32,7 @@ export { type Random, systemRandom } from './random.ts';
 export { parseReasons, q850CauseOf, type Reason } from './reason.ts';
 export type { Admission } from './receive-request.ts';
 export type { RegisterOptions, Registration, RegistrationState } from './registration.ts';
-export { type DnsAnswer, type Resolver, type SrvRecord, systemResolver } from './resolver.ts';
+export { createSystemResolver, type DnsAnswer, type Resolver, type SrvRecord, systemResolver } from './resolver.ts';
 export { parseSdp, type SdpAddress, SdpError, type SdpMedia, type SessionDescription, writeSdp } from './sdp.ts';
 export type { AudioCodec, AudioFormat, Direction, MediaAddress, SdpRefusal } from './sdp-audio.ts';
 export { type AnswerRead, type AudioStream, type LocalAudio, type OfferAnswered, SdpSession } from './sdp-session.ts';

@@ -1,8 +1,13 @@
-import { expect, test } from 'vitest';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, test, vi } from 'vitest';
 import { TestClock } from '../test/test-clock.ts';
 import { inOrder, locate } from './locate.ts';
 import { type Random, systemRandom } from './random.ts';
-import { cachedResolver, type Resolver, systemResolver } from './resolver.ts';
+import { cachedResolver, createSystemResolver, type Resolver, systemResolver } from './resolver.ts';
 import type { TransportName } from './transport.ts';
 import { parseUri } from './uri.ts';
 
@@ -85,7 +90,7 @@ test('weights decide within a priority', () => {
   expect(first.later).toBe(0);
 });
 
-test('answers are kept for as long as they hold, asked for once at a time, and refusals not at all', async () => {
+test('answers are kept for as long as they hold, asked for once at a time, and refusals for some seconds', async () => {
   const { it, asked } = resolver();
   const clock = new TestClock();
   const cached = cachedResolver(it, clock);
@@ -101,10 +106,90 @@ test('answers are kept for as long as they hold, asked for once at a time, and r
   await cached.addresses('missing.example.com', 4);
   expect(asked).toHaveLength(4);
   for (let n = 0; n < 2; n += 1) await cached.addresses('broken.example.com', 4).catch(() => {});
+  expect(asked).toHaveLength(5);
+  await clock.advance(5001);
+  await expect(cached.addresses('broken.example.com', 4)).rejects.toThrow();
   expect(asked).toHaveLength(6);
 });
 
 test('the machine’s own names are found', async () => {
   expect((await systemResolver.addresses('localhost', 4)).records).toEqual(['127.0.0.1']);
   expect((await systemResolver.addresses('no-such-host.invalid', 4)).records).toEqual([]);
+});
+
+test('names whose name server is silent keep no other waiting', async () => {
+  const silent = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const own = createSystemResolver({ servers: [`127.0.0.1:${silent.address().port}`] });
+  let over = 0;
+  const dead = Array.from({ length: 50 }, (_, at) =>
+    own.addresses(`dead${at}.example.com`, 4).catch((error) => {
+      over += 1;
+      return error.code;
+    }),
+  );
+  expect((await own.addresses('localhost', 4)).records).toEqual(['127.0.0.1']);
+  expect(over).toBe(0);
+  expect(await Promise.all(dead)).toEqual(Array(50).fill('ETIMEOUT'));
+  // None of them is left to the threads of the process.
+  expect((await own.addresses('localhost', 4)).records).toEqual(['127.0.0.1']);
+  silent.close();
+});
+
+test('a name with a dot that the DNS does not know is looked for in the hosts file, and takes no thread', async () => {
+  const server = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(server, 'listening');
+  server.on('message', (question, from) => {
+    const answer = Buffer.from(question);
+    answer.writeUInt16BE(0x8183, 2);
+    server.send(answer, from.port, from.address);
+  });
+  const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-hosts-'));
+  const hostsFile = path.join(folder, 'hosts');
+  await writeFile(
+    hostsFile,
+    '# 192.0.2.6 pbx.example.com\n192.0.2.7\tother PBX.example.com # ours\n2001:db8::7 pbx.example.com',
+  );
+  const looked: string[] = [];
+  const own = createSystemResolver({
+    servers: [`127.0.0.1:${server.address().port}`],
+    hostsFile,
+    lookUp: async (name) => {
+      looked.push(name);
+      return [{ address: '192.0.2.8', family: 4 }];
+    },
+  });
+  expect((await own.addresses('pbx.example.com', 4)).records).toEqual(['192.0.2.7']);
+  expect((await own.addresses('pbx.example.com', 6)).records).toEqual(['2001:db8::7']);
+  expect((await own.addresses('none.example.com', 4)).records).toEqual([]);
+  expect((await own.addresses('pbx', 4)).records).toEqual(['192.0.2.8']);
+  expect(looked).toEqual(['pbx']);
+  server.close();
+  await rm(folder, { recursive: true });
+});
+
+test('names without a dot whose look-up hangs are given up, and take two threads at most', async () => {
+  vi.useFakeTimers();
+  try {
+    const begun: string[] = [];
+    const hanging = new Map<string, () => void>();
+    const own = createSystemResolver({
+      lookUp: (name) => {
+        begun.push(name);
+        return new Promise((resolve) => hanging.set(name, () => resolve([{ address: '192.0.2.9', family: 4 }])));
+      },
+    });
+    const codes = ['one', 'two', 'three'].map((name) => own.addresses(name, 4).catch((error) => error.code));
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(await Promise.all(codes)).toEqual(['ETIMEOUT', 'ETIMEOUT', 'ETIMEOUT']);
+    const next = own.addresses('four', 4);
+    expect(begun).toEqual(['one', 'two']);
+    hanging.get('two')!();
+    await vi.waitUntil(() => begun.includes('four'));
+    hanging.get('four')!();
+    expect((await next).records).toEqual(['192.0.2.9']);
+    expect(begun).toEqual(['one', 'two', 'four']);
+  } finally {
+    vi.useRealTimers();
+  }
 });

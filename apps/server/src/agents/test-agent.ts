@@ -7,6 +7,7 @@ import { type AgentConnection, type AgentEnd, AgentStream } from '../media/agent
 import { FRAME, ULAW_SILENCE } from '../media/g711.ts';
 import type { AddressGuard } from '../outbound-http/address-guard.ts';
 import { notFound } from '../service-error.ts';
+import type { AgentConnection as ConnectionOfAgent } from '../telephony/gateway.ts';
 import { openAgent } from './agent.ts';
 import type { AgentDeps } from './deps.ts';
 import { findAgent } from './store.ts';
@@ -29,7 +30,15 @@ export async function testAgent(
     await audit(tx, auditOf('agent.tested', 'agent', toId('agent', id)), clock.now());
     return found;
   });
-  const { url, headers, secret, connectTimeoutSeconds } = openAgent(row, secrets).connection;
+  return tryAgent(guard, workspaceId, openAgent(row, secrets).connection);
+}
+
+/** The same for what is known of a connection, with nothing written. */
+export function tryAgent(
+  guard: AddressGuard,
+  workspaceId: string,
+  { url, headers, secret, connectTimeoutSeconds }: ConnectionOfAgent,
+): Promise<AgentTest> {
   return listenTo(guard, {
     ...{ url, headers, secret },
     connectTimeoutMs: connectTimeoutSeconds * 1000,

@@ -1,8 +1,8 @@
 import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../database/database.ts';
-import { ServiceError } from '../service-error.ts';
+import { notFound, ServiceError } from '../service-error.ts';
 import { newKey } from './key.ts';
-import { holdKey, insertKey, type KeyRow } from './key-store.ts';
+import { holdKey, insertKey, type KeyRow, revokeKey } from './key-store.ts';
 
 /**
  * Makes a key for the workspace of the key `creatorId`, which is held meanwhile: once its revocation has committed it
@@ -27,6 +27,21 @@ export async function createKeyBy(
   const key = newKey();
   const { name, permissions } = body;
   return { key, row: await insertKey(tx, { workspaceId: tx.workspaceId, key, name, permissions, expiresAt, now }) };
+}
+
+/**
+ * Revokes a key of the workspace for one with the permissions `held`. Throws `not_found`, and `forbidden` where the key may
+ * do something that the one who asks may not: what can make no such key can't take it away either.
+ */
+export async function revokeKeyBy(tx: WorkspaceTx, held: readonly string[], id: string, now: Date): Promise<void> {
+  const permissions = await revokeKey(tx, id, now);
+  if (!permissions) throw notFound();
+  const lacking = permissions.filter((each) => !grants(held, each));
+  if (lacking.length === 0) return;
+  throw new ServiceError(
+    'forbidden',
+    `The key to be revoked has permissions that this one lacks: ${lacking.join(', ')}.`,
+  );
 }
 
 const grants = (held: readonly string[], permission: string) => held.includes('*') || held.includes(permission);

@@ -21,8 +21,8 @@ const HOLDS_MS = 500;
 /** Look-ups remembered, found or not; strangers' guesses push each other out. */
 const REMEMBERED = 10_000;
 const TOUCH_MS = 60_000;
-/** How many uses of keys are noted at a time, so that requests find connections. */
-const NOTES_AT_ONCE = 2;
+/** How many uses of keys are noted at a time, two of one workspace, so that requests find connections. */
+const NOTES_AT_ONCE = 3;
 
 interface Remembered {
   key: StoredKey | undefined;
@@ -60,7 +60,7 @@ export function createKeyRing({ database, clock, log }: { database: Database; cl
     const now = clock.now();
     const notSince = new Date(now.getTime() - TOUCH_MS);
     if (!unlessExpired(key) || (key.lastUsedAt && key.lastUsedAt > notSince)) return;
-    void notes(() => database.inEngine((tx) => touchKey(tx, key, now, notSince))).catch((error) =>
+    void notes(key.workspaceId, () => database.inEngine((tx) => touchKey(tx, key, now, notSince))).catch((error) =>
       log.warn({ err: error }, 'the use of a key was not noted'),
     );
   }

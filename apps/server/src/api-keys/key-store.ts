@@ -88,16 +88,17 @@ export function holdKey(tx: WorkspaceTx, id: string): Promise<KeyRow | undefined
   return keysOf(tx).where('id', '=', id).forShare().executeTakeFirst();
 }
 
-/** Revokes a key. Answers whether there was one that was not revoked. */
-export async function revokeKey(tx: WorkspaceTx, id: string, now: Date): Promise<boolean> {
-  const { numUpdatedRows } = await tx.db
+/** Revokes a key. Answers with its permissions, or nothing where there was none that was not revoked. */
+export async function revokeKey(tx: WorkspaceTx, id: string, now: Date): Promise<readonly string[] | undefined> {
+  const revoked = await tx.db
     .updateTable('api_keys')
     .set({ revoked_at: now })
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
+    .returning('permissions')
     .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  return revoked?.permissions;
 }
 
 /** One page of the keys that are not revoked, by when they were made, and how many there are on all pages. */

@@ -6,10 +6,9 @@ import type { Handlers } from '../http/handler.ts';
 import { fromId, toId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { notFound } from '../service-error.ts';
 import { created, ok } from '../success.ts';
-import { createKeyBy } from './create-key.ts';
-import { type KeyRow, keyPage, revokeKey } from './key-store.ts';
+import { createKeyBy, revokeKeyBy } from './create-key.ts';
+import { type KeyRow, keyPage } from './key-store.ts';
 import type { StreamTokens } from './stream-tokens.ts';
 
 /** The operations of the tag "API keys". */
@@ -38,7 +37,7 @@ export function apiKeyOperations({
     revokeApiKey: async ({ path: { keyId } }, context) => {
       await database.inWorkspace(context.workspaceId, async (tx) => {
         const now = clock.now();
-        if (!(await revokeKey(tx, fromId(keyId), now))) throw notFound();
+        await revokeKeyBy(tx, context.key.permissions, fromId(keyId), now);
         await audit(tx, auditOf(context)('api_key.revoked', 'api_key', keyId), now);
       });
       return ok({ id: keyId, deleted: true });

@@ -14,6 +14,7 @@ import { toId } from '../ids.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import type { Provider } from '../phone-numbers/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
+import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import { judgeRecipients, numbersOf, type RecipientTerms, readRecipients } from './judge-recipients.ts';
 import { type BatchStarted, firstStatus, shapeStarted } from './started-batch.ts';
 
@@ -38,7 +39,7 @@ export interface BatchOrder {
 export async function acceptBatch(
   tx: WorkspaceTx,
   order: BatchOrder,
-  providers: readonly Provider[],
+  { providers, operator }: { providers: readonly Provider[]; operator: OperatorLimits },
 ): Promise<BatchStarted> {
   const { id, input, settings, now } = order;
   const caller = await callerOf(tx, input);
@@ -46,7 +47,7 @@ export async function acceptBatch(
   if (obstacle) throw new ServiceError('campaign_not_startable', obstacle.message);
 
   const recipients = readRecipients(input.recipients, input.defaultCountry);
-  const terms = await termsOf(tx, caller, numbersOf(recipients));
+  const terms = await termsOf(tx, caller, numbersOf(recipients), operator);
   const { contacts, rejected } = judgeRecipients(recipients, terms);
   const batch = { id, scheduledAt: settings.scheduled_at, startedAt: now, contacts, rejected };
   const [name, status] = [input.name ?? '', firstStatus(batch)];
@@ -98,6 +99,7 @@ async function termsOf(
   tx: WorkspaceTx,
   caller: Awaited<ReturnType<typeof callerOf>>,
   numbers: number[],
+  operator: OperatorLimits,
 ): Promise<RecipientTerms> {
   const [notCalled, { rows }] = await together(tx, [
     () => numbersNotCalled(tx, numbers),
@@ -109,5 +111,5 @@ async function termsOf(
   const found = rows[0]!;
   const ofCaller =
     caller.number_pool_id === null ? found.allowed_outbound_countries : await countriesOf(tx, caller.number_pool_id);
-  return { notCalled, area: callingArea(found, ofCaller, caller.from_number) };
+  return { notCalled, area: callingArea({ ...found, operator }, ofCaller, caller.from_number) };
 }

@@ -1,6 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import type { CampaignStats } from '../campaigns/campaign-stats.ts';
-import type { CampaignRow } from '../campaigns/shape-campaign.ts';
+import { type CampaignRow, metaOf } from '../campaigns/shape-campaign.ts';
 import type { CampaignStatus } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 
@@ -68,6 +68,6 @@ export function shapeBatch(row: CampaignRow, { rejectedCount, stats }: Beside): 
     ...field('pausedAt', row.paused_at?.toISOString() ?? null),
     ...field('resumedAt', row.resumed_at?.toISOString() ?? null),
     ...field('cancelledAt', cancelledAt?.toISOString() ?? null),
-    ...(row.failure_reason && { meta: { failure: { reason: row.failure_reason } } }),
+    ...metaOf(row),
   };
 }

@@ -1,5 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import { COUNTRY_NOT_ALLOWED, dialRefusal, readNumber } from '../calls/may-dial.ts';
+import { COUNTRY_NOT_ALLOWED, dialRefusal, OPERATOR_LIMIT, readNumber } from '../calls/may-dial.ts';
 import type { BatchContact } from '../campaigns/insert-batch.ts';
 import { readPhoneNumber } from '../contact-lists/reading/phone-number.ts';
 import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
@@ -10,6 +10,11 @@ import { LONGEST_TEXT, metadataFault, recipientFault } from './recipient-faults.
 
 export type Recipient = components['schemas']['BatchRecipient'];
 export type RejectedRecipient = components['schemas']['RejectedRecipient'];
+/** One as it is kept: with the number that was read, where one was, so that it can be found in whatever form it was sent. */
+export interface KeptRejection extends RejectedRecipient {
+  /** E.164 without the plus. */
+  number?: number;
+}
 type Code = RejectedRecipient['code'];
 
 /** Whom the workspace doesn't call. Numbers are E.164 without the plus. */
@@ -31,6 +36,7 @@ const errors = {
   calls_itself: 'This is the number that calls: it can not call itself.',
   duplicate: 'The number stands in this request before, and is called once.',
   do_not_call: 'This number is on the do-not-call list.',
+  operator_limit: OPERATOR_LIMIT,
   country_not_allowed: COUNTRY_NOT_ALLOWED,
   invalid_timezone: 'There is no such time zone. Give an IANA name such as Europe/Berlin.',
 };
@@ -53,6 +59,9 @@ function numberOf(phoneNumber: string, defaultCountry: string | undefined): Read
   return 'code' in read ? invalid(read.reason) : read.digits;
 }
 
+/** One as clients see it. */
+export const shownRejection = ({ number: _, ...shown }: KeptRejection): RejectedRecipient => shown;
+
 /** The numbers of those who have one. */
 export const numbersOf = (recipients: readonly ReadRecipient[]): number[] =>
   recipients.flatMap(({ number }) => (typeof number === 'number' ? number : []));
@@ -64,14 +73,15 @@ export const numbersOf = (recipients: readonly ReadRecipient[]): number[] =>
 export function judgeRecipients(
   recipients: readonly ReadRecipient[],
   { notCalled, area }: RecipientTerms,
-): { contacts: BatchContact[]; rejected: RejectedRecipient[] } {
+): { contacts: BatchContact[]; rejected: KeptRejection[] } {
   const contacts = new Map<number, BatchContact>();
-  const rejected: RejectedRecipient[] = [];
+  const rejected: KeptRejection[] = [];
   for (const [index, { sent, number }] of recipients.entries()) {
     const reject = (code: Code, error: string) => {
       const externalId = isObject(sent) ? sent['externalId'] : undefined;
       const known = isText(externalId, LONGEST_TEXT) ? { externalId } : {};
-      rejected.push({ index, phoneNumber: shownNumber(sent), ...known, code, error });
+      const read = typeof number === 'number' ? { number } : {};
+      rejected.push({ index, phoneNumber: shownNumber(sent), ...known, ...read, code, error });
     };
     if (typeof number !== 'number') {
       reject(number.code, number.error);

@@ -6,7 +6,8 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { noCursor, type Page, type PageQuery, pageRows, placeIn } from '../database/page.ts';
 import type { Provider } from '../phone-numbers/phone-number.ts';
 import { existing } from '../service-error.ts';
-import type { RejectedRecipient } from './judge-recipients.ts';
+import type { OperatorLimits } from '../workspace/operator-limits.ts';
+import { type KeptRejection, shownRejection } from './judge-recipients.ts';
 
 type BatchRecipient = components['schemas']['BatchRecipientState'];
 
@@ -24,7 +25,7 @@ export async function recipientPage(
   tx: WorkspaceTx,
   batchId: string,
   { accepted, ...query }: RecipientQuery,
-  terms: { now: Date; providers: readonly Provider[] },
+  terms: { now: Date; providers: readonly Provider[]; operator: OperatorLimits },
 ): Promise<Page<BatchRecipient>> {
   const campaign = await existing(findCampaign(tx, batchId, 'batch'));
   const { rejected } = await tx.db
@@ -33,7 +34,7 @@ export async function recipientPage(
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', batchId)
     .executeTakeFirstOrThrow();
-  const refused = new Map((rejected as RejectedRecipient[]).map((each) => [each.index, each]));
+  const refused = new Map((rejected as KeptRejection[]).map((each) => [each.index, each]));
   const all = Array.from({ length: campaign.total_contacts + refused.size }, (_, index) => index);
   const wanted = all.filter((index) => accepted === undefined || accepted !== refused.has(index));
   if (query.order === 'desc') wanted.reverse();
@@ -56,7 +57,7 @@ export async function recipientPage(
   return {
     rows: indexes.map((index): BatchRecipient => {
       const no = refused.get(index);
-      if (no) return { ...no, accepted: false, attempts: 0, roomIds: [] };
+      if (no) return { ...shownRejection(no), accepted: false, attempts: 0, roomIds: [] };
       const at = asked.indexOf(index);
       const { id: contactId, name: _, variables: __, ...state } = rows[at]!;
       const { external_id: externalId } = contacts[at]!;

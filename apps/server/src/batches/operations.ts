@@ -45,7 +45,7 @@ export function batchOperations(deps: BatchDeps & { jobs: Jobs }) {
       const page = { ...pageOf(query), order };
       const wanted = { ...page, accepted };
       const found = await database.inSnapshot(workspaceId, (tx) =>
-        recipientPage(tx, fromId(path.batchId), wanted, { now: clock.now(), providers: deps.providers }),
+        recipientPage(tx, fromId(path.batchId), wanted, { ...deps, now: clock.now() }),
       );
       return { status: 200, body: { ...pageAnswer(page, found, (recipient) => recipient), column: 'index' } };
     },

@@ -10,7 +10,10 @@ import { refuse } from '../service-error.ts';
 import { acceptBatch } from './accept-batch.ts';
 import { type BatchStarted, startedAgain } from './started-batch.ts';
 
-export type BatchDeps = Pick<CampaignDeps, 'database' | 'agents' | 'clock' | 'maxConcurrency' | 'providers' | 'nudge'>;
+export type BatchDeps = Pick<
+  CampaignDeps,
+  'database' | 'agents' | 'clock' | 'maxConcurrency' | 'providers' | 'operator' | 'nudge'
+>;
 
 export interface BatchRequest {
   workspaceId: string;
@@ -32,7 +35,7 @@ interface Answered {
  * `idempotency_key_reused`; there is no batch then.
  */
 export async function startBatch(
-  { database, agents, clock, maxConcurrency, providers, nudge }: BatchDeps,
+  { database, agents, clock, maxConcurrency, providers, operator, nudge }: BatchDeps,
   { workspaceId, input, idempotencyKey, auditEntryOf }: BatchRequest,
 ): Promise<Answered> {
   const settings = {
@@ -61,7 +64,7 @@ export async function startBatch(
     const batchId = named ? await takeIdempotencyKey(tx, named) : id;
     if (batchId !== id) return replay(tx, batchId);
     const order = { id, input, settings, agentName: agent, auditEntry: auditEntryOf(toId('bat', id)), now };
-    return { started: await acceptBatch(tx, order, providers), replayed: false };
+    return { started: await acceptBatch(tx, order, { providers, operator }), replayed: false };
   });
   if (!answered.replayed) nudge();
   return answered;

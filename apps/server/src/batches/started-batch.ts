@@ -6,7 +6,7 @@ import { together } from '../database/together.ts';
 import { toId } from '../ids.ts';
 import { notFound } from '../service-error.ts';
 import type { BatchStatus } from './batch.ts';
-import type { RejectedRecipient } from './judge-recipients.ts';
+import { type KeptRejection, shownRejection } from './judge-recipients.ts';
 
 export type BatchStarted = components['schemas']['BatchStarted'];
 
@@ -19,7 +19,7 @@ export interface StartedBatch {
   /** In the order of the request. */
   contacts: readonly { id: string; toNumber: number; externalId: string | null }[];
   /** In the order of the request. */
-  rejected: readonly RejectedRecipient[];
+  rejected: readonly KeptRejection[];
 }
 
 /** The status that a batch begins with. */
@@ -48,7 +48,7 @@ export function shapeStarted(batch: StartedBatch): BatchStarted {
       ...(externalId !== null && { externalId }),
       contactId: toId('cc', id),
     })),
-    rejectedRecipients: [...rejected],
+    rejectedRecipients: rejected.map(shownRejection),
   };
 }
 
@@ -59,7 +59,7 @@ export function shapeStarted(batch: StartedBatch): BatchStarted {
 export async function startedAgain(tx: WorkspaceTx, id: string): Promise<BatchStarted> {
   const { workspaceId } = tx;
   const [batches, contacts] = await together(tx, [
-    sql<{ scheduled_at: Date | null; created_at: Date; rejected: RejectedRecipient[] }>`
+    sql<{ scheduled_at: Date | null; created_at: Date; rejected: KeptRejection[] }>`
       select c.scheduled_at, c.created_at, b.rejected
       from campaigns c join batches b on b.workspace_id = c.workspace_id and b.id = c.id
       where c.workspace_id = ${workspaceId} and c.id = ${id}`,

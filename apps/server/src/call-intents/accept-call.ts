@@ -9,6 +9,7 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { fromId, isAgentId } from '../ids.ts';
 import type { Provider } from '../phone-numbers/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
+import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import type { NewIntent } from './intent.ts';
 import { judgeCall } from './judge-call.ts';
 
@@ -26,8 +27,7 @@ export async function acceptCall(
   tx: WorkspaceTx,
   terms: Pick<NewIntent, 'id' | 'toNumber' | 'startAt' | 'expiresAt'>,
   input: components['schemas']['CreateCall'],
-  providers: readonly Provider[],
-  now: Date,
+  { providers, operator, now }: { providers: readonly Provider[]; operator: OperatorLimits; now: Date },
 ): Promise<void> {
   await refuseMore(tx);
   await holdAgent(tx, input.agentId);
@@ -40,7 +40,7 @@ export async function acceptCall(
   const fromNumber = caller.from_number === null ? null : fromE164(caller.from_number);
   const hours = { callingWindows, calleeTimeZone, timezone };
   const from = { fromNumber, phoneNumberId: phone_number_id, numberPoolId: number_pool_id };
-  const waits = await judgeCall(tx, { ...terms, ...from, hours });
+  const waits = await judgeCall(tx, { ...terms, ...from, hours }, operator);
   await tx.db
     .insertInto('call_intents')
     .values({

@@ -2,12 +2,14 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { RecordCallEvents } from '../calls/call-events.ts';
 import type { Switchboard } from '../calls/switchboard.ts';
+import { traceClaim } from '../calls/trace-calls.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { every, type Repeating } from '../jobs/every.ts';
 import { ServiceError } from '../service-error.ts';
 import { someAtOnce } from '../some-at-once.ts';
+import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import { claimIntent } from './claim-intent.ts';
 import { dueIntents, expireIntents, TURN_SIZE, wakeBlocked } from './due-intents.ts';
 import type { IntentKey } from './intent.ts';
@@ -36,21 +38,24 @@ export interface IntentClaimingOptions {
   log: Logger;
   /** Places what is claimed. */
   switchboard: Pick<Switchboard, 'place' | 'free' | 'isSimulated' | 'mayPlace'>;
+  operator: OperatorLimits;
   recordEvents: RecordCallEvents;
 }
 
 /** Puts the loops of intents together. */
 export function createIntentClaiming(options: IntentClaimingOptions): IntentClaiming {
-  const { database, lease, clock, log, switchboard, recordEvents } = options;
+  const { database, lease, clock, log, switchboard, operator, recordEvents } = options;
   const { place, free, isSimulated, mayPlace } = switchboard;
   let loops: Repeating[] = [];
 
   /** Keeps a fault of one intent from the others; nothing goes on without the database. */
   const claim = async (key: IntentKey): Promise<void> => {
-    const terms = { serverId: lease.serverId(), now: clock.now(), isSimulated };
+    const began = performance.now();
+    const terms = { serverId: lease.serverId(), now: clock.now(), isSimulated, operator };
     try {
       const call = await claimIntent(database, key, terms, recordEvents);
       if (call) place([call]);
+      traceClaim(key.roomId, began, call ? 1 : 0);
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'unavailable') throw error;
       log.error({ err: error, ...key }, 'a call could not be claimed; it is tried again');
@@ -64,21 +69,22 @@ export function createIntentClaiming(options: IntentClaimingOptions): IntentClai
     }
   };
 
-  let underWay = 0;
-  const hasRoom = () => free() > underWay && lease.isHeld();
+  const underWay = new Set<IntentKey>();
+  const hasRoom = (workspaceId: string) => {
+    const own = [...underWay].filter((key) => key.workspaceId === workspaceId);
+    return free(workspaceId) > own.length && lease.isHeld();
+  };
   const claimTurn = async (): Promise<boolean> => {
-    if (!hasRoom() || !(await mayPlace())) return false;
+    if (!lease.isHeld() || !(await mayPlace())) return false;
     const due = await database.inHotLoop((tx) => dueIntents(tx, clock.now()));
     await someAtOnce(MOST_WORKSPACES, due, async (own) => {
       for (const key of own) {
-        if (!hasRoom()) return;
-        underWay += 1;
-        await claim(key).finally(() => {
-          underWay -= 1;
-        });
+        if (!hasRoom(key.workspaceId)) return;
+        underWay.add(key);
+        await claim(key).finally(() => underWay.delete(key));
       }
     });
-    return due.some((own) => own.length === TURN_SIZE) && hasRoom();
+    return due.some((own) => own.length === TURN_SIZE && hasRoom(own[0]!.workspaceId));
   };
 
   const wakeTurn = async (): Promise<boolean> => {

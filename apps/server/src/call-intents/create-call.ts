@@ -12,6 +12,7 @@ import { newUuid, toId } from '../ids.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import type { Provider } from '../phone-numbers/phone-number.ts';
 import { type ErrorDetail, existing } from '../service-error.ts';
+import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import { acceptCall } from './accept-call.ts';
 import { readCallee } from './judge-call.ts';
 
@@ -27,6 +28,7 @@ export interface CreateCallDeps {
   clock: Clock;
   /** Those that are configured on this server. */
   providers: readonly Provider[];
+  operator: OperatorLimits;
   calls: Pick<CallStore, 'find'>;
   /** Has due intents looked at at once. */
   nudge: () => void;
@@ -76,7 +78,7 @@ export async function createCall(deps: CreateCallDeps, order: CallOrder): Promis
   const answered = await database.inWorkspace(workspaceId, async (tx): Promise<Answered> => {
     const roomId = named ? await takeIdempotencyKey(tx, named) : id;
     if (roomId !== id) return replay(deps, tx, roomId);
-    await acceptCall(tx, { id, toNumber, ...times }, input, deps.providers, now);
+    await acceptCall(tx, { id, toNumber, ...times }, input, { ...deps, now });
     await audit(tx, order.auditEntryOf(toId('room', id)), now);
     return { call: await read(deps, tx, id), replayed: false };
   });

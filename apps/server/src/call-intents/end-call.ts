@@ -26,18 +26,18 @@ export function callEnder(
       return { roomId: toId('room', roomId), status: 'cancelled', endedAt: now.toISOString() };
     });
   return async (workspaceId, roomId, auditEntry) => {
-    const ended = await withdraw(workspaceId, roomId, auditEntry);
-    if (ended) return ended;
-    try {
-      return await endPlaced(workspaceId, roomId, auditEntry);
-    } catch (error) {
-      if (!(error instanceof ServiceError && isGone.has(error.code))) throw error;
-      // It may have been given back in between, and wait again.
-      const late = await withdraw(workspaceId, roomId, auditEntry);
-      if (late) return late;
-      throw error;
+    for (let tries = 1; ; tries += 1) {
+      const ended = await withdraw(workspaceId, roomId, auditEntry);
+      if (ended) return ended;
+      try {
+        return await endPlaced(workspaceId, roomId, auditEntry);
+      } catch (error) {
+        if (!(error instanceof ServiceError && isGone.has(error.code)) || tries === MOST_TRIES) throw error;
+      }
     }
   };
 }
 
+/** A call may be given back between the two looks, and wait again; and be claimed again before the next. */
+const MOST_TRIES = 3;
 const isGone: ReadonlySet<string> = new Set(['not_found', 'call_not_active']);

@@ -1,11 +1,19 @@
 import { sql } from 'kysely';
 import { toE164 } from '../calls/call.ts';
-import { COUNTRY_NOT_ALLOWED, type DialObstacle, mayDial, type PersonTerms, readNumber } from '../calls/may-dial.ts';
+import {
+  COUNTRY_NOT_ALLOWED,
+  type DialObstacle,
+  mayDial,
+  OPERATOR_LIMIT,
+  type PersonTerms,
+  readNumber,
+} from '../calls/may-dial.ts';
 import { countriesOf } from '../campaigns/preview/preview-callers.ts';
 import { readPhoneNumber } from '../contact-lists/reading/phone-number.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { numbersNotCalled } from '../do-not-call/do-not-call-numbers.ts';
 import { ServiceError } from '../service-error.ts';
+import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import type { NewIntent } from './intent.ts';
 
 type RefusalReason = 'invalid_number' | 'do_not_call' | DialObstacle;
@@ -47,6 +55,7 @@ type JudgedTerms = Pick<
 export async function judgeCall(
   tx: WorkspaceTx,
   intent: NewIntent,
+  operator: OperatorLimits,
 ): Promise<{ reason: DialObstacle; until: Date } | undefined> {
   const { toNumber, fromNumber, phoneNumberId, numberPoolId, startAt, expiresAt } = intent;
   const notCalled = await numbersNotCalled(tx, [toNumber]);
@@ -63,7 +72,10 @@ export async function judgeCall(
     trunk_id: null,
     pooled: false,
   };
-  const terms = { ...rows[0]!, ...notCounted, ...caller, allowed_outbound_countries: ofCaller };
+  const terms = {
+    ...{ ...rows[0]!, ...notCounted, ...caller, allowed_outbound_countries: ofCaller },
+    operator: { ...operator, maxCallsPerDay: undefined },
+  };
   const answer = mayDial(toNumber, { ...terms, do_not_call: notCalled.has(toNumber) }, startAt, intent.hours);
   if (!answer) return undefined;
   if ('refused' in answer) {
@@ -72,6 +84,7 @@ export async function judgeCall(
   }
   const { blocked, until } = answer;
   if (blocked === 'country_not_allowed') throw refused(blocked, COUNTRY_NOT_ALLOWED);
+  if (blocked === 'operator_limit') throw refused(blocked, OPERATOR_LIMIT);
   if (!until) throw refused(blocked, NO_COMMON_HOUR);
   if (until >= expiresAt) {
     const when = `Where the callee is, calls are closed until ${until.toISOString()}`;

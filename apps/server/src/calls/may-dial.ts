@@ -4,6 +4,7 @@ import type { EngineTx } from '../database/database.ts';
 import { type CallingArea, refusalOf } from '../phone-numbers/may-call.ts';
 import { findPlan } from '../phone-numbers/numbering-plan.ts';
 import { type CallLimits, leftOfLimits, type UsedOfLimits } from '../workspace/limits.ts';
+import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import { fromE164 } from './call.ts';
 import {
   ALWAYS,
@@ -24,13 +25,18 @@ const E164 = /^\+[1-9][0-9]{6,14}$/;
 export type IsSimulated = (provider: string) => boolean | undefined;
 
 /** Why a person is not to be called, now or later. Batches and previews say it ahead, runs and claims when they dial. */
-export type Refusal = 'invalid_number' | 'do_not_call' | 'country_not_allowed';
+export type Refusal = 'invalid_number' | 'do_not_call' | 'operator_limit' | 'country_not_allowed';
 
 /** `country_not_allowed` in words, and what would let the call go. */
 export const COUNTRY_NOT_ALLOWED =
   "Calls to this number are closed: its country is not among the allowedCountries of the workspace's limits or the " +
   'allowedOutboundCountries of the number that calls; or it is a premium-rate number, or one that costs as much (a ' +
   'personal number, a satellite or international network), which premiumRateAllowed of the limits opens.';
+
+/** `operator_limit` in words. */
+export const OPERATOR_LIMIT =
+  'Whoever runs this server does not let it place this call: no workspace calls the country or the kind of this number, ' +
+  'or this workspace has placed as many calls as it may today (UTC). No API key changes that.';
 
 /**
  * Why a number is refused, the first reason of it; nothing where it may be called.
@@ -58,12 +64,13 @@ export function readNumber(phoneNumber: string): ReadNumber | undefined {
  * @param caller E.164 of the number that calls, where it is one
  */
 export const callingArea = (
-  workspace: { allowed_countries: string[] | null; premium_rate_allowed: boolean },
+  workspace: { allowed_countries: string[] | null; premium_rate_allowed: boolean; operator: OperatorLimits },
   ofCaller: string[] | null,
   caller: string | null = null,
 ): CallingArea => ({
   countries: [workspace.allowed_countries, ofCaller],
   premiumRate: workspace.premium_rate_allowed,
+  operator: workspace.operator,
   ...(caller !== null && { caller: fromE164(caller) }),
 });
 
@@ -82,7 +89,7 @@ export interface DialTerms extends CallLimits {
   pooled: boolean;
 }
 
-/** SQL for the columns of `DialTerms`, of the row `w` of `workspaces` and the row `n` of a number that is `callable`. */
+/** SQL for the columns of `DialTerms`, but for what whoever runs the server says, of the row `w` of `workspaces` and the row `n` of a number that is `callable`. */
 export const dialTerms = sql`
   w.allowed_countries, w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day,
   w.max_attempts_per_person_per_day, n.id as phone_number_id, n.phone_number as from_number, n.provider, n.trunk_id,
@@ -128,7 +135,14 @@ export async function numbersAtDailyLimit(
 }
 
 /** What stands in the way of a call now; the words are those of a campaign contact's `reason`. */
-export type DialObstacle = 'dialing_paused' | 'country_not_allowed' | 'limit_reached' | 'no_common_hour' | ClosedReason;
+export type DialObstacle =
+  | ('dialing_paused' | 'operator_limit' | 'country_not_allowed' | 'limit_reached' | 'no_common_hour')
+  | ClosedReason;
+
+/** A person who is refused for good, whatever is opened later. */
+type NeverDialled = Exclude<Refusal, 'operator_limit' | 'country_not_allowed'>;
+const isForGood = (refusal: Refusal): refusal is NeverDialled =>
+  refusal !== 'operator_limit' && refusal !== 'country_not_allowed';
 
 /** When a workflow calls one person; without windows, at any hour that the workspace allows. */
 export interface CalleeHours {
@@ -157,10 +171,10 @@ export function mayDial(
   terms: PersonTerms,
   now: Date,
   callee: CalleeHours = {},
-): { refused: Exclude<Refusal, 'country_not_allowed'> } | { blocked: DialObstacle; until?: Date } | undefined {
+): { refused: NeverDialled } | { blocked: DialObstacle; until?: Date } | undefined {
   const area = callingArea(terms, terms.allowed_outbound_countries, terms.from_number);
   const refused = dialRefusal(toNumber, terms.do_not_call, area);
-  if (refused && refused !== 'country_not_allowed') return { refused };
+  if (refused && isForGood(refused)) return { refused };
   if (terms.dialing_paused) return { blocked: 'dialing_paused' };
   if (refused) return { blocked: refused };
   const closed = closedNow(toNumber, { windows: callee.callingWindows ?? ALWAYS, ...closedHours(terms) }, callee, now);
@@ -168,10 +182,10 @@ export function mayDial(
   const left = leftOfLimits(terms, terms);
   if (left.now <= 0) return { blocked: 'limit_reached' };
   const mostAttempts = terms.max_attempts_per_person_per_day;
-  if (left.today <= 0 || (mostAttempts !== null && terms.attempts >= mostAttempts)) {
-    return { blocked: 'limit_reached', until: nextUtcDay(now) };
-  }
-  return undefined;
+  if (left.today <= 0) return { blocked: left.reasonOfDay, until: nextUtcDay(now) };
+  return mostAttempts !== null && terms.attempts >= mostAttempts
+    ? { blocked: 'limit_reached', until: nextUtcDay(now) }
+    : undefined;
 }
 
 /** Where a number of which the plan knows no time zone is taken to be, unless somebody says otherwise. */

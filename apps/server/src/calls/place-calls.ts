@@ -7,11 +7,13 @@ import { from } from '../database/moves.ts';
 import { isCurrent } from '../installation/installation.ts';
 import type { RestoreGuard } from '../installation/restore-guard.ts';
 import type { CallEvent, CallRequest, PlaceResult, TelephonyGateway, Trunk } from '../telephony/gateway.ts';
+import { tracer } from '../tracing.ts';
 import type { TrunksToCall } from '../trunks/trunks-to-call.ts';
 import { callTransitions, type HeldCall, toE164 } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 import type { CallOwner } from './call-owner.ts';
 import { keysOf } from './call-row.ts';
+import { traceOfCall, tracePlacement } from './trace-calls.ts';
 
 /** The most calls that one statement moves to `dialing`, and the most of these statements at a time. */
 const PLACE_SIZE = 200;
@@ -153,7 +155,9 @@ async function moveToDialing(
 }
 
 async function handOver(options: PlacerOptions, call: CallToPlace, trunks: ReadonlyMap<string, Trunk>): Promise<void> {
+  const from = tracer && Date.now();
   const result = await offer(options, call, trunks);
+  if (tracer) tracePlacement(tracer, call, from ?? Date.now(), result.status);
   if (result.status === 'rejected') {
     const { outcome, detail } = result;
     options.log.warn({ roomId: call.roomId, outcome, detail }, 'a call could not be placed');
@@ -192,6 +196,7 @@ export const callRequest = (
   attempt: call.attempt,
   to: toE164(call.toNumber),
   from: toE164(call.fromNumber),
+  trace: traceOfCall(call),
   ...contact,
 });
 

@@ -4,11 +4,12 @@ import { lockAgentRoom } from '../agents/agent-room.ts';
 import type { AgentDirectory } from '../agents/directory.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import type { Lease } from '../database/lease.ts';
+import { holdServer, type Lease } from '../database/lease.ts';
 import { from } from '../database/moves.ts';
 import type { Row } from '../database/schema.ts';
 import { newUuid } from '../ids.ts';
 import { mayCall } from '../phone-numbers/may-call.ts';
+import { ServiceError } from '../service-error.ts';
 import type { InboundCall, TelephonyGateway } from '../telephony/gateway.ts';
 import type { ArrivingCall } from '../webhooks/ask-inbound-webhook.ts';
 import type { InboundDecision } from '../webhooks/read-inbound-decision.ts';
@@ -58,7 +59,11 @@ export function receiveCalls(deps: ReceiveDeps): { close(): Promise<void> } {
   const unsubscribe = [...new Set(deps.gateways.values())].map((gateway) =>
     gateway.onInbound((call) => {
       const work: Promise<void> = receive(deps, gateway, call)
-        .catch((error) => deps.log.error({ err: error }, 'an inbound call could not be taken'))
+        .catch((error) => {
+          deps.log.error({ err: error }, 'an inbound call could not be taken');
+          return gateway.rejectInbound(call, 'unavailable');
+        })
+        .catch((error) => deps.log.warn({ err: error }, 'an inbound call could not be turned away'))
         .finally(() => arriving.delete(work));
       arriving.add(work);
     }),
@@ -79,6 +84,23 @@ async function receive(deps: ReceiveDeps, gateway: TelephonyGateway, call: Inbou
     return gateway.rejectInbound(call, 'declined');
   }
   const held = await commitCall(deps, gateway, number, call);
+  try {
+    await take(deps, gateway, number, held, call);
+  } catch (error) {
+    // It is turned away, and what came of it is kept once the database can.
+    deps.watch([held]);
+    throw error;
+  }
+}
+
+/** Answers or declines a call that is kept. */
+async function take(
+  deps: ReceiveDeps,
+  gateway: TelephonyGateway,
+  number: CalledNumber,
+  held: HeldCall,
+  call: InboundCall,
+): Promise<void> {
   const found = await takerOf(deps, number, held, call);
   const taker = found && (await withSeconds(deps, held, found));
   const assigned = taker ? await assign(deps, held, taker) : 'declined';
@@ -133,7 +155,9 @@ async function commitCall(
     startAt: at,
     placeBefore: at,
   };
+  const serverId = lease.serverId();
   await database.inEngine(async (tx) => {
+    if (!(await holdServer(tx, serverId))) throw new ServiceError('unavailable', 'This server was given up.');
     const bound = number.inbound_agent_id;
     const room = bound === null ? undefined : await lockAgentRoom(tx, call.workspaceId, bound);
     await tx.db
@@ -151,7 +175,7 @@ async function commitCall(
         phone_number_id: number.id,
         trunk_id: number.trunk_id,
         attempt: call.attempt,
-        server_id: lease.serverId(),
+        server_id: serverId,
         start_at: at,
         place_before: at,
         ring_timeout_seconds: 0,

@@ -94,6 +94,7 @@ export function createCallReconciler(options: ReconcilerOptions): CallReconciler
     },
     stop: async () => {
       await Promise.all(loops.map((loop) => loop.close()));
+      doubtful.forget();
     },
   };
 }

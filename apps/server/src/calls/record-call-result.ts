@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Database, WorkspaceTx } from '../database/database.ts';
 import { addOptOut } from '../do-not-call/store.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
+import { ERASED_NUMBER } from '../person-data/number-in-text.ts';
 import { existing, ServiceError } from '../service-error.ts';
 import type { Call, CallRow } from './shape-call.ts';
 import type { CallStore } from './store.ts';
@@ -27,8 +28,8 @@ export interface CallResultDeps {
 /**
  * Records what the agent found out about a call: fields that are sent replace, the others stay, so that sending the same
  * again changes nothing. A conversion counts once a call; `optOut: true` puts the person's number on the do-not-call
- * list, and nothing here takes it off. Throws `not_found`,
- * `invalid_state` for a call that waits to be placed, and `invalid_request` for a transcript that is too long.
+ * list, and nothing here takes it off. Of a person who was erased only the conversion is kept. Throws `not_found`,
+ * `invalid_state` for a call that waits to be placed and for an opt-out of an erased person, and `invalid_request` for a transcript that is too long.
  */
 export async function recordCallResult(
   { database, clock, calls, countConversions }: CallResultDeps,
@@ -41,26 +42,34 @@ export async function recordCallResult(
   const now = clock.now();
   return database.inWorkspace(workspaceId, async (tx) => {
     const call = await existing(calls.find(tx, roomId));
-    const { transcript, ...sent } = result;
     await countConversions(tx, call, async () => {
-      await lockPlaced(tx, roomId);
+      const person = await lockPlaced(tx, roomId);
+      const { transcript, ...sent } = person === ERASED_NUMBER ? impersonal(result) : result;
+      if (sent.optOut) await addOptOut(tx, person, 'Asked for it on a call.', now);
       const isAnew = transcript !== undefined && (await keepTranscript(tx, roomId, transcript));
       return mergeResult(tx, roomId, sent, isAnew, now);
     });
-    if (result.optOut) {
-      const person = call.direction === 'outbound' ? call.to_number : call.from_number;
-      await addOptOut(tx, person, 'Asked for it on a call.', now);
-    }
     await audit(tx, auditEntry, now);
     return (await readWithTranscript(tx, calls, roomId))!;
   });
 }
 
-/** Holds the call's row. One that waits has none, and loses it when it is given back. */
-async function lockPlaced(tx: WorkspaceTx, roomId: string): Promise<void> {
-  const { rows } = await sql`
-    select from calls where workspace_id = ${tx.workspaceId} and id = ${roomId} for no key update`.execute(tx.db);
-  if (rows.length > 0) return;
+/** What is kept of the result of a call whose person was erased: what is counted. Throws where it asks for more than that. */
+function impersonal({ converted, optOut }: RecordCallResult): RecordCallResult {
+  if (optOut)
+    throw new ServiceError(
+      'invalid_state',
+      'The number of this call was erased: put it on the do-not-call list by its digits.',
+    );
+  return converted === undefined ? {} : { converted };
+}
+
+/** Holds the call's row, and answers whom it was with. One that waits has none, and loses it when it is given back. */
+async function lockPlaced(tx: WorkspaceTx, roomId: string): Promise<number> {
+  const { rows } = await sql<{ person: number }>`
+    select case when direction = 'outbound' then to_number else from_number end as person
+    from calls where workspace_id = ${tx.workspaceId} and id = ${roomId} for no key update`.execute(tx.db);
+  if (rows[0]) return rows[0].person;
   throw new ServiceError(
     'invalid_state',
     'The call still waits to be placed, so it has no result. End it to take it back.',

@@ -17,6 +17,7 @@ import {
   takeStart,
 } from '../trunks/trunk-room.ts';
 import { lockLimits, usedOfLimits } from '../workspace/limits.ts';
+import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import {
   type CalleeHours,
   callerOf,
@@ -72,6 +73,7 @@ export interface RunCallTerms {
   serverId: string;
   now: Date;
   isSimulated: IsSimulated;
+  operator: OperatorLimits;
 }
 
 /** What a call lacks; the words are those of a campaign contact's `reason`. */
@@ -190,7 +192,7 @@ async function readTerms(
   tx: Tx,
   { workspaceId, from, agentId }: RunCallWish,
   toNumber: number,
-  { serverId, now }: RunCallTerms,
+  { serverId, now, operator }: RunCallTerms,
 ): Promise<PersonTerms & AgentTerms> {
   const doNotCall = isDoNotCall(
     sql`${toNumber}`,
@@ -198,11 +200,11 @@ async function readTerms(
     sql`array(${doNotCallUploads(sql`${workspaceId}`)})`,
   );
   const [, { rows }] = await together(tx, [
-    () => lockLimits(tx, workspaceId),
-    sql<PersonTerms & AgentTerms>`
+    () => lockLimits(tx, workspaceId, operator),
+    sql<Omit<PersonTerms, 'operator'> & AgentTerms>`
       select w.dialing_paused_at is not null as dialing_paused, w.quiet_hours_start, w.quiet_hours_end,
         w.quiet_windows, w.holidays, ${dialTerms}, ${agentTerms},
-        ${usedOfLimits(now)},
+        ${usedOfLimits(now, operator)},
         case when w.max_attempts_per_person_per_day is null then 0 else
           (select count(*) from calls where workspace_id = w.id and to_number = ${toNumber}
             and ${isAttemptOfDay(now)}) end as attempts,
@@ -216,7 +218,7 @@ async function readTerms(
       for key share of s`,
   ]);
   if (!rows[0]) throw new ServiceError('unavailable', 'This server was given up. Try again.');
-  return rows[0];
+  return { ...rows[0], operator };
 }
 
 async function queueRunCall(

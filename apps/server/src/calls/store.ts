@@ -3,7 +3,7 @@ import type { Tx, WorkspaceTx } from '../database/database.ts';
 import { isOneOf, type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { CallStatus } from '../database/schema.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
-import { type CallKey, callTransitions } from './call.ts';
+import { type CallKey, callTransitions, toE164 } from './call.ts';
 import { keysOf } from './call-row.ts';
 import type { CallRow } from './shape-call.ts';
 
@@ -83,11 +83,12 @@ export function callStore({ columns, joins, isBatch }: CallDetails, waiting: Wai
       const { rows } = await detailed(named).execute(tx.db);
       return rows;
     },
-    page: (tx, query) =>
-      readPage<CallRow>(tx, query, {
+    page: async (tx, query) => {
+      const number = query.phoneNumber === undefined ? undefined : await isWith(tx, query.phoneNumber);
+      return readPage<CallRow>(tx, query, {
         columns: sql`workspace_id, id`,
         from: sql`(${listedCalls(tx, query)} union all ${waiting.listed}) as calls`,
-        where: [sql`workspace_id = ${tx.workspaceId} and is_listed`, ...conditions(query, isBatch)],
+        where: [sql`workspace_id = ${tx.workspaceId} and is_listed`, number ?? false, ...conditions(query, isBatch)],
         search: [],
         order: ['id'],
         around: (page) => {
@@ -95,7 +96,8 @@ export function callStore({ columns, joins, isBatch }: CallDetails, waiting: Wai
             select c.* from (${page}) as x cross join lateral (${anyCall(sql`x.workspace_id`, sql`x.id`)} limit 1) as c`;
           return sql`${detailed(calls)} order by c.id ${sql.raw(query.order)}`;
         },
-      }),
+      });
+    },
   };
 }
 
@@ -106,8 +108,25 @@ function listedCalls({ workspaceId }: WorkspaceTx, { statuses }: CallQuery): Raw
   return areLive ? sql`${all} where workspace_id = ${workspaceId} and ended_at is null` : all;
 }
 
+/**
+ * Whether a call is with a number. Only numbers of the workspace's call, and these may have called millions; calls of all
+ * others, people's, are found by an index on who is called, or on who has called.
+ */
+async function isWith(tx: WorkspaceTx, phoneNumber: number): Promise<RawBuilder<unknown>> {
+  const own = await tx.db
+    .selectFrom('phone_numbers')
+    .select('id')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('phone_number', '=', toE164(phoneNumber))
+    .limit(1)
+    .executeTakeFirst();
+  return own
+    ? sql`${phoneNumber} in (from_number, to_number)`
+    : sql`(to_number = ${phoneNumber} or (direction = 'inbound' and from_number = ${phoneNumber}))`;
+}
+
 function conditions(query: CallQuery, isBatch: CallDetails['isBatch']): (RawBuilder<unknown> | false)[] {
-  const { campaignId, batchId, contactId, workflowRunId, statuses, outcomes, phoneNumber } = query;
+  const { campaignId, batchId, contactId, workflowRunId, statuses, outcomes } = query;
   const { direction, agentId, externalId, tags, queuedAfter, queuedBefore } = query;
   return [
     campaignId !== undefined && sql`campaign_id = ${campaignId} and not ${isBatch(campaignId)}`,
@@ -120,7 +139,6 @@ function conditions(query: CallQuery, isBatch: CallDetails['isBatch']): (RawBuil
     agentId !== undefined && sql`agent_id = ${agentId}`,
     externalId !== undefined && sql`external_id = ${externalId}`,
     tags !== undefined && sql`tags is not null and tags @> ${tags}::text[]`,
-    phoneNumber !== undefined && sql`${phoneNumber} in (from_number, to_number)`,
     queuedAfter !== undefined && sql`queued_at >= ${queuedAfter}`,
     queuedBefore !== undefined && sql`queued_at < ${queuedBefore}`,
   ];

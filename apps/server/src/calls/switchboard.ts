@@ -7,8 +7,11 @@ import type { Lease } from '../database/lease.ts';
 import type { RestoreGuard } from '../installation/restore-guard.ts';
 import type { Repeating } from '../jobs/every.ts';
 import type { AuditEntry } from '../journal/record.ts';
+import { allWhileAlone, Shares } from '../limiter.ts';
 import { ServiceError } from '../service-error.ts';
+import { measureSlots } from '../slot-metrics.ts';
 import type { TelephonyGateway } from '../telephony/gateway.ts';
+import { tracer } from '../tracing.ts';
 import type { TrunksToCall } from '../trunks/trunks-to-call.ts';
 import type { HeldCall } from './call.ts';
 import { callEventRecorder } from './call-events.ts';
@@ -23,6 +26,7 @@ import { createCallRecorder } from './record-call-events.ts';
 import { requestEndOfCalls } from './request-end.ts';
 import { returnCalls, returnQueuedCalls } from './return-calls.ts';
 import type { CallStore } from './store.ts';
+import { traceEnds } from './trace-calls.ts';
 
 export interface SwitchboardOptions {
   database: Database;
@@ -53,8 +57,8 @@ export interface Switchboard {
   mayPlace(): Promise<boolean>;
   /** Places calls that were committed as `queued` by this server. */
   place(calls: CallToPlace[]): void;
-  /** How many more calls this process can hold. */
-  free(): number;
+  /** How many more calls of a workspace this process can hold; of many, some. */
+  free(workspaceId: string): number;
   /** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
   isSimulated(provider: string): boolean | undefined;
   /** Ends a call for a client, as `end-call.ts` says. */
@@ -69,6 +73,9 @@ export interface Switchboard {
   stop(): Promise<void>;
 }
 
+/** More than any claim takes. */
+const MOST_SAID_FREE = 100;
+
 /** Puts the switchboard together: only what is here changes which calls this process holds. */
 export function createSwitchboard(options: SwitchboardOptions): Switchboard {
   const { database, lease, leaseSeconds, clock, log, gateways } = options;
@@ -76,12 +83,17 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
   const owners = allOwners(options.owners, recordEvents);
 
   const held = new Map<string, HeldCall>();
+  const places = new Shares(options.maxCalls, allWhileAlone);
+  measureSlots(options.registry, 'calls', places);
   const callOf = (roomId: string) => held.get(roomId);
   const hold = (calls: readonly HeldCall[]) => {
-    for (const call of calls) held.set(call.roomId, call);
+    for (const call of calls) {
+      if (!held.has(call.roomId)) places.add(call.workspaceId);
+      held.set(call.roomId, call);
+    }
   };
   const release = (calls: readonly HeldCall[]) => {
-    for (const { roomId } of calls) held.delete(roomId);
+    for (const { roomId, workspaceId } of calls) if (held.delete(roomId)) places.giveBack(workspaceId);
   };
   const watch = (calls: readonly HeldCall[]) => {
     hold(calls);
@@ -112,6 +124,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
     onWritten: (ending, ended) => {
       release(ending);
       for (const { outcome } of ended) metrics.ended(outcome);
+      if (tracer) traceEnds(tracer, ending, ended);
       owners.nudge();
     },
   });
@@ -148,7 +161,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
       placer.add(calls);
       metrics.claimed(calls.length);
     },
-    free: () => options.maxCalls - held.size,
+    free: (workspaceId) => places.room(workspaceId, MOST_SAID_FREE),
     isSimulated: (provider) => gateways.get(provider)?.capabilities.simulated,
     endCall: (workspaceId, roomId, auditEntry) =>
       endCall({ ...common, hold, release, watch }, workspaceId, roomId, auditEntry),

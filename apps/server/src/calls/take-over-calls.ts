@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database, EngineTx } from '../database/database.ts';
+import { holdServer } from '../database/lease.ts';
 import { type LiveRow, liveColumns } from './call-row.ts';
 
 /** The most calls that are taken over from a lost server at once. */
@@ -8,9 +9,10 @@ export const TAKE_OVER_SIZE = 500;
 /** How far over its longest ring and talk a call is before its end is taken for lost. */
 const OVERDUE_SECONDS = 30;
 
-/** Takes over calls of a server whose lease has ended, for the server `me`. */
+/** Takes over calls of a server whose lease has ended, for the server `me`, unless that was given up itself meanwhile. */
 export function takeOverCalls(database: Database, me: string, log: Logger): Promise<LiveRow[]> {
   return database.inEngine(async (tx) => {
+    if (!(await holdServer(tx, me))) return [];
     const dead = await sql<{ id: string; given_up: boolean }>`
       select id, lease_until = '-infinity' as given_up from servers where lease_until < clock_timestamp() and id <> ${me}
       order by id limit 1 for update skip locked`.execute(tx.db);

@@ -1,4 +1,4 @@
-import { COUNTRY_NOT_ALLOWED } from './may-dial.ts';
+import { COUNTRY_NOT_ALLOWED, OPERATOR_LIMIT } from './may-dial.ts';
 import type { RunCallObstacle } from './request-run-call.ts';
 
 /** What stands in the way of a call now, in words. */
@@ -10,6 +10,7 @@ export const whyBlocked: Record<RunCallObstacle, string> = {
   no_common_hour:
     'The callee may be in several time zones, and the calling windows are never open in all of them at once.',
   limit_reached: 'A limit of the workspace, or of the agent, is reached.',
+  operator_limit: OPERATOR_LIMIT,
   country_not_allowed: COUNTRY_NOT_ALLOWED,
   no_caller_id: 'There is no number that can place the call now.',
   trunk_busy: 'The trunk has no room for the call now: its channels or calls a second are used.',

@@ -76,17 +76,18 @@ async function addChunk(database: Database, { workspaceId, campaignId }: Campaig
       const zones = entries.map((entry) => zonesOfContact(row.callee_time_zone, entry.timezone, entry.phone_number));
       const laneOf = await lanesOf(tx, { workspaceId, campaignId }, zones);
       const lanes = zones.map((each) => laneOf.get(zonesKey(each))!);
+      // An entry may have been erased since it was read: what was found out of each goes by its row.
       const inserted = await sql`
         insert into campaign_contacts
           (workspace_id, campaign_id, id, list_id, phone_number, name, "values", lane, state, next_attempt_at)
-        select e.workspace_id, ${campaignId}, (${entries.map(() => newUuid())}::uuid[])[row_number() over by_row],
-          u.list_id, e.phone_number, e.name, e.values, (${lanes}::smallint[])[row_number() over by_row],
-          'pending', ${now}
-        from contact_list_entries e
+        select e.workspace_id, ${campaignId}, x.id, u.list_id, e.phone_number, e.name, e.values, x.lane, 'pending', ${now}
+        from unnest(${entries.map((entry) => entry.row_number)}::integer[], ${entries.map(() => newUuid())}::uuid[],
+            ${lanes}::smallint[]) as x (row_number, id, lane)
+          join contact_list_entries e on e.row_number = x.row_number
           join contact_list_uploads u on u.workspace_id = e.workspace_id and u.id = e.upload_id
         where e.workspace_id = ${workspaceId} and e.upload_id = ${upload!}
           and e.row_number > ${row.adding_after_row} and e.row_number <= ${entries.at(-1)!.row_number}
-        window by_row as (order by e.row_number)
+        order by e.row_number
         on conflict (workspace_id, phone_number, campaign_id) do nothing`.execute(tx.db);
       added = Number(inserted.numAffectedRows ?? 0n);
     }

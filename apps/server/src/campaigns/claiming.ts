@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
 import type { Switchboard } from '../calls/switchboard.ts';
+import { traceClaim } from '../calls/trace-calls.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Tx } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { every, type Repeating } from '../jobs/every.ts';
 import { ServiceError } from '../service-error.ts';
+import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import { addContacts } from './add-contacts.ts';
 import type { CampaignKey } from './campaign.ts';
 import { type Claim, type ClaimTerms, claimContacts, putOff } from './claim/claim-contacts.ts';
@@ -43,6 +45,7 @@ export interface ClaimingOptions {
   log: Logger;
   /** Places what is claimed. */
   switchboard: Pick<Switchboard, 'place' | 'free' | 'isSimulated' | 'mayPlace'>;
+  operator: OperatorLimits;
   /** Starts a scheduled campaign whose time has come, or fails it. Throws `unavailable` where that can't be told now. */
   startDue: (database: Database, campaign: CampaignKey, now: Date) => Promise<void>;
   /** Tells of a campaign that the engine has completed, in the transaction that did it. */
@@ -51,7 +54,7 @@ export interface ClaimingOptions {
 
 /** Puts the loops of campaigns together. */
 export function createClaiming(options: ClaimingOptions): Claiming {
-  const { database, lease, clock, log, switchboard, onFinished } = options;
+  const { database, lease, clock, log, switchboard, operator, onFinished } = options;
   const { place, free, isSimulated, mayPlace } = switchboard;
   let claiming: Repeating | undefined;
   let filling: Repeating | undefined;
@@ -68,7 +71,6 @@ export function createClaiming(options: ClaimingOptions): Claiming {
       await afterwards?.();
     }
   };
-
   let leadMs = LEAD_MS;
   const claimFrom = async (campaign: CampaignKey, terms: ClaimTerms): Promise<boolean> => {
     let claim: Claim = { calls: [], more: false };
@@ -81,21 +83,28 @@ export function createClaiming(options: ClaimingOptions): Claiming {
       () => database.inEngine((tx) => putOff(tx, campaign, new Date(terms.now.getTime() + FAILED_CLAIM_MS))),
     );
     place(claim.calls);
+    traceClaim(campaign.campaignId, began, claim.calls.length);
     leadMs = leadAfter(leadMs, performance.now() - began);
     return claim.more;
   };
 
-  /** Claims one batch of every campaign that is due, then another of those that have more, until it is time to look again. */
+  /**
+   * Claims one batch of every campaign that is due, then another of those that have more, until it is time to look again:
+   * what becomes due meanwhile of another workspace comes before the next campaigns of one that has many.
+   */
   const claimTurn = async (): Promise<boolean> => {
     if (!(await mayPlace())) return false;
     const lookAgainAt = performance.now() + CLAIM_REST_MS;
     let campaigns = await database.inHotLoop((tx) => claimableCampaigns(tx, clock.now()));
     while (campaigns.length > 0) {
       const withMore: CampaignKey[] = [];
-      for (const campaign of campaigns) {
-        if (free() <= 0 || !lease.isHeld()) return false;
-        const terms = { serverId: lease.serverId(), free: free(), now: clock.now(), isSimulated, leadMs };
+      for (const [at, campaign] of campaigns.entries()) {
+        if (!lease.isHeld()) return false;
+        const room = free(campaign.workspaceId);
+        if (room <= 0) continue;
+        const terms = { serverId: lease.serverId(), free: room, now: clock.now(), isSimulated, operator, leadMs };
         if (await claimFrom(campaign, terms)) withMore.push(campaign);
+        if (performance.now() > lookAgainAt && at + 1 < campaigns.length) return true;
       }
       if (performance.now() > lookAgainAt) return withMore.length > 0;
       campaigns = withMore;
@@ -128,19 +137,12 @@ export function createClaiming(options: ClaimingOptions): Claiming {
     }
   };
 
-  const recountTurn = async (): Promise<void> => {
-    for (const campaign of await database.inEngine(campaignsInFlight)) {
-      const difference = await database.inEngine((tx) => recountInFlight(tx, campaign));
-      if (difference !== 0) log.error({ ...campaign, difference }, 'a count of live calls was wrong, and is mended');
-    }
-  };
-
   return {
     start: () => {
       claiming = every(CLAIM_REST_MS, claimTurn, { name: 'claiming', log });
       filling = every(FILL_REST_MS, fillTurn, { name: 'adding contacts', log });
       starting = every(DUE_REST_MS, dueTurn, { name: 'starting and ending campaigns', log });
-      recounting = every(RECOUNT_REST_MS, recountTurn, { name: 'recounting calls', log });
+      recounting = every(RECOUNT_REST_MS, () => recount(database, log), { name: 'recounting calls', log });
     },
     nudge: () => {
       for (const loop of [claiming, filling, starting]) loop?.nudge();
@@ -149,4 +151,12 @@ export function createClaiming(options: ClaimingOptions): Claiming {
       await Promise.all([claiming, filling, starting, recounting].map((loop) => loop?.close()));
     },
   };
+}
+
+/** Mends counts of live calls that are wrong. */
+async function recount(database: Database, log: Logger): Promise<void> {
+  for (const campaign of await database.inEngine(campaignsInFlight)) {
+    const difference = await database.inEngine((tx) => recountInFlight(tx, campaign));
+    if (difference !== 0) log.error({ ...campaign, difference }, 'a count of live calls was wrong, and is mended');
+  }
 }

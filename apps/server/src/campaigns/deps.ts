@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Notifications } from '../database/notifications.ts';
 import type { Provider } from '../phone-numbers/phone-number.ts';
+import type { OperatorLimits } from '../workspace/operator-limits.ts';
 
 /** What the acts on campaigns work with. */
 export interface CampaignDeps {
@@ -10,6 +11,7 @@ export interface CampaignDeps {
   agents: AgentDirectory;
   /** Those that are configured on this server. */
   providers: readonly Provider[];
+  operator: OperatorLimits;
   clock: Clock;
   notifications: Pick<Notifications, 'subscribe'>;
   /** The highest `maxConcurrency` that a campaign may ask for. */

@@ -6,15 +6,22 @@ import type { CallOutcome } from '../telephony/gateway.ts';
 import { callOutcomes } from '../telephony/gateway.ts';
 import { afterOutcome } from './after-outcome.ts';
 import type { CampaignKey } from './campaign.ts';
+import { countable, failTooOften, withEnds } from './recent-ends.ts';
 
 /** A call of a campaign's contact. */
 export type ContactCall<T extends OwnedCall> = T & { campaignId: string; contactId: string };
 
 /**
  * Moves the contacts of ended calls on, and counts them on the campaign's row, which the caller holds. Each is looked up and
- * locked by its key, and then named by its place, so that no plan reads others too.
+ * locked by its key, and then named by its place, so that no plan reads others too. Answers whether so many calls of the
+ * campaign have failed lately that it should pause.
  */
-export async function endContacts(tx: Tx, key: CampaignKey, calls: ContactCall<EndedCall>[], now: Date): Promise<void> {
+export async function endContacts(
+  tx: Tx,
+  key: CampaignKey,
+  calls: ContactCall<EndedCall>[],
+  now: Date,
+): Promise<{ failTooOften: boolean }> {
   const { workspaceId, campaignId } = key;
   const contacts = await sql<{
     id: string;
@@ -22,9 +29,10 @@ export async function endContacts(tx: Tx, key: CampaignKey, calls: ContactCall<E
     tries: number;
     faults: number;
     agent_faults: number;
-    retry_policy: number[];
+    campaign: { retry_policy: number[]; recent_ends: number[] };
   }>`
-    select c.*, (select retry_policy from campaigns where workspace_id = ${workspaceId} and id = ${campaignId})
+    select c.*, (select jsonb_build_object('retry_policy', retry_policy, 'recent_ends', recent_ends)
+      from campaigns where workspace_id = ${workspaceId} and id = ${campaignId}) as campaign
     from unnest(${calls.map((call) => call.contactId).toSorted()}::uuid[]) as x (id)
     cross join lateral (
       select id, ctid as place, tries, faults, agent_faults from campaign_contacts
@@ -34,7 +42,7 @@ export async function endContacts(tx: Tx, key: CampaignKey, calls: ContactCall<E
   const moved = contacts.rows.map((row) => {
     const { outcome, endedAt, setAside } = callOf.get(row.id)!;
     const tally = { tries: row.tries, faults: row.faults, agentFaults: row.agent_faults };
-    return { place: row.place, outcome, ...afterOutcome(tally, outcome, row.retry_policy, endedAt, setAside) };
+    return { place: row.place, outcome, ...afterOutcome(tally, outcome, row.campaign.retry_policy, endedAt, setAside) };
   });
   await sql`
     update campaign_contacts c set state = x.state, tries = x.tries, faults = x.faults, agent_faults = x.agent_faults,
@@ -48,12 +56,17 @@ export async function endContacts(tx: Tx, key: CampaignKey, calls: ContactCall<E
 
   tx.tell(campaignId);
   const inState = (state: string) => moved.filter((m) => m.state === state).length;
+  const before = contacts.rows[0]?.campaign.recent_ends ?? [];
+  const outcomes = countable(calls).map(({ outcome }) => outcome);
+  const recent = outcomes.length > 0 ? withEnds(before, outcomes, now) : before;
   await sql`
     update campaigns set in_flight = in_flight - ${calls.length},
       attempts = attempts - ${calls.filter((call) => call.neverPlaced).length}, waiting = waiting + ${inState('waiting')},
       done = done + ${inState('done')}, skipped = skipped + ${inState('skipped')}, ${countOutcomes(calls)},
+      recent_ends = ${recent}::integer[],
       next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
+  return { failTooOften: failTooOften(recent) };
 }
 
 /** `answered = answered + 3, busy = busy + 1, …`: one statement text, whatever the outcomes. */

@@ -12,7 +12,7 @@ const running: CampaignSituation = {
   dialingPaused: false,
   noCaller: undefined,
   trunkBusy: false,
-  limitedUntil: undefined,
+  limited: undefined,
   hours: { windows: ALWAYS, quiet: [], holidays: new Set() },
 };
 const fresh: ContactSituation = { state: 'pending', timezones: ['UTC'], nextAttemptAt: now, reason: null };
@@ -86,15 +86,19 @@ test('in the quiet hours of the workspace the reason is these, on a holiday that
 });
 
 test('where a limit is reached the reason is that, and the next attempt is when it ends', () => {
-  const limitedUntil = new Date('2026-11-21T00:00:00Z');
-  expect(explain({ limitedUntil })).toEqual({ reason: 'limit_reached', nextAttemptAt: limitedUntil });
-  expect(explain({ limitedUntil: now })).toEqual({ reason: 'limit_reached', nextAttemptAt: now });
-  expect(explain({ limitedUntil }, retry)).toEqual({ reason: 'retry_later', nextAttemptAt: limitedUntil });
-  expect(explain({ limitedUntil: now }, retry)).toEqual({ reason: 'retry_later', nextAttemptAt: retry.nextAttemptAt });
+  const until = new Date('2026-11-21T00:00:00Z');
+  const limited = { until, reason: 'limit_reached' as const };
+  const forNow = { ...limited, until: now };
+  const byOperator = { until, reason: 'operator_limit' as const };
+  expect(explain({ limited })).toEqual({ reason: 'limit_reached', nextAttemptAt: until });
+  expect(explain({ limited: byOperator })).toEqual({ reason: 'operator_limit', nextAttemptAt: until });
+  expect(explain({ limited: forNow })).toEqual({ reason: 'limit_reached', nextAttemptAt: now });
+  expect(explain({ limited }, retry)).toEqual({ reason: 'retry_later', nextAttemptAt: until });
+  expect(explain({ limited: forNow }, retry)).toEqual({ reason: 'retry_later', nextAttemptAt: retry.nextAttemptAt });
   const hours = { ...running.hours, windows: [{ days: EVERY_DAY, start: 540, end: 660 }] };
   const opens = new Date('2026-11-21T09:00:00Z');
-  expect(explain({ hours, limitedUntil })).toEqual({ reason: 'outside_window', nextAttemptAt: opens });
-  expect(explain({ dialingPaused: true, limitedUntil }).reason).toBe('dialing_paused');
+  expect(explain({ hours, limited })).toEqual({ reason: 'outside_window', nextAttemptAt: opens });
+  expect(explain({ dialingPaused: true, limited }).reason).toBe('dialing_paused');
 });
 
 test('there is no next attempt from the end date on', () => {

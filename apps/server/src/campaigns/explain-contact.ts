@@ -18,8 +18,8 @@ export interface CampaignSituation {
   noCaller: 'no_caller_id' | 'trunk_paused' | undefined;
   /** Whether those that can wait for their trunks: for a slot of their pace, or for a channel. */
   trunkBusy: boolean;
-  /** Until when at least a limit of the campaign, its pool or its workspace lets nobody be called. */
-  limitedUntil: Date | undefined;
+  /** Until when at least a limit of the campaign, its pool, its workspace or the server lets nobody be called. */
+  limited: { until: Date; reason: 'limit_reached' | 'operator_limit' } | undefined;
   hours: CallingHours;
 }
 
@@ -105,10 +105,10 @@ export function contactExplainer(campaign: CampaignSituation, now: Date): (conta
     if (hasEnded(campaign.status)) return { reason: ofCampaign! };
 
     const isDue = nextAttemptAt <= now;
-    const held = campaign.limitedUntil ? 'limit_reached' : campaign.trunkBusy ? 'trunk_busy' : stored;
+    const held = campaign.limited?.reason ?? (campaign.trunkBusy ? 'trunk_busy' : stored);
     const why = ofCampaign ?? (isDue ? (closedNow(timezones) ?? held) : (stored ?? 'retry_later'));
     if (why === 'no_common_hour') return { reason: why };
-    const from = [now, nextAttemptAt, campaign.limitedUntil ?? now, campaign.startsAt ?? now].reduce((a, b) =>
+    const from = [now, nextAttemptAt, campaign.limited?.until ?? now, campaign.startsAt ?? now].reduce((a, b) =>
       a > b ? a : b,
     );
     const next = firstOpen(timezones, from);

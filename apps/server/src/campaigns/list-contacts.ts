@@ -8,6 +8,7 @@ import type { ContactState, Row } from '../database/schema.ts';
 import { toId } from '../ids.ts';
 import type { Provider } from '../phone-numbers/phone-number.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
+import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import {
   type CampaignSituation,
   type ContactReason,
@@ -57,9 +58,9 @@ export async function contactPage(
   tx: WorkspaceTx,
   campaign: CampaignRow,
   query: ContactQuery,
-  { now, providers }: { now: Date; providers: readonly Provider[] },
+  { now, ...terms }: { now: Date; providers: readonly Provider[]; operator: OperatorLimits },
 ): Promise<Page<CampaignContact>> {
-  const situation = await situationOf(tx, campaign, now, providers);
+  const situation = await situationOf(tx, campaign, { at: now, ...terms });
   const zones = await laneZones(tx, campaign);
   const { states, reason, ids } = query;
   const direction = sql.raw(query.order);
@@ -133,7 +134,7 @@ function hasReason(
   if (ofCampaign !== undefined) return ofCampaign === reason ? sql`(${kept} or ${isLeft})` : kept.$castTo<boolean>();
   const closed = [...zones].map(([lane, zone]) => ({ lane, why: whyClosed(situation.hours, zone, now) }));
   const lanes = (why: string | undefined) => closed.filter((c) => c.why === why).map(({ lane }) => lane);
-  const ofAll: ContactReason | false = situation.limitedUntil ? 'limit_reached' : situation.trunkBusy && 'trunk_busy';
+  const ofAll: ContactReason | false = situation.limited?.reason ?? (situation.trunkBusy && 'trunk_busy');
   const held = ofAll ? sql.lit(ofAll) : sql`c.reason`;
   const isDue = sql`c.next_attempt_at <= ${now}`;
   return sql`(${kept} or (${isLeft} and case

@@ -69,6 +69,7 @@ export async function tryMove(
   const move: Move = campaignMoves[name];
   const { rows } = await sql`
     update campaigns set status = ${sql.lit(move.to)}, updated_at = ${now}, revision = revision + 1,
+      recent_ends = '{}', pause_reason = null,
       ${sql.join([sql`next_claim_at = 'epoch'`, ...move.stamps.map((stamp) => sql`${sql.ref(stamp)} = ${now}`)])}
     where workspace_id = ${workspaceId} and id = ${campaignId} and kind = ${sql.lit(kind)} and status in ${move.from}
     returning id`.execute(db);

@@ -26,7 +26,7 @@ const auditEntryOf = (context: RequestContext, done: string, id: string) =>
 
 /** The operations of campaigns. */
 export function campaignOperations(deps: CampaignDeps) {
-  const { database, clock, providers } = deps;
+  const { database, clock, providers, operator } = deps;
   const ofCampaign = <T>(
     workspaceId: string,
     id: string,
@@ -76,7 +76,7 @@ export function campaignOperations(deps: CampaignDeps) {
       const size = body?.sampleSize ?? DEFAULT_SAMPLE;
       return ok(
         await ofCampaign(workspaceId, path.id, (campaign, tx) =>
-          previewCampaign(tx, campaign, size, { now: clock.now(), providers }),
+          previewCampaign(tx, campaign, size, { now: clock.now(), providers, operator }),
         ),
       );
     },
@@ -84,14 +84,14 @@ export function campaignOperations(deps: CampaignDeps) {
       const page = pageOf(query);
       const wanted = { ...page, states: several(query.state), reason: query.reason };
       const found = await ofCampaign(workspaceId, path.id, (campaign, tx) =>
-        contactPage(tx, campaign, wanted, { now: clock.now(), providers }),
+        contactPage(tx, campaign, wanted, { now: clock.now(), providers, operator }),
       );
       return ok(pageAnswer(page, found, (contact) => contact));
     },
     getCampaignStats: async ({ path }, { workspaceId }) =>
       ok(await ofCampaign(workspaceId, path.id, (campaign, tx) => readStats(tx, campaign, clock.now()))),
-    streamCampaignEvents: async ({ path, headers }, { workspaceId, signal }) => {
-      const reader = { workspaceId, lastEventId: headers['Last-Event-ID'], signal };
+    streamCampaignEvents: async ({ path, headers }, { workspaceId }) => {
+      const reader = { workspaceId, lastEventId: headers['Last-Event-ID'] };
       const stream = await streamCampaignEvents(deps, fromId(path.id), reader);
       return stream ? { status: 200, stream } : { status: 204 };
     },

@@ -6,13 +6,14 @@ import type { Tx } from '../database/database.ts';
 import type { CampaignKey } from './campaign.ts';
 import { type ContactCall, endContacts, returnContacts, setContactsAside } from './end-contacts.ts';
 import { finishIfDone } from './finish-campaign.ts';
+import { pauseItself } from './pause-itself.ts';
 
 /**
  * Campaigns, as the owners of their calls.
- * @param onFinished tells of a campaign that its last call has completed, in the transaction that does it
+ * @param told tells of a campaign that its last call has completed, or that has paused itself, in the transaction that does it
  */
 export function campaignCallOwner(
-  onFinished: (tx: Tx, campaign: CampaignKey) => Promise<void>,
+  told: Record<'onFinished' | 'onPaused', (tx: Tx, campaign: CampaignKey) => Promise<void>>,
   nudge: () => void,
 ): Required<CallOwner> {
   return {
@@ -30,8 +31,9 @@ export function campaignCallOwner(
     },
     onCallsEnded: async (tx, calls, now) => {
       for (const [key, ended] of byCampaign(calls)) {
-        await endContacts(tx, key, ended, now);
-        if (await finishIfDone(tx, key, now)) await onFinished(tx, key);
+        const { failTooOften } = await endContacts(tx, key, ended, now);
+        if (await finishIfDone(tx, key, now)) await told.onFinished(tx, key);
+        else if (failTooOften && (await pauseItself(tx, key, now))) await told.onPaused(tx, key);
       }
     },
     onCallsSetAside: setContactsAside,

@@ -20,6 +20,12 @@ const time = <K extends string>(name: K, at: Date | null) => field(name, at ? at
 export const startsAt = ({ scheduled_at, start_date }: Pick<CampaignRow, 'scheduled_at' | 'start_date'>): Date =>
   new Date(Math.max(scheduled_at?.getTime() ?? 0, start_date?.getTime() ?? 0));
 
+/** What else is known of a campaign: why it failed, or has paused itself. */
+export function metaOf({ status, failure_reason, pause_reason }: CampaignRow): Pick<Campaign, 'meta'> {
+  if (failure_reason) return { meta: { failure: { reason: failure_reason } } };
+  return status === 'paused' && pause_reason ? { meta: { pause: { reason: pause_reason } } } : {};
+}
+
 /** A campaign as clients see it. */
 export function shapeCampaign(row: CampaignRow): Campaign {
   return {
@@ -58,6 +64,6 @@ export function shapeCampaign(row: CampaignRow): Campaign {
     ...time('resumedAt', row.resumed_at),
     ...time('stoppedAt', row.stopped_at),
     ...time('cancelledAt', row.cancelled_at),
-    ...(row.failure_reason && { meta: { failure: { reason: row.failure_reason } } }),
+    ...metaOf(row),
   };
 }

@@ -5,7 +5,14 @@ import { nextUtcDay } from '../clock.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import type { Provider } from '../phone-numbers/phone-number.ts';
 import { notFound } from '../service-error.ts';
-import { type CallLimits, leftOfLimits, type UsedOfLimits, usedOfLimits } from '../workspace/limits.ts';
+import {
+  type CallLimits,
+  type LeftOfLimits,
+  leftOfLimits,
+  type UsedOfLimits,
+  usedOfLimits,
+} from '../workspace/limits.ts';
+import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import type { CampaignSituation } from './explain-contact.ts';
 import { callingHours } from './lanes.ts';
 import { whyNoCaller } from './preview/preview-callers.ts';
@@ -13,7 +20,7 @@ import { type CampaignRow, startsAt } from './shape-campaign.ts';
 
 /** What a workspace says about the calls of a campaign. */
 export interface Situation extends CampaignSituation {
-  workspace: { allowed_countries: string[] | null; premium_rate_allowed: boolean };
+  workspace: { allowed_countries: string[] | null; premium_rate_allowed: boolean; operator: OperatorLimits };
   /** How many more calls its agent takes now. */
   agentRoom: number;
 }
@@ -22,20 +29,19 @@ export interface Situation extends CampaignSituation {
 export async function situationOf(
   tx: WorkspaceTx,
   campaign: CampaignRow,
-  at: Date,
-  providers: readonly Provider[],
+  { at, providers, operator }: { at: Date; providers: readonly Provider[]; operator: OperatorLimits },
 ): Promise<Situation> {
   const { agent_id: agentId } = campaign;
-  const { rows } = await sql<WorkspaceRow>`
+  const { rows } = await sql<Omit<WorkspaceRow, 'operator'>>`
     select w.quiet_hours_start, w.quiet_hours_end, w.quiet_windows, w.holidays, w.dialing_paused_at, w.allowed_countries,
       w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day, w.max_attempts_per_person_per_day,
-      ${usedOfLimits(at)}, coalesce(a.max_concurrent_calls, e.max_concurrent_calls) - (select count(*) from calls
+      ${usedOfLimits(at, operator)}, coalesce(a.max_concurrent_calls, e.max_concurrent_calls) - (select count(*) from calls
         where workspace_id = w.id and limited_agent_id = coalesce(e.id, a.id) and ended_at is null) as agent_room
     from workspaces w ${joinAgent(sql.ref('w.id'), sql`${agentId}::text`)} where w.id = ${tx.workspaceId}`.execute(
     tx.db,
   );
-  const [workspace] = rows;
-  if (!workspace) throw notFound();
+  if (!rows[0]) throw notFound();
+  const workspace: WorkspaceRow = { ...rows[0], operator };
   const noCaller = await whyNoCaller(tx, campaign, at, providers);
   const agentRoom = Math.max(0, workspace.agent_room ?? Number.POSITIVE_INFINITY);
   const isFull = noCaller === 'limit_reached' || agentRoom === 0 || isAtOwnLimit(campaign);
@@ -48,7 +54,7 @@ export async function situationOf(
     dialingPaused: workspace.dialing_paused_at !== null,
     noCaller: noCaller === 'no_caller_id' || noCaller === 'trunk_paused' ? noCaller : undefined,
     trunkBusy: noCaller === 'trunk_busy',
-    limitedUntil: limitedUntil(campaign, leftOfLimits(workspace, workspace), isFull, at),
+    limited: limited(campaign, leftOfLimits(workspace, workspace), isFull, at),
     hours: callingHours(campaign, workspace),
     workspace,
     agentRoom,
@@ -65,13 +71,13 @@ const isAtOwnLimit = ({ in_flight, max_concurrency, target_call_count, answered 
   in_flight >= max_concurrency || (target_call_count !== null && answered + in_flight >= target_call_count);
 
 /** Until when at least a limit lets nobody be called: the day's, the pace, or one of calls at the same time. */
-function limitedUntil(
+function limited(
   { calls_per_second, next_start_at }: CampaignRow,
-  left: { now: number; today: number },
+  left: LeftOfLimits,
   isFull: boolean,
   at: Date,
-): Date | undefined {
-  if (left.today <= 0) return nextUtcDay(at);
-  if (calls_per_second !== null && next_start_at > at) return next_start_at;
-  return isFull || left.now <= 0 ? at : undefined;
+): Situation['limited'] {
+  if (left.today <= 0) return { until: nextUtcDay(at), reason: left.reasonOfDay };
+  if (calls_per_second !== null && next_start_at > at) return { until: next_start_at, reason: 'limit_reached' };
+  return isFull || left.now <= 0 ? { until: at, reason: 'limit_reached' } : undefined;
 }

@@ -1,5 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import type { StreamFrame } from '../http/handler.ts';
+import type { StreamSource } from '../http/handler.ts';
 import { follow, type StreamReader } from '../journal/follow.ts';
 import { readStats } from './campaign-stats.ts';
 import type { CampaignDeps } from './deps.ts';
@@ -20,7 +20,7 @@ export const streamCampaignEvents = (
   deps: CampaignDeps,
   campaignId: string,
   reader: StreamReader,
-): Promise<AsyncIterable<StreamFrame> | undefined> =>
+): Promise<StreamSource | undefined> =>
   follow(
     deps,
     {

@@ -1,23 +1,52 @@
+import type { WorkspaceTx } from '../database/database.ts';
+import { lockStorage, readStorage, roomIn, storageFull } from '../workspace/storage.ts';
 import type { ContactListDeps } from './deps.ts';
 import { validateQueue } from './queues.ts';
-import { moveUpload, uploadOfKey } from './upload-store.ts';
+import { failUpload, moveUpload, uploadOfKey } from './upload-store.ts';
 
 /**
  * Takes a file that has been stored under this key: its upload is validated next. Safe to run twice. A file that nobody
- * waits for any more is removed.
+ * waits for any more is removed, and one for which its workspace has no room, whose upload fails then.
+ * @returns why the file is not kept, where there was no room
  */
-export async function acceptFile(deps: ContactListDeps, storageKey: string): Promise<void> {
-  const { database, objects, jobs, clock } = deps;
+export async function acceptFile(deps: ContactListDeps, storageKey: string): Promise<string | undefined> {
+  const { database, objects, jobs, clock, storageMaxBytes } = deps;
   const [upload, stored] = await Promise.all([
     database.inEngine((tx) => uploadOfKey(tx, storageKey)),
     objects.stat(storageKey),
   ]);
-  if (!stored) return;
-  if (!upload || upload.status === 'expired') return objects.delete(storageKey);
-  await database.inWorkspace(upload.workspace_id, async (tx) => {
+  if (!stored) return undefined;
+  const drop = () => objects.delete(storageKey);
+  if (!upload || upload.status === 'expired') return void (await drop());
+  const { workspace_id: workspaceId, id } = upload;
+  const full = await database.inWorkspace(workspaceId, async (tx) => {
     const now = clock.now();
-    const change = { uploaded_at: now, bytes_total: stored.sizeBytes };
-    const uploaded = await moveUpload(tx, upload.id, 'uploaded', change, now);
-    if (uploaded) await jobs.enqueue(tx, validateQueue, { workspaceId: upload.workspace_id, uploadId: upload.id });
+    const storage = await lockStorage(tx, workspaceId, storageMaxBytes);
+    const isKept = upload.status !== 'pending' || stored.sizeBytes <= roomIn(storage);
+    const change = { uploaded_at: now, bytes_total: isKept ? stored.sizeBytes : 0 };
+    const uploaded = await moveUpload(tx, id, 'uploaded', change, now);
+    if (!uploaded) return undefined;
+    if (isKept) return void (await jobs.enqueue(tx, validateQueue, { workspaceId, uploadId: id }));
+    const message = storageFull(storage);
+    await failUpload(tx, id, { code: 'storage_full', message }, now);
+    return message;
   });
+  if (full !== undefined) await drop();
+  return full;
+}
+
+/**
+ * For how many bytes there is room under a key that a file is to be stored under, and why for no more.
+ * @returns nothing where there is no limit, or nobody waits for a file
+ */
+export async function roomForFile(
+  { database, storageMaxBytes }: Pick<ContactListDeps, 'database' | 'storageMaxBytes'>,
+  storageKey: string,
+): Promise<{ bytes: number; message: string } | undefined> {
+  if (storageMaxBytes === undefined) return undefined;
+  const upload = await database.inEngine((tx) => uploadOfKey(tx, storageKey));
+  if (!upload) return undefined;
+  const read = (tx: WorkspaceTx) => readStorage(tx, upload.workspace_id, storageMaxBytes);
+  const storage = await database.inWorkspace(upload.workspace_id, read);
+  return { bytes: roomIn(storage), message: storageFull(storage) };
 }

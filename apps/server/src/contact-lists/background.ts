@@ -13,18 +13,18 @@ export async function startContactListWork(deps: ContactListDeps): Promise<Repea
   const { jobs, log } = deps;
   await jobs.work<EraseJob>({
     queue: eraseQueue,
-    concurrency: 1,
+    concurrency: 2,
     run: (job, signal) => eraseUploads(deps, job, signal),
   });
   await jobs.work<UploadJob>({
     queue: importQueue,
-    concurrency: 1,
+    concurrency: 2,
     run: (job) => importUpload(deps, job),
     giveUp: (job) => giveUpImport(deps, job),
   });
   await jobs.work<UploadJob>({
     queue: validateQueue,
-    concurrency: 2,
+    concurrency: 3,
     run: (job, signal) => validateUpload(deps, job, signal),
     giveUp: (job) => giveUpValidation(deps, job),
   });

@@ -4,6 +4,7 @@ import { newUuid, toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import type { SignedUpload } from '../objects/object-store.ts';
 import { existing, ServiceError } from '../service-error.ts';
+import { readStorage, refuseFull } from '../workspace/storage.ts';
 import type { ContactListDeps } from './deps.ts';
 import type { ListRow } from './list.ts';
 import { findList, insertList, lockList } from './store.ts';
@@ -30,7 +31,7 @@ const signedFor = ({ objects, limits }: ContactListDeps, id: string): Promise<Si
   objects.uploadUrl(keyOf(id), { contentType: 'text/csv', maxBytes: limits.maxBytes, expiresInSeconds: URL_SECONDS });
 
 /**
- * Makes a list with its first upload, and the signed request that uploads the file. Throws `idempotency_key_reused`; for
+ * Makes a list with its first upload, and the signed request that uploads the file. Throws `idempotency_key_reused` and `limit_reached`; for
  * a key that made one before it answers that, with a URL signed anew, and throws `not_found` where it was deleted.
  */
 export async function createList(
@@ -53,6 +54,7 @@ export async function createList(
     : undefined;
   const { made, replayed } = await deps.database.inWorkspace(workspaceId, (tx) => {
     const make = async () => {
+      refuseFull(await readStorage(tx, workspaceId, deps.storageMaxBytes));
       const list = await insertList(tx, {
         id,
         name: wanted.name,
@@ -77,7 +79,7 @@ export async function createList(
 
 /**
  * Makes another upload into a list.
- * @throws `not_found`; `invalid_state` for a list of type `batch`; `idempotency_key_reused`
+ * @throws `not_found`; `invalid_state` for a list of type `batch`; `idempotency_key_reused`; `limit_reached`
  */
 export async function createUpload(
   deps: ContactListDeps,
@@ -95,6 +97,7 @@ export async function createUpload(
     const make = async () => {
       const list = await existing(lockList(tx, wanted.listId));
       if (list.type === 'batch') throw new ServiceError('invalid_state', 'Lists of type batch take no uploads.');
+      refuseFull(await readStorage(tx, workspaceId, deps.storageMaxBytes));
       return insertUpload(tx, { ...fresh, ...wanted }, auditOf('upload.created', 'upload', toId('upl', id)));
     };
     const again = async (uploadId: string) => {

@@ -16,4 +16,6 @@ export interface ContactListDeps {
   log: Logger;
   /** Caps of one file. */
   limits: ReadLimits;
+  /** Most bytes of files that a workspace may keep; without it as many as it likes. */
+  storageMaxBytes?: number | undefined;
 }

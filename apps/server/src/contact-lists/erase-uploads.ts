@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
 import type { Database, WorkspaceTx } from '../database/database.ts';
+import { inChunks, MOST_AT_ONCE } from '../in-chunks.ts';
 import { NotYet } from '../jobs/jobs.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { EraseJob } from './queues.ts';
 import { uploadLock } from './upload-lock.ts';
-
-const CHUNK = 20_000;
 
 /**
  * Deletes the entries of uploads, in small transactions, and their files. Safe to run twice.
@@ -17,9 +16,11 @@ export async function eraseUploads(
   signal: AbortSignal,
 ): Promise<void> {
   for (const uploadId of uploadIds) {
-    while ((await database.inWorkspace(workspaceId, (tx) => eraseChunk(tx, uploadId))) === CHUNK) {
+    await inChunks(async () => {
       signal.throwIfAborted();
-    }
+      return (await database.inWorkspace(workspaceId, (tx) => eraseChunk(tx, uploadId))) === MOST_AT_ONCE;
+    }, signal);
+    signal.throwIfAborted();
   }
   for (const file of files) await objects.delete(file);
 }
@@ -32,7 +33,7 @@ async function eraseChunk(tx: WorkspaceTx, uploadId: string): Promise<number> {
     delete from contact_list_entries
     where workspace_id = ${tx.workspaceId} and upload_id = ${uploadId} and phone_number = any(array(
       select phone_number from contact_list_entries
-      where workspace_id = ${tx.workspaceId} and upload_id = ${uploadId} limit ${sql.lit(CHUNK)}
+      where workspace_id = ${tx.workspaceId} and upload_id = ${uploadId} limit ${sql.lit(MOST_AT_ONCE)}
     ))`.execute(tx.db);
   return Number(numAffectedRows);
 }

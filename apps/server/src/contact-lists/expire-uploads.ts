@@ -1,14 +1,23 @@
 import { acceptFile } from './accept-file.ts';
 import type { ContactListDeps } from './deps.ts';
 import { eraseQueue } from './queues.ts';
-import { moveUpload, unconfirmedUploads, waitingUploads } from './upload-store.ts';
+import {
+  moveUpload,
+  noteFileErased,
+  unconfirmedUploads,
+  uploadsWithFileToErase,
+  waitingUploads,
+} from './upload-store.ts';
 
 const CONFIRM_WITHIN_MS = 7 * 24 * 3600 * 1000;
+/** For so long one can look why a file failed. */
+const FAILED_FILE_KEPT_MS = 24 * 3600 * 1000;
 const MOST = 200;
 
 /**
  * Does what is due: accepts files that nobody told of, ends uploads whose file never came, and those that nobody
- * confirmed within seven days. Servers may do it at once.
+ * confirmed within seven days; erases the files of these, and those of failed uploads a day later. Servers may do it at
+ * once.
  */
 export async function expireUploads(deps: ContactListDeps, signal: AbortSignal): Promise<void> {
   const { database, objects, clock } = deps;
@@ -24,6 +33,12 @@ export async function expireUploads(deps: ContactListDeps, signal: AbortSignal):
   for (const upload of await database.inEngine((tx) => unconfirmedUploads(tx, validatedBy, MOST))) {
     if (signal.aborted) return;
     await expire(deps, upload.workspace_id, upload.id, 'validated', now);
+  }
+  const failedBy = new Date(now.getTime() - FAILED_FILE_KEPT_MS);
+  for (const upload of await database.inEngine((tx) => uploadsWithFileToErase(tx, failedBy, MOST))) {
+    if (signal.aborted) return;
+    await objects.delete(upload.storage_key);
+    await database.inWorkspace(upload.workspace_id, (tx) => noteFileErased(tx, upload.id, now));
   }
 }
 

@@ -110,8 +110,8 @@ export function contactListOperations(deps: ContactListDeps) {
       body: await previewUpload(deps, workspaceId, uploadIds(path)),
     }),
 
-    streamContactListUploadEvents: async ({ path, headers }, { workspaceId, signal }) => {
-      const reader = { workspaceId, lastEventId: headers['Last-Event-ID'], signal };
+    streamContactListUploadEvents: async ({ path, headers }, { workspaceId }) => {
+      const reader = { workspaceId, lastEventId: headers['Last-Event-ID'] };
       const stream = await uploadEvents(deps, uploadIds(path), reader);
       return stream ? { status: 200, stream } : { status: 204 };
     },

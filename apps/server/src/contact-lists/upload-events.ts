@@ -1,4 +1,4 @@
-import type { StreamFrame } from '../http/handler.ts';
+import type { StreamSource } from '../http/handler.ts';
 import { follow, type StreamReader } from '../journal/follow.ts';
 import type { ContactListDeps } from './deps.ts';
 import { signedUpload } from './signed-upload.ts';
@@ -14,7 +14,7 @@ export const uploadEvents = (
   deps: ContactListDeps,
   { listId, uploadId }: { listId: string; uploadId: string },
   reader: StreamReader,
-): Promise<AsyncIterable<StreamFrame> | undefined> =>
+): Promise<StreamSource | undefined> =>
   follow(
     deps,
     {

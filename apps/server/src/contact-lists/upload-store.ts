@@ -3,7 +3,7 @@ import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import type { Schema, UploadStatus } from '../database/schema.ts';
 import { type AuditEntry, record } from '../journal/record.ts';
-import { isFinal, shapeUpload, type UploadRow, uploadTransitions } from './upload.ts';
+import { type FailureCode, isFinal, shapeUpload, type UploadRow, uploadTransitions } from './upload.ts';
 
 type Change = Omit<Updateable<Schema['contact_list_uploads']>, 'status' | 'revision' | 'updated_at'>;
 
@@ -97,6 +97,40 @@ export async function moveUpload(
     .executeTakeFirst();
   if (moved) await recordUpload(tx, moved, `upload.${to}`, now, auditEntry);
   return moved;
+}
+
+/** Ends an upload whose file is refused, or can't be checked, whatever it is at on the way there. */
+export async function failUpload(
+  tx: WorkspaceTx,
+  id: string,
+  failure: { code: FailureCode; message: string },
+  now: Date,
+): Promise<UploadRow | undefined> {
+  await moveUpload(tx, id, 'validating', {}, now);
+  const change = { failure_code: failure.code, failure_message: failure.message };
+  return moveUpload(tx, id, 'failed', change, now, { only: 'validating' });
+}
+
+/** Uploads that failed by then, or ended without being confirmed, and may have a file yet. */
+export async function uploadsWithFileToErase(tx: EngineTx, failedBy: Date, limit: number) {
+  return tx.db
+    .selectFrom('contact_list_uploads')
+    .select(['workspace_id', 'id', 'storage_key'])
+    .where(sql<boolean>`status in ('failed', 'expired') and file_erased_at is null`)
+    .where(sql<boolean>`updated_at <= case status when 'failed' then ${failedBy}::timestamptz else 'infinity' end`)
+    .orderBy('updated_at')
+    .limit(limit)
+    .execute();
+}
+
+/** Notes that the file of an upload is there no more. */
+export async function noteFileErased(tx: WorkspaceTx, id: string, now: Date): Promise<void> {
+  await tx.db
+    .updateTable('contact_list_uploads')
+    .set({ file_erased_at: now })
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .execute();
 }
 
 /** Notes how far the validation has read. @returns whether the upload is still being validated */

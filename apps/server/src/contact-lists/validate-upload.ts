@@ -2,12 +2,13 @@ import { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
+import { NotYet } from '../jobs/jobs.ts';
 import type { ContactListDeps } from './deps.ts';
 import { type ErrorReportFile, openErrorReport } from './error-report-file.ts';
 import { eraseQueue, type UploadJob } from './queues.ts';
 import { appendColumns, MOST_LIST_COLUMNS } from './store.ts';
 import type { UploadRow } from './upload.ts';
-import { moveUpload, noteProgress } from './upload-store.ts';
+import { failUpload, moveUpload, noteProgress } from './upload-store.ts';
 import { answer, type ValidationResult, type ValidationWork } from './validation-channel.ts';
 
 /** As many variables as the contract lets an entry have. */
@@ -42,7 +43,8 @@ export async function validateUpload(
   };
   const worker = new Worker(program, { workerData: work, resourceLimits: THREAD_MEMORY });
   let content: AsyncIterator<Uint8Array> | undefined;
-  const gone = () => new Error('The upload is gone.');
+  // It is looked at once more, and found to be over.
+  const gone = () => new NotYet('The upload is gone.');
   try {
     await answer(
       worker,
@@ -146,10 +148,7 @@ export async function giveUpValidation(deps: ContactListDeps, job: UploadJob): P
   const { workspaceId, uploadId } = job;
   await database.inWorkspace(workspaceId, async (tx) => {
     const message = 'The file could not be checked. Upload it again.';
-    const change = { failure_code: 'unreadable_file', failure_message: message };
-    const now = clock.now();
-    await moveUpload(tx, uploadId, 'validating', {}, now);
-    const failed = await moveUpload(tx, uploadId, 'failed', change, now, { only: 'validating' });
+    const failed = await failUpload(tx, uploadId, { code: 'unreadable_file', message }, clock.now());
     if (failed) await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
   });
 }

@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Connection } from './connection.ts';
 import { isDiskFull, isLockTimeout, isRetriable, isStalePlan, tookTooLong, translated } from './errors.ts';
+import { NUMBER_KEY } from './number-digest.ts';
 import type { Schema } from './schema.ts';
 import { namedStatements, type Statement } from './statements.ts';
 import { inOneWrite } from './together.ts';
@@ -115,9 +116,15 @@ function withFreshPlans(client: pg.ClientBase, begin: string): string {
 }
 
 /** Opens a pool of at most `poolSize` connections. It connects when first used. */
-export function openDatabase(options: { connection: Connection; poolSize: number; log: Logger }): Database {
+export function openDatabase(options: {
+  connection: Connection;
+  poolSize: number;
+  log: Logger;
+  /** What erased numbers are known by (`numberKey`); only what dials or erases needs it. */
+  numberKey?: string;
+}): Database {
   const pool = new pg.Pool({
-    ...options.connection,
+    ...withSettings(options.connection, options.numberKey),
     max: options.poolSize,
     connectionTimeoutMillis: 10_000,
     ...LIMITS,
@@ -193,6 +200,16 @@ export function openDatabase(options: { connection: Connection; poolSize: number
     pool,
     close: () => pool.end(),
   };
+}
+
+/** A setting of each of its sessions, beside those that the URL gives them. */
+function withSettings({ connectionString }: Connection, numberKey: string | undefined): pg.PoolConfig {
+  if (numberKey === undefined) return { connectionString };
+  const url = new URL(connectionString);
+  const given = url.searchParams.get('options');
+  url.searchParams.delete('options');
+  const options = [given ?? [], `-c ${NUMBER_KEY}=${numberKey}`].flat().join(' ');
+  return { connectionString: given === null ? connectionString : url.href, options };
 }
 
 async function once<T>(

@@ -28,6 +28,9 @@ export function tookTooLong(error: unknown): unknown {
   return new ServiceError('unavailable', 'The database takes too long right now. Try again.', { cause: error });
 }
 
+/** Whether a statement was refused since one before it in its transaction has failed. */
+export const isRefusedForFault = (error: unknown): boolean => hasCode(error, '25P02');
+
 /** Whether a statement failed since the database's disk is full. */
 export const isDiskFull = (error: unknown): boolean =>
   hasCode(error, '53100') || (error instanceof ServiceError && hasCode(error.cause, '53100'));

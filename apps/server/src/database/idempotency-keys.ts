@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { type IdPrefix, toId } from '../ids.ts';
+import { inChunks, MOST_AT_ONCE } from '../in-chunks.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Database, WorkspaceTx } from './database.ts';
 import type { Row } from './schema.ts';
@@ -133,6 +134,7 @@ const prefixes: Record<string, IdPrefix> = {
   createCampaign: 'cmp',
   createContactList: 'list',
   createContactListUpload: 'upl',
+  createErasure: 'ers',
   createExport: 'exp',
   createKnowledgeBase: 'kb',
   createNumberPool: 'pool',
@@ -170,21 +172,20 @@ export async function giveIdempotencyKeysBack(tx: WorkspaceTx, operation: string
 }
 
 const KEPT_MS = 24 * 3600 * 1000;
-const CHUNK = 5000;
 
 /** Forgets the keys that were taken more than 24 hours ago, in small transactions. Servers may do it at once. */
-export async function deleteOldIdempotencyKeys(database: Database, now: Date): Promise<void> {
+export async function deleteOldIdempotencyKeys(database: Database, now: Date, signal?: AbortSignal): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS);
-  for (;;) {
+  await inChunks(async () => {
     const { numAffectedRows = 0n } = await database.inEngine((tx) =>
       sql`
         delete from idempotency_keys where ctid = any(array(select ctid from idempotency_keys
-          where created_at < ${before} order by created_at limit ${sql.lit(CHUNK)} for update skip locked))`.execute(
+          where created_at < ${before} order by created_at limit ${sql.lit(MOST_AT_ONCE)} for update skip locked))`.execute(
         tx.db,
       ),
     );
-    if (numAffectedRows < CHUNK) return;
-  }
+    return Number(numAffectedRows) === MOST_AT_ONCE;
+  }, signal);
 }
 
 /** The refusal of a request while an equal one is being carried out. */

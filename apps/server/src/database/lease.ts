@@ -16,6 +16,8 @@ export interface Lease {
    * here that it must not go on, and the machine's clock is right.
    */
   isHeld(): boolean;
+  /** How long it holds yet, in milliseconds, if it isn't renewed; 0 where it does not hold. */
+  leftMs(): number;
   /** Ends the lease at once, at `-infinity`, so that others need not wait for it and know that nothing went wrong. */
   release(): Promise<void>;
 }
@@ -106,6 +108,7 @@ export async function openLease(options: {
   return {
     serverId: () => id,
     isHeld: () => performance.now() < heldUntil && machine.isRight(),
+    leftMs: () => Math.max(0, heldUntil - performance.now()),
     release: async () => {
       clearInterval(timer);
       await renewing;
@@ -115,4 +118,13 @@ export async function openLease(options: {
         .finally(() => database.close());
     },
   };
+}
+
+/**
+ * Keeps a server from being given up until the transaction ends, so that what it is given then is not left behind with it.
+ * Answers false where it was given up already: nothing may be given to it.
+ */
+export async function holdServer({ db }: EngineTx, serverId: string): Promise<boolean> {
+  const { rows } = await sql`select from servers where id = ${serverId} for key share`.execute(db);
+  return rows.length > 0;
 }

@@ -46,6 +46,13 @@ import * as entriesByJson from '../../migrations/0043-entries-by-json.ts';
 import * as callTranscripts from '../../migrations/0044-call-transcripts.ts';
 import * as whatChangedLast from '../../migrations/0045-what-changed-last.ts';
 import * as indexesOfLists from '../../migrations/0046-indexes-of-lists.ts';
+import * as campaignsThatFail from '../../migrations/0047-campaigns-that-fail.ts';
+import * as storage from '../../migrations/0048-storage.ts';
+import * as erasures from '../../migrations/0049-erasures.ts';
+import * as numberCheck from '../../migrations/0050-number-check.ts';
+import * as erasuresByTurns from '../../migrations/0051-erasures-by-turns.ts';
+import * as foundNumbers from '../../migrations/0052-found-numbers.ts';
+import * as runsByTurns from '../../migrations/0053-runs-by-turns.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -94,6 +101,13 @@ export const migrations = {
   '0044-call-transcripts': callTranscripts,
   '0045-what-changed-last': whatChangedLast,
   '0046-indexes-of-lists': indexesOfLists,
+  '0047-campaigns-that-fail': campaignsThatFail,
+  '0048-storage': storage,
+  '0049-erasures': erasures,
+  '0050-number-check': numberCheck,
+  '0051-erasures-by-turns': erasuresByTurns,
+  '0052-found-numbers': foundNumbers,
+  '0053-runs-by-turns': runsByTurns,
 };
 
 /**

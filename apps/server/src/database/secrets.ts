@@ -44,20 +44,26 @@ const KEY_FILE = 'encryption.key';
  * on one folder get the same key. Throws where the file holds no key.
  */
 export async function loadEncryptionKey(options: { configured: Buffer | undefined; dataDir: string }): Promise<Buffer> {
-  if (options.configured) return options.configured;
-  const file = path.join(options.dataDir, KEY_FILE);
-  const kept = (await readKey(file)) ?? (await makeKey(file));
-  if (kept.length !== 32) throw new Error(`${file} must hold 32 bytes in base64.`);
-  return kept;
+  return (await findEncryptionKey(options)) ?? makeKey(path.join(options.dataDir, KEY_FILE));
+}
+
+/** The same, where there is one already. */
+export async function findEncryptionKey(options: {
+  configured: Buffer | undefined;
+  dataDir: string;
+}): Promise<Buffer | undefined> {
+  return options.configured ?? readKey(path.join(options.dataDir, KEY_FILE));
 }
 
 async function readKey(file: string): Promise<Buffer | undefined> {
-  try {
-    return Buffer.from(await readFile(file, 'utf8'), 'base64');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
     throw error;
-  }
+  });
+  if (text === undefined) return undefined;
+  const key = Buffer.from(text, 'base64');
+  if (key.length !== 32) throw new Error(`${file} must hold 32 bytes in base64.`);
+  return key;
 }
 
 /** Written whole under another name and then linked, which only the first of several can do. */

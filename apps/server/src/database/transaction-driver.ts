@@ -11,7 +11,7 @@ import {
   type QueryResult,
 } from 'kysely';
 import type pg from 'pg';
-import { translated } from './errors.ts';
+import { isRefusedForFault, translated } from './errors.ts';
 import type { Schema } from './schema.ts';
 import type { Statement } from './statements.ts';
 import { inOneWrite } from './together.ts';
@@ -38,11 +38,17 @@ export function bindToClient(
 ): { db: Kysely<Schema>; close(): Promise<unknown> } {
   let open = true;
   let last: Promise<unknown> = Promise.resolve();
+  /** Why the transaction has failed: what was sent behind that is refused for it, and would hide it. */
+  let fault: unknown;
 
   const connection: DatabaseConnection = {
     executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       if (!open) return Promise.reject(new Error('A query came after the end of its transaction.'));
-      const result = execute<R>(client, query, statement);
+      const result = execute<R>(client, query, statement).catch((error) => {
+        if (isRefusedForFault(error) && fault !== undefined) throw fault;
+        fault = error;
+        throw error;
+      });
       last = result.catch(() => {});
       return result;
     },

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
+import { numberDigest } from '../database/number-digest.ts';
 
 /** A column or a parameter in SQL. */
 type Value = RawBuilder<unknown>;
@@ -25,22 +26,37 @@ export async function readDoNotCallUploads(tx: WorkspaceTx, campaignId?: string)
   return rows.map((row) => row.id);
 }
 
-/** SQL for all numbers that are not called, `phone_number` without the plus: the opt-outs, and the entries of `uploads`. */
+/**
+ * SQL for the numbers that are not called and are there to be read, `phone_number` without the plus: the opt-outs, and the
+ * entries of `uploads`.
+ */
 export const doNotCallNumbers = (workspaceId: Value, uploads: Value) => sql`
   select phone_number from do_not_call where workspace_id = ${workspaceId}
   union all
   select phone_number from contact_list_entries
   where workspace_id = ${workspaceId} and upload_id = any(${uploads}::uuid[])`;
 
-/** SQL for whether a number is one of these. */
+/**
+ * SQL for whether a number was not to be called when it was erased: then only its HMAC is there. A workspace without any is
+ * asked once a statement, whatever the number. Where the connection has no key nobody can be told from these: none is called.
+ */
+export function isErasedDoNotCall(number: Value, workspaceId: Value): RawBuilder<boolean> {
+  const digest = numberDigest(number, workspaceId);
+  return sql<boolean>`
+    (exists (select from do_not_call_erased where workspace_id = ${workspaceId}) and (${digest} is null or exists (
+      select from do_not_call_erased where workspace_id = ${workspaceId} and digest = ${digest})))`;
+}
+
+/** SQL for whether a number is not called: one of these, or an erased one. */
 export const isDoNotCall = (number: Value, workspaceId: Value, uploads: Value) => sql<boolean>`
-  exists (select from (${doNotCallNumbers(workspaceId, uploads)}) as d where d.phone_number = ${number})`;
+  (exists (select from (${doNotCallNumbers(workspaceId, uploads)}) as d where d.phone_number = ${number})
+    or ${isErasedDoNotCall(number, workspaceId)})`;
 
 /** Which of some numbers, E.164 without the plus, the workspace doesn't call. */
 export async function numbersNotCalled(tx: WorkspaceTx, phoneNumbers: readonly number[]): Promise<Set<number>> {
   const uploads = sql`${await readDoNotCallUploads(tx)}`;
   const { rows } = await sql<{ phone_number: number }>`
-    select phone_number from (${doNotCallNumbers(sql`${tx.workspaceId}`, uploads)}) as d
-    where phone_number = any(${phoneNumbers}::bigint[])`.execute(tx.db);
+    select n.phone_number from unnest(${phoneNumbers}::bigint[]) as n (phone_number)
+    where ${isDoNotCall(sql.ref('n.phone_number'), sql`${tx.workspaceId}::uuid`, uploads)}`.execute(tx.db);
   return new Set(rows.map((row) => row.phone_number));
 }

@@ -35,8 +35,9 @@ export function doNotCallOperations({ database, clock }: { database: Database; c
 
     removeDoNotCall: async ({ path: { phoneNumber } }, context) => {
       await database.inWorkspace(context.workspaceId, async (tx) => {
-        if (!(await removeOptOut(tx, digitsOf(phoneNumber)))) throw notFound();
-        await audit(tx, auditOf(context)('do_not_call.removed', 'do_not_call', phoneNumber), clock.now());
+        const removed = await removeOptOut(tx, digitsOf(phoneNumber));
+        if (removed === undefined) throw notFound();
+        await audit(tx, auditOf(context)('do_not_call.removed', 'do_not_call', removed), clock.now());
       });
       return { status: 200, body: { id: phoneNumber, deleted: true } };
     },

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
+import { numberDigest } from '../database/number-digest.ts';
 import { containsAny, countedPage, isAfter, type Page, type PageQuery, pageRows } from '../database/page.ts';
-import { doNotCallNumbers, readDoNotCallUploads } from './do-not-call-numbers.ts';
+import { doNotCallNumbers, isErasedDoNotCall, readDoNotCallUploads } from './do-not-call-numbers.ts';
 
 /** A number that is not called, and where that stands: an opt-out, or an entry of a list. Numbers are E.164 without plus. */
 export interface DoNotCallRow {
@@ -21,7 +22,7 @@ export async function addOptOut(
   await addOptOuts(tx, [phoneNumber], reason, now);
 }
 
-/** Adds opt-outs, each number once. Returns those that are new. */
+/** Adds opt-outs, each number once; an erased one that is not called stays an HMAC. Returns those that are new. */
 export async function addOptOuts(
   tx: WorkspaceTx,
   phoneNumbers: readonly number[],
@@ -33,18 +34,25 @@ export async function addOptOuts(
   const { rows } = await sql<{ phone_number: number }>`
     insert into do_not_call (workspace_id, phone_number, reason, created_at)
     select ${tx.workspaceId}, number, ${reason ?? null}, ${now} from unnest(${sorted}::bigint[]) as number
+    where not ${isErasedDoNotCall(sql.ref('number'), sql`${tx.workspaceId}::uuid`)}
     on conflict do nothing returning phone_number`.execute(tx.db);
   return rows.map((row) => row.phone_number);
 }
 
-/** Takes an opt-out back. Answers whether there was one. */
-export async function removeOptOut(tx: WorkspaceTx, phoneNumber: number): Promise<boolean> {
+/** Takes an opt-out back. Answers what the audit log names it by: an erased one by its HMAC. Nothing where there is none. */
+export async function removeOptOut(tx: WorkspaceTx, phoneNumber: number): Promise<string | undefined> {
   const { numDeletedRows } = await tx.db
     .deleteFrom('do_not_call')
     .where('workspace_id', '=', tx.workspaceId)
     .where('phone_number', '=', phoneNumber)
     .executeTakeFirst();
-  return numDeletedRows > 0n;
+  if (numDeletedRows > 0n) return `+${phoneNumber}`;
+  const { workspaceId } = tx;
+  const { rows } = await sql<{ mark: string }>`
+    delete from do_not_call_erased where workspace_id = ${workspaceId}
+      and digest = ${numberDigest(sql`${phoneNumber}::bigint`, sql`${workspaceId}::uuid`)}
+    returning 'hmac:' || encode(digest, 'hex') as mark`.execute(tx.db);
+  return rows[0]?.mark;
 }
 
 /** Which numbers of an upload come after the page before: one bound, so that the index on numbers answers it. */
@@ -68,7 +76,8 @@ const OPT_OUT = `'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid`;
 
 /**
  * One page of opt-outs and list entries together, by time, and how many there are on all pages. The entries of one upload
- * have one time, so each upload gives no more than the page's end is away from the beginning, by its index on the number.
+ * have one time, so each upload gives no more than the page's end is away from the beginning, by its index on the number;
+ * opt-outs give as many, by an index that holds those after 1970 only so that nothing else is led to it.
  */
 export async function listDoNotCall(tx: WorkspaceTx, page: PageQuery): Promise<Page<DoNotCallRow>> {
   const { workspaceId } = tx;
@@ -79,8 +88,10 @@ export async function listDoNotCall(tx: WorkspaceTx, page: PageQuery): Promise<P
   const uploads = await readDoNotCallUploads(tx);
   const entries = sql<DoNotCallRow & { source: string }>`
     select * from (
-      select phone_number, reason, null::uuid as list_id, created_at, ${sql.raw(OPT_OUT)} as source from do_not_call
-      where workspace_id = ${workspaceId} and ${matching} ${isAfter(page, ['created_at', 'phone_number', OPT_OUT])}
+      (select phone_number, reason, null::uuid as list_id, created_at, ${sql.raw(OPT_OUT)} as source from do_not_call
+      where workspace_id = ${workspaceId} and created_at > 'epoch' and ${matching}
+        ${isAfter(page, ['created_at', 'phone_number', OPT_OUT])}
+      order by created_at ${direction}, phone_number ${direction} limit ${offset + limit})
       union all
       select e.phone_number, null, u.list_id, u.processed_at, u.id from contact_list_uploads u
       cross join lateral (

@@ -9,7 +9,7 @@ const SWEEP_MS = 10_000;
 export async function startExportWork(deps: ExportDeps): Promise<Repeating> {
   await deps.jobs.work<ExportJob>({
     queue: exportQueue,
-    concurrency: 2,
+    concurrency: 3,
     run: (job, signal) => writeExport(deps, job, signal),
     giveUp: (job) => giveUpExport(deps, job),
   });

@@ -1,4 +1,5 @@
 import { findBatch } from '../batches/store.ts';
+import { fromE164 } from '../calls/call.ts';
 import { findCampaign } from '../campaigns/store.ts';
 import { findList } from '../contact-lists/store.ts';
 import type { WorkspaceTx } from '../database/database.ts';
@@ -6,7 +7,8 @@ import { takeIdempotencyKey } from '../database/idempotency-keys.ts';
 import { fromId, newUuid, toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { existing, notFound, ServiceError } from '../service-error.ts';
+import { isOwnNumber } from '../phone-numbers/own-number.ts';
+import { existing, notFound, refuse, ServiceError } from '../service-error.ts';
 import { type ExportDeps, exportQueue } from './deps.ts';
 import { type ContactFilter, type ExportRow, MOST_KEPT, type Wanted } from './export.ts';
 import { findExport, insertExport, keptFiles } from './store.ts';
@@ -29,6 +31,8 @@ export async function createExport(
     const taken = idempotencyKey === undefined ? id : await takeIdempotencyKey(tx, named);
     if (taken !== id) return { row: await existing(findExport(tx, taken)), replayed: true };
     if (wanted.type === 'contacts') await checkSource(tx, wanted.filter, now);
+    if (wanted.type === 'person' && (await isOwnNumber(tx, fromE164(wanted.filter.phoneNumber))))
+      refuse([{ path: '/body/filter/phoneNumber', message: 'must not be, or have been, a number of your own' }]);
     await checkKept(tx, now);
     const row = await insertExport(tx, { ...wanted, id }, now);
     if (!row) {

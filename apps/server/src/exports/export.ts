@@ -6,10 +6,14 @@ export type Export = components['schemas']['Export'];
 export type ExportStatus = Export['status'];
 export type CallFilter = components['schemas']['CallExportFilter'];
 export type ContactFilter = components['schemas']['ContactExportFilter'];
+export type PersonFilter = components['schemas']['PersonExportFilter'];
 export type FailureCode = components['schemas']['ExportFailureCode'];
 
 /** What an export is of. */
-export type Wanted = { type: 'calls'; filter: CallFilter } | { type: 'contacts'; filter: ContactFilter };
+export type Wanted =
+  | { type: 'calls'; filter: CallFilter }
+  | { type: 'contacts'; filter: ContactFilter }
+  | { type: 'person'; filter: PersonFilter };
 
 export type ExportRow = Row<'exports'>;
 

@@ -1,3 +1,4 @@
+import type { components } from '@trunkline/client/schema';
 import { listed } from '../database/page.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
@@ -8,6 +9,8 @@ import { deleteExport } from './delete-export.ts';
 import type { ExportDeps } from './deps.ts';
 import { isReady, shapeExport, type Wanted, wantedOf } from './export.ts';
 import { exportPage, findExport } from './store.ts';
+
+type Permission = components['schemas']['Permission'];
 
 const URL_SECONDS = 15 * 60;
 
@@ -55,8 +58,20 @@ export function exportOperations(deps: ExportDeps) {
 
 /** Nobody reads by an export what the key may not read. */
 function checkPermission({ key: { permissions } }: RequestContext, wanted: Wanted): void {
-  if (wanted.type === 'calls' || wanted.filter.batchId) return;
-  const needed = wanted.filter.contactListId ? 'contact_lists:read' : 'campaigns:read';
-  if (permissions.includes(needed) || permissions.includes('*')) return;
-  throw new ServiceError('forbidden', `This key lacks the permission ${needed}.`);
+  if (permissions.includes('*')) return;
+  const missing = permissionsFor(wanted).find((each) => !permissions.includes(each));
+  if (missing) throw new ServiceError('forbidden', `This key lacks the permission ${missing}.`);
+}
+
+/** Whatever is kept about a person may stand in any of these. */
+const OF_PERSON = [
+  ...(['erasures:read', 'contact_lists:read', 'campaigns:read', 'calls:read', 'do_not_call:read'] as const),
+  ...(['workflows:read', 'webhooks:read', 'audit_log:read'] as const),
+] satisfies Permission[];
+
+/** What a key needs besides the permission of the operation. */
+function permissionsFor(wanted: Wanted): readonly Permission[] {
+  if (wanted.type === 'person') return OF_PERSON;
+  if (wanted.type === 'calls' || wanted.filter.batchId) return [];
+  return [wanted.filter.contactListId ? 'contact_lists:read' : 'campaigns:read'];
 }

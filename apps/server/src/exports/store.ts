@@ -153,7 +153,7 @@ export async function expireExport(tx: WorkspaceTx, id: string): Promise<string 
 
 /** Whether what is exported is still there, and stays so until the transaction ends. */
 export async function holdSource(tx: WorkspaceTx, { type, filter }: Wanted): Promise<boolean> {
-  if (type === 'calls') return true;
+  if (type !== 'contacts') return true;
   const { contactListId, campaignId, batchId } = filter;
   const found = contactListId
     ? sql`contact_lists where workspace_id = ${tx.workspaceId} and id = ${fromId(contactListId)} and status <> 'archived'`

@@ -5,6 +5,7 @@ import { csvLine } from './csv.ts';
 import type { ExportDeps, ExportJob } from './deps.ts';
 import { eraseFile, eraseUnfinished } from './erase-file.ts';
 import { type ExportRow, type FailureCode, type Wanted, wantedOf } from './export.ts';
+import { personTable } from './person-rows.ts';
 import { beginExport, failExport, finishExport, holdSource, isWrittenTo } from './store.ts';
 
 const KEPT_MS = 24 * 3600 * 1000;
@@ -67,6 +68,7 @@ async function tableOf(deps: ExportDeps, row: ExportRow): Promise<Table | undefi
   const { workspace_id, created_at } = row;
   if (wanted.type === 'calls')
     return { header: callHeader, rows: callRows(deps, workspace_id, wanted.filter, created_at) };
+  if (wanted.type === 'person') return personTable(deps.database, workspace_id, wanted.filter);
   const { contactListId, campaignId, batchId } = wanted.filter;
   if (contactListId) return listTable(deps.database, workspace_id, fromId(contactListId));
   const kind = campaignId ? 'campaign' : 'batch';

@@ -2,11 +2,12 @@ import type { Logger } from 'pino';
 import { ServiceError } from '../service-error.ts';
 import type { Operation } from './contract.ts';
 import { errorAnswer } from './errors.ts';
-import { sendEventStream } from './event-stream.ts';
+import { createEventStreams } from './event-stream.ts';
 import { type Exchange, write } from './exchange.ts';
-import type { StreamFrame } from './handler.ts';
+import type { StreamSource } from './handler.ts';
 import type { Metrics } from './metrics.ts';
 import type { Validator } from './validator.ts';
+import { watchKeys } from './watch-keys.ts';
 
 /**
  * Which answers are checked against the contract. What breaks it is sent, logged and counted; where tests `throw`, all are
@@ -16,7 +17,7 @@ export type ValidateResponses = 'throw' | 'all' | 'sampled' | 'off';
 
 export interface AnswerOptions {
   validator: Validator;
-  metrics: Pick<Metrics, 'answered' | 'violation'>;
+  metrics: Pick<Metrics, 'answered' | 'violation' | 'streamOpened' | 'streamEnded'>;
   log: Pick<Logger, 'error'>;
   validateResponses: ValidateResponses;
   draining: AbortSignal;
@@ -27,18 +28,17 @@ export interface Answer {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
-  stream?: AsyncIterable<StreamFrame>;
+  stream?: StreamSource;
 }
 
 export interface Answering {
-  /** Sends an answer, once it is found to keep the contract; a stream until it ends. */
-  answer(exchange: Exchange, answer: Answer): Promise<void> | void;
+  /** Sends an answer, once it is found to keep the contract. */
+  answer(exchange: Exchange, answer: Answer): void;
+  /** Opens a stream. `onOver` is called once it has ended. */
+  openStream(exchange: Exchange, source: StreamSource, onOver: (exchange: Exchange) => void): void;
   /** Sends what a request failed with. */
   fail(exchange: Exchange, error: unknown): void;
 }
-
-/** How often an open stream's key is looked at; with the key ring's half second a revocation shows within one. */
-const KEY_CHECK_MS = 400;
 
 /** Of a sampled operation, so many answers are checked at first, and then one in so many. */
 const SAMPLE = 100;
@@ -57,6 +57,8 @@ function createSampling(mode: ValidateResponses): (operation: Operation, status:
 export function createAnswering(options: AnswerOptions): Answering {
   const { validator, metrics, log, draining } = options;
   const isChecked = createSampling(options.validateResponses);
+  const keys = watchKeys();
+  const streams = createEventStreams(draining);
 
   function send(exchange: Exchange, { status, body, headers }: Answer): void {
     const { operation, response } = exchange;
@@ -73,39 +75,47 @@ export function createAnswering(options: AnswerOptions): Answering {
     write(response, status, sent, body);
   }
 
-  async function openStream(exchange: Exchange, stream: AsyncIterable<StreamFrame>): Promise<void> {
-    const { response, headers, gone, recognize } = exchange;
-    const check = setInterval(async () => {
-      // Without the database nothing is known of the key; the stream stays until something is.
-      const principal = await Promise.resolve(recognize?.()).catch(() => 'unknown');
-      if (!principal) gone.abort();
-    }, KEY_CHECK_MS);
+  function fail(exchange: Exchange, error: unknown): void {
+    const { response, requestId, operation, headers } = exchange;
+    const answer = errorAnswer(error);
+    if (answer.status >= 500) log.error({ requestId, operation: operation?.id, err: error }, 'a request failed');
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
     try {
-      await sendEventStream(response, stream, { signal: gone.signal, draining, headers });
-    } finally {
-      clearInterval(check);
+      send(exchange, answer);
+    } catch (violation) {
+      const { status, body } = errorAnswer(violation);
+      write(response, status, headers, body);
     }
   }
 
   return {
+    fail,
     answer(exchange, answer) {
       if (!answer.stream) return send(exchange, answer);
-      if (exchange.request.method !== 'HEAD') return openStream(exchange, answer.stream);
       write(exchange.response, answer.status, { ...exchange.headers, 'Content-Type': 'text/event-stream' }, undefined);
     },
-    fail(exchange, error) {
-      const { response, requestId, operation, headers } = exchange;
-      const answer = errorAnswer(error);
-      if (answer.status >= 500) log.error({ requestId, operation: operation?.id, err: error }, 'a request failed');
-      if (response.headersSent) {
-        response.destroy();
-        return;
-      }
+    openStream(exchange, source, onOver) {
+      const { response, headers } = exchange;
+      response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' });
+      response.flushHeaders();
+      metrics.streamOpened();
+      keys.add(exchange);
+      const over = () => {
+        keys.remove(exchange);
+        metrics.streamEnded();
+      };
       try {
-        send(exchange, answer);
-      } catch (violation) {
-        const { status, body } = errorAnswer(violation);
-        write(response, status, headers, body);
+        exchange.stream = streams.open(response, source, (error) => {
+          over();
+          if (error !== undefined) fail(exchange, error);
+          onOver(exchange);
+        });
+      } catch (error) {
+        over();
+        throw error;
       }
     },
   };

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import express, { type Router } from 'express';
+import express, { type Handler, type Router } from 'express';
 import type { Logger } from 'pino';
 import { ServiceError } from '../service-error.ts';
 import type { ValidateResponses } from './answer.ts';
@@ -12,9 +12,11 @@ import { errorAnswer } from './errors.ts';
 import { Exchange, write } from './exchange.ts';
 import type { Handlers, OperationId } from './handler.ts';
 import type { Metrics } from './metrics.ts';
+import type { OpenStreams } from './open-streams.ts';
 import { type NotReady, outsideRoutes, type Warnings } from './outside.ts';
 import type { Authenticate, OpenStream } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { hasBody } from './request-body.ts';
 import { markedPlaces } from './request-fault.ts';
 import { createValidator, type Validator } from './validator.ts';
 import { forValidator } from './validator-contract.ts';
@@ -28,6 +30,7 @@ export interface AppOptions {
   /** Whose scripts may use the server. */
   corsOrigins: readonly string[];
   rateLimit: RateLimit;
+  streams: OpenStreams;
   metrics: Metrics;
   log: Logger;
   validateResponses: ValidateResponses;
@@ -62,6 +65,7 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   });
   const app = express();
   app.disable('x-powered-by');
+  app.use(headersOutside);
   for (const { path, router } of options.outside ?? []) app.use(path, router);
   app.use(outsideRoutes(contractFiles, options.metrics, options.notReady, options.warnings));
   app.use((request, response) => edge(request, response));
@@ -92,6 +96,13 @@ const contractFiles = {
   docs: new URL('docs/index.html', fileOf('@trunkline/openapi/openapi.json')),
   guides: new URL('docs/guides/', fileOf('@trunkline/openapi/openapi.json')),
   llms: new URL('docs/llms.txt', fileOf('@trunkline/openapi/openapi.json')),
+};
+
+/** What goes with every answer outside the contract. Only uploads bring a body there. */
+const headersOutside: Handler = (request, response, next) => {
+  response.set(new Exchange(request, response).headers);
+  if (request.method !== 'PUT' && hasBody(request)) response.set('Connection', 'close');
+  next();
 };
 
 /** What went wrong outside the contract, in the same form. Express gives what the client did wrong a status. */

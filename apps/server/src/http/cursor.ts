@@ -20,8 +20,8 @@ const listOf = ({ id }: Operation, params: RequestParts['params']) => [id, ...Ob
  * where something else is asked beside it.
  */
 export function openCursor(operation: Operation, params: RequestParts['params'], query: Query): Query {
-  const { cursor, ...given } = query;
-  if (typeof cursor !== 'string' || cursor === '') return query;
+  if (typeof query['cursor'] !== 'string' || query['cursor'] === '') return query;
+  const { cursor, ...given } = query as { cursor: string } & Query;
   if (given['page'] !== undefined) throw faultAt('/query/page', 'must be left out beside a cursor');
   const [list, asked, place] = read(cursor) ?? [];
   if (list !== listOf(operation, params)) {

@@ -1,15 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../service-error.ts';
+import { tracer } from '../tracing.ts';
 import { type Answer, type AnswerOptions, createAnswering } from './answer.ts';
+import { createBodyRoom } from './body-room.ts';
 import type { Operation, RequestParts } from './contract.ts';
 import { sealCursor, takesCursor } from './cursor.ts';
 import { Caller, Exchange, inputOf, splitUrl, write } from './exchange.ts';
 import type { Handlers, OperationId, RequestContext } from './handler.ts';
+import type { OpenStreams } from './open-streams.ts';
 import type { Authenticate, OpenStream, Principal } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRequestReader, type RequestReader } from './read-request.ts';
+import { createBodyReader, isComing } from './request-body.ts';
 import { type MarkedPlace, requestFault } from './request-fault.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
+import { subjectOf, traceRequest } from './trace-request.ts';
 
 export interface EdgeOptions extends AnswerOptions {
   marked(operation: Operation): MarkedPlace[];
@@ -17,6 +23,7 @@ export interface EdgeOptions extends AnswerOptions {
   authenticate: Authenticate;
   openStream: OpenStream;
   rateLimit: RateLimit;
+  streams: OpenStreams;
   trustProxy: boolean;
   /** Called with each operation that was answered, and its status. */
   onAnswer?: ((operationId: OperationId, status: number) => void) | undefined;
@@ -47,13 +54,15 @@ const withoutHandler: AnyHandler = async () => {
 
 /** The way of a request: route, key, quota, permission, validation, handler, answer. */
 export function createEdge(options: EdgeOptions): Edge {
-  const { validator, authenticate, openStream, rateLimit, metrics } = options;
+  const { validator, authenticate, openStream, rateLimit, streams, metrics } = options;
   const answering = createAnswering(options);
+  const room = createBodyRoom();
+  const bodies = createBodyReader(room);
   const routes = new RouteTable<Route>();
   for (const operation of validator.operations) {
     routes.add(operation.method, operation.path, {
       operation,
-      reader: createRequestReader(operation, MAX_BODY_OF[operation.id] ?? MAX_BODY),
+      reader: createRequestReader(operation, MAX_BODY_OF[operation.id] ?? MAX_BODY, bodies),
       marked: options.marked(operation),
       handler: (options.handlers[operation.id] as AnyHandler | undefined) ?? withoutHandler,
       listsByCursor: takesCursor(operation),
@@ -84,33 +93,50 @@ export function createEdge(options: EdgeOptions): Edge {
     const [query, token] = route.isStream ? withoutToken(search) : [search, undefined];
     exchange.recognize =
       typeof key === 'string' ? () => authenticate(key) : token === undefined ? undefined : openStream(token, path);
+    if (route.isStream) exchange.credential = typeof key === 'string' ? key : `${token} ${path}`;
     const known = exchange.recognize?.();
     const principal = known instanceof Promise ? await known : known;
     if (!principal) throw token === undefined || key !== undefined ? noKey() : noToken();
     rateLimit(principal.keyId, headers);
     requirePermission(principal, route.operation);
 
-    const read = route.reader.read(request, match.params, query);
+    exchange.keyId = principal.keyId;
+    exchange.workspaceId = principal.workspaceId;
+    const read = route.reader.read(exchange, match.params, query);
     const parts = read instanceof Promise ? await read : read;
     await validate(route, parts);
+    const opensStream = route.isStream && request.method !== 'HEAD';
+    if (opensStream) exchange.leave = streams.enter(principal);
     const context = new Caller(exchange, principal, options);
     const answer = await route.handler(inputOf(request, route.operation, parts), context);
+    if (tracer) exchange.subject = subjectOf(request.method, match.params, answer);
     if (route.listsByCursor) sealCursor(route.operation, parts, answer);
-    await answering.answer(exchange, answer);
+    if (answer.stream && opensStream) answering.openStream(exchange, answer.stream, finish);
+    else answering.answer(exchange, answer);
+  }
+
+  /** Once all is sent. */
+  function finish(exchange: Exchange): void {
+    exchange.leave?.();
+    const { operation, response, startedAt, startedOn } = exchange;
+    if (!operation) return;
+    metrics.answered(operation, response.statusCode, (performance.now() - startedAt) / 1000);
+    if (tracer) traceRequest(tracer, exchange, startedOn ?? Date.now());
+    options.onAnswer?.(operation.id, response.statusCode);
   }
 
   return async (request, response) => {
-    const startedAt = performance.now();
     const exchange = new Exchange(request, response);
     try {
       await carryOut(exchange);
     } catch (error) {
+      // A body that came together with the headers is there by then, and its connection can stay open.
+      if (isComing(request)) await nextTurn();
       answering.fail(exchange, error);
+    } finally {
+      room.giveBack(exchange);
+      if (!exchange.stream) finish(exchange);
     }
-    const { operation } = exchange;
-    if (!operation) return;
-    metrics.answered(operation, response.statusCode, (performance.now() - startedAt) / 1000);
-    options.onAnswer?.(operation.id, response.statusCode);
   };
 }
 

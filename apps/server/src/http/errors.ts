@@ -11,6 +11,7 @@ const STATUS_OF_CODE: Record<ErrorCode, number> = {
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   concurrency_conflict: 409,
   cooldown_active: 409,
   idempotency_key_reused: 409,

@@ -1,61 +1,131 @@
 import type { ServerResponse } from 'node:http';
-import type { StreamFrame } from './handler.ts';
+import type { OpenStream, StreamFrame, StreamSender, StreamSource } from './handler.ts';
 
-export interface EventStreamOptions {
-  /** Ends the stream: the client has gone, or its key is no longer good. */
-  signal: AbortSignal;
-  /** Ends the stream with `retry:`, so that the client comes back, to another server. */
-  draining: AbortSignal;
-  headers: Record<string, string>;
-  /** Between two comments that keep proxies from closing a silent stream. */
-  pingMs?: number;
+/** How often all open streams are looked at. */
+const TICK_MS = 1000;
+/** Ticks between two comments that keep proxies from closing a silent stream. */
+const PING_TICKS = 15;
+/** Ticks in which a client may read nothing while something waits for it. */
+const STALL_TICKS = 30;
+
+const PING = Buffer.from(': ping\n\n');
+
+/** A frame goes to all streams of a resource, and is written out once. */
+const written = new WeakMap<StreamFrame, Buffer>();
+
+function bytesOf(frame: StreamFrame): Buffer {
+  const known = written.get(frame);
+  if (known) return known;
+  const bytes = Buffer.from(`id: ${frame.id}\nevent: ${frame.event}\ndata: ${JSON.stringify(frame.data)}\n\n`);
+  written.set(frame, bytes);
+  return bytes;
 }
 
-const frameText = ({ id, event, data }: StreamFrame) => `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+/** Sends server-sent events, as a source has them, until the source, the client or the server ends it. */
+export class EventStream implements OpenStream {
+  readonly #response: ServerResponse;
+  readonly #onOver: (error?: unknown) => void;
+  readonly #sender: StreamSender;
+  #isOver = false;
+  #ticks = 0;
+  #ticksWithoutRoom = 0;
 
-/**
- * Sends server-sent events until `frames` end or a signal says so. Takes the next frame only once the client has room
- * for it, so that a slow reader costs no memory. Rejects with what `frames` throw, after closing the stream.
- */
-export async function sendEventStream(
-  response: ServerResponse,
-  frames: AsyncIterable<StreamFrame>,
-  { signal, draining, headers, pingMs = 15_000 }: EventStreamOptions,
-): Promise<void> {
-  response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' });
-  response.flushHeaders();
-  const stop = AbortSignal.any([signal, draining]);
-  const ping = setInterval(() => {
-    if (!response.writableNeedDrain) response.write(': ping\n\n');
-  }, pingMs);
-  const iterator = frames[Symbol.asyncIterator]();
-  try {
-    while (!stop.aborted) {
-      const next = await unlessAborted(stop, iterator.next());
-      if (!next || next.done) break;
-      if (!response.write(frameText(next.value))) await unlessAborted(stop, drained(response));
-    }
-    if (draining.aborted && !signal.aborted) response.write(`retry: ${500 + Math.floor(Math.random() * 1500)}\n\n`);
-  } finally {
-    clearInterval(ping);
-    response.end();
-    // A generator that waits ends when it sees the signal; the stream doesn't wait for it.
-    iterator.return?.().catch(() => undefined);
+  /** @param onOver called once, with what the source failed with */
+  constructor(response: ServerResponse, source: StreamSource, onOver: (error?: unknown) => void) {
+    this.#response = response;
+    this.#onOver = onOver;
+    this.#sender = source(this);
+    response.once('close', () => this.end());
+  }
+
+  send(frame: StreamFrame): boolean {
+    return this.#write(bytesOf(frame));
+  }
+
+  end(): void {
+    if (!this.#over()) return;
+    // What waits for a client that doesn't read would keep its connection for ever.
+    if (this.#response.writableNeedDrain) this.#response.destroy();
+    else this.#response.end();
+  }
+
+  fail(error: unknown): void {
+    this.#over(error);
+  }
+
+  /** Ends it with `retry:`, so that the client comes back, to another server. */
+  sendAway(): void {
+    if (!this.#over()) return;
+    this.#response.end(`retry: ${500 + Math.floor(Math.random() * 1500)}\n\n`);
+  }
+
+  /**
+   * Pings a silent stream, and drops who reads nothing of what waits for it: that client goes on from its `Last-Event-ID`
+   * when it comes back.
+   */
+  tick(): void {
+    this.#ticks += 1;
+    if (this.#response.writableNeedDrain) {
+      this.#ticksWithoutRoom += 1;
+      if (this.#ticksWithoutRoom >= STALL_TICKS) this.end();
+    } else if (this.#ticks % PING_TICKS === 0) this.#write(PING);
+  }
+
+  #write(bytes: Buffer): boolean {
+    if (this.#response.write(bytes)) return true;
+    this.#response.once('drain', () => this.#onRoom());
+    return false;
+  }
+
+  #onRoom(): void {
+    this.#ticksWithoutRoom = 0;
+    if (!this.#isOver) this.#sender.onRoom();
+  }
+
+  /** @returns whether it was open until now */
+  #over(error?: unknown): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#sender.onEnd();
+    this.#onOver(error);
+    return true;
   }
 }
 
-/**
- * What a promise brings, or nothing once the signal aborts. A race against one promise for the whole stream would keep
- * every frame until its end.
- */
-function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => resolve(undefined);
-    if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
-  });
+/** The open streams of a process, all with one timer. */
+export interface EventStreams {
+  /**
+   * Opens a stream behind headers that were sent. `onOver` is called once it has ended, which may be at once, with what the
+   * source failed with.
+   */
+  open(response: ServerResponse, source: StreamSource, onOver: (error?: unknown) => void): EventStream;
 }
 
-const drained = (response: ServerResponse) =>
-  new Promise<undefined>((resolve) => response.once('drain', () => resolve(undefined)));
+/** @param draining ends them all */
+export function createEventStreams(draining: AbortSignal, tickMs = TICK_MS): EventStreams {
+  const open = new Set<EventStream>();
+  let timer: NodeJS.Timeout | undefined;
+  const tick = () => {
+    for (const stream of open) stream.tick();
+  };
+  draining.addEventListener('abort', () => {
+    for (const stream of open) stream.sendAway();
+  });
+  return {
+    open(response, source, onOver) {
+      const stream = new EventStream(response, source, (error) => {
+        open.delete(stream);
+        if (open.size === 0) {
+          clearInterval(timer);
+          timer = undefined;
+        }
+        onOver(error);
+      });
+      open.add(stream);
+      timer ??= setInterval(tick, tickMs);
+      if (response.destroyed) stream.end();
+      else if (draining.aborted) stream.sendAway();
+      return stream;
+    },
+  };
+}

@@ -1,46 +1,79 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
+import { tracer } from '../tracing.ts';
+import type { RoomTaker } from './body-room.ts';
 import type { Operation, RequestParts } from './contract.ts';
+import type { EventStream } from './event-stream.ts';
 import type { RequestContext } from './handler.ts';
 import { filesOf } from './multipart.ts';
 import type { Principal } from './principal.ts';
+import { isComing } from './request-body.ts';
 
 /** The client's own ID of a request is given back under this name. Anything else is left out. */
 const CLIENT_ID = 'X-Client-Request-Id';
 const OF_CLIENT = /^[\x21-\x7e]{1,128}$/;
 
+/** What goes with every answer: an ID of its own, and that nobody keeps it or takes it for what it doesn't say it is. */
+export const baseHeaders = () => ({
+  'X-Request-Id': randomUUID().replaceAll('-', ''),
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+});
+
+/** What a request is about, by its UUID, and whether it has made it. */
+export interface Subject {
+  uuid: string;
+  isNew: boolean;
+}
+
 /** One request and what becomes of it. */
-export class Exchange {
+export class Exchange implements RoomTaker {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly requestId: string = randomUUID().replaceAll('-', '');
+  readonly requestId: string;
   /** Sent with whatever is answered. */
   readonly headers: Record<string, string>;
   operation: Operation | undefined;
+  keyId = '';
+  workspaceId = '';
+  /** What it is about, while tracing is on. */
+  subject: Subject | undefined;
+  room = 0;
+  /** What it was answered with, where that is a stream. */
+  stream: EventStream | undefined;
+  /** Gives back its share of the streams. */
+  leave: (() => void) | undefined;
   /** Asks again who sent it. */
   recognize: (() => Principal | undefined | Promise<Principal | undefined>) | undefined;
+  /** What it was sent with: the key, or the token and what it opens. */
+  credential = '';
   /** Read at once: a socket that was closed knows it no more. */
   readonly peer: string;
-  #gone: AbortController | undefined;
+  /** By `performance.now()`, and by `Date.now()` while tracing is on. */
+  readonly startedAt = performance.now();
+  readonly startedOn = tracer && Date.now();
+  #gone: AbortSignal | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.request = request;
     this.response = response;
     this.peer = request.socket.remoteAddress ?? '';
-    this.headers = { 'X-Request-Id': this.requestId, 'Cache-Control': 'no-store' };
+    const headers = baseHeaders();
+    this.requestId = headers['X-Request-Id'];
+    this.headers = headers;
     const theirs = request.headers['x-client-request-id'] ?? request.headers['x-request-id'];
     if (theirs !== undefined && OF_CLIENT.test(String(theirs))) this.headers[CLIENT_ID] = String(theirs);
   }
 
-  /** Aborted when the client has gone or its key is no longer good. Made when first asked for: most never ask. */
-  get gone(): AbortController {
+  /** Aborted when the client has gone. Made when first asked for: most never ask. */
+  get gone(): AbortSignal {
     if (this.#gone) return this.#gone;
     const gone = new AbortController();
-    this.#gone = gone;
+    this.#gone = gone.signal;
     if (this.response.destroyed) gone.abort();
     else this.response.once('close', () => gone.abort());
-    return gone;
+    return gone.signal;
   }
 }
 
@@ -65,7 +98,7 @@ export class Caller implements RequestContext {
   }
 
   get signal(): AbortSignal {
-    return AbortSignal.any([this.#exchange.gone.signal, this.#edge.draining]);
+    return AbortSignal.any([this.#exchange.gone, this.#edge.draining]);
   }
 }
 
@@ -98,13 +131,34 @@ export function splitUrl(target: string): [path: string, search: string] {
   return at === -1 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)];
 }
 
-/** Sends an answer whole. A body is JSON; without one nothing is sent. */
+/** So long what still comes of a request is let through, once it has its answer. */
+const LINGER_MS = 2000;
+
+/**
+ * Sends an answer whole. A body is JSON; without one nothing is sent. The connection closes where the request has not
+ * come whole: nobody waits for the rest.
+ */
 export function write(response: ServerResponse, status: number, headers: Record<string, string>, body: unknown): void {
-  if (body === undefined) {
-    response.writeHead(status, headers).end();
-    return;
+  const isEarly = isComing(response.req);
+  if (isEarly) headers['Connection'] = 'close';
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  if (text !== undefined) {
+    headers['Content-Type'] = 'application/json';
+    headers['Content-Length'] = String(Buffer.byteLength(text));
   }
-  const text = JSON.stringify(body);
-  const length = String(Buffer.byteLength(text));
-  response.writeHead(status, { ...headers, 'Content-Type': 'application/json', 'Content-Length': length }).end(text);
+  response.writeHead(status, headers);
+  if (isEarly) endAfterRequest(response, text);
+  else response.end(text);
+}
+
+/** A client that is still sending when its connection closes may not see the answer, so it may go on for a moment. */
+function endAfterRequest(response: ServerResponse, text: string | undefined): void {
+  if (text === undefined) response.flushHeaders();
+  else response.write(text);
+  const end = () => {
+    clearTimeout(late);
+    response.end();
+  };
+  const late = setTimeout(end, LINGER_MS);
+  response.req.once('end', end).once('close', end).resume();
 }

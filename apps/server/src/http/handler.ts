@@ -47,6 +47,26 @@ export interface StreamFrame {
   data: unknown;
 }
 
+/** An open stream, as who sends to it sees it. */
+export interface OpenStream {
+  /** Sends a frame. Where the client has no room for another after it, `onRoom` is called once it has. */
+  send(frame: StreamFrame): boolean;
+  /** Ends it: nothing more will happen. */
+  end(): void;
+  /** Breaks it off: what is to be sent can't be had. */
+  fail(error: unknown): void;
+}
+
+/** Who sends to a stream, as the stream sees it. */
+export interface StreamSender {
+  onRoom(): void;
+  /** Nothing is to be sent any more, whoever has ended the stream. Called once. */
+  onEnd(): void;
+}
+
+/** Takes a stream that has been opened, and sends to it from the next turn on. */
+export type StreamSource = (stream: OpenStream) => StreamSender;
+
 /** What a handler answers: a declared success status with its declared body. Failures are thrown as `ServiceError`. */
 export type Answer<Id extends OperationId> = {
   [Status in keyof Responses<Id> & Success]: Responses<Id>[Status] extends {
@@ -54,7 +74,7 @@ export type Answer<Id extends OperationId> = {
   }
     ? { status: Status; body: Readable<B>; headers?: Record<string, string> }
     : Responses<Id>[Status] extends { content: { 'text/event-stream': unknown } }
-      ? { status: Status; stream: AsyncIterable<StreamFrame> }
+      ? { status: Status; stream: StreamSource }
       : { status: Status };
 }[keyof Responses<Id> & Success];
 
@@ -67,7 +87,7 @@ export interface RequestContext {
   requestId: string;
   /** The client's network address, for the audit log. */
   address: string;
-  /** Aborted when the client has gone, its key was revoked, or the server drains. */
+  /** Aborted when the client has gone, or the server drains. */
   signal: AbortSignal;
 }
 

@@ -1,8 +1,9 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ServiceError } from '../service-error.ts';
 import { errorAnswer } from './errors.ts';
 import { Exchange, write } from './exchange.ts';
+import { answerUnreadable } from './unreadable.ts';
 
 /** A listening port, whose requests go to what `serve` was given last. */
 export interface Listening {
@@ -13,13 +14,26 @@ export interface Listening {
 }
 
 const IDLE_CHECK_MS = 50;
-/** Files of contacts are sent to the server itself, over whatever line; Node cuts a request off after five minutes. */
+/** Files are sent to the server itself, over whatever line. JSON has less: see slow-bodies.ts. */
 const LONGEST_REQUEST_MS = 3_600_000;
+/** The line and the headers of a request, without its body. */
+const LONGEST_HEADERS_MS = 30_000;
+/** How often Node looks for requests that take longer. */
+const LATE_CHECK_MS = 5_000;
 /**
  * How long a connection without a request stays open. Longer than clients and load balancers keep theirs (60 s): one that
  * sends on a connection that is just being closed gets a reset, and can't know whether its request was carried out.
  */
 export const KEEP_ALIVE_MS = 75_000;
+
+const serverOptions = {
+  requestTimeout: LONGEST_REQUEST_MS,
+  headersTimeout: LONGEST_HEADERS_MS,
+  connectionsCheckingInterval: LATE_CHECK_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  // Node's own refusal bears no ID.
+  requireHostHeader: false,
+};
 
 /**
  * Listens. Until `serve` is called everything answers 503, but `/livez`, so that a long migration isn't taken for a
@@ -27,8 +41,13 @@ export const KEEP_ALIVE_MS = 75_000;
  */
 export async function listen(port: number, host: string): Promise<Listening> {
   let listener: RequestListener = answerStarting;
-  const timeouts = { requestTimeout: LONGEST_REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS };
-  const server = createServer(timeouts, (request, response) => listener(request, response));
+  const server = createServer(serverOptions, (request, response) => {
+    if (request.headers.host === undefined && request.httpVersion === '1.1') answerWithoutHost(request, response);
+    else listener(request, response);
+  });
+  // What else is expected than to go on (RFC 9110, section 10.1.1) may be left unheeded; Node would refuse it, barely.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => listener(request, response));
+  server.on('clientError', answerUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(new Error(whyNot(error, port, host), { cause: error })),
@@ -56,11 +75,16 @@ const answerStarting: RequestListener = (request, response) => {
     response.end('ok\n');
     return;
   }
-  const { status, headers, body } = errorAnswer(
-    new ServiceError('unavailable', 'The server is starting. Try again in a moment.'),
-  );
-  write(response, status, { ...new Exchange(request, response).headers, ...headers }, body);
+  refuse(request, response, new ServiceError('unavailable', 'The server is starting. Try again in a moment.'));
 };
+
+const answerWithoutHost: RequestListener = (request, response) =>
+  refuse(request, response, new ServiceError('invalid_request', 'The request has no Host header.'));
+
+function refuse(request: IncomingMessage, response: ServerResponse, error: ServiceError): void {
+  const { status, headers, body } = errorAnswer(error);
+  write(response, status, { ...new Exchange(request, response).headers, ...headers }, body);
+}
 
 async function close(server: Server, withinMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));

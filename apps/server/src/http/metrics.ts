@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import type { Operation } from './contract.ts';
 
 /** What the edge counts, and the registry into which features put their own metrics. */
@@ -8,12 +8,15 @@ export interface Metrics {
   answered(operation: Operation, status: number, seconds: number): void;
   /** Counts an answer that broke the contract. */
   violation(operation: Operation): void;
+  /** Count an event stream that is opened, and one that has ended. */
+  streamOpened(): void;
+  streamEnded(): void;
 }
 
 /** A registry of its own with the process's metrics (CPU, memory, event-loop lag) and those of the edge. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  for (const metric of ofProcess()) registry.registerMetric(metric);
   const durations = new Histogram({
     name: 'trunkline_http_request_duration_seconds',
     help: 'Time to answer a request, by operation and status.',
@@ -25,6 +28,11 @@ export function createMetrics(): Metrics {
     name: 'trunkline_http_response_violations_total',
     help: 'Answers that the contract does not allow, by operation. Each is a defect of the server.',
     labelNames: ['operation'],
+    registers: [registry],
+  });
+  const streams = new Gauge({
+    name: 'trunkline_event_streams',
+    help: 'Event streams that clients have open at this server.',
     registers: [registry],
   });
   // Looking a series up by its labels costs more than observing it.
@@ -40,5 +48,18 @@ export function createMetrics(): Metrics {
     registry,
     answered: (operation, status, seconds) => seriesOf(operation, status).observe(seconds),
     violation: (operation) => violations.inc({ operation: operation.id }),
+    streamOpened: () => streams.inc(),
+    streamEnded: () => streams.dec(),
   };
+}
+
+let processRegistry: Registry | undefined;
+
+/** What is measured of the process. It goes on until that ends, so all servers in it share one of each. */
+function ofProcess() {
+  if (!processRegistry) {
+    processRegistry = new Registry();
+    collectDefaultMetrics({ register: processRegistry });
+  }
+  return processRegistry.getMetricsAsArray() as unknown as Metric[];
 }

@@ -4,7 +4,9 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Handler, Router } from 'express';
 import { Gauge } from 'prom-client';
+import { withDeadline } from '../deadline.ts';
 import type { Metrics } from './metrics.ts';
+import { shared } from './shared.ts';
 
 /** The files of the contract that the server shows. */
 export interface ContractFiles {
@@ -70,6 +72,10 @@ const typeOfEnding: Record<string, string> = {
   '.json': 'application/json',
 };
 
+const METRICS_HOLD_MS = 1000;
+/** Longer than a collector waits for what it reads, and shorter than who scrapes waits. */
+const LONGEST_METRICS_MS = 4000;
+
 /** What an operator should know of a server that can take requests, a line each. */
 export type Warnings = () => Promise<string[]>;
 
@@ -81,6 +87,14 @@ export function outsideRoutes(files: ContractFiles, metrics: Metrics, notReady: 
     registers: [metrics.registry],
     async collect() {
       this.set((await warnings()).length);
+    },
+  });
+  new Gauge({
+    name: 'trunkline_ready',
+    help: 'Whether this server can take requests, as /readyz says: 1, else 0.',
+    registers: [metrics.registry],
+    async collect() {
+      this.set((await notReady()) === undefined ? 1 : 0);
     },
   });
   router.get('/', (_request, response) => response.redirect('/docs'));
@@ -97,15 +111,21 @@ export function outsideRoutes(files: ContractFiles, metrics: Metrics, notReady: 
   router.get('/livez', (_request, response) => {
     response.type('text/plain').send('ok\n');
   });
-  router.get('/readyz', async (_request, response) => {
+  // Nobody needs a key here: however many ask, the database is asked once at a time, and figures are put together once a second.
+  const readiness = shared(async () => {
     const reason = await notReady();
-    response
-      .status(reason ? 503 : 200)
-      .type('text/plain')
-      .send(`${reason ?? ['ok', ...(await warnings())].join('\n')}\n`);
+    return { status: reason ? 503 : 200, text: `${reason ?? ['ok', ...(await warnings())].join('\n')}\n` };
   });
+  router.get('/readyz', async (_request, response) => {
+    const { status, text } = await readiness();
+    response.status(status).type('text/plain').send(text);
+  });
+  const figures = shared(() => metrics.registry.metrics(), METRICS_HOLD_MS);
   router.get('/metrics', async (_request, response) => {
-    response.set('Content-Type', metrics.registry.contentType).send(await metrics.registry.metrics());
+    // One that hangs is waited for no longer, and not begun again beside itself.
+    const text = await withDeadline(LONGEST_METRICS_MS, figures).catch(() => undefined);
+    if (text === undefined) response.status(503).type('text/plain').send('The metrics could not be read.\n');
+    else response.set('Content-Type', metrics.registry.contentType).send(text);
   });
   return router;
 }
@@ -150,6 +170,6 @@ function sendFile(file: URL, type: string, headers: Record<string, string> = {})
     if (compressed && encoding) response.set('Content-Encoding', encoding);
     // Asked again each time, and sent again where it has changed.
     response.set({ 'Cache-Control': 'no-cache', ETag: content.etag, Vary: 'Accept-Encoding' });
-    response.set({ ...headers, 'Content-Type': type, 'X-Content-Type-Options': 'nosniff' }).send(content.bytes);
+    response.set({ ...headers, 'Content-Type': type }).send(content.bytes);
   };
 }

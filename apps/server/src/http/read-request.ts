@@ -1,11 +1,11 @@
-import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import { ServiceError } from '../service-error.ts';
 import type { Operation, Parameter, RequestParts } from './contract.ts';
 import { openCursor, takesCursor } from './cursor.ts';
 import { parseExactly } from './exact-numbers.ts';
+import type { Exchange } from './exchange.ts';
 import { BYTES_PER_VALUE, checkFreeForm, checkText } from './free-form.ts';
-import { hasBody, readJson } from './request-body.ts';
+import { type BodyReader, hasBody } from './request-body.ts';
 import { faultAt, unsupportedMediaType } from './request-fault.ts';
 
 const JSON_TYPE = 'application/json';
@@ -13,18 +13,18 @@ const JSON_TYPE = 'application/json';
 /** How one operation's requests are read; made once for each at start. */
 export interface RequestReader {
   /** The parts that the validator is given. Throws what it would answer wrongly, or let through. */
-  read(request: IncomingMessage, params: Record<string, string>, search: string): Promise<RequestParts> | RequestParts;
+  read(exchange: Exchange, params: Record<string, string>, search: string): Promise<RequestParts> | RequestParts;
 }
 
 /** @param maxBytes the most bytes that a JSON body may have */
-export function createRequestReader(operation: Operation, maxBytes: number): RequestReader {
+export function createRequestReader(operation: Operation, maxBytes: number, bodies: BodyReader): RequestReader {
   const numbers = operation.parameters.filter((parameter) => /^(integer|number)$/.test(String(parameter.schema.type)));
   const headerNames = operation.parameters
     .filter(({ in: place }) => place === 'header')
     .map(({ name }) => name.toLowerCase());
   const listsByCursor = takesCursor(operation);
 
-  const partsOf = (request: IncomingMessage, params: Record<string, string>, search: string): RequestParts => {
+  const partsOf = ({ request }: Exchange, params: Record<string, string>, search: string): RequestParts => {
     const sent = search === '' ? {} : readQuery(search);
     const query = listsByCursor ? openCursor(operation, params, sent) : sent;
     const headers: Record<string, unknown> = {};
@@ -32,17 +32,38 @@ export function createRequestReader(operation: Operation, maxBytes: number): Req
     const parts: RequestParts = { params, query, headers, body: undefined, values: 0 };
     for (const parameter of numbers) checkDigits(parameter, parts);
     for (const name in params) checkText(params[name]!, `/path/${name}`);
-    for (const name in query) for (const value of [query[name] ?? []].flat()) checkText(value, `/query/${name}`);
+    for (const name in query) checkTexts(query[name], `/query/${name}`);
     return parts;
   };
 
+  async function readBody(exchange: Exchange, body: NonNullable<Operation['body']>, parts: RequestParts) {
+    const { request } = exchange;
+    // The validator keeps what it compiled by the raw header: strangers could fill the memory with it.
+    const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+    if (!hasBody(request) && !body.required) return parts;
+    if (!hasBody(request)) throw missingBody();
+    if (type === undefined || !body.types.includes(type)) throw unsupportedMediaType(operation);
+    parts.headers['content-type'] = type;
+    if (type !== JSON_TYPE) return parts;
+    const parse = operation.id === 'startWorkflowRun' ? parseExactly : JSON.parse;
+    parts.body = await bodies.readJson(request, maxBytes, exchange, parse);
+    if (parts.body === null) throw missingBody();
+    parts.values = checkFreeForm(parts.body, maxBytes / BYTES_PER_VALUE);
+    return parts;
+  }
+
   return {
-    read(request, params, search) {
-      const parts = partsOf(request, params, search);
+    read(exchange, params, search) {
+      const parts = partsOf(exchange, params, search);
       if (!operation.body) return parts;
-      return readBody(request, operation, operation.body, maxBytes, parts);
+      return readBody(exchange, operation.body, parts);
     },
   };
+}
+
+function checkTexts(sent: string | string[] | undefined, path: string): void {
+  if (Array.isArray(sent)) for (const text of sent) checkText(text, path);
+  else if (sent !== undefined) checkText(sent, path);
 }
 
 /** What browsers, caches and advertisements add to addresses. */
@@ -55,26 +76,6 @@ function readQuery(search: string): ReturnType<typeof parseQuery> {
   for (const name in query) if (NOT_LOOKED_AT.test(name)) delete query[name];
   for (const name of MAY_BE_EMPTY) if (query[name] === '') delete query[name];
   return query;
-}
-
-async function readBody(
-  request: IncomingMessage,
-  operation: Operation,
-  body: NonNullable<Operation['body']>,
-  maxBytes: number,
-  parts: RequestParts,
-): Promise<RequestParts> {
-  // The validator keeps what it compiled by the raw header: strangers could fill the memory with it.
-  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  if (!hasBody(request) && !body.required) return parts;
-  if (!hasBody(request)) throw missingBody();
-  if (type === undefined || !body.types.includes(type)) throw unsupportedMediaType(operation);
-  parts.headers['content-type'] = type;
-  if (type !== JSON_TYPE) return parts;
-  parts.body = await readJson(request, maxBytes, operation.id === 'startWorkflowRun' ? parseExactly : JSON.parse);
-  if (parts.body === null) throw missingBody();
-  parts.values = checkFreeForm(parts.body, maxBytes / BYTES_PER_VALUE);
-  return parts;
 }
 
 const missingBody = () =>

@@ -21,6 +21,9 @@ const KEYWORD_OF_CODE: Partial<Record<ErrorCode, string>> = {
   too_many_recipients: 'maxItems',
 };
 
+/** What Ajv throws where it compares the items of a list, and one of them has a value of such a name (fast-deep-equal). */
+const CAN_NOT_COMPARE = /\.(?:toString|valueOf) is not a function$/;
+
 const MAX_DETAILS = 100;
 const PLACES: Record<string, string> = { body: 'body', query: 'query', headers: 'headers', params: 'path' };
 
@@ -60,6 +63,7 @@ export function requestFault(
 ): unknown {
   const { status, errors, message } = error as { status?: number; errors?: ValidatorFault[]; message: string };
   if (status === 415) return unsupportedMediaType(operation);
+  if (CAN_NOT_COMPARE.test(message)) return faultAt('/body', 'must hold no item with a property toString or valueOf');
   if (status !== 400) return error;
   const faults = wordFaults(
     (errors ?? []).map((fault) => ({ ...detail(fault, operation), keyword: fault.errorCode?.split('.')[0] ?? '' })),

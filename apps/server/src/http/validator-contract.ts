@@ -26,19 +26,31 @@ export function forValidator(contract: ContractDocument): ContractDocument {
 
 /**
  * A copy in which the errors of an operation are one `default` where they are of the one shape that errors have: the
- * validator walks the whole contract for each status that it compiles.
+ * validator compiles each status by itself. And what the references of bodies lead to stands in their place: the validator
+ * puts it there too, and compiles it to find out where they lead.
  */
 export function withErrorsAsOne(document: ContractDocument): ContractDocument {
   const copy = structuredClone(document);
-  for (const { operation } of operationsIn(copy))
-    for (const [status, response] of Object.entries(operation.responses)) {
-      const json = resolve(copy, response).content?.['application/json'] as { schema?: Schema } | undefined;
-      if (json?.schema?.$ref !== ERROR) continue;
-      delete operation.responses[status];
-      operation.responses['default'] = { content: { 'application/json': { schema: { $ref: ERROR } } } };
+  const putInPlace = (content: Content) => {
+    for (const media of Object.values(content)) if (media.schema) media.schema = resolve(copy, media.schema);
+  };
+  for (const { operation } of operationsIn(copy)) {
+    const { responses, requestBody } = operation;
+    if (requestBody) putInPlace(requestBody.content);
+    for (const [status, reference] of Object.entries(responses)) {
+      const response = resolve(copy, reference) as { content?: Content };
+      responses[status] = response;
+      if (response.content?.['application/json']?.schema?.$ref !== ERROR) putInPlace(response.content ?? {});
+      else {
+        delete responses[status];
+        responses['default'] = { content: { 'application/json': { schema: resolve(copy, { $ref: ERROR }) } } };
+      }
     }
+  }
   return copy;
 }
+
+type Content = Record<string, { schema?: Schema }>;
 
 const ERROR = '#/components/schemas/Error';
 

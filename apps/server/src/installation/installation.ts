@@ -27,16 +27,17 @@ export async function readCluster(database: Database): Promise<Cluster> {
   }
 }
 
+const installation = sql`select id, watermark, witnessed, system_identifier, timeline, held_reason from installation`;
+
 /** The installation's row, locked until the transaction ends. */
 export async function lockInstallation({ db }: Tx): Promise<Installation> {
-  const { rows } = await sql<Installation>`
-    select id, watermark, witnessed, system_identifier, timeline, held_reason from installation for update`.execute(db);
+  const { rows } = await sql<Installation>`${installation} for update`.execute(db);
   return rows[0]!;
 }
 
 /** The same, only looked at. */
-export async function readInstallation({ db }: Tx): Promise<Pick<Installation, 'watermark' | 'held_reason'>> {
-  const { rows } = await sql<Installation>`select watermark, held_reason from installation`.execute(db);
+export async function readInstallation({ db }: Tx): Promise<Installation> {
+  const { rows } = await sql<Installation>`${installation}`.execute(db);
   return rows[0]!;
 }
 

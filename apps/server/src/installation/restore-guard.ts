@@ -86,9 +86,11 @@ export function createRestoreGuard(options: {
 
   /** Whether dialing is held, and whether the database has become older under a server that runs. */
   async function look(): Promise<void> {
+    // What is seen while the row is on its way says nothing of the row.
+    const seenBefore = seen;
     const because = await database.inEngine(async (tx) => {
       const found = await readInstallation(tx);
-      if (found.held_reason !== null || found.watermark >= seen) return found.held_reason ?? undefined;
+      if (found.held_reason !== null || found.watermark >= seenBefore) return found.held_reason ?? undefined;
       await holdDialing(tx, OLDER_THAN_SEEN, clock.now());
       return OLDER_THAN_SEEN;
     });

@@ -1,12 +1,18 @@
+import { sql } from 'kysely';
 import { fromKysely, type Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import type { Connection } from '../database/connection.ts';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import { measureSlots } from '../slot-metrics.ts';
 
 /** One kind of background work. `run` gets IDs, reads the rest from their rows, and is safe to run twice. */
 export interface Task<Data extends object> {
   queue: string;
-  /** How many of them this process carries out at once. */
+  /**
+   * How many of them this process carries out at once. Those of one workspace have all but a half, rounded up, so that what
+   * one has begun never keeps all others waiting.
+   */
   concurrency: number;
   /** How often it is tried again; 20 times by default. */
   retries?: number;
@@ -25,7 +31,7 @@ export interface Jobs {
    * Makes a job part of the transaction: it is there once that commits. Some server with this task picks it up at once, or
    * after so many seconds.
    */
-  enqueue<Data extends object>(
+  enqueue<Data extends { workspaceId: string }>(
     tx: WorkspaceTx | EngineTx,
     queue: string,
     data: Data,
@@ -36,6 +42,21 @@ export interface Jobs {
   /** Lets go of the work of this process, which others take up. It can still enqueue. */
   quit(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The jobs next in line that are looked at for a new one's turn: what it costs doesn't grow with a queue. */
+const LOOKED_AT = 1000;
+
+/**
+ * Which turn a new job of a workspace has: behind its own that wait, and beside the first of others. So of the workspaces
+ * that wait each has one in turn, however many jobs one of them has. Of more than are looked at, one's own share a turn.
+ */
+async function turnOf({ db }: Pick<EngineTx, 'db'>, queue: string, workspaceId: string): Promise<number> {
+  const { rows } = await sql<{ turn: number }>`
+    select coalesce(max(1 - priority) filter (where group_id = ${workspaceId}), min(-priority), 0) as turn
+    from (select priority, group_id from pgboss.job where name = ${queue} and state < 'active' and not blocked
+      order by priority desc limit ${sql.lit(LOOKED_AT)}) as next`.execute(db);
+  return rows[0]!.turn;
 }
 
 const LONGEST_SECONDS = 24 * 3600 - 1;
@@ -56,7 +77,15 @@ const queueOptions = {
 const polling = { pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 2 };
 
 /** Opens the queue in the schema `pgboss` of the database, and makes that schema where it is missing. */
-export async function openJobs({ connection, log }: { connection: Connection; log: Logger }): Promise<Jobs> {
+export async function openJobs({
+  connection,
+  log,
+  registry,
+}: {
+  connection: Connection;
+  log: Logger;
+  registry: Registry;
+}): Promise<Jobs> {
   const boss = new PgBoss({
     ...connection,
     max: 4,
@@ -77,12 +106,17 @@ export async function openJobs({ connection, log }: { connection: Connection; lo
     queues.add(queue);
   }
 
-  /** One after another, without a pause while there are some. */
-  async function workOne<Data extends object>(queue: string, run: (job: Job<Data>) => Promise<void>): Promise<void> {
-    let worker = '';
-    worker = await boss.work<Data>(queue, polling, async ([job]) => {
-      // It would wait for its next poll, and where there was one job, there may be more.
-      boss.notifyWorker(worker);
+  /** So many at a time, without a pause while there are some. */
+  async function workOn<Data extends object>(
+    queue: string,
+    concurrency: number,
+    run: (job: Job<Data>) => Promise<void>,
+  ): Promise<void> {
+    const ofOneWorkspace = Math.ceil(concurrency / 2);
+    const options = { ...polling, localConcurrency: concurrency, localGroupConcurrency: ofOneWorkspace };
+    await boss.work<Data>(queue, options, async ([job]) => {
+      // They would wait for their next poll, and where there was one job, there may be more.
+      for (const { id, name } of boss.getWipData()) if (name === queue) boss.notifyWorker(id);
       await run(job!).catch((error) => {
         if (error instanceof NotYet)
           log.debug({ reason: error.message, queue, job: job!.id }, 'a background job waits');
@@ -94,18 +128,25 @@ export async function openJobs({ connection, log }: { connection: Connection; lo
 
   return {
     async enqueue(tx, queue, data, { afterSeconds } = { afterSeconds: 0 }) {
-      await boss.send(queue, data, { db: fromKysely(tx.db), startAfter: afterSeconds });
+      const group = { id: data.workspaceId };
+      const priority = -(await turnOf(tx, queue, data.workspaceId));
+      await boss.send(queue, data, { db: fromKysely(tx.db), startAfter: afterSeconds, group, priority });
     },
     async work<Data extends object>({ queue, concurrency, retries = 20, run, giveUp }: Task<Data>) {
       const givenUp = `${queue}.given-up`;
       if (giveUp) {
         await make(givenUp, queueOptions);
-        await workOne<Data>(givenUp, (job) => giveUp(job.data));
+        await workOn<Data>(givenUp, 1, (job) => giveUp(job.data));
       }
       await make(queue, { ...queueOptions, retryLimit: retries, ...(giveUp && { deadLetter: givenUp }) });
-      for (let worker = 0; worker < concurrency; worker += 1) {
-        await workOne<Data>(queue, (job) => run(job.data, AbortSignal.any([job.signal, quitting.signal])));
-      }
+      let underWay = 0;
+      measureSlots(registry, `jobs.${queue}`, { total: concurrency, underWay: () => underWay });
+      await workOn<Data>(queue, concurrency, async (job) => {
+        underWay += 1;
+        await run(job.data, AbortSignal.any([job.signal, quitting.signal])).finally(() => {
+          underWay -= 1;
+        });
+      });
     },
     async quit() {
       quitting.abort();

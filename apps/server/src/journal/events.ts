@@ -20,13 +20,11 @@ export async function keepsSince(tx: WorkspaceTx, resourceId: string, revision: 
   return found !== undefined;
 }
 
-/** The events of a resource after a revision, in their order, at most `limit`. */
-export async function eventsAfter(
-  tx: WorkspaceTx,
-  resourceId: string,
-  revision: number,
-  limit = 500,
-): Promise<RecordedEvent[]> {
+/** Events that are read at a time. */
+export const MOST_EVENTS = 500;
+
+/** The events of a resource after a revision, in their order, at most so many. */
+export async function eventsAfter(tx: WorkspaceTx, resourceId: string, revision: number): Promise<RecordedEvent[]> {
   return tx.db
     .selectFrom('events')
     .select(['revision', 'type', 'data'])
@@ -34,6 +32,6 @@ export async function eventsAfter(
     .where('resource_id', '=', resourceId)
     .where('revision', '>', revision)
     .orderBy('revision')
-    .limit(limit)
+    .limit(MOST_EVENTS)
     .execute();
 }

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, WorkspaceTx } from '../database/database.ts';
 import type { Notifications } from '../database/notifications.ts';
-import type { StreamFrame } from '../http/handler.ts';
+import type { StreamFrame, StreamSource } from '../http/handler.ts';
 import { existing } from '../service-error.ts';
-import { eventsAfter, keepsSince, type RecordedEvent } from './events.ts';
-import { ticks } from './ticks.ts';
+import { eventsAfter, keepsSince, MOST_EVENTS, type RecordedEvent } from './events.ts';
+import type { Look } from './feed.ts';
+import { feedsOf } from './feeds.ts';
 
 /** A resource whose stream is read, and what its stream does in its own way. */
 export interface Followed<Row extends { revision: number }> {
@@ -39,7 +39,6 @@ export interface StreamReader {
   workspaceId: string;
   /** What the client has seen last. */
   lastEventId: string | undefined;
-  signal: AbortSignal;
 }
 
 export interface FollowDeps {
@@ -54,59 +53,101 @@ export interface FollowDeps {
  * @throws `not_found`
  */
 export async function follow<Row extends { revision: number }>(
-  deps: FollowDeps,
-  followed: Followed<Row>,
-  reader: StreamReader,
-): Promise<AsyncIterable<StreamFrame> | undefined> {
-  const { lastEventId } = reader;
-  const seen = lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
-  return deps.database.inWorkspace(reader.workspaceId, async (tx) => {
-    const row = await existing(followed.read(tx));
-    if (seen === undefined || seen > row.revision) return frames(deps, followed, reader, undefined);
-    if (seen === row.revision && followed.isFinal(row)) return undefined;
-    const isKept = seen === row.revision || (await keepsSince(tx, followed.id, seen));
-    return frames(deps, followed, reader, isKept ? seen : undefined);
-  });
-}
-
-async function* frames<Row extends { revision: number }>(
   { database, notifications }: FollowDeps,
   followed: Followed<Row>,
-  { workspaceId, signal }: StreamReader,
-  seen: number | undefined,
-): AsyncGenerator<StreamFrame> {
-  const { id, snapshots, isAtRest = followed.isFinal } = followed;
-  let after = seen;
-
-  const stateNow = async (type: string, row: Row, tx: WorkspaceTx): Promise<RecordedEvent[]> => [
-    { revision: row.revision, type, data: await followed.data(row, tx) },
-  ];
-  const eventsOf = async (row: Row, tx: WorkspaceTx): Promise<RecordedEvent[]> => {
-    if (after === undefined) return stateNow(followed.type(row), row, tx);
-    if (row.revision <= after) return [];
-    const recorded = await eventsAfter(tx, id, after);
-    if (snapshots && recorded.length === 0) return stateNow(snapshots.type, row, tx);
-    const { past } = followed;
-    if (!past || recorded.length === 0) return recorded;
-    const now = await followed.data(row, tx);
-    return recorded.map((event) => ({ ...event, data: past(event.data, now) }));
+  { workspaceId, lastEventId }: StreamReader,
+): Promise<StreamSource | undefined> {
+  const named = lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
+  const { id } = followed;
+  const begin = await database.inWorkspace(workspaceId, async (tx) => {
+    const row = await existing(followed.read(tx));
+    if (named === undefined || named > row.revision) return { seen: undefined };
+    if (named === row.revision) return followed.isFinal(row) ? undefined : { seen: named };
+    return { seen: (await keepsSince(tx, id, named)) ? named : undefined };
+  });
+  if (!begin) return undefined;
+  const make = {
+    terms: {
+      look: (seen: ReadonlySet<number | undefined>) => look(database, workspaceId, followed, seen),
+      apartMs: followed.snapshots?.apartMs ?? 0,
+    },
+    subscribe: (onHint: () => void) => notifications.subscribe(id, onHint),
   };
+  return (stream) => feedsOf(database).of(workspaceId, id, make).join(stream, begin.seen);
+}
 
-  for await (const _ of ticks(notifications, id, signal)) {
-    const look = await database.inWorkspace(workspaceId, async (tx) => {
-      const row = await followed.read(tx);
-      return row && { row, events: await eventsOf(row, tx) };
-    });
-    if (!look) return;
-    for (const event of look.events) {
-      after = event.revision;
-      yield await frame(followed, event);
-    }
-    // Who names the last event of a resource at rest waits for more; who has just got it is done. The row may be older than
-    // the events, which are read after it: then the next look ends the stream.
-    if (after !== seen && after === look.row.revision && isAtRest(look.row)) return;
-    if (snapshots && look.events.length > 0) await sleep(snapshots.apartMs, undefined, { signal }).catch(() => {});
+/** Reads for all who follow, however much they have seen. */
+async function look<Row extends { revision: number }>(
+  database: Database,
+  workspaceId: string,
+  followed: Followed<Row>,
+  seen: ReadonlySet<number | undefined>,
+): Promise<Look | undefined> {
+  const { isAtRest = followed.isFinal } = followed;
+  const found = await database.inWorkspace(workspaceId, async (tx) => {
+    const row = await followed.read(tx);
+    return row && { row, ...(await eventsFor(tx, followed, row, seen)) };
+  });
+  if (!found) return undefined;
+  const { row, events, hasMore } = found;
+  // One frame an event, whoever gets it: it is written out once.
+  const frames = new Map<RecordedEvent, StreamFrame>();
+  for (const event of [...events.values()].flat())
+    if (!frames.has(event)) frames.set(event, await frame(followed, event));
+  return {
+    frames: new Map([...events].map(([each, own]) => [each, own.map((event) => frames.get(event)!)])),
+    atRest: isAtRest(row) ? row.revision : undefined,
+    hasMore,
+  };
+}
+
+/** What those are told who have seen so much: what was recorded since, else the present state. */
+async function eventsFor<Row extends { revision: number }>(
+  tx: WorkspaceTx,
+  followed: Followed<Row>,
+  row: Row,
+  seen: ReadonlySet<number | undefined>,
+): Promise<{ events: Map<number | undefined, RecordedEvent[]>; hasMore: boolean }> {
+  const { id, past, snapshots } = followed;
+  const { revision } = row;
+  const behind = [...seen].filter((each) => each !== undefined && each < revision) as number[];
+  const pages = await pagesFor(tx, id, behind);
+  const needsState = seen.has(undefined) || (behind.length > 0 && (past ?? snapshots));
+  const now = needsState ? await followed.data(row, tx) : {};
+  const pastOf = (event: RecordedEvent) => (past ? { ...event, data: past(event.data, now) } : event);
+  const told = pages.map(({ events, ...page }) => ({ ...page, events: events.map(pastOf) }));
+  const first = [{ revision, type: followed.type(row), data: now }];
+  const snapshot = snapshots ? [{ revision, type: snapshots.type, data: now }] : [];
+  const eventsAfterEach = (each: number | undefined) => {
+    if (each === undefined) return first;
+    if (each >= revision) return [];
+    const page = told.find(({ until }) => each < until);
+    const own = page?.events.filter((event) => event.revision > each) ?? [];
+    return own.length > 0 || page?.isFull !== false ? own : snapshot;
+  };
+  const hasMore = pages.some(({ isFull }) => isFull);
+  return { events: new Map([...seen].map((each) => [each, eventsAfterEach(each)])), hasMore };
+}
+
+/** Events that were recorded, for those who have seen less than the last of them. */
+interface EventPage {
+  events: RecordedEvent[];
+  /** The revision of the last of a page that is full. */
+  until: number;
+  isFull: boolean;
+}
+
+/** One page for those who are furthest behind, and one for those whom it does not reach: one reader keeps no other waiting. */
+async function pagesFor(tx: WorkspaceTx, id: string, behind: readonly number[]): Promise<EventPage[]> {
+  const pages: EventPage[] = [];
+  for (let left = behind; left.length > 0 && pages.length < 2; ) {
+    const events = await eventsAfter(tx, id, Math.min(...left));
+    const isFull = events.length === MOST_EVENTS;
+    const until = isFull ? events.at(-1)!.revision : Number.POSITIVE_INFINITY;
+    pages.push({ events, until, isFull });
+    left = left.filter((each) => each >= until);
   }
+  return pages;
 }
 
 async function frame<Row extends { revision: number }>(

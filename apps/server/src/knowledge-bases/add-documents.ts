@@ -4,6 +4,7 @@ import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { ObjectTooLarge } from '../objects/object-store.ts';
 import { existing, notFound, ServiceError } from '../service-error.ts';
+import { lockStorage, readStorage, refuseFull, roomIn, type Storage, storageFull } from '../workspace/storage.ts';
 import { changeDocuments } from './change-documents.ts';
 import type { KnowledgeBaseDeps } from './deps.ts';
 import { type DocumentRow, fileKey } from './document.ts';
@@ -34,12 +35,16 @@ export async function addDocuments(
   auditOf: AuditOf,
 ): Promise<DocumentRow[]> {
   const { database, log } = deps;
-  const base = await existing(database.inSnapshot(workspaceId, (tx) => findKnowledgeBase(tx, knowledgeBaseId)));
+  const { base, storage } = await database.inSnapshot(workspaceId, async (tx) => ({
+    base: await existing(findKnowledgeBase(tx, knowledgeBaseId)),
+    storage: await readStorage(tx, workspaceId, deps.storageMaxBytes),
+  }));
   // Decided again under the lock; here it saves sending what can't be taken.
   refuseOverLimit(base.document_count + 1);
+  refuseFull(storage);
   const stored: StoredFile[] = [];
   try {
-    for await (const file of files) await store(deps, workspaceId, file, stored);
+    for await (const file of files) await store(deps, workspaceId, file, { stored, storage });
     if (stored.length === 0) throw refusal('must hold at least one file');
     return await commit(deps, workspaceId, knowledgeBaseId, stored, auditOf);
   } catch (error) {
@@ -55,20 +60,24 @@ async function store(
   { database, objects, maxBytes }: KnowledgeBaseDeps,
   workspaceId: string,
   { name, fileName, content }: FilePart,
-  stored: StoredFile[],
+  { stored, storage }: { stored: StoredFile[]; storage: Storage },
 ): Promise<void> {
   if (name !== 'files') throw refusal('must come as parts named files');
   if (stored.length === MOST_FILES) throw refusal(`must be at most ${MOST_FILES} files`);
   const file: StoredFile = { id: newUuid(), fileName: fileNameOf(fileName), sizeBytes: 0 };
   await database.inWorkspace(workspaceId, (tx) => eraseUnlessClaimed(tx, file.id));
+  const room = roomIn(storage) - bytesOf(stored);
   stored.push(file);
   try {
-    await objects.put(fileKey(file.id), counted(content, file), maxBytes);
+    await objects.put(fileKey(file.id), counted(content, file), Math.min(maxBytes, room));
   } catch (error) {
     if (!(error instanceof ObjectTooLarge)) throw error;
+    if (room < maxBytes) throw new ServiceError('limit_reached', storageFull(storage));
     throw new ServiceError('payload_too_large', `A file is larger than ${maxBytes / 1_000_000} MB.`);
   }
 }
+
+const bytesOf = (stored: readonly StoredFile[]) => stored.reduce((bytes, file) => bytes + file.sizeBytes, 0);
 
 async function* counted(content: AsyncIterable<Uint8Array>, file: StoredFile): AsyncGenerator<Uint8Array> {
   for await (const chunk of content) {
@@ -78,7 +87,7 @@ async function* counted(content: AsyncIterable<Uint8Array>, file: StoredFile): A
 }
 
 async function commit(
-  { database, jobs, clock }: KnowledgeBaseDeps,
+  { database, jobs, clock, storageMaxBytes }: KnowledgeBaseDeps,
   workspaceId: string,
   knowledgeBaseId: string,
   stored: StoredFile[],
@@ -88,6 +97,7 @@ async function commit(
     const now = clock.now();
     const added = await changeDocuments(tx, knowledgeBaseId, now, async (base) => {
       refuseOverLimit(base.document_count + stored.length);
+      refuseFull(await lockStorage(tx, workspaceId, storageMaxBytes), bytesOf(stored));
       const ids = stored.map((file) => file.id);
       if (!(await claimFiles(tx, ids))) throw new ServiceError('unavailable', 'Sending the files took too long.');
       const rows = stored.map(({ id, fileName, sizeBytes }) => ({

@@ -11,7 +11,7 @@ const RETRIES = 8;
 export async function startKnowledgeBaseWork(deps: KnowledgeBaseDeps): Promise<Repeating> {
   await deps.jobs.work<ReadJob>({
     queue: readQueue,
-    concurrency: 2,
+    concurrency: 3,
     retries: RETRIES,
     run: (job, signal) => readDocument(deps, job, signal),
     giveUp: (job) => giveUpReading(deps, job),

@@ -13,4 +13,6 @@ export interface KnowledgeBaseDeps {
   log: Logger;
   /** The most bytes of one file. */
   maxBytes: number;
+  /** Most bytes of files that a workspace may keep; without it as many as it likes. */
+  storageMaxBytes?: number | undefined;
 }

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { DocumentType } from '../database/schema.ts';
+import { type ReaderRights, readerRights } from './reader-rights.ts';
 import type { ReadingLimits } from './reading/limits.ts';
 import type { ReaderLine } from './reading/reader-lines.ts';
 
@@ -13,6 +14,9 @@ export type Reading = { fileType: DocumentType; bytes: number } | { fault: strin
 
 const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 const program = fileURLToPath(new URL(`./reading/reader${ending}`, import.meta.url));
+
+/** The same for every reader; found when the first one starts. */
+let rights: Promise<ReaderRights> | undefined;
 
 const TOO_LONG = 'Reading the file takes too long. Split it up, or save it as plain text.';
 const TOO_LARGE = 'Reading the file takes too much memory. Split it up, or save it as plain text.';
@@ -29,12 +33,16 @@ export async function runReader(
   onPassages: (passages: string[]) => Promise<void>,
   signal: AbortSignal,
 ): Promise<Reading> {
+  rights ??= readerRights(program);
+  const { flags, account } = await rights;
   signal.throwIfAborted();
-  const options = [`--max-old-space-size=${limits.heapMebibytes}`, '--max-semi-space-size=8'];
+  const options = [...flags, `--max-old-space-size=${limits.heapMebibytes}`, '--max-semi-space-size=8'];
   const child = spawn(process.execPath, [...options, program, JSON.stringify(limits)], {
     // It gets nothing of the server's: neither its environment nor its log.
     env: {},
+    cwd: '/',
     stdio: ['pipe', 'pipe', 'ignore'],
+    ...account,
   });
   const exited = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>;
   exited.catch(() => undefined);

@@ -5,6 +5,8 @@ import { agentFailure } from './agent-failure.ts';
 test.each([
   ['ENOTFOUND', 'dns_failure'],
   ['EAI_AGAIN', 'dns_failure'],
+  ['ETIMEOUT', 'dns_failure'],
+  ['ESERVFAIL', 'dns_failure'],
   ['ETIMEDOUT', 'timed_out'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls_failure'],
   ['CERT_HAS_EXPIRED', 'tls_failure'],

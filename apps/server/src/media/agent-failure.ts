@@ -10,7 +10,7 @@ export interface AgentFailure {
   code?: string | undefined;
 }
 
-const DNS = /^(ENOTFOUND|ENODATA|EAI_)/;
+const DNS = /^(ENOTFOUND|ENODATA|EAI_|ETIMEOUT$|E(SERVFAIL|REFUSED|FORMERR|NOTIMP|BADNAME)$)/;
 /** What Node names after OpenSSL, and its own. */
 const TLS = /^(ERR_(TLS|SSL)_|UNABLE_TO_|EPROTO$|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE))|CERT/;
 

@@ -90,14 +90,14 @@ export class AgentStream implements Voice {
 
   /** @returns the open socket, or why there is none */
   async #open(): Promise<WebSocket | AgentFailure> {
-    const { url, headers, secret, callSid, connectTimeoutMs } = this.#connection;
+    const { url, headers, secret, accountSid, callSid, connectTimeoutMs } = this.#connection;
     const own: Record<string, string> = { 'X-Trunkline-Call-Id': callSid };
     if (secret) own['X-Trunkline-Signature'] = agentSignature(secret, callSid, new Date());
     let socket: WebSocket;
     try {
       socket = new WebSocket(url, {
         headers: { ...headers, ...own },
-        lookup: this.#guard.lookup,
+        lookup: this.#guard.lookupFor(accountSid),
         perMessageDeflate: false,
         maxPayload: MAX_MESSAGE,
         skipUTF8Validation: true,

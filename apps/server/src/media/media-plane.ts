@@ -1,14 +1,16 @@
 import type { AudioStream } from '@trunkline/sip';
 import type { AllowedAddresses } from '../config-values.ts';
+import type { Measured } from '../slot-metrics.ts';
 import type { AgentConnected, AgentConnection } from './agent-stream.ts';
 import { createMediaAddressJudge, isUnspecified } from './media-address.ts';
 import type { MediaEvent, MediaStats } from './media-events.ts';
 import { MediaFault, MediaThread } from './media-thread.ts';
 import { RtpPorts } from './rtp-ports.ts';
 import { isDigit } from './telephone-event.ts';
+import { BEHIND } from './worker-channel.ts';
 
 export interface MediaPlaneOptions {
-  /** Threads, `MEDIA_WORKERS`; a core carries some 400 calls. */
+  /** Threads, `MEDIA_WORKERS`; a core carries 150 to 350 calls. */
   workers: number;
   /** The address that RTP is bound to; `0.0.0.0`, or `::` for both families. */
   host: string;
@@ -21,10 +23,12 @@ export interface MediaPlaneOptions {
   agentAddresses: AllowedAddresses;
   /** Told of a thread that died by itself. */
   onThreadDied(error: Error | undefined): void;
+  /** Given what was counted of each call, at its end. */
+  onClosed?(stats: MediaStats): void;
 }
 
-/** All RTP ports are taken: capacity, which passes. */
-export class NoRtpPortError extends Error {}
+/** All RTP ports are taken, or the threads have no time for another call: capacity, which passes. */
+export class NoMediaRoomError extends Error {}
 
 /** A description names an address that media may not be sent to; the message says which. */
 export class MediaAddressError extends Error {}
@@ -80,6 +84,11 @@ export class MediaPlane {
     for (let thread = 0; thread < options.workers; thread += 1) this.#startThread();
   }
 
+  /** Its ports, for the metrics. */
+  get ports(): Measured {
+    return this.#ports.shares;
+  }
+
   #startThread(): void {
     const { peerAddresses, agentAddresses } = this.#options;
     const startedAt = performance.now();
@@ -94,13 +103,30 @@ export class MediaPlane {
   }
 
   /**
-   * Opens the media of a call, on the thread that holds fewest.
+   * Opens the media of a call, on the thread that holds fewest of those that keep up.
+   * @param workspaceId whose it is: a workspace alone may take all ports, else its share
    * @param silenceMs without a packet for this long while talking, `no_media` is told
-   * @throws NoRtpPortError; MediaLostError; MediaFault where the sockets can't be opened
+   * @throws NoMediaRoomError; MediaLostError; MediaFault where the sockets can't be opened
    */
-  async openCall(options: { silenceMs: number; onEvent: (event: MediaEvent) => void }): Promise<MediaHandle> {
-    const thread = this.#threads.toSorted((a, b) => a.calls.size - b.calls.size)[0];
-    if (!thread) throw new NoRtpPortError('No media thread is running.');
+  async openCall(options: {
+    workspaceId: string;
+    silenceMs: number;
+    onEvent: (event: MediaEvent) => void;
+  }): Promise<MediaHandle> {
+    for (const thread of this.#threads.toSorted((a, b) => a.calls.size - b.calls.size)) {
+      const opened = await this.#openOn(thread, options);
+      if (opened) return opened;
+    }
+    const why =
+      this.#threads.length > 0 ? 'The threads for sound have no time for another call.' : 'No media thread is running.';
+    throw new NoMediaRoomError(why);
+  }
+
+  /** @returns nothing where the thread is behind with its calls */
+  async #openOn(
+    thread: MediaThread,
+    options: { workspaceId: string; silenceMs: number; onEvent: (event: MediaEvent) => void },
+  ): Promise<MediaHandle | undefined> {
     this.#lastCall += 1;
     const id = `call_${this.#lastCall}`;
     // Counted before the thread has answered, so that calls that begin at once are spread.
@@ -110,35 +136,40 @@ export class MediaPlane {
       if (isOver) return;
       isOver = true;
       thread.calls.delete(id);
-      if (rtpPort !== undefined) this.#ports.giveBack(rtpPort);
+      if (rtpPort !== undefined) this.#ports.giveBack(rtpPort, options.workspaceId);
     };
     thread.calls.set(id, (event) => {
       if (event.type === 'media_lost') end();
       options.onEvent(event);
     });
     try {
-      rtpPort = await this.#open(thread, id, options.silenceMs);
+      rtpPort = await this.#open(thread, id, options);
     } catch (error) {
       end();
+      if (error instanceof MediaFault && error.code === BEHIND) return undefined;
       throw error;
     }
     return this.#handle(thread, id, rtpPort, end);
   }
 
-  async #open(thread: MediaThread, call: string, silenceMs: number): Promise<number> {
+  async #open(
+    thread: MediaThread,
+    call: string,
+    { workspaceId, silenceMs }: { workspaceId: string; silenceMs: number },
+  ): Promise<number> {
     const { host, portMin, portMax } = this.#options;
     for (let taken = 0; taken < MAX_TAKEN_PORTS; taken += 1) {
-      const rtpPort = this.#ports.take();
+      const rtpPort = this.#ports.take(workspaceId);
       if (rtpPort === undefined) break;
       try {
         await thread.ask(call, 'open', { host, rtpPort, silenceMs });
         return rtpPort;
       } catch (error) {
-        this.#ports.giveBack(rtpPort);
+        this.#ports.giveBack(rtpPort, workspaceId);
         if (!(error instanceof MediaFault && error.code === 'EADDRINUSE')) throw error;
       }
     }
-    throw new NoRtpPortError(`No RTP port is free between ${portMin} and ${portMax}.`);
+    throw new NoMediaRoomError(`No RTP port is free between ${portMin} and ${portMax}.`);
   }
 
   #handle(thread: MediaThread, id: string, rtpPort: number, end: () => void): MediaHandle {
@@ -156,7 +187,11 @@ export class MediaPlane {
       },
       sendDigits: (digits) => thread.ask(id, 'sendDigits', { digits: [...digits].filter(isDigit).join('') }),
       stats: () => thread.ask(id, 'stats', undefined),
-      close: () => thread.ask(id, 'close', undefined).finally(end),
+      close: async () => {
+        const stats = await thread.ask(id, 'close', undefined).finally(end);
+        this.#options.onClosed?.(stats);
+        return stats;
+      },
     };
   }
 
@@ -168,6 +203,19 @@ export class MediaPlane {
       throw new MediaAddressError(`Media may not be sent to ${address}, which lies in the network of the server.`);
     if (this.#isOpenAddress(rtcpAddress, trusted)) return stream;
     return { ...stream, remote: { address, port, rtcpAddress: address, rtcpPort: Math.min(port + 1, 65_535) } };
+  }
+
+  /** What is carried now; `worstLateMs` asks the threads. */
+  load(): { calls: number; threads: number; worstLateMs(): Promise<number> } {
+    const threads = this.#threads;
+    return {
+      calls: threads.reduce((calls, thread) => calls + thread.calls.size, 0),
+      threads: threads.length,
+      worstLateMs: async () => {
+        const late = await Promise.all(threads.map((thread) => thread.ask('', 'worstLate', undefined).catch(() => 0)));
+        return Math.max(0, ...late);
+      },
+    };
   }
 
   /** Ends the threads; calls that are left lose their media. */

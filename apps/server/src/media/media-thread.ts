@@ -59,7 +59,9 @@ export class MediaThread {
       if (this.#isDead) return reject(new MediaLostError('The media thread has died.'));
       this.#lastId += 1;
       const id = this.#lastId;
-      const timer = setTimeout(() => void this.end(), ANSWER_MS + extraMs);
+      // Where the whole process stood still the answer may be there, and is read before this looks.
+      const look = () => void (this.#waiting.has(id) && this.end());
+      const timer = setTimeout(() => setImmediate(look), ANSWER_MS + extraMs);
       this.#waiting.set(id, { resolve: resolve as (answer: never) => void, reject, timer });
       this.#worker.postMessage({ id, call, act, ask });
     });

@@ -5,7 +5,7 @@ import { MediaCall } from './media-call.ts';
 import type { MediaEvent } from './media-events.ts';
 import { Pacer } from './pacer.ts';
 import { readUlawWav } from './read-wav.ts';
-import type { Act, Asked, Asks, Told, WorkerSetup } from './worker-channel.ts';
+import { type Act, type Asked, type Asks, BEHIND, type Told, type WorkerSetup } from './worker-channel.ts';
 
 /** A thread that holds the media of some calls, beside the process's own. */
 
@@ -18,13 +18,15 @@ const calls = new Map<string, MediaCall>();
 const tell = (told: Told) => parentPort!.postMessage(told);
 
 async function open(id: string, options: Asks['open']['ask']): Promise<void> {
+  if (pacer.isBehind())
+    throw Object.assign(new Error('The thread is behind with the sound of its calls.'), { code: BEHIND });
   const emit = (event: MediaEvent) => tell({ call: id, event });
   const call = new MediaCall(options, { pacer, agentGuard, isOpenAddress, emit });
   await call.open();
   calls.set(id, call);
 }
 
-const acts: { [A in Act]: (call: MediaCall, ask: Asks[A]['ask']) => unknown } = {
+const acts: { [A in Exclude<Act, 'worstLate'>]: (call: MediaCall, ask: Asks[A]['ask']) => unknown } = {
   open: () => undefined,
   stream: (call, { stream, trusted }) => call.setStream(stream, trusted),
   answer: (call, { recordTo }) => call.answer(recordTo),
@@ -37,6 +39,7 @@ const acts: { [A in Act]: (call: MediaCall, ask: Asks[A]['ask']) => unknown } = 
 };
 
 async function answerTo({ call: id, act, ask }: Asked): Promise<unknown> {
+  if (act === 'worstLate') return pacer.worstLateMs();
   if (act === 'open') return await open(id, ask as Asks['open']['ask']);
   const call = calls.get(id);
   if (!call) throw new Error(`No call ${id} is open.`);

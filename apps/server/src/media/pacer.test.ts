@@ -29,6 +29,47 @@ test('calls are spread over the ticks', () => {
   for (const phase of [0, 5, 10, 15]) expect(phases.filter((each) => each === phase)).toHaveLength(2);
 });
 
+test('the latest turn is told of for ten seconds at least, and then no more', () => {
+  let now = 0;
+  const pacer = new Pacer(() => now);
+  paced(pacer, 20);
+  now = 40;
+  pacer.run();
+  expect(pacer.worstLateMs()).toBe(35);
+  for (now = 45; now < 9000; now += 5) pacer.run();
+  expect(pacer.worstLateMs()).toBe(35);
+  for (; now < 30_000; now += 5) pacer.run();
+  pacer.worstLateMs();
+  for (; now < 45_000; now += 5) pacer.run();
+  expect(pacer.worstLateMs()).toBeLessThan(5);
+});
+
+test('a thread is behind where a second long no turn began in time, and no longer once one did', () => {
+  let now = 0;
+  const pacer = new Pacer(() => now);
+  const { end } = paced(pacer, 20);
+  const turns = (ms: number, lateMs: number) => {
+    for (const until = now + ms; now < until; ) {
+      now += 5 + lateMs;
+      pacer.run();
+    }
+  };
+  turns(1500, 0);
+  now += 700;
+  pacer.run();
+  turns(1500, 0);
+  expect(pacer.isBehind()).toBe(false);
+  turns(2500, 40);
+  expect(pacer.isBehind()).toBe(true);
+  turns(2500, 0);
+  expect(pacer.isBehind()).toBe(false);
+  turns(2500, 40);
+  end();
+  expect(pacer.isBehind()).toBe(false);
+  paced(pacer, 20);
+  expect(pacer.isBehind()).toBe(false);
+});
+
 test('lateness does not add up', () => {
   let now = 0;
   const pacer = new Pacer(() => now);

@@ -13,6 +13,11 @@ const TICKS = 120 / TICK_MS;
 const MAX_CATCH_UP_MS = 100;
 /** What is skipped is a multiple of this. */
 const SKIP_MS = 20;
+/** The latest turn is told of for so long at least, in ms. */
+const LATEST_MS = 10_000;
+/** A thread is behind where every turn of so long, in ms, began this late: a packet's time. One that has stalled catches up. */
+const BEHIND_OVER_MS = 1000;
+const BEHIND_MS = 20;
 
 /**
  * One scheduler for all calls of a thread. Calls are spread evenly over the ticks, and each tick's timer is set for when
@@ -25,6 +30,14 @@ export class Pacer {
   #due = 0;
   #at = 0;
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
+  /** How late the latest turn was, since `#since` and in the time before. */
+  #latest = 0;
+  #latestBefore = 0;
+  #since = 0;
+  /** How late the earliest turn was of those since `#leastSince`, and whether those before were all too late. */
+  #least = Number.POSITIVE_INFINITY;
+  #leastSince = 0;
+  #isBehind = false;
   #now: () => number;
 
   /** @param now in ms; never set back */
@@ -55,7 +68,26 @@ export class Pacer {
     };
   }
 
+  /** How late, in ms, the latest turn began: of the last ten seconds, and back to the last question before them. */
+  worstLateMs(): number {
+    const now = this.#now();
+    if (now - this.#since > LATEST_MS) {
+      this.#latestBefore = this.#latest;
+      this.#latest = 0;
+      this.#since = now;
+    }
+    return Math.max(this.#latest, this.#latestBefore);
+  }
+
+  /** Whether there is more to play than there is time for: another call would take from those that are up. */
+  isBehind(): boolean {
+    return this.#isBehind && this.#size > 0;
+  }
+
   #start(): void {
+    this.#isBehind = false;
+    this.#least = Number.POSITIVE_INFINITY;
+    this.#leastSince = this.#now();
     this.#due = this.#now() + TICK_MS;
     this.#arm();
   }
@@ -76,9 +108,19 @@ export class Pacer {
     this.#timer = undefined;
   }
 
+  #note(lateMs: number, now: number): void {
+    this.#latest = Math.max(this.#latest, lateMs);
+    this.#least = Math.min(this.#least, lateMs);
+    if (now - this.#leastSince < BEHIND_OVER_MS) return;
+    this.#isBehind = this.#least >= BEHIND_MS;
+    this.#least = Number.POSITIVE_INFINITY;
+    this.#leastSince = now;
+  }
+
   /** Plays what is due as it begins, so that it comes to an end where playing takes longer than what is played. */
   run(): void {
     let now = this.#now();
+    this.#note(now - this.#due, now);
     const skipped = Math.floor((now - this.#due - MAX_CATCH_UP_MS) / SKIP_MS) * SKIP_MS;
     if (skipped > 0) {
       this.#due += skipped;

@@ -11,6 +11,9 @@ export interface WorkerSetup {
   agentAddresses: AllowedAddresses;
 }
 
+/** The code of a thread that opens no call, since it is behind with those that it has. */
+export const BEHIND = 'EBEHIND';
+
 /** What a media thread is asked to do for a call, and what it answers. */
 export interface Asks {
   open: { ask: CallOptions; answer: undefined };
@@ -22,6 +25,8 @@ export interface Asks {
   sendDigits: { ask: { digits: string }; answer: undefined };
   stats: { ask: undefined; answer: MediaStats };
   close: { ask: undefined; answer: MediaStats };
+  /** Of the thread, whichever call is named: how late its latest turn was, in ms. */
+  worstLate: { ask: undefined; answer: number };
 }
 
 export type Act = keyof Asks;

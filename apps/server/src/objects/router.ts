@@ -1,15 +1,20 @@
 import { pipeline } from 'node:stream/promises';
 import express, { type Request, type Response, type Router } from 'express';
-import type { ErrorCode } from '../service-error.ts';
+import { ServiceError } from '../service-error.ts';
 import type { DiskObjectStore } from './disk.ts';
 import { isKey, ObjectTooLarge } from './object-store.ts';
 import type { Grant } from './signature.ts';
 
-/** Told of every complete upload, before its PUT is answered; must be safe to run twice for a key. */
-export type OnStored = (key: string) => Promise<void>;
-
-const fail = (response: Response, status: number, code: ErrorCode, error: string) =>
-  void response.status(status).json({ code, error });
+/** What decides on uploads besides their signed URLs. */
+export interface UploadJudge {
+  /** For how many bytes there is room, and why for no more; nothing where there is no limit. */
+  roomFor(key: string): Promise<{ bytes: number; message: string } | undefined>;
+  /**
+   * Told of every complete upload, before its PUT is answered; must be safe to run twice for a key. Answers why the file
+   * is not kept, where there was no room for it after all.
+   */
+  onStored(key: string): Promise<string | undefined>;
+}
 
 /** What the request's signed URL allows. Without a right signature nobody learns whether there is an object. */
 function grantOf(store: DiskObjectStore, method: 'PUT' | 'GET', request: Request): Grant | undefined {
@@ -18,47 +23,49 @@ function grantOf(store: DiskObjectStore, method: 'PUT' | 'GET', request: Request
   return isKey(key) ? store.grantOf(method, key, url.searchParams) : undefined;
 }
 
-const refuse = (response: Response) =>
-  fail(response, 403, 'forbidden', 'This URL is not valid, or not valid any more.');
+const notGranted = () => new ServiceError('forbidden', 'This URL is not valid, or not valid any more.');
 
 const mediaType = (header = '') => header.replace(/;.*/, '').trim().toLowerCase();
 
-async function upload(store: DiskObjectStore, onStored: OnStored, request: Request, response: Response) {
+async function upload(store: DiskObjectStore, judge: UploadJudge, request: Request, response: Response) {
   const grant = grantOf(store, 'PUT', request);
-  if (grant?.method !== 'PUT') return refuse(response);
-  const { key, maxBytes, contentType } = grant;
-  const tooLarge = () => fail(response, 413, 'payload_too_large', `The file is larger than ${maxBytes} bytes.`);
+  if (grant?.method !== 'PUT') throw notGranted();
+  const { key, contentType } = grant;
   const taken = async () => {
-    await onStored(key);
-    fail(response, 409, 'invalid_state', 'A file was uploaded to this URL already. Ask for a new upload.');
+    await judge.onStored(key);
+    return new ServiceError('invalid_state', 'A file was uploaded to this URL already. Ask for a new upload.');
   };
   if (mediaType(request.headers['content-type']) !== mediaType(contentType)) {
-    return fail(response, 415, 'unsupported_media_type', `Send the file with Content-Type: ${contentType}.`);
+    throw new ServiceError('unsupported_media_type', `Send the file with Content-Type: ${contentType}.`);
   }
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return tooLarge();
-  if (await store.stat(key)) return taken();
+  if (await store.stat(key)) throw await taken();
+  const room = await judge.roomFor(key);
+  const maxBytes = Math.min(grant.maxBytes, room?.bytes ?? grant.maxBytes);
+  const over = maxBytes < grant.maxBytes ? room!.message : `The file is larger than ${maxBytes} bytes.`;
+  const tooLarge = (message = over) => new ServiceError('payload_too_large', message);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   try {
     const content = request.iterator({ destroyOnReturn: false });
-    if (!(await store.put(key, content, maxBytes))) return await taken();
+    if (!(await store.put(key, content, maxBytes))) throw await taken();
   } catch (error) {
-    if (error instanceof ObjectTooLarge) return tooLarge();
+    if (error instanceof ObjectTooLarge) throw tooLarge();
     if (request.destroyed && !request.complete) return;
     throw error;
   }
-  await onStored(key);
+  const full = await judge.onStored(key);
+  if (full !== undefined) throw tooLarge(full);
   response.status(200).json({ key });
 }
 
 async function download(store: DiskObjectStore, request: Request, response: Response) {
   const grant = grantOf(store, 'GET', request);
-  if (grant?.method !== 'GET') return refuse(response);
+  if (grant?.method !== 'GET') throw notGranted();
   const found = await store.stat(grant.key);
-  if (!found) return fail(response, 404, 'not_found', 'There is no such file.');
+  if (!found) throw new ServiceError('not_found', 'There is no such file.');
   response.set({
     'Content-Type': grant.contentType,
     'Content-Length': String(found.sizeBytes),
     'Content-Disposition': `attachment; filename="${grant.fileName}"`,
-    'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",
     'Cache-Control': 'private, no-store',
   });
@@ -70,18 +77,18 @@ async function download(store: DiskObjectStore, request: Request, response: Resp
 }
 
 /**
- * Serves the signed URLs of a disk store under `/objects/`. Errors are the contract's `{code, error}`. Mount it before
- * anything that reads request bodies.
+ * Serves the signed URLs of a disk store under `/objects/`. What it refuses it throws as `ServiceError`. Mount it
+ * before anything that reads request bodies.
  */
-export function objectsRouter(store: DiskObjectStore, onStored: OnStored): Router {
+export function objectsRouter(store: DiskObjectStore, judge: UploadJudge): Router {
   const router = express.Router();
   router
     .route('/objects/*key')
-    .put((request, response) => upload(store, onStored, request, response))
+    .put((request, response) => upload(store, judge, request, response))
     .get((request, response) => download(store, request, response))
-    .all((_, response) => {
-      response.set('Allow', 'GET, HEAD, PUT');
-      fail(response, 405, 'method_not_allowed', 'This path takes GET and PUT.');
+    .all(() => {
+      const headers = { Allow: 'GET, HEAD, PUT' };
+      throw new ServiceError('method_not_allowed', 'This path takes GET and PUT.', { headers });
     });
   return router;
 }

@@ -66,7 +66,9 @@ const answering =
 
 type Found = { error: unknown; addresses: unknown };
 const ask = (guard: ReturnType<typeof createAddressGuard>, name: string, all: boolean) =>
-  new Promise<Found>((resolve) => guard.lookup(name, { all }, (error, found) => resolve({ error, addresses: found })));
+  new Promise<Found>((resolve) =>
+    guard.lookupFor('me')(name, { all }, (error, found) => resolve({ error, addresses: found })),
+  );
 
 test('of a name only the open addresses are given, and none is an error', async () => {
   const mixed = createAddressGuard(nobody, answering('10.0.0.1', '8.8.8.8', '::1'));
@@ -89,7 +91,11 @@ test('the name of the machine itself is open where it or its address is allowed'
 });
 
 test('what is allowed is open, by network and by name', async () => {
-  const guard = createAddressGuard(addresses('10.0.0.0/8, ::1, CRM.internal'), answering('192.168.0.1'));
+  const guard = createAddressGuard(
+    addresses('10.0.0.0/8, ::1, CRM.internal'),
+    answering('192.168.0.2'),
+    answering('192.168.0.1'),
+  );
   expect(['10.9.9.9', '[::1]', '[::ffff:a09:909]', '8.8.8.8', 'any.name'].map(guard.isOpenHost)).toEqual(
     Array(5).fill(true),
   );

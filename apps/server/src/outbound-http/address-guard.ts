@@ -2,20 +2,23 @@ import type { LookupAddress } from 'node:dns';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import type { AllowedAddresses } from '../config-values.ts';
+import { createNames } from './names.ts';
 import { OutboundError } from './outbound-error.ts';
 
-/** Every address of a host name. Throws what `dns.lookup` throws. */
-export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
-
-const resolveAll: Resolve = (hostname) => systemLookup(hostname, { all: true, order: 'verbatim' });
+/** Every address of a host name. Throws the system's errors, such as `ENOTFOUND`. @param key who asks, such as a workspace */
+export type Resolve = (hostname: string, key: string) => Promise<LookupAddress[]>;
 
 /**
  * Keeps requests away from the server's own network. It judges the address that is connected to, so that a name whose
  * answer changes between two questions can't lead anywhere else.
  */
 export interface AddressGuard {
-  /** For `net.connect`, which asks it about names only. Gives the addresses that are open, or `blocked_address`. */
-  lookup: LookupFunction;
+  /**
+   * For `net.connect`, which asks it about names only. Gives the addresses that are open, or `blocked_address`. Names that
+   * the settings give are the operator's, and looked up as the machine does, with its hosts file and search domains.
+   * @param key who asks, such as a workspace: nobody's questions keep another's waiting
+   */
+  lookupFor(key: string): LookupFunction;
   /** Whether a URL's host is open: an address; of names only that of this machine is known not to be. */
   isOpenHost(hostname: string): boolean;
   /** Whether the settings name a URL's host, as a name or by its address. */
@@ -24,9 +27,14 @@ export interface AddressGuard {
 
 /**
  * @param allowed addresses and names that are open although they lie in the server's network
- * @param resolve stands in for the system's resolver in tests
+ * @param resolve looks up the names that the settings don't give
+ * @param system looks up those that they do
  */
-export function createAddressGuard(allowed: AllowedAddresses, resolve: Resolve = resolveAll): AddressGuard {
+export function createAddressGuard(
+  allowed: AllowedAddresses,
+  resolve: Resolve = createNames().resolve,
+  system: Resolve = (hostname) => systemLookup(hostname, { all: true, order: 'verbatim' }),
+): AddressGuard {
   const networks = new BlockList();
   for (const { address, prefix } of allowed.networks) {
     networks.addSubnet(address, prefix, isIPv6(address) ? 'ipv6' : 'ipv4');
@@ -35,16 +43,17 @@ export function createAddressGuard(allowed: AllowedAddresses, resolve: Resolve =
   const isAllowed = (address: string) => networks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   const isOpen = (address: string) => isAllowed(address) || !isReserved(address);
 
-  const addressesOf = async (hostname: string): Promise<LookupAddress[]> => {
-    const found = await resolve(hostname);
-    const open = hosts.has(hostname.toLowerCase()) ? found : found.filter(({ address }) => isOpen(address));
+  const addressesOf = async (hostname: string, key: string): Promise<LookupAddress[]> => {
+    const isNamed = hosts.has(hostname.toLowerCase());
+    const found = await (isNamed || LOOPBACK.test(hostname) ? system : resolve)(hostname, key);
+    const open = isNamed ? found : found.filter(({ address }) => isOpen(address));
     if (open.length > 0) return open;
     throw new OutboundError('blocked_address', `${hostname} has no address that may be reached.`);
   };
 
   return {
-    lookup: (hostname, options, callback) => {
-      addressesOf(hostname).then(
+    lookupFor: (key) => (hostname, options, callback) => {
+      addressesOf(hostname, key).then(
         (addresses) => {
           const first = addresses[0]!;
           if (options.all) callback(null, addresses);

@@ -44,7 +44,7 @@ afterAll(() => {
 
 const portOf = (listening: NetServer) => (listening.address() as AddressInfo).port;
 
-const asks = { method: 'GET', headers: {}, timeoutMs: 20_000, maxBytes: 100_000 } as const;
+const asks = { workspaceId: 'ours', method: 'GET', headers: {}, timeoutMs: 20_000, maxBytes: 100_000 } as const;
 
 /** Sends through a guard of its own: by default one that lets 127.0.0.1 be reached. */
 async function send(request: Partial<OutboundRequest> & { url: string }, allowed = '127.0.0.1', resolve?: Resolve) {

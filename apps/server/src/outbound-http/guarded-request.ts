@@ -1,8 +1,11 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import type { AddressGuard } from './address-guard.ts';
 import { OutboundError } from './outbound-error.ts';
 
 export interface OutboundRequest {
+  /** UUID of the workspace that it is for. */
+  workspaceId: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** An http or https URL without credentials. */
   url: string;
@@ -28,9 +31,16 @@ export interface OutboundAnswer {
  */
 export type SendRequest = (request: OutboundRequest) => Promise<OutboundAnswer>;
 
+/** For whom a connection is opened: the request that asked for it, as far as undici says. */
+const asking = new AsyncLocalStorage<string>();
+
 /** Requests to customers' addresses, over connections that are kept for the next request to the same place. */
 export function createOutboundHttp(guard: AddressGuard): { send: SendRequest; close(): Promise<void> } {
-  const open = buildConnector({ lookup: guard.lookup, timeout: 10_000 });
+  const open = buildConnector({
+    lookup: (hostname, options, callback) =>
+      guard.lookupFor(asking.getStore() ?? hostname)(hostname, options, callback),
+    timeout: 10_000,
+  });
   const agent = new Agent({
     connect: (options, callback) => {
       if (guard.isOpenHost(options.hostname)) return open(options, callback);
@@ -39,7 +49,10 @@ export function createOutboundHttp(guard: AddressGuard): { send: SendRequest; cl
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  return { send: (request) => send(agent, request), close: () => agent.destroy() };
+  return {
+    send: (request) => asking.run(request.workspaceId, () => send(agent, request)),
+    close: () => agent.destroy(),
+  };
 }
 
 /**
@@ -130,6 +143,8 @@ const INVALID = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ER
 const LOST = /^(UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|ECONNRESET|EPIPE|HPE_.*)$/;
 const UNCONNECTED: Record<string, string> = {
   ENOTFOUND: 'its name is not known',
+  ETIMEOUT: 'its name server does not answer',
+  ESERVFAIL: 'its name server fails',
   ECONNREFUSED: 'it refuses connections',
   UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
 };

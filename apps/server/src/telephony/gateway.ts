@@ -141,6 +141,8 @@ export interface CallRequest {
   maxCallSeconds: number;
   /** Whether it is to be recorded; an agent may want it too. */
   recording: boolean;
+  /** UUID of what its trace begins with; the room where it is absent. */
+  trace?: string;
 }
 
 /**
@@ -291,10 +293,11 @@ export interface TelephonyGateway {
   /** Puts an agent on an inbound call; events follow. Throws where that may not have come about: look the room up. */
   answerInbound(call: InboundCall, answer: InboundAnswer): Promise<void>;
   /**
-   * Turns an inbound call away: `declined` for good, `no_room` so that the caller's side may try again or go elsewhere. No
-   * event follows. One that is gone is turned away already.
+   * Turns an inbound call away: `declined` for good, `no_room` since its agent has none, so that the caller's side may try
+   * again, `unavailable` since this server can't take it, so that it goes to another. No event follows. One that is gone is
+   * turned away already.
    */
-  rejectInbound(call: InboundCall, why: 'declined' | 'no_room'): Promise<void>;
+  rejectInbound(call: InboundCall, why: 'declined' | 'no_room' | 'unavailable'): Promise<void>;
 
   /** Makes it ready to place calls. */
   start(): Promise<void>;

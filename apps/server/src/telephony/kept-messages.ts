@@ -1,6 +1,7 @@
 import type { LadderEntry } from '@trunkline/sip';
 import { sql } from 'kysely';
 import type { Database, WorkspaceTx } from '../database/database.ts';
+import { inChunks } from '../in-chunks.ts';
 
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 const CHUNK = 1000;
@@ -13,15 +14,15 @@ export async function readMessages(tx: WorkspaceTx, roomId: string): Promise<Lad
 }
 
 /** Erases the messages of calls that ended more than seven days ago, in small transactions. Servers may do it at once. */
-export async function eraseOldMessages(database: Database, now: Date): Promise<void> {
+export async function eraseOldMessages(database: Database, now: Date, signal?: AbortSignal): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS);
-  for (let chunk = CHUNK; chunk === CHUNK; ) {
+  await inChunks(async () => {
     const { numAffectedRows } = await database.inEngine(({ db }) =>
       sql`
         update sip_calls set messages = null where room_id = any(array(
           select room_id from sip_calls where messages is not null and ended_at < ${before}
           order by ended_at limit ${sql.lit(CHUNK)} for update skip locked))`.execute(db),
     );
-    chunk = Number(numAffectedRows);
-  }
+    return Number(numAffectedRows) === CHUNK;
+  }, signal);
 }

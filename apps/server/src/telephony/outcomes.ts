@@ -90,9 +90,13 @@ const CAPACITY_CAUSES = [34, 42, 44];
 /** How carriers say it in the reason of a 403 or 480: "User channel limit exceeded D1", "Too many concurrent calls". */
 const CAPACITY_WORDS = /capacity|congest|overload|concurren|channel|too many|limit (?:is )?(?:exceeded|reached)/i;
 
-/** Whether an answer says that a trunk has no room now, which is neither the callee's nor the contact's doing. */
+/**
+ * Whether an answer says that a trunk has no room now, which is neither the callee's nor the contact's doing. So does the
+ * cause of a call that could not be sent, where the server has none itself.
+ */
 export function isCapacity({ sipStatus, sipReason = '', q850Cause }: SipAnswer): boolean {
   if (sipStatus === 503) return true;
-  if (sipStatus !== 403 && sipStatus !== 480) return false;
-  return (q850Cause !== undefined && CAPACITY_CAUSES.includes(q850Cause)) || CAPACITY_WORDS.test(sipReason);
+  const isCause = q850Cause !== undefined && CAPACITY_CAUSES.includes(q850Cause);
+  if (sipStatus === undefined) return isCause;
+  return (sipStatus === 403 || sipStatus === 480) && (isCause || CAPACITY_WORDS.test(sipReason));
 }

@@ -137,6 +137,16 @@ describe('a test call that has ended is explained', () => {
     expect(finding!.message).toContain('403 Geo blocked');
   });
 
+  test('with the address that no sound is sent to', () => {
+    const said = (given: TestCallMedia) => {
+      const [finding] = explainTestCall(facts({ outcome: 'trunk_error', media: { ...good, ...given } })).findings;
+      return finding!.message;
+    };
+    expect(said({ remoteAddress: '10.0.0.9:4000' })).toMatch(/sent to 10\.0\.0\.9: let SIP_ALLOWED_ADDRESSES/);
+    expect(said({ remoteAddress: '10.0.0.9:4000', trunkAddress: '10.0.0.9:5060' })).not.toContain('SIP_ALLOWED');
+    expect(said({})).not.toContain('SIP_ALLOWED');
+  });
+
   test('with where else to look, where nothing was sent', () => {
     const [finding] = explainTestCall(failed({ outcome: 'trunk_error' })).findings;
     expect(finding!.message).toMatch(/RTP_PORT_MIN.* log /);

@@ -112,6 +112,14 @@ function privateAddress({ media }: TestCallFacts): FindingCode[] {
 /** `203.0.113.5` of `203.0.113.5:20000`, `2001:db8::1` of `[2001:db8::1]:20000`. */
 const hostOf = (address: string): string => address.slice(0, address.lastIndexOf(':')).replace(/^\[|\]$/g, '');
 
+/** Sound is sent to a private address only if it is the trunk's own, or the settings allow it. */
+function closedAddress({ media }: TestCallFacts): string {
+  const { remoteAddress, trunkAddress } = media ?? {};
+  const host = remoteAddress && hostOf(remoteAddress);
+  if (!host || !isReserved(host) || (trunkAddress && host === hostOf(trunkAddress))) return '';
+  return ` It wants its sound sent to ${host}: let SIP_ALLOWED_ADDRESSES name that address too, if it is of your own network.`;
+}
+
 const NO_RTP =
   'Open the UDP ports from RTP_PORT_MIN to RTP_PORT_MAX in the firewall, set SIP_PUBLIC_ADDRESS behind a NAT, and ' +
   "switch off the router's SIP ALG.";
@@ -139,7 +147,7 @@ const messages: Record<FindingCode, (facts: TestCallFacts) => string> = {
   too_short: () =>
     'The call ended before anything could be told. Answer it, say something, and hang up after some seconds.',
   no_common_codec: (facts) =>
-    `The two sides found no way to speak to each other (${saidBy(facts)}). The trunk must take PCMU or PCMA over plain RTP: look at its codecs, and whether it demands SRTP.`,
+    `The two sides found no way to speak to each other (${saidBy(facts)}). The trunk must take PCMU or PCMA over plain RTP: look at its codecs, and whether it demands SRTP.${closedAddress(facts)}`,
   credentials_rejected: (facts) =>
     `The trunk did not take the credentials (${saidBy(facts)}). Look at its username, password and authUsername.`,
   forbidden: (facts) =>

@@ -15,6 +15,7 @@ import type { PhoneNumberRow, Provider } from '../phone-numbers/phone-number.ts'
 import { findNumber } from '../phone-numbers/store.ts';
 import { whyNotFrom } from '../phone-numbers/why-not-from.ts';
 import { notFound, refuse, ServiceError } from '../service-error.ts';
+import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import { findTestCall, recentTestCalls, type TestCallRow } from './store.ts';
 
 /** What test calls work with. */
@@ -25,6 +26,7 @@ export interface TestCallDeps {
   switchboard: Pick<Switchboard, 'place' | 'free' | 'mayPlace' | 'isSimulated'>;
   /** Those that are configured on this server. */
   providers: readonly Provider[];
+  operator: OperatorLimits;
 }
 
 /** A test call that is wanted. */
@@ -68,7 +70,8 @@ export async function startTestCall(
     await sql`select from workspaces where id = ${tx.workspaceId} for no key update`.execute(tx.db);
     const earlier = await earlierOf(tx, order);
     if (earlier) return { row: earlier, call: undefined };
-    if (switchboard.free() <= 0) throw new ServiceError('unavailable', 'This server has as many calls up as it may.');
+    if (switchboard.free(tx.workspaceId) <= 0)
+      throw new ServiceError('unavailable', 'This server has as many calls up as it may.');
     const call = await queueTestCall(tx, deps, order);
     return { row: (await findTestCall(tx, call.roomId))!, call };
   });
@@ -122,7 +125,7 @@ async function checkPace(tx: WorkspaceTx, now: Date): Promise<void> {
 
 async function requestCall(
   tx: WorkspaceTx,
-  { lease, switchboard, providers }: TestCallDeps,
+  { lease, switchboard, providers, operator }: TestCallDeps,
   number: PhoneNumberRow,
   to: string,
   now: Date,
@@ -137,7 +140,7 @@ async function requestCall(
     ...{ agentId: null, variables: {}, recording: false, hours: {} },
     ...{ ringTimeoutSeconds: RING_SECONDS, maxCallSeconds: TALK_SECONDS },
   };
-  const answer = await requestRunCall(tx, wish, { serverId: lease.serverId(), now, isSimulated });
+  const answer = await requestRunCall(tx, wish, { serverId: lease.serverId(), now, isSimulated, operator });
   if (answer.kind === 'queued') return answer.call;
   if (answer.kind === 'blocked') {
     const { reason } = answer;

@@ -50,6 +50,8 @@ test.each([
   ['503', { sipStatus: 503 }, 'trunk_busy'],
   ['403 that says so', { sipStatus: 403, sipReason: 'User channel limit exceeded D1' }, 'trunk_busy'],
   ['480 with a cause that says so', { sipStatus: 480, q850Cause: 42 }, 'trunk_busy'],
+  ['call that the server had no channel for', { q850Cause: 34 }, 'trunk_busy'],
+  ['call that failed without an answer', { q850Cause: 41 }, undefined],
   ['another 403', { sipStatus: 403, sipReason: 'Caller ID not allowed' }, 'trunk_paused'],
   ['500', { sipStatus: 500 }, undefined],
 ])('what a %s is to the contact', (_, answer, why) => {

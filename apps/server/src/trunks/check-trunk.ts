@@ -68,11 +68,17 @@ const failed = (reason: CheckReason, row: TrunkRow): TrunkVerdict => ({
   reason,
 });
 
-async function probe(deps: TrunkDeps, row: TrunkRow): Promise<TrunkVerdict | undefined> {
+const probe = (deps: TrunkDeps, row: TrunkRow) => askTrunk(deps, trunkProber(deps.gateways), row);
+
+/** What a trunk answers, with nothing written; nothing where it could not be asked. */
+export async function askTrunk(
+  deps: Pick<TrunkDeps, 'trunkGuard' | 'secrets' | 'log' | 'trunkCheckMs'>,
+  prober: Pick<TelephonyGateway, 'probeTrunk'> | undefined,
+  row: TrunkRow,
+): Promise<TrunkVerdict | undefined> {
   if (trunkFaults(row, deps.trunkGuard).length > 0) return failed('not_allowed', row);
   const trunk = readTrunk(deps, row);
   if (!trunk) return failed('unreadable', row);
-  const prober = trunkProber(deps.gateways);
   if (!prober) return failed('no_prober', row);
   const credentials = row.username === null ? ('not_given' as const) : ('unverified' as const);
   if (row.probe === 'none') return { valid: true, reachable: true, credentials };

@@ -50,6 +50,7 @@ export async function askInboundWebhook(deps: AskInboundDeps, call: ArrivingCall
   try {
     const headers = createSigner([await inboundSecret(deps, call.workspaceId)])({ eventId: newUuid(), payload });
     const answer = await send({
+      workspaceId: call.workspaceId,
       method: 'POST',
       url: webhookUrl,
       headers,

@@ -22,10 +22,12 @@ export type DueDelivery = Pick<
 
 interface ClaimTerms {
   serverId: string;
-  /** UUIDs of those that this server is at already. */
-  held: readonly string[];
+  /** Those that this server is at already, and those of them that share their places with these. */
+  held: readonly EndpointKey[];
+  sharing: readonly EndpointKey[];
   now: Date;
-  limit: number;
+  /** Of the places, those that nobody holds: a workspace takes one only while it holds fewer than are free. */
+  free: number;
   /** Those that had to rest after the last round are taken apart from the others, whom they must not hold up. */
   rested: boolean;
 }
@@ -40,25 +42,37 @@ interface DueTerms {
 
 /**
  * Takes endpoints that have something to do and that no living server holds. One server at a time sends to an endpoint,
- * so that it alone sees to the order and to how much is sent at once.
+ * so that it alone sees to the order and to how much is sent at once. Workspaces take one by turns, each that which is due
+ * for longest.
  */
 export async function claimEndpoints(
   tx: EngineTx,
-  { serverId, held, now, limit, rested }: ClaimTerms,
+  { serverId, held, sharing, now, free, rested }: ClaimTerms,
 ): Promise<EndpointKey[]> {
+  const isNobodys = sql`
+    (c.server_id is null or c.server_id = ${serverId} or not exists (
+      select from servers s where s.id = c.server_id and s.lease_until > clock_timestamp()))`;
+  // The n-th that a workspace would hold, taken as the m-th, is taken while n - 1 < free - (m - 1).
   const { rows } = await sql<EndpointKey>`
+    with held as (
+      select workspace_id, count(*) as places from unnest(${sharing.map((each) => each.workspaceId)}::uuid[]) as workspace_id
+      group by workspace_id),
+    due as (
+      select c.workspace_id, c.id, row_number() over (partition by c.workspace_id order by d.next_attempt_at, c.id)
+        + coalesce((select places from held where held.workspace_id = c.workspace_id), 0) as turn
+      from webhooks c left join lateral (
+        select d.next_attempt_at from webhook_deliveries d
+        where d.workspace_id = c.workspace_id and d.webhook_id = c.id and d.status = 'pending'
+        order by d.next_attempt_at limit 1) as d on true
+      where c.deleted_at is null and c.id <> all(${held.map((each) => each.webhookId)}::uuid[])
+        and ${rested ? sql`c.resting_until <= ${now}` : sql`c.resting_until is null`}
+        and ${isNobodys} and (c.ending_before is not null or d.next_attempt_at <= ${now})),
+    placed as (select workspace_id, id, turn, row_number() over (order by turn, id) as place from due)
     update webhooks w set server_id = ${serverId}
     where (w.workspace_id, w.id) in (
-      select c.workspace_id, c.id from webhooks c
-      where c.deleted_at is null and c.id <> all(${held}::uuid[])
-        and ${rested ? sql`c.resting_until <= ${now}` : sql`c.resting_until is null`}
-        and (c.server_id is null or c.server_id = ${serverId} or not exists (
-          select from servers s where s.id = c.server_id and s.lease_until > clock_timestamp()))
-        and (c.ending_before is not null or (
-          select d.next_attempt_at from webhook_deliveries d
-          where d.workspace_id = c.workspace_id and d.webhook_id = c.id and d.status = 'pending'
-          order by d.next_attempt_at limit 1) <= ${now})
-      limit ${limit} for update of c skip locked)
+      select c.workspace_id, c.id from placed p join webhooks c on c.workspace_id = p.workspace_id and c.id = p.id
+      where p.turn + p.place <= ${free + 1}::int and c.deleted_at is null and ${isNobodys}
+      for update of c skip locked)
     returning w.workspace_id as "workspaceId", w.id as "webhookId"`.execute(tx.db);
   return rows;
 }

@@ -1,4 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
+import { type Measured, measureSlots } from '../slot-metrics.ts';
 import type { Tried } from './try-delivery.ts';
 
 /** What webhooks count in this process. */
@@ -6,6 +7,8 @@ export interface WebhookMetrics {
   tried(verdict: Tried['verdict']): void;
   /** Counts an inbound webhook that was asked. */
   asked(answer: 'accepted' | 'rejected' | 'failed'): void;
+  /** Shows what workspaces share. */
+  slots(resource: string, slots: Measured): void;
 }
 
 /** Puts webhooks into the metrics. */
@@ -22,5 +25,9 @@ export function registerWebhookMetrics(registry: Registry): WebhookMetrics {
     labelNames: ['answer'],
     registers: [registry],
   });
-  return { tried: (verdict) => tries.inc({ verdict }), asked: (answer) => asked.inc({ answer }) };
+  return {
+    tried: (verdict) => tries.inc({ verdict }),
+    asked: (answer) => asked.inc({ answer }),
+    slots: (resource, slots) => measureSlots(registry, resource, slots),
+  };
 }

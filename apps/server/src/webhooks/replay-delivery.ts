@@ -4,7 +4,7 @@ import { audit } from '../journal/record.ts';
 import { notFound } from '../service-error.ts';
 import type { DeliveryRow } from './delivery.ts';
 import type { WebhookDeps } from './deps.ts';
-import { findDelivery, findWebhook, insertDelivery } from './store.ts';
+import { findDelivery, holdWebhook, insertDelivery } from './store.ts';
 
 /** Sends the event of a delivery again, by a new delivery under the same event ID. Throws `not_found`. */
 export async function replayDelivery(
@@ -14,7 +14,7 @@ export async function replayDelivery(
   auditOf: AuditOf,
 ): Promise<DeliveryRow> {
   return database.inWorkspace(workspaceId, async (tx) => {
-    const webhook = await findWebhook(tx, webhookId);
+    const webhook = await holdWebhook(tx, webhookId);
     const original = webhook && (await findDelivery(tx, webhookId, deliveryId));
     if (!original) throw notFound();
     const now = clock.now();

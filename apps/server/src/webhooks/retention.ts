@@ -1,24 +1,26 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
+import { inChunks, MOST_AT_ONCE } from '../in-chunks.ts';
 
 const KEPT_MS = 30 * 24 * 3600 * 1000;
-const CHUNK = 5000;
 
 /**
  * Erases the deliveries that are older than thirty days and have come to an end, and deleted endpoints with all of theirs,
  * in small transactions. Servers may do it at once.
  * @returns how many deliveries were erased
  */
-export async function eraseOldDeliveries(database: Database, now: Date): Promise<number> {
+export async function eraseOldDeliveries(database: Database, now: Date, signal?: AbortSignal): Promise<number> {
   const before = new Date(now.getTime() - KEPT_MS);
   const endpoints = await database.inEngine(({ db }) =>
     db.selectFrom('webhooks').select(['workspace_id', 'id', 'deleted_at']).execute(),
   );
   let erased = 0;
   for (const { workspace_id, id, deleted_at } of endpoints) {
-    for (let chunk = CHUNK; chunk === CHUNK; erased += chunk) {
-      chunk = await eraseOldest(database, { workspace_id, id }, deleted_at ? undefined : before);
-    }
+    await inChunks(async () => {
+      const chunk = await eraseOldest(database, { workspace_id, id }, deleted_at ? undefined : before);
+      erased += chunk;
+      return chunk === MOST_AT_ONCE;
+    }, signal);
     if (deleted_at) await eraseEndpoint(database, { workspace_id, id });
   }
   return erased;
@@ -40,7 +42,7 @@ async function eraseOldest(database: Database, { workspace_id, id }: Endpoint, b
       select ctid from (
         select ctid, created_at, status from webhook_deliveries
         where workspace_id = ${workspace_id} and webhook_id = ${id}
-        order by id limit ${sql.lit(CHUNK)} for update skip locked) as oldest
+        order by id limit ${sql.lit(MOST_AT_ONCE)} for update skip locked) as oldest
       where ${isOver}))`.execute(db),
   );
   return Number(numAffectedRows);

@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { coalesce } from '../coalesce.ts';
-import { limiter } from '../limiter.ts';
+import { type Limiter, limiter } from '../limiter.ts';
+import { traceparentOf, tracer } from '../tracing.ts';
 import type { DueDelivery, EndpointKey } from './claim-endpoints.ts';
 import type { WebhookDeps } from './deps.ts';
 import { markDeliveries, type TriedDelivery } from './mark-deliveries.ts';
 import { nextAttemptAt } from './retry-schedule.ts';
+import { spanOfTry, traceTry } from './trace-delivery.ts';
 import { createSigner, type Sign, TRY_MS, tryDelivery } from './try-delivery.ts';
 import { secretsOf, type WebhookRow } from './webhook.ts';
 import { heed, type Wish } from './wish.ts';
 
-/** How many requests one endpoint gets at a time. */
+/** How many requests one endpoint gets at a time, and before it has given its first answer. */
 const AT_ONCE = 32;
+const FIRST_AT_ONCE = 4;
 /** After which an endpoint is read anew: it may have been disabled, deleted or changed. */
 const ROUND_MS = 1000;
 /** How long results are gathered before they are written as a set. */
@@ -36,14 +39,16 @@ export interface Sending {
  * written meanwhile; once that has failed, nothing more is sent or written, and `settled` and `settle` throw why.
  * @param isOurs whether this server may begin to send another
  * @param givingUp after which no answer is waited for
+ * @param requests all that this process has under way, by workspace
  */
 export function sendDeliveries(
   deps: WebhookDeps,
   endpoint: EndpointKey,
-  { isOurs, givingUp }: { isOurs: () => boolean; givingUp: AbortSignal },
+  { isOurs, givingUp, requests }: { isOurs: () => boolean; givingUp: AbortSignal; requests: Limiter },
 ): Sending {
   const busy = new Set<string>();
-  const limit = limiter(AT_ONCE);
+  let most = FIRST_AT_ONCE;
+  const limit: Limiter = limiter(AT_ONCE, () => limit.underWay() < most);
   let target: Target;
   let wish: Wish | undefined;
   let fault: unknown;
@@ -65,11 +70,20 @@ export function sendDeliveries(
 
   const sendInOrder = async (same: DueDelivery[]): Promise<void> => {
     for (const delivery of same) {
-      if (!goesOn()) return;
-      const { url } = target;
-      // What was given up counts as not tried.
-      const result = await sendOne(deps, target, delivery, givingUp).catch(() => undefined);
-      if (!result) return;
+      const sent = await requests(
+        endpoint.workspaceId,
+        async () => {
+          if (!goesOn()) return undefined;
+          const { url } = target;
+          // What was given up counts as not tried.
+          const result = await sendOne(deps, target, delivery, givingUp).catch(() => undefined);
+          return result && { url, result };
+        },
+        limit,
+      );
+      if (!sent) return;
+      const { url, result } = sent;
+      if (result.tried.statusCode !== undefined) most = AT_ONCE;
       wish = heed(wish, url, result.tried);
       // Later events of the resource wait for one that is tried again.
       const isLast = result.nextAttemptAt !== undefined || delivery === same.at(-1);
@@ -84,7 +98,7 @@ export function sendDeliveries(
   const begin = async (same: DueDelivery[], onBegun: () => void): Promise<void> => {
     const resource = same[0]!.order_key;
     busy.add(resource);
-    const hasBegun = await limit(async () => {
+    const hasBegun = await limit(resource, async () => {
       onBegun();
       await sendInOrder(same);
       return true;
@@ -102,7 +116,11 @@ export function sendDeliveries(
     busy: () => [...busy],
     goesOn,
     send: async (webhook, due) => {
-      target = { url: webhook.url, sign: createSigner(secretsOf(webhook, deps.secrets, deps.clock.now())) };
+      target = {
+        workspaceId: endpoint.workspaceId,
+        url: webhook.url,
+        sign: createSigner(secretsOf(webhook, deps.secrets, deps.clock.now())),
+      };
       const groups = byResource(due);
       const half = Math.ceil(groups.length / 2);
       const halfBegun = new Promise<void>((resolve) => {
@@ -114,6 +132,8 @@ export function sendDeliveries(
     settled: (mostMs) => Promise.race([allWritten(), sleep(mostMs)]),
     settle: async () => {
       limit.drop();
+      // It would wait until other endpoints of its workspace leave it room, only to find that it isn't wanted.
+      requests.drop(limit);
       await allWritten();
       busy.clear();
     },
@@ -123,6 +143,7 @@ export function sendDeliveries(
 
 /** Where deliveries go. */
 interface Target {
+  workspaceId: string;
   url: string;
   sign: Sign;
 }
@@ -130,13 +151,17 @@ interface Target {
 /** Tries a delivery once, and says when it is tried again, if it is. Throws only where it was given up. */
 async function sendOne(
   { send, clock, metrics }: WebhookDeps,
-  { url, sign }: Target,
+  { workspaceId, url, sign }: Target,
   delivery: DueDelivery,
   givingUp: AbortSignal,
 ): Promise<TriedDelivery> {
   const message = { eventId: delivery.event_id, payload: delivery.payload };
-  const tried = await tryDelivery(send, url, message, { sign, timeoutMs: TRY_MS, now: clock.now(), signal: givingUp });
+  const span = tracer && spanOfTry(delivery);
+  const signed: Sign = span ? (given) => ({ ...sign(given), traceparent: traceparentOf(span) }) : sign;
+  const terms = { workspaceId, sign: signed, timeoutMs: TRY_MS, now: clock.now(), signal: givingUp };
+  const tried = await tryDelivery(send, url, message, terms);
   metrics.tried(tried.verdict);
+  if (tracer && span) traceTry(tracer, span, tried);
   const at = clock.now();
   const isTriedAgain = tried.verdict === 'failed';
   const next = isTriedAgain ? nextAttemptAt(delivery.attempts + 1, tried.restMs, at, Math.random()) : undefined;

@@ -1,3 +1,4 @@
+import type { Limiter } from '../limiter.ts';
 import { dueDeliveries, type EndpointKey, releaseEndpoint } from './claim-endpoints.ts';
 import type { WebhookDeps } from './deps.ts';
 import { disableWebhook } from './disable-webhook.ts';
@@ -6,8 +7,8 @@ import { type Sending, sendDeliveries } from './send-deliveries.ts';
 
 /** The most that is read at once. */
 const ROUND_SIZE = 1000;
-/** Of each of the hundred endpoints that a process sends to at a time. As much may still be on its way. */
-const ROUND_BYTES = 2_000_000;
+/** Of each of the two hundred endpoints that a process sends to at a time. As much may still be on its way. */
+const ROUND_BYTES = 1_000_000;
 /** How long an endpoint is left before it is read again, where nothing more is due and answers are still waited for. */
 const REST_MS = 200;
 /** How long after an event a delivery is still tried: what an endpoint that is away is to get must not pile up for ever. */
@@ -25,11 +26,15 @@ export interface Ends {
  * Sends to an endpoint that this server holds, until nothing is due, the endpoint wants a rest or the process closes; then
  * lets it go.
  */
-export async function serveEndpoint(deps: WebhookDeps, endpoint: EndpointKey, ends: Ends): Promise<void> {
+export async function serveEndpoint(
+  deps: WebhookDeps,
+  endpoint: EndpointKey,
+  { requests, ...ends }: Ends & { requests: Limiter },
+): Promise<void> {
   const { database, lease, clock } = deps;
   const serverId = lease.serverId();
   const isOurs = () => !ends.closing.aborted && lease.isHeld() && lease.serverId() === serverId;
-  const sending = sendDeliveries(deps, endpoint, { isOurs, givingUp: ends.givingUp });
+  const sending = sendDeliveries(deps, endpoint, { isOurs, givingUp: ends.givingUp, requests });
   let hasFailed = true;
   try {
     await sendAll(deps, endpoint, serverId, sending).finally(sending.settle);

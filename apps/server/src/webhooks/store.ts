@@ -35,6 +35,10 @@ const selectWebhook = (tx: WorkspaceTx, id: string) =>
 export const findWebhook = (tx: WorkspaceTx, id: string): Promise<WebhookRow | undefined> =>
   selectWebhook(tx, id).executeTakeFirst();
 
+/** The same, held while a delivery is made for it: an erasure waits for that, and then finds the delivery. */
+export const holdWebhook = (tx: WorkspaceTx, id: string): Promise<WebhookRow | undefined> =>
+  selectWebhook(tx, id).forShare().executeTakeFirst();
+
 /** The same, locked for a change. */
 export const lockWebhook = (tx: WorkspaceTx, id: string): Promise<WebhookRow | undefined> =>
   selectWebhook(tx, id).forNoKeyUpdate().executeTakeFirst();

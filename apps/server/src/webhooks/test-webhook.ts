@@ -28,7 +28,12 @@ export async function testWebhook(
   const data = { webhookId: toId('whk', webhookId) };
   const payload = JSON.stringify({ type: 'webhook.test', timestamp: now.toISOString(), data });
   const sign = createSigner(secretsOf(webhook, secrets, now));
-  const tried = await tryDelivery(send, webhook.url, { eventId, payload }, { sign, timeoutMs: TEST_MS, now });
+  const tried = await tryDelivery(
+    send,
+    webhook.url,
+    { eventId, payload },
+    { workspaceId, sign, timeoutMs: TEST_MS, now },
+  );
   metrics.tried(tried.verdict);
   return database.inWorkspace(workspaceId, async (tx) => {
     await existing(findWebhook(tx, webhookId));

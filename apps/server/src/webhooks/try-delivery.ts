@@ -57,12 +57,13 @@ export async function tryDelivery(
   send: SendRequest,
   url: string,
   message: Message,
-  options: { sign: Sign; timeoutMs: number; now: Date; signal?: AbortSignal },
+  options: { workspaceId: string; sign: Sign; timeoutMs: number; now: Date; signal?: AbortSignal },
 ): Promise<Tried> {
   const from = performance.now();
   const durationMs = () => Math.round(performance.now() - from);
   try {
     const { status, headers } = await send({
+      workspaceId: options.workspaceId,
       method: 'POST',
       url,
       headers: options.sign(message),

@@ -62,8 +62,8 @@ export function runOperations(deps: RunDeps) {
       }),
     );
 
-  async function stream(name: RunName, lastEventId: string | undefined, { workspaceId, signal }: RequestContext) {
-    const found = await streamRunEvents(deps, name, { workspaceId, lastEventId, signal });
+  async function stream(name: RunName, lastEventId: string | undefined, { workspaceId }: RequestContext) {
+    const found = await streamRunEvents(deps, name, { workspaceId, lastEventId });
     return found ? { status: 200 as const, stream: found } : { status: 204 as const };
   }
 

@@ -2,25 +2,30 @@ import { type RawBuilder, sql } from 'kysely';
 import { utcDay } from '../clock.ts';
 import type { Tx } from '../database/database.ts';
 import type { Row } from '../database/schema.ts';
+import type { OperatorLimits } from './operator-limits.ts';
 
-/** The limits that hold for a workspace's calls, as its row has them; null is none. */
+/** The limits that hold for a workspace's calls, as its row has them, where null is none, and those of whoever runs the server. */
 export type CallLimits = Pick<
   Row<'workspaces'>,
   'max_concurrent_calls' | 'max_calls_per_day' | 'max_attempts_per_person_per_day'
->;
+> & { operator: OperatorLimits };
 
 /** Whether anything of what a workspace calls has to be counted first. */
 export const hasLimits = (of: CallLimits): boolean =>
-  of.max_concurrent_calls !== null || of.max_calls_per_day !== null || of.max_attempts_per_person_per_day !== null;
+  of.max_concurrent_calls !== null ||
+  of.max_calls_per_day !== null ||
+  of.max_attempts_per_person_per_day !== null ||
+  of.operator.maxCallsPerDay !== undefined;
 
 /**
  * Locks a workspace that has limits, before all else that a claim or a run's call locks (engine.md, "Locks"), so that what
  * later statements count can't change before the commit. Answers whether it has any.
  */
-export async function lockLimits(tx: Tx, workspaceId: string): Promise<boolean> {
+export async function lockLimits(tx: Tx, workspaceId: string, operator: OperatorLimits): Promise<boolean> {
   const { rows } = await sql`
     select from workspaces where id = ${workspaceId} and (max_concurrent_calls is not null
-      or max_calls_per_day is not null or max_attempts_per_person_per_day is not null)
+      or max_calls_per_day is not null or max_attempts_per_person_per_day is not null
+      or ${operator.maxCallsPerDay !== undefined})
     for no key update`.execute(tx.db);
   return rows.length > 0;
 }
@@ -59,16 +64,31 @@ export interface UsedOfLimits {
 }
 
 /** SQL for the columns of `UsedOfLimits`, of the row `w` of `workspaces`: only what is limited is counted. */
-export const usedOfLimits = (now: Date) => sql`
+export const usedOfLimits = (now: Date, operator: OperatorLimits) => sql`
   case when w.max_concurrent_calls is null then 0 else ${liveCalls(sql`w.id`)} end as live,
-  case when w.max_calls_per_day is null then 0 else (select coalesce(sum(calls), 0)::bigint from workspace_usage
+  case when w.max_calls_per_day is null and ${operator.maxCallsPerDay === undefined} then 0 else (select coalesce(sum(calls), 0)::bigint from workspace_usage
     where workspace_id = w.id and day = ${utcDay(now)}) end as today`;
 
-/** How many more calls a workspace may have up now, and how many more it may place today. */
-export const leftOfLimits = (of: CallLimits, used: UsedOfLimits): { now: number; today: number } => ({
-  now: (of.max_concurrent_calls ?? Number.POSITIVE_INFINITY) - used.live,
-  today: (of.max_calls_per_day ?? Number.POSITIVE_INFINITY) - used.today,
-});
+/** What is left of a workspace's limits. */
+export interface LeftOfLimits {
+  /** How many more calls it may have up now. */
+  now: number;
+  /** How many more it may place today. */
+  today: number;
+  /** What calls are told that are too many today. */
+  reasonOfDay: 'limit_reached' | 'operator_limit';
+}
+
+/** What a workspace, and whoever runs the server, still let it place. */
+export function leftOfLimits(of: CallLimits, used: UsedOfLimits): LeftOfLimits {
+  const most = of.max_calls_per_day ?? Number.POSITIVE_INFINITY;
+  const mostOfOperator = of.operator.maxCallsPerDay ?? Number.POSITIVE_INFINITY;
+  return {
+    now: (of.max_concurrent_calls ?? Number.POSITIVE_INFINITY) - used.live,
+    today: Math.min(most, mostOfOperator) - used.today,
+    reasonOfDay: mostOfOperator <= used.today ? 'operator_limit' : 'limit_reached',
+  };
+}
 
 /** Counts calls on the day on which they were queued: 5 buffers. */
 export async function countCalls(tx: Tx, workspaceId: string, calls: number, now: Date): Promise<void> {

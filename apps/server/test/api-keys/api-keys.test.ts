@@ -176,6 +176,19 @@ test('a key may revoke itself', async () => {
   expect(await statusOf(key)).toBe(401);
 });
 
+test('a key revokes none that may do more than it', async () => {
+  const weak = await ofKey(['api_keys:write', 'calls:read']);
+  for (const permissions of [['*'], ['calls:read', 'calls:write']] as Body['permissions'][]) {
+    const { id, key } = await made({ permissions });
+    const { response, error } = await revoke(id, weak);
+    expect([response.status, error?.code]).toEqual([403, 'forbidden']);
+    expect(error?.error).toMatch(/lacks: (\*|calls:write)\.$/);
+    expect(await statusOf(key)).toBe(200);
+  }
+  for (const permissions of [['calls:read'], ['api_keys:write', 'calls:read']] as Body['permissions'][])
+    expect((await revoke((await made({ permissions })).id, weak)).response.status).toBe(200);
+});
+
 test('of several that revoke a key at once one has', async () => {
   const { id } = await made();
   const answers = await Promise.all([1, 2, 3, 4].map((each) => revoke(id, (each % 2 ? server : second).client)));
@@ -241,7 +254,7 @@ test('what is not as the contract says is 400, 413, 415', async () => {
 });
 
 test('without a valid key 401, without the permission 403', async () => {
-  const { id } = await made();
+  const { id } = await made({ permissions: ['api_keys:write'] });
   const stranger = server.clientOf('tl_test_0123456789012345678901234567890123456789012');
   const reader = await ofKey(['api_keys:read']);
   const writer = await ofKey(['api_keys:write']);

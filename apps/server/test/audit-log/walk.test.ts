@@ -309,6 +309,11 @@ test('exports', async () => {
   await step('deleteExport', 'export.deleted', removing, idOf);
 });
 
+test('erasures', async () => {
+  const erasing = walker.POST('/v1/erasures', { body: { phoneNumber: '+14155550999' } });
+  await step('createErasure', 'erasure.created', erasing, idOf);
+});
+
 test('keys and the workspace', async () => {
   const { id: workspaceId } = (await server.client.GET('/v1/workspace')).data!.data;
   const ofWorkspace = () => workspaceId;

@@ -9,6 +9,7 @@ import { openDatabase } from '../../src/database/database.ts';
 import { fromId, toId } from '../../src/ids.ts';
 import { providers } from '../../src/phone-numbers/phone-number.ts';
 import type { CallRequest } from '../../src/telephony/gateway.ts';
+import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { byTest } from '../by-test.ts';
 import { freshDatabase } from '../database.ts';
 import { dialersTurn, startTestDialer } from '../dialing/dialing.ts';
@@ -240,6 +241,7 @@ test('the provider is told the metadata of each call', async () => {
     clock: systemClock,
     maxConcurrency: 10,
     providers,
+    operator: noOperatorLimits,
     nudge: () => undefined,
   };
   await startBatch(deps, {

@@ -43,6 +43,7 @@ const clientOf = async (workspace: string, permissions: string[]) => {
 
 let callees = 14155551000;
 interface Given {
+  direction?: 'inbound' | 'outbound';
   status?: CallStatus;
   outcome?: string;
   to?: number;
@@ -62,6 +63,7 @@ async function seedCall(given: Given = {}): Promise<string> {
     outcome: given.outcome ?? (given.endedAt ? 'answered' : null),
     from_number: given.from ?? from,
     to_number: given.to ?? callees++,
+    direction: given.direction ?? 'outbound',
     agent_id: 'agent_reception',
     phone_number_id: phoneNumberId,
     campaign_id: given.campaignId ?? null,
@@ -99,7 +101,8 @@ describe('list and read', () => {
       contactId,
       queuedAt: '2026-11-20T11:00:00.000Z',
     });
-    const third = await seedCall({ ...over, campaignId, from: 14155552001, queuedAt: '2026-11-20T12:00:00.000Z' });
+    const arrived = { direction: 'inbound' as const, from: 14155552001, to: from };
+    const third = await seedCall({ ...over, ...arrived, campaignId, queuedAt: '2026-11-20T12:00:00.000Z' });
     const list = async (query: NonNullable<paths['/v1/calls']['get']['parameters']['query']>) => {
       const { data, error } = await client.GET('/v1/calls', {
         params: { query: { campaignId: toId('cmp', campaignId), ...query } },
@@ -115,6 +118,7 @@ describe('list and read', () => {
     expect(await list({ outcome: 'answered', status: 'failed' })).toEqual([]);
     expect(await list({ contactId: toId('cc', contactId) })).toEqual([second]);
     expect(await list({ phoneNumber: '+14155552001' })).toEqual([third, first]);
+    expect(await list({ phoneNumber: `+${from}` })).toEqual([third, second, first]);
     expect(await list({ queuedAfter: '2026-11-20T11:00:00.000Z' })).toEqual([third, second]);
     expect(await list({ queuedBefore: '2026-11-20T11:00:00.000Z' })).toEqual([first]);
     expect(await list({ campaignId: toId('cmp', newUuid()) })).toEqual([]);

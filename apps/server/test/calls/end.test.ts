@@ -60,7 +60,7 @@ test('the end of a call that another process has placed is written here', async 
     return ending(call.roomId);
   };
   expect(await end(roomId)).toEqual({ roomId: toId('room', roomId), status: 'completed', endedAt: expect.any(String) });
-  expect(switchboard.free()).toBe(10);
+  expect(switchboard.free(workspaceId)).toBe(10);
   await expect(end(roomId)).rejects.toMatchObject({ code: 'call_not_active' });
 });
 
@@ -88,12 +88,12 @@ test('a call that goes on for the moment is answered for as it is, and looked up
   expect(await end(roomId)).toEqual({ roomId: toId('room', roomId), status: 'in_progress' });
   expect(performance.now() - from).toBeLessThan(4000);
   expect(asked).toBe(1);
-  expect(switchboard.free()).toBe(9);
+  expect(switchboard.free(workspaceId)).toBe(9);
   lookup = async (call) => {
     expect(call.roomId).toBe(roomId);
     return { state: 'ended', outcome: 'answered', endedBy: 'service', endedAt: new Date() };
   };
-  await until(async () => switchboard.free() === 10);
+  await until(async () => switchboard.free(workspaceId) === 10);
   await expect(end(roomId)).rejects.toMatchObject({ code: 'call_not_active' });
 });
 
@@ -102,7 +102,7 @@ test('a provider that can not be reached is told, and nothing is held for it', a
   provider = () => Promise.reject(new Error('ECONNREFUSED 10.0.0.1'));
   const refused = await end(roomId).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 'unavailable', message: expect.not.stringContaining('10.0.0.1') });
-  expect(switchboard.free()).toBe(10);
+  expect(switchboard.free(workspaceId)).toBe(10);
   provider = async (call) => ending(call.roomId);
   expect(await end(roomId)).toMatchObject({ status: 'completed' });
 });

@@ -118,7 +118,7 @@ test('the agent that is bound to the number takes a call that arrives', async ()
     answeredAt: expect.any(String),
     durationSeconds: expect.any(Number),
   });
-  expect(dialing.switchboard.free()).toBe(100);
+  expect(dialing.switchboard.free(workspaceId)).toBe(100);
 });
 
 test('an agent takes no more calls than it may, whoever named it, and none for longer', async () => {
@@ -276,4 +276,29 @@ test('an inbound call is told to webhooks like any other', async () => {
   for (const { type, data } of events) {
     expect(breachesOf(JSON.stringify({ type, timestamp: call.queuedAt, data }))).toEqual([]);
   }
+});
+
+test('a server that was given up meanwhile turns a call away, and keeps none that nobody would follow', async () => {
+  const given = dialing.lease.serverId();
+  await database.inEngine((tx) => tx.db.deleteFrom('servers').where('id', '=', given).execute());
+  const decline = vi.spyOn(dialing.simulator, 'rejectInbound');
+  dialing.simulator.ring({ to: ours, from: caller });
+  await until(() => expect(decline).toHaveBeenCalledWith(expect.anything(), 'unavailable'));
+  decline.mockRestore();
+  const calls = await database.inEngine((tx) =>
+    tx.db.selectFrom('calls').select('id').where('workspace_id', '=', workspaceId).execute(),
+  );
+  expect(calls).toEqual([]);
+  await until(() => dialing.lease.serverId() !== given);
+});
+
+test('a call that fails between its first write and its answer is turned away, and is over', async () => {
+  const decline = vi.spyOn(dialing.simulator, 'rejectInbound');
+  // No database takes that.
+  const agent = { id: 'agent_bound', name: 'agent_bound', maxCallSeconds: Number.NaN };
+  const resolve = vi.spyOn(agents, 'resolve').mockResolvedValueOnce(agent);
+  expect(await ring()).toMatchObject({ status: 'failed', outcome: 'unknown', endedBy: 'error' });
+  expect(decline).toHaveBeenCalledWith(expect.anything(), 'unavailable');
+  decline.mockRestore();
+  resolve.mockRestore();
 });

@@ -7,6 +7,7 @@ import { intentCallOwner } from '../../src/call-intents/own-calls.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openLease } from '../../src/database/lease.ts';
 import { newUuid } from '../../src/ids.ts';
+import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { analyzeOnOld } from '../dialing/claim-cost.ts';
 import { type StatementCost, statementCosts } from '../dialing/statement-cost.ts';
@@ -45,7 +46,7 @@ async function costsOf(database: Database, intents: number) {
   await seedIntents(database, intents);
   await analyzeOnOld(database, 'call_intents');
   const lease = await openLease({ database, seconds: 30, log: pino({ level: 'silent' }) });
-  const terms = { serverId: lease.serverId(), now, isSimulated: () => true };
+  const terms = { serverId: lease.serverId(), now, isSimulated: () => true, operator: noOperatorLimits };
   const owner = intentCallOwner(() => {});
   const costs = await statementCosts(database, async (measured) => {
     const due = await measured.inHotLoop((tx) => dueIntents(tx, now));

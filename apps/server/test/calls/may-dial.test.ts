@@ -12,10 +12,12 @@ import { contactPage } from '../../src/campaigns/list-contacts.ts';
 import { campaignCallDetails } from '../../src/campaigns/own-calls.ts';
 import { previewCampaign } from '../../src/campaigns/preview/preview-campaign.ts';
 import { findCampaign } from '../../src/campaigns/store.ts';
+import { utcDay } from '../../src/clock.ts';
 import type { Database } from '../../src/database/database.ts';
 import { type Lease, openLease } from '../../src/database/lease.ts';
 import { fromId, newUuid } from '../../src/ids.ts';
 import { ServiceError } from '../../src/service-error.ts';
+import { noOperatorLimits, type OperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { byTest } from '../by-test.ts';
 import { campaignDeps } from '../campaigns/campaign-deps.ts';
 import { seedCampaign } from '../seed/campaign.ts';
@@ -57,6 +59,9 @@ interface Question {
   named?: boolean;
   onACall?: boolean;
   calledToday?: boolean;
+  /** Calls that the workspace has placed today. */
+  placedToday?: number;
+  operator?: Partial<OperatorLimits>;
 }
 
 /** A workspace with a number and two campaigns that call one person: a draft, and one that runs. */
@@ -109,7 +114,11 @@ async function ask({ to = callee, ...question }: Question) {
     const ended = { status: 'completed' as const, queued_at: noon, dialed_at: noon, ended_at: noon };
     await seedRow(database, 'calls', { ...workspace, ...ended, to_number: to, phone_number_id: newUuid() });
   }
-  return { workspaceId, draftId: draft.campaignId, campaignId, to };
+  if (question.placedToday !== undefined) {
+    await seedRow(database, 'workspace_usage', { ...workspace, day: utcDay(noon), calls: question.placedToday });
+  }
+  const operator = { ...noOperatorLimits, ...question.operator };
+  return { workspaceId, draftId: draft.campaignId, campaignId, to, operator };
 }
 
 type Asked = Awaited<ReturnType<typeof ask>>;
@@ -128,26 +137,29 @@ const start = ({ workspaceId, draftId }: Asked) =>
     return obstacle ? reasons[obstacle.reason as keyof typeof reasons] : 'called';
   });
 
-const preview = ({ workspaceId, draftId }: Asked) =>
+const preview = ({ workspaceId, draftId, operator }: Asked) =>
   under.database.inWorkspace(workspaceId, async (tx) => {
     const { sample, callable, leftOut } = await previewCampaign(tx, (await findCampaign(tx, draftId))!, 20, {
       now: noon,
       providers: under.deps.providers,
+      operator,
     });
     const reason = sample[0]!.reason ?? 'called';
     // What is left out is counted; who is only waiting for a time would be called.
-    const isLeftOut = ['do_not_call', 'invalid_number', 'country_not_allowed', 'no_caller_id'].includes(reason);
+    const isLeftOut =
+      ['do_not_call', 'invalid_number', 'country_not_allowed', 'no_caller_id'].includes(reason) ||
+      (reason === 'operator_limit' && operator.maxCallsPerDay === undefined);
     expect({ callable, leftOut }).toEqual(
       isLeftOut ? { callable: 0, leftOut: { [reason]: 1 } } : { callable: 1, leftOut: {} },
     );
     return reason;
   });
 
-async function batch({ workspaceId, to }: Asked) {
+async function batch({ workspaceId, to, operator }: Asked) {
   const input = { agentId: 'agent', fromNumber, recipients: [{ phoneNumber: `+${to}` }] };
   try {
     const request = { workspaceId, input, idempotencyKey: undefined, auditEntryOf: byTest };
-    const { started } = await startBatch(under.deps, request);
+    const { started } = await startBatch({ ...under.deps, operator }, request);
     return started.rejectedRecipients[0]?.code ?? 'called';
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'campaign_not_startable') return 'no_caller_id';
@@ -156,7 +168,7 @@ async function batch({ workspaceId, to }: Asked) {
 }
 
 /** The call of a run, which is taken back. */
-async function run({ workspaceId, to }: Asked) {
+async function run({ workspaceId, to, operator }: Asked) {
   const wish = {
     workspaceId,
     runId: newUuid(),
@@ -173,7 +185,7 @@ async function run({ workspaceId, to }: Asked) {
   const over = new Error('over');
   let answered = '';
   const asked = under.database.inEngine(async (tx) => {
-    const answer = await requestRunCall(tx, wish, { serverId: lease.serverId(), now: noon, isSimulated });
+    const answer = await requestRunCall(tx, wish, { serverId: lease.serverId(), now: noon, isSimulated, operator });
     if (answer.kind === 'queued') answered = 'called';
     else answered = answer.kind === 'refused' ? answer.outcome : answer.reason;
     throw over;
@@ -183,11 +195,11 @@ async function run({ workspaceId, to }: Asked) {
 }
 
 /** A call by itself, which is taken back where it is placed. */
-async function single({ workspaceId, to }: Asked) {
+async function single({ workspaceId, to, operator }: Asked) {
   const input = { agentId: 'agent', fromNumber, toNumber: `+${to}` };
   const order = { workspaceId, input, idempotencyKey: undefined, auditEntryOf: byTest };
   const calls = callStore(campaignCallDetails, waitingCalls);
-  const created = await createCall({ ...under.deps, calls }, order).catch((error) => {
+  const created = await createCall({ ...under.deps, calls, operator }, order).catch((error) => {
     if (error instanceof ServiceError && error.code === 'campaign_not_startable') return 'no_caller_id';
     if (error instanceof ServiceError && error.code === 'call_refused') return error.details![0]!.reason!;
     throw error;
@@ -204,15 +216,15 @@ async function single({ workspaceId, to }: Asked) {
       answered = isCalled ? 'called' : ((await intent.executeTakeFirst())?.reason ?? undefined);
       throw over;
     });
-  const terms = { serverId: lease.serverId(), now: noon, isSimulated };
+  const terms = { serverId: lease.serverId(), now: noon, isSimulated, operator };
   const key = { workspaceId, roomId: fromId(roomId) };
   await expect(claimIntent({ ...under.database, inHotLoop }, key, terms, async () => {})).rejects.toBe(over);
   return answered;
 }
 
 /** What the running campaign does, and why not where it calls nobody. */
-async function claim({ workspaceId, campaignId }: Asked) {
-  const terms = { serverId: lease.serverId(), free: 50, now: noon, isSimulated };
+async function claim({ workspaceId, campaignId, operator }: Asked) {
+  const terms = { serverId: lease.serverId(), free: 50, now: noon, isSimulated, operator };
   const { calls } = await claimContacts(under.database, { workspaceId, campaignId }, terms, async () => {});
   if (calls.length > 0) return 'called';
   const page = { page: 1, perPage: 10, order: 'asc' as const, searchText: undefined };
@@ -221,7 +233,7 @@ async function claim({ workspaceId, campaignId }: Asked) {
       tx,
       (await findCampaign(tx, campaignId))!,
       { ...page, states: undefined, reason: undefined },
-      { now: noon, providers: under.deps.providers },
+      { now: noon, providers: under.deps.providers, operator },
     ),
   );
   return rows[0]!.reason ?? 'not called';
@@ -286,6 +298,42 @@ test.each<[string, Question, ReturnType<typeof everybody>]>([
   ['in quiet hours', { workspace: quietHours }, atCalls('quiet_hours')],
   ['with no live call left', { workspace: { max_concurrent_calls: 0 } }, atCalls('limit_reached')],
   ['with no call left today', { workspace: { max_calls_per_day: 0 } }, atCalls('limit_reached')],
+  ['a country that the operator opens', { operator: { allowedCountries: ['US'] } }, everybody('called')],
+  [
+    'a country that the operator does not open, though the workspace does',
+    { operator: { allowedCountries: ['DE'] }, workspace: { allowed_countries: ['US'] } },
+    atRecipients('operator_limit'),
+  ],
+  [
+    'a country that neither opens',
+    { operator: { allowedCountries: ['DE'] }, workspace: { allowed_countries: ['DE'] } },
+    atRecipients('operator_limit'),
+  ],
+  [
+    'a premium-rate number that only the workspace allows',
+    { to: 19002341234, workspace: { premium_rate_allowed: true }, operator: { premiumRate: false } },
+    atRecipients('operator_limit'),
+  ],
+  [
+    'with one call of the operator left today',
+    { operator: { maxCallsPerDay: 3 }, placedToday: 2 },
+    everybody('called'),
+  ],
+  [
+    'with no call of the operator left today',
+    { operator: { maxCallsPerDay: 3 }, placedToday: 3 },
+    atCalls('operator_limit'),
+  ],
+  [
+    'with no call of the operator left today, though the workspace has more',
+    { operator: { maxCallsPerDay: 3 }, placedToday: 3, workspace: { max_calls_per_day: 5 } },
+    atCalls('operator_limit'),
+  ],
+  [
+    'with no call of the workspace left today, though the operator allows more',
+    { operator: { maxCallsPerDay: 5 }, placedToday: 3, workspace: { max_calls_per_day: 3 } },
+    atCalls('limit_reached'),
+  ],
   [
     'with no attempt left today',
     { workspace: { max_attempts_per_person_per_day: 1 }, calledToday: true },

@@ -63,7 +63,7 @@ test('right before it is placed a call is given up that its owner does not let g
       await queued(14155551006, {}),
     ];
     switchboard.place([...kept, ...placed]);
-    await until(async () => asked.length === placed.length && switchboard.free() === 10 - placed.length);
+    await until(async () => asked.length === placed.length && switchboard.free(workspaceId) === 10 - placed.length);
     await switchboard.stop();
     const left = await database.inEngine(({ db }) => db.selectFrom('calls').select(['id', 'status']).execute());
     const rooms = placed.map(({ roomId }) => roomId);
@@ -85,13 +85,13 @@ test('why a call could not be placed is logged, and one that comes after the pla
       database.inEngine(({ db }) => db.selectFrom('calls').select(['id', 'status']).orderBy('to_number').execute());
     const rejected = await queued(14155551001, { campaignId });
     switchboard.place([rejected]);
-    await until(async () => switchboard.free() === 10);
+    await until(async () => switchboard.free(workspaceId) === 10);
     expect(lines).toContainEqual(expect.objectContaining({ roomId: rejected.roomId, outcome: 'trunk_error', detail }));
 
     await switchboard.stopPlacing();
     switchboard.place([await queued(14155551002, { campaignId })]);
     await until(async () => (await calls()).length === 1);
     expect(await calls()).toEqual([{ id: rejected.roomId, status: 'failed' }]);
-    expect(switchboard.free()).toBe(10);
+    expect(switchboard.free(workspaceId)).toBe(10);
     await switchboard.stop();
   }));

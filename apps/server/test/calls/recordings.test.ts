@@ -18,7 +18,9 @@ let receiver: Receiver;
 let folder: string;
 let workspaceId: string;
 beforeAll(async () => {
-  server = await startTestServer({ config: { ...sendsToLoopback, simulatorSpeed: 10_000 } });
+  server = await startTestServer({
+    config: { ...sendsToLoopback, simulatorSpeed: 10_000, recordingRetentionDays: 30 },
+  });
   folder = join(server.dataDir, 'recordings');
   files = await openRecordingFiles(folder);
   const rows = await server.database.inEngine((tx) => tx.db.selectFrom('workspaces').select('id').execute());

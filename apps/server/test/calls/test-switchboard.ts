@@ -36,12 +36,15 @@ export function startTestSwitchboard(
   const switchboard = createSwitchboard({
     ...common,
     guard: createRestoreGuard({ ...common, witness: undefined }),
-    lease: { serverId: () => serverId, isHeld: () => true, release: async () => undefined },
+    lease: { serverId: () => serverId, isHeld: () => true, leftMs: () => 1000, release: async () => undefined },
     leaseSeconds: 10,
     gateways: new Map([['simulator', played as TelephonyGateway]]),
     maxCalls: 10,
     calls: callStore(campaignCallDetails, waitingCalls),
-    owners: [runCallOwner, campaignCallOwner(async () => undefined, nothing)],
+    owners: [
+      runCallOwner,
+      campaignCallOwner({ onFinished: async () => undefined, onPaused: async () => undefined }, nothing),
+    ],
     agents: anyAgent,
     ask: async () => ({}),
     trunksToCall: async () => new Map(),

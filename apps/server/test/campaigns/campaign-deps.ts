@@ -3,6 +3,7 @@ import type { AgentDirectory } from '../../src/agents/directory.ts';
 import type { CampaignDeps } from '../../src/campaigns/deps.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { openNotifications } from '../../src/database/notifications.ts';
+import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { freshDatabase } from '../database.ts';
 import { testClock } from '../test-clock.ts';
 
@@ -26,6 +27,7 @@ export async function campaignDeps(clock = testClock()) {
     agents,
     providers: ['simulator', 'sip'],
     maxConcurrency: 500,
+    operator: noOperatorLimits,
     nudge: () => undefined,
   };
   const close = async () => {

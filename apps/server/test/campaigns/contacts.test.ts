@@ -12,9 +12,11 @@ import { previewCampaign } from '../../src/campaigns/preview/preview-campaign.ts
 import { startCampaign } from '../../src/campaigns/start-campaign.ts';
 import { findCampaign } from '../../src/campaigns/store.ts';
 import { updateCampaign } from '../../src/campaigns/update-campaign.ts';
-import type { WorkspaceTx } from '../../src/database/database.ts';
+import type { EngineTx, WorkspaceTx } from '../../src/database/database.ts';
 import { fromId, toId } from '../../src/ids.ts';
+import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { byTest } from '../by-test.ts';
+import { meanwhile } from '../race.ts';
 import { type SeededEntry, seedList } from '../seed/list.ts';
 import { seedPool } from '../seed/pool.ts';
 import { type Given, seedRow } from '../seed/rows.ts';
@@ -68,7 +70,7 @@ async function seed(
     /** The numbers that a claim calls. */
     claim: async (now: Date) => {
       const { id: serverId } = await seedRow(under.database, 'servers');
-      const terms = { serverId, free: 50, now, isSimulated: () => true };
+      const terms = { serverId, free: 50, now, isSimulated: () => true, operator: noOperatorLimits };
       const { calls } = await claimContacts(under.database, { workspaceId, campaignId: id }, terms, async () => {});
       return calls.map(({ toNumber }) => toNumber);
     },
@@ -92,12 +94,17 @@ async function seed(
         const { rows: items, totalCount } = await contactPage(tx, (await findCampaign(tx, id))!, asked, {
           now: noon,
           providers: under.deps.providers,
+          operator: noOperatorLimits,
         });
         return { items, totalCount };
       }),
     preview: (size = 20) =>
       inTx(async (tx) =>
-        previewCampaign(tx, (await findCampaign(tx, id))!, size, { now: noon, providers: under.deps.providers }),
+        previewCampaign(tx, (await findCampaign(tx, id))!, size, {
+          now: noon,
+          providers: under.deps.providers,
+          operator: noOperatorLimits,
+        }),
       ),
   };
 }
@@ -106,6 +113,32 @@ const numbers = (count: number, first = 14155550200): SeededEntry[] =>
   Array.from({ length: count }, (_, at) => ({ phone_number: first + at }));
 
 describe('contacts', () => {
+  test('keep their own time zones where an entry is erased while they are added', async () => {
+    const entries = Array.from({ length: 6 }, (_, at) => ({
+      phone_number: at % 2 === 0 ? 14155550201 + at : 12125550201 + at,
+    }));
+    const campaign = await seed([{ entries }]);
+    await campaign.begin();
+    const erase = async ({ db }: EngineTx) => {
+      await sql`lock table campaign_lanes in exclusive mode`.execute(db);
+      await sql`delete from contact_list_entries where phone_number = 14155550203`.execute(db);
+    };
+    await meanwhile(under.database, erase, campaign.add);
+    const { rows } = await under.database.inEngine(({ db }) =>
+      sql<{ phone_number: number; timezones: string[] }>`
+        select c.phone_number, l.timezones from campaign_contacts c
+          join campaign_lanes l on l.campaign_id = c.campaign_id and l.lane = c.lane
+        where c.campaign_id = ${campaign.id} order by c.phone_number`.execute(db),
+    );
+    expect(rows).toEqual([
+      ...[12125550202, 12125550204, 12125550206].map((each) => ({
+        phone_number: each,
+        timezones: ['America/New_York'],
+      })),
+      ...[14155550201, 14155550205].map((each) => ({ phone_number: each, timezones: ['America/Los_Angeles'] })),
+    ]);
+  });
+
   test('bear the columns of their list, its name apart', async () => {
     const entries = [
       { phone_number: 14155550201, name: 'Ada', values: ['24 November', null] },

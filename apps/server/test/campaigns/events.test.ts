@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/database/database.ts';
 import { openNotifications } from '../../src/database/notifications.ts';
 import { fromId, toId } from '../../src/ids.ts';
 import { byTest } from '../by-test.ts';
+import { readStream } from '../read-stream.ts';
 import { seedList } from '../seed/list.ts';
 import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 import { campaignDeps } from './campaign-deps.ts';
@@ -53,21 +54,14 @@ interface Seen {
 }
 /** Reads a stream in the background. */
 async function follow(id: string, lastEventId?: string, deps = under.deps) {
-  const gone = new AbortController();
-  const frames = await streamCampaignEvents(deps, id, { workspaceId, lastEventId, signal: gone.signal });
+  const source = await streamCampaignEvents(deps, id, { workspaceId, lastEventId });
   const seen: Seen[] = [];
-  const reading = (async () => {
-    for await (const frame of frames ?? []) {
-      seen.push({ type: frame.event, id: frame.id, event: frame.data as CampaignEvent, at: performance.now() });
-    }
-  })();
-  return {
-    isOver: frames === undefined,
-    seen,
-    reading,
-    types: () => seen.map(({ type }) => type),
-    end: () => gone.abort(),
-  };
+  const stream = source
+    ? readStream(source, ({ event, id, data }) =>
+        seen.push({ type: event, id, event: data as CampaignEvent, at: performance.now() }),
+      )
+    : { reading: Promise.resolve(), end: () => undefined };
+  return { ...stream, isOver: source === undefined, seen, types: () => seen.map(({ type }) => type) };
 }
 const until = (condition: () => unknown) => expect.poll(condition, { interval: 10 });
 

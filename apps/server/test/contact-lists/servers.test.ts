@@ -95,7 +95,8 @@ test('a server that dies in the middle of a validation: another begins it anew',
   let file = 'phone,city\n';
   for (let i = 0; i < count; i += 1) file += `+1415${2_000_000 + i},Lima ${i}\n`;
   const ids = await createWithFile(await toOther(), `${file}12,\n+14152000000,\n`);
-  await until(async () => (await staged(ids.uploadID)) > 0);
+  // Soon: it goes on meanwhile.
+  await expect.poll(() => staged(ids.uploadID), { interval: 20 }).toBeGreaterThan(0);
   await other.kill();
   const left = await staged(ids.uploadID);
   expect((await stateOf(ids.uploadID)).status).toBe('validating');

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { acceptFile } from '../../src/contact-lists/accept-file.ts';
 import type { ContactListDeps } from '../../src/contact-lists/deps.ts';
@@ -9,10 +10,10 @@ import { expireUploads } from '../../src/contact-lists/expire-uploads.ts';
 import { giveUpImport } from '../../src/contact-lists/import-upload.ts';
 import { DEFAULT_READ_LIMITS } from '../../src/contact-lists/reading/read-contacts.ts';
 import { moveUpload } from '../../src/contact-lists/upload-store.ts';
-import { giveUpValidation } from '../../src/contact-lists/validate-upload.ts';
+import { giveUpValidation, validateUpload } from '../../src/contact-lists/validate-upload.ts';
 import { openNotifications } from '../../src/database/notifications.ts';
 import { fromId } from '../../src/ids.ts';
-import { type Jobs, openJobs } from '../../src/jobs/jobs.ts';
+import { type Jobs, NotYet, openJobs } from '../../src/jobs/jobs.ts';
 import { openDiskObjectStore } from '../../src/objects/disk.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
@@ -39,7 +40,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-unattended-'));
   server = await startTestServer({ config: { dataDir } });
   const { connection } = server.database;
-  jobs = await openJobs({ connection, log });
+  jobs = await openJobs({ connection, log, registry: new Registry() });
   notifications = openNotifications({ connection, log });
   const { clock, database } = server;
   const directory = path.join(dataDir, 'objects');
@@ -93,6 +94,20 @@ test('a validation that fails every time ends as failed', async () => {
   await giveUpValidation(deps, job);
   expect(await read(ids)).toMatchObject({ status: 'failed', failure: { code: 'unreadable_file' } });
   await giveUpValidation(deps, await jobOf(await importFile(server, 'phone\n+14155550101\n')));
+});
+
+test('a validation whose list is deleted meanwhile is no failure that anyone is told of', async () => {
+  const { ids } = await createList();
+  const job = await jobOf(ids);
+  await server.database.inWorkspace(job.workspaceId, (tx) => moveUpload(tx, job.uploadId, 'uploaded', {}, new Date()));
+  const get = async () => {
+    await server.client.DELETE('/v1/calls/contact-lists/{id}', { params: { path: { id: ids.id } } });
+    return content();
+  };
+  const { signal } = new AbortController();
+  const validating = validateUpload({ ...deps, objects: { ...deps.objects, get } }, job, signal);
+  await expect(validating).rejects.toBeInstanceOf(NotYet);
+  await validateUpload(deps, job, signal);
 });
 
 test('an import that fails every time ends as failed, and leaves the list as it was', async () => {

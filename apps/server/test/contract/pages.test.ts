@@ -10,6 +10,7 @@ const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
+  'deploy/prometheus/alerts.yml',
   ...readdirSync(path.join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),

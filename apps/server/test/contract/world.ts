@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+import { fromId, newUuid, toId } from '../../src/ids.ts';
 import { importFile } from '../contact-lists/contact-files.ts';
 import { addFiles, bases } from '../knowledge-bases/documents.ts';
 import type { TestServer } from '../server.ts';
@@ -95,6 +97,16 @@ export async function buildWorld(server: TestServer, numbers: { from: string; to
     const read = await client.GET('/v1/exports/{exportId}', { params: { path: { exportId: exported.id } } });
     return dataOf(read).status === 'ready';
   });
+
+  // One that is over: another would delete the files of this world.
+  const erasureId = newUuid();
+  await server.database.inEngine(({ db }) =>
+    sql`
+      insert into erasures (workspace_id, id, status, due_at, created_at, completed_at)
+      select workspace_id, ${erasureId}, 'completed', created_at, created_at, created_at from contact_lists
+      where id = ${fromId(ids.id)}`.execute(db),
+  );
+  note(toId('ers', erasureId));
 
   const params = { params: { path: { id: campaign.id } } };
   dataOf(await client.POST('/v1/calls/campaigns/{id}/start', params));

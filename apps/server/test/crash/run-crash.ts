@@ -18,12 +18,12 @@ import {
 } from '../../src/database/postgres/embedded.ts';
 import { toId } from '../../src/ids.ts';
 import { runTransitions } from '../../src/workflows/runs/run.ts';
+import { chances } from '../chances.ts';
 import { seedWorkflow } from '../seed/workflow.ts';
 import { seedNumber } from '../seed/workspace.ts';
 import { type ServerProcess, startServerProcess } from '../server-process.ts';
 import { until } from '../until.ts';
 import { definitionOf, end, set, wait } from '../workflows/nodes.ts';
-import { chances } from './servers.ts';
 
 type WorkflowRun = components['schemas']['WorkflowRun'];
 
@@ -214,9 +214,10 @@ type Read = <T>(query: RawBuilder<T>) => Promise<T[]>;
 const untilOver = (read: Read, workflowId: string, { runs, patience }: RunCrash) =>
   until(async () => {
     const counts = await read(
-      sql`select status, count(*) as count from workflow_runs where workflow_id = ${workflowId} group by 1`,
+      sql`select status, error ->> 'code' as code, count(*) as count from workflow_runs
+        where workflow_id = ${workflowId} group by 1, 2`,
     );
-    expect(counts).toContainEqual({ status: 'completed', count: runs });
+    expect(counts).toContainEqual({ status: 'completed', code: null, count: runs });
   }, patience);
 
 interface EndedRow {

@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { Connection } from '../../src/database/connection.ts';
 import type { Database } from '../../src/database/database.ts';
+import { chances } from '../chances.ts';
 import { callsOf, countersOf, dialedWrongly, providerPeak, recordedPeak } from '../dialing/audit.ts';
 import { campaignRow, shortCalls } from '../dialing/dialing.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
@@ -39,15 +40,6 @@ export async function killServer(child: ChildProcess): Promise<void> {
   const gone = once(child, 'exit');
   child.kill('SIGKILL');
   await gone;
-}
-
-/** A repeatable sequence of numbers in [0, 1). */
-export function chances(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
 
 const concurrency = 40;

@@ -19,6 +19,8 @@ import { campaignCallDetails } from '../../src/campaigns/own-calls.ts';
 import { unconfirmedUploads, waitingUploads } from '../../src/contact-lists/upload-store.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { deleteOldIdempotencyKeys } from '../../src/database/idempotency-keys.ts';
+import type { PageQuery } from '../../src/database/page.ts';
+import { listDoNotCall } from '../../src/do-not-call/store.ts';
 import { callRows } from '../../src/exports/call-rows.ts';
 import type { CallFilter } from '../../src/exports/export.ts';
 import { toId } from '../../src/ids.ts';
@@ -274,7 +276,11 @@ test('figures, exports and lists read the calls of their time, campaign or direc
         expect(rows.length).toBeLessThanOrEqual(100);
     };
     const page = { page: 1, perPage: 50, order: 'desc' as const };
-    const filters = [{ direction: 'inbound' as const }, { statuses: ['ringing', 'in_progress'] as const }];
+    const filters = [
+      { direction: 'inbound' as const },
+      { statuses: ['ringing', 'in_progress'] as const },
+      { phoneNumber: 14150000007 },
+    ];
     const work = async () => {
       await count();
       for (const filter of filters)
@@ -306,6 +312,38 @@ test('figures, exports and lists read the calls of their time, campaign or direc
       if (statement.text.includes('as at from calls')) expect(plan).not.toContain('"Sort"');
     }
     expect((await count()).total.calls).toBe(1440);
+  }));
+
+test('a page of opt-outs reads as many as it shows, first and next, of however many', () =>
+  withOneConnection(async (database, asked) => {
+    const { workspaceId } = await seed(database);
+    const optOuts = (from: number, count: number) =>
+      database.inEngine(({ db }) =>
+        sql`
+          insert into do_not_call (workspace_id, phone_number, created_at)
+          select ${workspaceId}, 14150000000 + (i::bigint * 7919) % 1000003, '2026-01-01'::timestamptz + i * interval '1 second'
+          from generate_series(${from}::int, ${from + count}::int) as i`.execute(db),
+      );
+    const read = (page: Partial<PageQuery>) =>
+      database.inSnapshot(workspaceId, (tx) => listDoNotCall(tx, { page: 1, perPage: 20, order: 'desc', ...page }));
+    await optOuts(1, 100);
+    const pages = async () => {
+      const { rows, end } = await read({});
+      expect((await read({ after: end! })).rows[0]!.created_at.getTime()).toBeLessThan(
+        rows.at(-1)!.created_at.getTime(),
+      );
+    };
+    asked.clear();
+    for (let round = 0; round < 3; round += 1) await pages();
+    await optOuts(1000, MANY);
+    await database.inEngine(({ db }) => sql`analyze do_not_call`.execute(db));
+    await pages();
+    const statements = [...asked].filter(([, { text }]) => text.includes('order by created_at'));
+    expect(statements).toHaveLength(2);
+    for (const [name, statement] of statements) {
+      const { pages: read, plan } = await costOf(database, name, statement);
+      expect(read, plan).toBeLessThan(60);
+    }
   }));
 
 test('a connection forgets its plans of ten seconds ago, so that the next are made for what tables have become', () =>

@@ -9,3 +9,6 @@ export async function statementOn(connection: Connection, text: string): Promise
   await client.connect();
   return client.query(text).finally(() => client.end());
 }
+
+/** Whom a connection is made as. */
+export const roleOf = ({ connectionString }: Connection): string => new URL(connectionString).username;

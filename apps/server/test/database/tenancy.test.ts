@@ -92,3 +92,27 @@ test('every table is walled off, for its owner too', async () => {
     { relname: 'servers' },
   ]);
 });
+
+test('every table and each of its keys begins with the workspace, but for those that docs/scale.md names', async () => {
+  const { rows } = await database.pool.query(`
+    select c.relname || ': ' || string_agg(a.attname, ', ' order by k.place) as key
+    from pg_index i join pg_class c on c.oid = i.indrelid
+    cross join lateral unnest(i.indkey::int[]) with ordinality as k (attnum, place)
+    join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum
+    where i.indisunique and c.relnamespace = 'public'::regnamespace and c.relname not like 'kysely%'
+      and i.indkey[0] <> coalesce((select attnum from pg_attribute
+        where attrelid = c.oid and attname = 'workspace_id'), 0)
+    group by c.relname, i.indexrelid order by 1`);
+  expect(rows.map(({ key }) => key)).toEqual([
+    'api_keys: hash',
+    'contact_list_uploads: storage_key',
+    'installation: singleton',
+    'phone_numbers: phone_number',
+    'servers: id',
+    'simulator_calls: room_id',
+    'simulator_numbers: idempotency_key',
+    'simulator_numbers: phone_number',
+    'sip_calls: room_id',
+    'workspaces: id',
+  ]);
+});

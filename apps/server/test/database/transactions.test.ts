@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Database, openDatabase, type WorkspaceTx } from '../../src/database/database.ts';
+import { type Database, type EngineTx, openDatabase, type WorkspaceTx } from '../../src/database/database.ts';
+import { together } from '../../src/database/together.ts';
 import { freshDatabase } from '../database.ts';
 import { until } from '../until.ts';
 
@@ -105,6 +106,23 @@ test('a serialization failure is tried three more times, then thrown', async () 
   runs = 0;
   await expect(failing(4)).rejects.toMatchObject({ code: '40001' });
   expect(runs).toBe(4);
+});
+
+test('a serialization failure is tried again also where what went out behind it is heard of first', async () => {
+  let runs = 0;
+  const failing = async (tx: EngineTx) => {
+    runs += 1;
+    const statement = runs === 1 ? sql`do $$ begin raise sqlstate '40001'; end $$` : sql`select 0`;
+    return statement.execute(tx.db);
+  };
+  await database.inEngine((tx) => {
+    // What a function throws goes a longer way than what a statement throws.
+    const asked = together(tx, [async () => await failing(tx), sql`select 1`]);
+    // The process is busy until both are answered, and reads both answers at once.
+    setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200));
+    return asked;
+  });
+  expect(runs).toBe(2);
 });
 
 test('a statement is prepared by name once it comes again, its text whole', async () => {

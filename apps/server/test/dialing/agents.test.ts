@@ -5,6 +5,7 @@ import { lockAgent } from '../../src/agents/store.ts';
 import { requestRunCall } from '../../src/calls/request-run-call.ts';
 import type { Database, EngineTx } from '../../src/database/database.ts';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
+import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { meanwhile } from '../race.ts';
 import { seedCampaign } from '../seed/campaign.ts';
@@ -87,7 +88,12 @@ test.concurrent('a call that is being placed counts for its agent that gets a fi
       ...{ from: { number: '+12125550199' }, variables: {}, hours: {} },
       ...{ ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false },
     };
-    const terms = { serverId: server!.id, now: new Date(), isSimulated: switchboard.isSimulated };
+    const terms = {
+      serverId: server!.id,
+      now: new Date(),
+      isSimulated: switchboard.isSimulated,
+      operator: noOperatorLimits,
+    };
     const placing = async (tx: EngineTx) => {
       expect(await requestRunCall(tx, wish, terms)).toMatchObject({ kind: 'queued' });
     };
@@ -118,7 +124,7 @@ test.concurrent("a run waits for its agent's room", () =>
         ...{ from: { number: '+12125550199' }, variables: {}, hours: {} },
         ...{ ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false },
       };
-      const terms = { serverId: servers[0]!.id, now, isSimulated: switchboard.isSimulated };
+      const terms = { serverId: servers[0]!.id, now, isSimulated: switchboard.isSimulated, operator: noOperatorLimits };
       return database.inEngine((tx) => requestRunCall(tx, wish, terms));
     };
     const { id } = await seedRow(database, 'calls', upWith(workspaceId, agentId));

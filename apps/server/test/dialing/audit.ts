@@ -90,7 +90,7 @@ export function peak(intervals: { from: number; to: number }[]): number {
 }
 
 /** The most calls that were up at once, by our records. */
-export const recordedPeak = (calls: AuditedCall[]): number =>
+export const recordedPeak = (calls: Pick<AuditedCall, 'dialed_at' | 'ended_at'>[]): number =>
   peak(
     calls
       .filter((call) => call.dialed_at !== null)
@@ -119,7 +119,7 @@ export const providerPeak = (calls: AuditedCall[], profile: Profile, speed: numb
   );
 
 /** The most recorded placements in any stretch of 1,000 ms, `[t, t + 1000)`. */
-export function mostInASecond(calls: AuditedCall[]): number {
+export function mostInASecond(calls: Pick<AuditedCall, 'dialed_at'>[]): number {
   const times = calls.flatMap((call) => call.dialed_at?.getTime() ?? []).sort((a, b) => a - b);
   let first = 0;
   let most = 0;

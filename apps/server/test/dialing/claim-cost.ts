@@ -6,6 +6,7 @@ import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
 import { pickStatement } from '../../src/campaigns/claim/pick-contacts.ts';
 import type { Database, Tx } from '../../src/database/database.ts';
 import { openLease } from '../../src/database/lease.ts';
+import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { type SeededCampaign, seedContacts } from '../seed/campaign.ts';
 import { seedPool, usePool } from '../seed/pool.ts';
 import { statementCosts } from './statement-cost.ts';
@@ -180,7 +181,7 @@ export async function claimCosts(database: Database, contacts: number, members =
       where id = ${campaign.workspaceId}`.execute(db),
   );
   const lease = await openLease({ database, seconds: 300, log: pino({ level: 'silent' }) });
-  const terms = { serverId: lease.serverId(), free: 50, isSimulated: () => true };
+  const terms = { serverId: lease.serverId(), free: 50, isSimulated: () => true, operator: noOperatorLimits };
   await claimContacts(database, campaign, { ...terms, now: new Date() }, async () => {});
   const costs = await statementCosts(database, async (measured) => {
     const { calls } = await claimContacts(measured, campaign, { ...terms, now: new Date() }, async () => {});

@@ -7,6 +7,7 @@ import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
 import { campaignCallOwner } from '../../src/campaigns/own-calls.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openLease } from '../../src/database/lease.ts';
+import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { seedRow } from '../seed/rows.ts';
@@ -21,7 +22,12 @@ async function claimer(database: Database, seed: SeedOptions) {
   await addContacts(database, key, ADDED_AT);
   const serverId = lease.serverId();
   const claim = (now: Date) =>
-    claimContacts(database, key, { serverId, free: 50, now, isSimulated: () => true }, async () => {});
+    claimContacts(
+      database,
+      key,
+      { serverId, free: 50, now, isSimulated: () => true, operator: noOperatorLimits },
+      async () => {},
+    );
   return { serverId, key, claim };
 }
 
@@ -34,10 +40,7 @@ test.concurrent('a call that goes back after midnight is given back to the day t
       database.inEngine(({ db }) => db.selectFrom('workspace_usage').select(['day', 'calls']).orderBy('day').execute());
     const next = { workspace_id: key.workspaceId, day: '2026-03-11', calls: 3 };
     await seedRow(database, 'workspace_usage', next);
-    const owners = campaignCallOwner(
-      async () => {},
-      () => {},
-    );
+    const owners = campaignCallOwner({ onFinished: async () => {}, onPaused: async () => {} }, () => {});
     await returnQueuedCalls(database, calls, { serverId, owners, now: new Date('2026-03-11T00:00:01Z') });
     expect(await usage()).toEqual([
       { day: '2026-03-10', calls: 0 },
@@ -66,10 +69,7 @@ test.concurrent('a call that was to be placed, and went back, is none of the cal
   withDatabase(async (database) => {
     const workspace = { max_attempts_per_person_per_day: 1 };
     const { serverId, claim } = await claimer(database, { contacts: 1, workspace });
-    const owners = campaignCallOwner(
-      async () => {},
-      () => {},
-    );
+    const owners = campaignCallOwner({ onFinished: async () => {}, onPaused: async () => {} }, () => {});
     for (const minutes of [0, 1, 2]) {
       const now = new Date(ADDED_AT.getTime() + minutes * 60_000);
       const { calls } = await claim(now);

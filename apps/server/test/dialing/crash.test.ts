@@ -1,9 +1,11 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { takeOverCalls } from '../../src/calls/take-over-calls.ts';
 import { addContacts } from '../../src/campaigns/add-contacts.ts';
 import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
 import { openLease } from '../../src/database/lease.ts';
 import { newUuid } from '../../src/ids.ts';
+import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { runCrash, runFreeze } from '../crash/servers.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { seedCampaign } from '../seed/campaign.ts';
@@ -31,7 +33,7 @@ test.concurrent('nothing is claimed under the name of a server that was given up
       claimContacts(
         database,
         campaign,
-        { serverId, free: 10, now: new Date(), isSimulated: () => true },
+        { serverId, free: 10, now: new Date(), isSimulated: () => true, operator: noOperatorLimits },
         async () => {},
       );
     expect((await claimAs(newUuid())).calls).toEqual([]);
@@ -39,6 +41,21 @@ test.concurrent('nothing is claimed under the name of a server that was given up
     const lease = await openLease({ database, seconds: 10, log });
     expect((await claimAs(lease.serverId())).calls).toHaveLength(10);
     await lease.release();
+  }));
+
+test.concurrent('a call is never left with a server that was given up, which nobody looks at any more', () =>
+  withDatabase(async (database) => {
+    const { workspaceId, campaignId } = await seedCampaign(database, { contacts: 0, campaign: { status: 'paused' } });
+    const [lost, alive] = [newUuid(), newUuid()];
+    await seedRow(database, 'servers', { id: lost, lease_until: new Date(0) });
+    await seedRow(database, 'servers', { id: alive });
+    const { phone_number_id } = await campaignRow(database, campaignId);
+    await seedRow(database, 'calls', {
+      ...{ workspace_id: workspaceId, campaign_id: campaignId, to_number: 14155550100, server_id: lost },
+      phone_number_id: phone_number_id!,
+    });
+    expect(await takeOverCalls(database, newUuid(), log)).toEqual([]);
+    expect(await takeOverCalls(database, alive, log)).toHaveLength(1);
   }));
 
 test.concurrent('a server that was lost is told as a warning, one that was stopped is not', () =>

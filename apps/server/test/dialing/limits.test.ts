@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
@@ -15,6 +15,10 @@ import {
   type TestDialerOptions,
   untilCompleted,
 } from './dialing.ts';
+
+/** They run beside each other, and a loaded machine takes its time for them all. */
+vi.setConfig({ testTimeout: 150_000 });
+const PATIENCE_SECONDS = 120;
 
 const SPEED = 10;
 const talking = (contacts: number, campaign: Record<string, unknown>): SeedOptions => ({
@@ -36,7 +40,7 @@ async function withDialers(
 test.concurrent.each([1, 2])('no second holds more placements than callsPerSecond, with %i dialers', (dialers) =>
   withDatabase(async (database) => {
     const { campaignId } = await seedCampaign(database, { contacts: 100, campaign: { calls_per_second: 20 } });
-    await withDialers(database, { dialers }, () => untilCompleted(database, campaignId));
+    await withDialers(database, { dialers }, () => untilCompleted(database, campaignId, PATIENCE_SECONDS));
     const calls = await callsOf(database, campaignId);
     expect(mostInASecond(calls)).toBeLessThanOrEqual(20);
     expect(calls.filter((call) => call.placed_at !== null)).toHaveLength(100);
@@ -59,12 +63,12 @@ test.concurrent.each([
         });
     const slow = { ...database, inEngine: slower(database.inEngine), inHotLoop: slower(database.inHotLoop) };
     const { campaignId } = await seedCampaign(database, {
-      contacts: 4,
+      contacts: 3,
       campaign: { calls_per_second: 1 },
       ...caller,
     });
     const { stop } = await startTestDialer(slow);
-    await untilCompleted(database, campaignId);
+    await untilCompleted(database, campaignId, PATIENCE_SECONDS);
     await stop();
     expect(mostInASecond(await callsOf(database, campaignId))).toBeLessThanOrEqual(1);
   }),
@@ -74,7 +78,7 @@ test.concurrent('maxConcurrency is reached and never passed, with two dialers', 
   withDatabase(async (database) => {
     const { campaignId } = await seedCampaign(database, talking(120, { max_concurrency: 7 }));
     await withDialers(database, { dialers: 2, speed: SPEED, profile: shortCalls }, () =>
-      untilCompleted(database, campaignId),
+      untilCompleted(database, campaignId, PATIENCE_SECONDS),
     );
     const calls = await callsOf(database, campaignId);
     expect(recordedPeak(calls)).toBe(7);
@@ -95,8 +99,8 @@ test.concurrent("the workspace's maxConcurrentCalls holds for its campaigns toge
       number: (i) => 13_102_000_000 + i,
     });
     await withDialers(database, { dialers: 2, speed: SPEED, profile: shortCalls }, async () => {
-      await untilCompleted(database, first.campaignId, 40);
-      await untilCompleted(database, second.campaignId, 40);
+      await untilCompleted(database, first.campaignId, PATIENCE_SECONDS);
+      await untilCompleted(database, second.campaignId, PATIENCE_SECONDS);
     });
     const calls = [...(await callsOf(database, first.campaignId)), ...(await callsOf(database, second.campaignId))];
     expect(recordedPeak(calls)).toBe(5);
@@ -113,7 +117,30 @@ test.concurrent("the workspace's maxCallsPerDay ends the day's calls, and the ne
       await dialersTurn(database);
       expect(await campaignRow(database, campaignId)).toMatchObject({ status: 'running', attempts: 30, pending: 20 });
       time.set('2026-03-11T00:00:00Z');
-      await untilCompleted(database, campaignId);
+      await untilCompleted(database, campaignId, PATIENCE_SECONDS);
+    });
+  }));
+
+test.concurrent('no workspace places more calls a UTC day than the operator lets it, in however many campaigns', () =>
+  withDatabase(async (database) => {
+    const time = testClock('2026-03-10T23:00:00Z');
+    const number = (i: number) => 14_155_550_100 + i * 10_000_000;
+    const first = await seedCampaign(database, { contacts: 40, number });
+    const { workspaceId } = first;
+    const second = await seedCampaign(database, { contacts: 40, number: (i) => number(i) + 1, workspaceId });
+    const other = await seedCampaign(database, { contacts: 40 });
+    const ids = [first, second].map(({ campaignId }) => campaignId);
+    const config = { operatorMaxCallsPerDay: 30 };
+    await withDialers(database, { dialers: 2, time, config }, async () => {
+      const attempts = async (id: string) => (await campaignRow(database, id)).attempts;
+      const both = async () => (await Promise.all(ids.map(attempts))).reduce((sum, each) => sum + each, 0);
+      await until(async () => (await both()) >= 30 && (await attempts(other.campaignId)) >= 30);
+      await dialersTurn(database);
+      expect([await both(), await attempts(other.campaignId)]).toEqual([30, 30]);
+      time.set('2026-03-11T00:00:00Z');
+      await until(async () => (await both()) >= 60);
+      await dialersTurn(database);
+      expect(await both()).toBe(60);
     });
   }));
 

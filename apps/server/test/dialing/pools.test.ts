@@ -10,6 +10,7 @@ import { pickPoolNumber } from '../../src/number-pools/choose-numbers.ts';
 import type { CallRequest, TelephonyGateway } from '../../src/telephony/gateway.ts';
 import type { Profile } from '../../src/telephony/simulator/plan.ts';
 import type { Simulator } from '../../src/telephony/simulator/simulator.ts';
+import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { callsFrom, usageOf } from '../number-pools/pool-usage.ts';
 import { type SeededCampaign, type SeedOptions, seedCampaign } from '../seed/campaign.ts';
@@ -48,7 +49,12 @@ async function claimer(database: Database, key: SeededCampaign) {
   await addContacts(database, key, new Date('2026-03-10T00:00:00Z'));
   const serverId = lease.serverId();
   const claim = (now: Date, free = 50) =>
-    claimContacts(database, key, { serverId, free, now, isSimulated: configured }, async () => {});
+    claimContacts(
+      database,
+      key,
+      { serverId, free, now, isSimulated: configured, operator: noOperatorLimits },
+      async () => {},
+    );
   return { serverId, claim };
 }
 const configured = (provider: string) => (provider === 'twilio' ? undefined : true);
@@ -313,10 +319,7 @@ test.concurrent('calls that go back are taken off the number’s count of their 
     const counts = async () => (await usageOf(database, seeded.memberIds)).map((row) => row.attempts);
     const { calls } = await claim(new Date(NOON));
     expect([calls.length, await counts()]).toEqual([6, [3, 3]]);
-    const owners = campaignCallOwner(
-      async () => {},
-      () => {},
-    );
+    const owners = campaignCallOwner({ onFinished: async () => {}, onPaused: async () => {} }, () => {});
     await returnQueuedCalls(database, calls.slice(0, 4), { serverId, owners, now: new Date(NOON) });
     expect(await counts()).toEqual([1, 1]);
     expect((await claim(new Date(NOON))).calls).toHaveLength(4);

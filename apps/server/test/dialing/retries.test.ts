@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { addContacts } from '../../src/campaigns/add-contacts.ts';
 import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
 import { openLease } from '../../src/database/lease.ts';
+import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { seedCampaign } from '../seed/campaign.ts';
 import { seedList } from '../seed/list.ts';
@@ -127,7 +128,7 @@ test.concurrent('a retry that is due goes before fresh contacts', () =>
       );
     });
     const lease = await openLease({ database, seconds: 5, log: pino({ level: 'silent' }) });
-    const terms = { serverId: lease.serverId(), free: 1, now, isSimulated: () => true };
+    const terms = { serverId: lease.serverId(), free: 1, now, isSimulated: () => true, operator: noOperatorLimits };
     const { calls } = await claimContacts(database, campaign, terms, async () => {});
     await lease.release();
     expect(calls.map((call) => [call.contactId, call.attempt])).toEqual([[due.id, 2]]);

@@ -1,20 +1,17 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hasChromium, startBrowser } from '../../../../openapi/test/browser.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 const sources = path.join(import.meta.dirname, '../../../../packages/client');
-const hasChromium = spawnSync('chromium', ['--version']).status === 0;
 
 let server: TestServer;
-let browser: ChildProcess | undefined;
+let browser: Awaited<ReturnType<typeof startBrowser>> | undefined;
 let told: (what: string) => void;
 /** What the page told at its end. */
 const said = new Promise<string>((resolve) => {
@@ -31,7 +28,6 @@ const pages = createServer(async (request, response) => {
   const code = readFileSync(file, 'utf8');
   response.end(file.endsWith('.ts') ? stripTypeScriptTypes(code) : code);
 });
-const folder = mkdtempSync(path.join(tmpdir(), 'trunkline-chromium-'));
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
@@ -39,11 +35,10 @@ beforeAll(async () => {
   server = await startTestServer({ config: { corsOrigins: [origin], simulatorSpeed: 100 } });
 });
 afterAll(async () => {
-  if (browser?.kill()) await once(browser, 'close');
+  await browser?.stop();
   pages.closeAllConnections();
   pages.close();
   await server.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const html = () => `<!doctype html><meta charset="utf-8">
@@ -96,16 +91,9 @@ test.skipIf(!hasChromium)(
   'a page in a real browser lists, uploads, and follows a campaign by a stream token (needs chromium)',
   { timeout: 120_000 },
   async () => {
-    const options = [
-      '--headless',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-dev-shm-usage',
-      `--user-data-dir=${folder}`,
-    ];
     const { port } = pages.address() as AddressInfo;
-    const address = `http://127.0.0.1:${port}/`;
-    browser = spawn('chromium', [...options, '--remote-debugging-port=0', address], { stdio: 'ignore' });
+    browser = await startBrowser();
+    await (await browser.page()).open(`http://127.0.0.1:${port}/`);
     const page = JSON.parse(await said);
     expect(page).toMatchObject({
       counted: { totalRows: 2, validRows: 1, invalidRows: 1 },

@@ -24,12 +24,12 @@ test('a server that stops answers what runs, tells streams to come back, and tak
       const page = { items: [], page: 1, perPage: 20, totalCount: 0 };
       return { status: 200, body: { ...page, column: 'created_at', order: 'desc' } };
     },
-    streamCampaignEvents: async (_input, { signal }) => ({
+    streamCampaignEvents: async () => ({
       status: 200,
-      stream: (async function* () {
-        yield { id: '1', event: 'campaign.running', data: {} };
-        await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      })(),
+      stream: (stream) => {
+        setImmediate(() => stream.send({ id: '1', event: 'campaign.running', data: {} }));
+        return { onRoom: () => undefined, onEnd: () => undefined };
+      },
     }),
   };
   const server = await startTestServer({ handlers });

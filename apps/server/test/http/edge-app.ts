@@ -5,6 +5,7 @@ import { type AppOptions, createApp, loadContract } from '../../src/http/app.ts'
 import type { ContractDocument } from '../../src/http/contract.ts';
 import { KEEP_ALIVE_MS } from '../../src/http/listen.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
+import { createOpenStreams } from '../../src/http/open-streams.ts';
 
 /** A key that the edge of these tests takes, with every permission. */
 export const KEY = 'tl_test_00000000000000000000';
@@ -25,6 +26,7 @@ export async function startEdge(
     openStream: () => undefined,
     corsOrigins: [],
     rateLimit: () => undefined,
+    streams: createOpenStreams(metrics.registry),
     metrics,
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     validateResponses: 'throw',

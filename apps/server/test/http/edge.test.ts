@@ -249,15 +249,19 @@ describe('bodies', () => {
     expect(answer.text).not.toMatch(/position|token|undefined/i);
   });
 
-  test('names of blanks are none', async () => {
+  test('names of blanks, and with control characters, are none', async () => {
     for (const [path, name] of [
       ['/v1/calls/contact-lists', '  '],
       ['/v1/agents', '\u00a0'],
       ['/v1/knowledge-bases', '\t\u2003'],
+      ['/v1/number-pools', 'a\u001b[2Jb'],
     ]) {
       const { status, body } = await edge.send('POST', path!, { body: { name, fileName: 'a.csv' } });
       expect(status).toBe(400);
-      expect(body.details).toContainEqual({ path: '/body/name', message: 'must not be blank' });
+      expect(body.details).toContainEqual({
+        path: '/body/name',
+        message: 'must be one line that is not blank, without control characters',
+      });
     }
   });
 
@@ -301,6 +305,12 @@ describe('bodies', () => {
       expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
       expect(answer.body.error).toContain(key);
     }
+  });
+
+  test.each(['toString', 'valueOf'])('items that can not be compared, for a key %s, are 400', async (key) => {
+    const lists = [{ id: 'list_01932f3c8a7e7bd0a1b2c3d4e5f60718', role: 'contacts' }, { [key]: 1 }];
+    const answer = await edge.send('POST', '/v1/calls/campaigns', { body: { name: 'A', lists } });
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
   });
 
   test('32 levels pass, 33 are 400', async () => {
@@ -442,6 +452,46 @@ test('files are sent compressed to who takes that, and not again to who has them
       answer.resume();
     }
   }
+});
+
+test('what nobody needs a key for is worked out once for many who ask', async () => {
+  const counted = { ready: 0, metrics: 0 };
+  const other = await startEdge({
+    notReady: async () => {
+      counted.ready += 1;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return undefined;
+    },
+  });
+  const { registry } = other.metrics;
+  const collect = registry.metrics.bind(registry);
+  registry.metrics = () => {
+    counted.metrics += 1;
+    return collect();
+  };
+  const ask = (path: string) => Promise.all(Array.from({ length: 20 }, () => other.send('GET', path)));
+  for (const path of ['/metrics', '/readyz'])
+    expect(
+      (await ask(path)).every(({ status }) => status === 200),
+      path,
+    ).toBe(true);
+  // On a machine that stalls they may not all come at once.
+  expect(counted.metrics).toBeLessThan(5);
+  expect(counted.ready).toBeLessThan(10);
+  await other.stop();
+});
+
+test('a collector that hangs does not hang the metrics for ever, nor is it begun again', async () => {
+  const other = await startEdge();
+  let begun = 0;
+  other.metrics.registry.metrics = () => {
+    begun += 1;
+    return new Promise(() => {});
+  };
+  const answers = await Promise.all([other.send('GET', '/metrics'), other.send('GET', '/metrics')]);
+  expect(answers.map(({ status }) => status)).toEqual([503, 503]);
+  expect(begun).toBe(1);
+  await other.stop();
 });
 
 test('readiness says why not', async () => {

@@ -23,6 +23,7 @@ afterEach(async () => {
 function start(args: string[], environment: Record<string, string> = {}) {
   const env = {
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     PORT: '0',
     HOST: '127.0.0.1',
     DATABASE_URL: database.connection.connectionString,

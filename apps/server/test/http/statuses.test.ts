@@ -69,6 +69,11 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
     expect(status).toBe(400);
   });
 
+  testIf(operation.body)('can say that a body did not come in time', async () => {
+    const failure = new ServiceError('request_timeout', 'x');
+    expect(await answerOf(operation, { failure })).toEqual([408, 'request_timeout']);
+  });
+
   testIf(operation.body)('refuses a body of another type', async () => {
     const request = { body: 'x', headers: { 'Content-Type': 'text/plain' } };
     expect(await answerOf(operation, {}, request)).toEqual([415, 'unsupported_media_type']);

@@ -1,9 +1,12 @@
+import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { operationsOf } from '../../src/http/contract.ts';
+import { createBodyRoom } from '../../src/http/body-room.ts';
+import { type ContractDocument, operationsOf } from '../../src/http/contract.ts';
 import type { FilePart } from '../../src/http/handler.ts';
 import { createRequestReader } from '../../src/http/read-request.ts';
+import { createBodyReader } from '../../src/http/request-body.ts';
 import { createValidator } from '../../src/http/validator.ts';
 import { forValidator } from '../../src/http/validator-contract.ts';
 import { ServiceError } from '../../src/service-error.ts';
@@ -84,10 +87,11 @@ test('a status or a code that is not declared is a violation, also from 500 up',
 test('the validator sees of a content type only what the contract knows', async () => {
   const requestBody = { required: false, content: { 'application/json': { schema: { type: 'object' } } } };
   const contract = forValidator(contractOf({ requestBody }) as never);
-  const reader = createRequestReader(operationsOf(contract)[0]!, 1024);
+  const reader = createRequestReader(operationsOf(contract)[0]!, 1024, createBodyReader(createBodyRoom()));
   const read = (type: string) => {
     const headers = { 'content-type': type, 'content-length': '2' };
-    return reader.read(Object.assign(Readable.from([Buffer.from('{}')]), { headers }) as never, {}, '');
+    const request = Object.assign(Readable.from([Buffer.from('{}')]), { headers });
+    return reader.read({ request, keyId: 'key', room: 0 } as never, {}, '');
   };
   for (const type of ['application/json', 'application/json; a=1', 'APPLICATION/JSON;b="2"'])
     expect((await read(type)).headers).toEqual({ 'content-type': 'application/json' });
@@ -194,6 +198,19 @@ test('an answer that comes before a multipart body was read reaches the client',
   await edge.stop();
 });
 
+test('what a check compiles is not the whole contract that it brings along', async () => {
+  const contract = forValidator(contractOf({}) as ContractDocument);
+  await createValidator(contract);
+  const ofValidator = createRequire(createRequire(import.meta.url).resolve('express-openapi-validator'));
+  const { Ajv } = ofValidator('ajv');
+  const ajv = new Ajv({ strict: false });
+  ajv.addSchema({ components: { within: { $id: 'within' } }, paths: { within: { $id: 'there' } } }, 'contract');
+  // Who walks it finds them.
+  expect([ajv.getSchema('within'), ajv.getSchema('there')]).toEqual([undefined, undefined]);
+  ajv.addSchema({ other: { $id: 'beside' } }, 'another');
+  expect(ajv.getSchema('beside')).toBeDefined();
+});
+
 test('a contract that can not be served is found at start', async () => {
   await expect(startEdge({ contract: contractOf({ 'x-permission': undefined }) })).rejects.toThrow(
     'act names no x-permission',
@@ -211,4 +228,10 @@ test.each([
   ['2026-11-20 09:30:00Z', false],
   ['2026-11-20T09:30:00', false],
   ['2026-13-01T00:00:00Z', false],
+  ['0001-01-01T00:00:00Z', true],
+  ['9999-12-31T23:59:59.999999999Z', true],
+  ['9999-01-01T00:00:00+05:00', true],
+  // The year 10000 in UTC, and the one before the first: told with a sign, or as another.
+  ['9999-12-31T23:59:59-23:59', false],
+  ['0001-01-01T00:00:00+23:59', false],
 ])('%s as a time: %s', (text, is) => expect(isTimestamp(text)).toBe(is));

@@ -66,7 +66,7 @@ test('two processes start at once on one new folder and share one server', async
 
   const roles = 'select rolsuper, rolbypassrls, rolcreatedb from pg_roles where rolname = current_user';
   expect((await statementOn(first!, roles)).rows).toEqual([
-    { rolsuper: false, rolbypassrls: false, rolcreatedb: true },
+    { rolsuper: false, rolbypassrls: false, rolcreatedb: false },
   ]);
   expect((await statementOn(first!, 'show listen_addresses')).rows).toEqual([{ listen_addresses: '' }]);
 });
@@ -145,4 +145,15 @@ test.runIf(mayUnshare)('it runs for a root that can become nobody else, as in so
   const { connection } = await startedElsewhere(dataDir, { through: rootAlone });
   expect((await statementOn(connection, 'select 1 as n')).rows).toEqual([{ n: 1 }]);
   expect((await stat(path.join(dataDir, 'postgres'))).uid).toBe(0);
+});
+
+test('the role of a folder that an earlier version has made loses what it has no use for', async () => {
+  const dataDir = inHome('earlier');
+  const { connection } = await startedElsewhere(dataDir);
+  const superuser = { connectionString: connection.connectionString.replace('//trunkline@', '//postgres@') };
+  const createDb = 'select rolcreatedb from pg_roles where rolname = current_user';
+  await statementOn(superuser, 'alter role trunkline createdb');
+  expect((await statementOn(connection, createDb)).rows).toEqual([{ rolcreatedb: true }]);
+  await Promise.all([startedElsewhere(dataDir), startedElsewhere(dataDir)]);
+  expect((await statementOn(connection, createDb)).rows).toEqual([{ rolcreatedb: false }]);
 });

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { newUuid } from '../../src/ids.ts';
 import { type Jobs, NotYet, openJobs } from '../../src/jobs/jobs.ts';
 import { freshDatabase } from '../database.ts';
 import { until } from '../until.ts';
@@ -14,11 +16,13 @@ let database: Database;
 let jobs: Jobs;
 let others: Jobs;
 
+const open = () => openJobs({ connection: fresh.connection, log, registry: new Registry() });
+
 beforeAll(async () => {
   fresh = await freshDatabase();
   const { connection } = fresh;
   database = openDatabase({ connection, poolSize: 4, log });
-  [jobs, others] = await Promise.all([openJobs({ connection, log }), openJobs({ connection, log })]);
+  [jobs, others] = await Promise.all([open(), open()]);
 });
 afterAll(async () => {
   await Promise.all([jobs.close(), others.close()]);
@@ -26,7 +30,10 @@ afterAll(async () => {
   await fresh.drop();
 });
 
+const workspaceId = newUuid();
+
 interface Numbered {
+  workspaceId: string;
   number: number;
 }
 
@@ -36,12 +43,12 @@ test('a job is there when its transaction commits, is run once, by whichever pro
   await jobs.work(task);
   await others.work(task);
   const failing = database.inEngine(async (tx) => {
-    await jobs.enqueue(tx, 'once', { number: 0 });
+    await jobs.enqueue(tx, 'once', { workspaceId, number: 0 });
     throw new Error('undone');
   });
   await expect(failing).rejects.toThrow('undone');
   await database.inEngine(async (tx) => {
-    for (let number = 1; number <= 10; number += 1) await jobs.enqueue(tx, 'once', { number });
+    for (let number = 1; number <= 10; number += 1) await jobs.enqueue(tx, 'once', { workspaceId, number });
   });
   await until(async () => ran.length >= 10);
   expect(ran.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -49,7 +56,7 @@ test('a job is there when its transaction commits, is run once, by whichever pro
 
 test('a job for later waits until then', async () => {
   await database.inEngine(async (tx) => {
-    await jobs.enqueue(tx, 'once', { number: 12 }, { afterSeconds: 60 });
+    await jobs.enqueue(tx, 'once', { workspaceId, number: 12 }, { afterSeconds: 60 });
     const { rows } = await sql<{ waits: number }>`
       select extract(epoch from start_after - created_on)::integer as waits from pgboss.job
       where name = 'once' and data ->> 'number' = '12'`.execute(tx.db);
@@ -70,7 +77,7 @@ test('what fails is tried again, and given up in the end', async () => {
     },
     giveUp: async ({ number }) => void givenUp.push(number),
   });
-  await database.inEngine((tx) => jobs.enqueue(tx, 'failing', { number: 7 }));
+  await database.inEngine((tx) => jobs.enqueue(tx, 'failing', { workspaceId, number: 7 }));
   await until(async () => givenUp.length > 0, 20);
   expect(tried).toEqual([7, 7]);
   expect(givenUp).toEqual([7]);
@@ -89,8 +96,8 @@ test('what has to wait is tried again too, and alarms nobody; what fails is logg
   await jobs.work(worker('waiting', new NotYet('not yet')));
   await jobs.work(worker('faulty', new Error('no')));
   await database.inEngine(async (tx) => {
-    await jobs.enqueue(tx, 'waiting', {});
-    await jobs.enqueue(tx, 'faulty', {});
+    await jobs.enqueue(tx, 'waiting', { workspaceId });
+    await jobs.enqueue(tx, 'faulty', { workspaceId });
   });
   await until(async () => tried.length === 4, 20);
   expect(logged.filter(({ queue }) => queue === 'waiting')).toEqual([]);
@@ -110,15 +117,62 @@ test('what a process lets go of is taken up by another', async () => {
       ended.push(name);
     },
   });
-  const quitting = await openJobs({ connection: fresh.connection, log });
+  const quitting = await open();
   await quitting.work(worker('quitting'));
-  await database.inEngine((tx) => jobs.enqueue(tx, 'long', {}));
+  await database.inEngine((tx) => jobs.enqueue(tx, 'long', { workspaceId }));
   await until(async () => begun.length === 1);
   await others.work(worker('other'));
   await quitting.quit();
-  await database.inEngine((tx) => quitting.enqueue(tx, 'once', { number: 11 }));
+  await database.inEngine((tx) => quitting.enqueue(tx, 'once', { workspaceId, number: 11 }));
   await quitting.close();
   await until(async () => ended.length === 1, 20);
   expect(begun).toEqual(['quitting', 'other']);
   expect(ended).toEqual(['other']);
+});
+
+test('of the workspaces that wait each has one job in turn, however many others have', async () => {
+  const begun: string[] = [];
+  const own = await open();
+  const [many, more, one] = [newUuid(), newUuid(), newUuid()];
+  await own.work({ queue: 'turns', concurrency: 1, run: async (job: Numbered) => void begun.push(job.workspaceId) });
+  await database.inEngine(async (tx) => {
+    for (const each of [many, more])
+      for (let number = 0; number < 10; number += 1) await own.enqueue(tx, 'turns', { workspaceId: each, number });
+    await own.enqueue(tx, 'turns', { workspaceId: one, number: 0 });
+  });
+  await until(() => begun.length === 21);
+  expect(begun.indexOf(one)).toBeLessThan(3);
+  expect(begun.slice(3, 9).filter((each) => each === more)).toHaveLength(3);
+  await own.close();
+});
+
+test('what one workspace has begun keeps no other waiting', async () => {
+  const own = await open();
+  const begun: string[] = [];
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const noisy = newUuid();
+  await own.work<Numbered>({
+    queue: 'shared',
+    concurrency: 3,
+    run: async (job) => {
+      begun.push(job.workspaceId);
+      if (job.workspaceId === noisy) await ended;
+    },
+  });
+  await database.inEngine(async (tx) => {
+    for (let number = 0; number < 6; number += 1) await own.enqueue(tx, 'shared', { workspaceId: noisy, number });
+  });
+  await until(() => expect(begun).toEqual([noisy, noisy]));
+  // One after the other, all in the place that is left.
+  for (let number = 1; number <= 3; number += 1) {
+    await database.inEngine((tx) => own.enqueue(tx, 'shared', { workspaceId, number }));
+    await until(() => expect(begun.filter((each) => each === workspaceId)).toHaveLength(number));
+  }
+  expect(begun.filter((each) => each === noisy)).toHaveLength(2);
+  end();
+  await until(() => expect(begun.filter((each) => each === noisy)).toHaveLength(6));
+  await own.close();
 });

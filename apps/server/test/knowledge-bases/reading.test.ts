@@ -1,14 +1,19 @@
-import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromId } from '../../src/ids.ts';
 import { openJobs } from '../../src/jobs/jobs.ts';
 import type { KnowledgeBaseDeps } from '../../src/knowledge-bases/deps.ts';
 import { readQueue } from '../../src/knowledge-bases/queues.ts';
 import { giveUpReading, readDocument } from '../../src/knowledge-bases/read-document.ts';
+import { readerRights } from '../../src/knowledge-bases/reader-rights.ts';
 import { readingLimits } from '../../src/knowledge-bases/reading/limits.ts';
 import { runReader } from '../../src/knowledge-bases/run-reader.ts';
 import { openDiskObjectStore } from '../../src/objects/disk.ts';
@@ -28,7 +33,7 @@ beforeAll(async () => {
   const directory = path.join(dataDir, 'objects');
   const log = pino({ level: 'silent' });
   const objects = await openDiskObjectStore({ directory, secret: 'x', baseUrl: () => server.url, clock, log });
-  const jobs = await openJobs({ connection: database.connection, log });
+  const jobs = await openJobs({ connection: database.connection, log, registry: new Registry() });
   deps = { database, objects, clock, jobs, log, maxBytes: 1 };
 });
 afterAll(async () => {
@@ -67,6 +72,77 @@ test('files that can not be read fail, each with what to do about it, and the se
     expect(documents[at]!.status).toBe(documents[at]!.errorMessage ? 'failed' : 'ready');
   }
   expect((await search(server, kbId, 'disguise')).map((passage) => passage.fileName)).toEqual(['page.pdf']);
+});
+
+/** What becomes of what a program tries that has a reader's rights. */
+async function tried(attempts: string): Promise<string[]> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-rights-'));
+  await chmod(folder, 0o755);
+  const program = path.join(folder, 'program.mjs');
+  await writeFile(program, attempts);
+  const { flags, account } = await readerRights(program);
+  const options = { env: {}, cwd: '/', ...account };
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, program], options);
+  await rm(folder, { recursive: true });
+  return stdout.trim().split('\n');
+}
+
+test('a reader reads no file but its own, writes none, starts nothing, and connects to nobody', async () => {
+  const secret = path.join(dataDir, 'encryption.key');
+  await writeFile(secret, 'x', { mode: 0o644 });
+  const told = await tried(`
+    import { spawnSync } from 'node:child_process';
+    import { readFileSync, writeFileSync } from 'node:fs';
+    import { createServer } from 'node:net';
+    const attempt = (act) => {
+      try {
+        act();
+        console.log('done');
+      } catch (error) {
+        console.log(error.code);
+      }
+    };
+    attempt(() => readFileSync(import.meta.filename));
+    attempt(() => readFileSync(${JSON.stringify(secret)}));
+    attempt(() => readFileSync('/etc/passwd'));
+    attempt(() => writeFileSync(import.meta.filename, 'x'));
+    attempt(() => spawnSync('id'));
+    attempt(() => createServer().listen(0));
+    console.log(Object.keys(process.env).length, process.getuid());`);
+  expect(told.slice(0, -1)).toEqual(['done', ...Array(5).fill('ERR_ACCESS_DENIED')]);
+  expect(told.at(-1)).toMatch(process.getuid!() === 0 ? /^0 [1-9]\d*$/ : /^0 \d+$/);
+});
+
+test.runIf(process.platform === 'linux')('readers run with these rights', async () => {
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  async function* slow() {
+    yield Buffer.from('Good day.');
+    await finished;
+  }
+  const reading = runReader(slow(), readingLimits, ignore, never);
+  const readers = async () => {
+    const found: { command: string; status: string }[] = [];
+    for (const pid of await readdir('/proc')) {
+      const of = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
+      const [command, status] = [await of('cmdline'), await of('status')];
+      if (command.includes('reading/reader.') && status.includes(`PPid:\t${process.pid}\n`))
+        found.push({ command, status });
+    }
+    return found;
+  };
+  await until(async () => (await readers()).length > 0);
+  const { flags, account } = await readerRights(
+    fileURLToPath(import.meta.resolve('../../src/knowledge-bases/reading/reader.ts')),
+  );
+  for (const { command, status } of await readers()) {
+    for (const flag of flags) expect(command.split('\0')).toContain(flag);
+    expect(status).toMatch(new RegExp(`^Uid:\\t${account?.uid ?? process.getuid!()}\\t`, 'm'));
+  }
+  finish();
+  expect(await reading).toMatchObject({ fileType: 'txt' });
 });
 
 test('memory beyond the heap, the heap, and time each have an end', async () => {

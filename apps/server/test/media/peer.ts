@@ -37,8 +37,8 @@ const receives = new Map<number, AudioFormat>([
   [101, 'telephone-event'],
 ]);
 
-/** @param to the port of the call's RTP @param host where the peer sends from */
-export async function startPeer(to: number, host = '127.0.0.1'): Promise<Peer> {
+/** @param to the port of the call's RTP @param host where the peer sends from @param far where that port is */
+export async function startPeer(to: number, host = '127.0.0.1', far = '127.0.0.1'): Promise<Peer> {
   const [rtp, rtcp] = await boundPair(host);
   const port = rtp.address().port;
   const heard: Peer['heard'] = [];
@@ -66,10 +66,10 @@ export async function startPeer(to: number, host = '127.0.0.1'): Promise<Peer> {
       });
       if (said.sequence === undefined) sequence += 1;
       timestamp += payload.length;
-      rtp.send(packet, to, '127.0.0.1');
+      rtp.send(packet, to, far);
     },
-    sendRtcp: (datagram) => rtcp.send(datagram, to + 1, '127.0.0.1'),
-    sendRaw: (datagram) => rtp.send(datagram, to, '127.0.0.1'),
+    sendRtcp: (datagram) => rtcp.send(datagram, to + 1, far),
+    sendRaw: (datagram) => rtp.send(datagram, to, far),
     speak: async (ulaw, { packetMs = 20, alaw = false, payloadType = alaw ? 8 : 0 } = {}) => {
       const bytes = packetMs * 8;
       const began = performance.now();

@@ -1,8 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Worker } from 'node:worker_threads';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker, WorkerOptions } from 'node:worker_threads';
 import { afterAll, expect, test, vi } from 'vitest';
+import { NoMediaRoomError } from '../../src/media/media-plane.ts';
 import { MediaLostError } from '../../src/media/media-thread.ts';
 import { testCallSound } from '../../src/media/test-sound.ts';
 import { until } from '../until.ts';
@@ -11,11 +13,17 @@ import { sidesOf } from './sides.ts';
 import { msOf, tone } from './tone.ts';
 
 const workers = vi.hoisted(() => [] as Worker[]);
+/** The next threads whose timers come late, by so many milliseconds. */
+const slow = vi.hoisted(() => ({ timersMs: 0, threads: 0 }));
 vi.mock('node:worker_threads', async (original) => {
   const real = await original<typeof import('node:worker_threads')>();
   class Known extends real.Worker {
-    constructor(...given: ConstructorParameters<typeof real.Worker>) {
-      super(...given);
+    constructor(program: URL, options: WorkerOptions) {
+      const late = `const set = setTimeout; globalThis.setTimeout = (run, ms) => set(run, ms + ${slow.timersMs});`;
+      const before = ['--import', `data:text/javascript,${encodeURIComponent(late)}`];
+      const isSlow = slow.threads > 0;
+      if (isSlow) slow.threads -= 1;
+      super(program, isSlow ? { ...options, execArgv: [...process.execArgv, ...before] } : options);
       workers.push(this);
     }
   }
@@ -71,6 +79,38 @@ test('a thread that is killed has its calls told of; those of another one go on,
   await using third = await talking(plane);
   await using fourth = await talking(plane);
   await until(() => third.peer.heard.length > 2 && fourth.peer.heard.length > 2);
+});
+
+test('a thread that is behind with its calls takes no other until it has caught up', async () => {
+  Object.assign(slow, { timersMs: 60, threads: 1 });
+  const plane = testPlane();
+  const first = await openTestCall(plane);
+  await first.media.setStream(first.peer.stream());
+  await until(async () => {
+    const more = await plane
+      .openCall({ workspaceId: 'ours', silenceMs: 1000, onEvent: () => {} })
+      .catch((error) => error);
+    if (more instanceof NoMediaRoomError) return true;
+    await more.close();
+    return false;
+  });
+  await first.media.close();
+  await using next = await openTestCall(plane);
+  expect(await next.media.stats()).toMatchObject({ packetsSent: 0 });
+  first.peer.close();
+  await first.agent.stop();
+});
+
+test('a call is opened on the next thread where the first is behind', async () => {
+  Object.assign(slow, { timersMs: 60, threads: 1 });
+  const plane = testPlane({ workers: 2 });
+  await using first = await openTestCall(plane);
+  await first.media.setStream(first.peer.stream());
+  await using _second = await openTestCall(plane);
+  // Two seconds, each without a turn in time, and some more. Then both threads have one call, and the slow one is asked first.
+  await sleep(3000);
+  await using third = await openTestCall(plane);
+  expect(third.media.rtpPort).toBeGreaterThan(0);
 });
 
 test('the sound of a test call is played from its begin, and then what is heard is echoed', async () => {

@@ -45,7 +45,7 @@ export interface TestCall {
 /** A call that is open, with a peer and an agent that are told of nothing yet. */
 export async function openTestCall(plane: MediaPlane, silenceMs = 60_000): Promise<TestCall & AsyncDisposable> {
   const events: MediaEvent[] = [];
-  const media = await plane.openCall({ silenceMs, onEvent: (event) => events.push(event) });
+  const media = await plane.openCall({ workspaceId: 'ours', silenceMs, onEvent: (event) => events.push(event) });
   const [peer, agent] = await Promise.all([startPeer(media.rtpPort), startAgent()]);
   return {
     media,

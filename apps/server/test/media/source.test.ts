@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { MediaAddressError, NoRtpPortError } from '../../src/media/media-plane.ts';
+import { MediaAddressError, NoMediaRoomError } from '../../src/media/media-plane.ts';
 import { until } from '../until.ts';
 import { startPeer } from './peer.ts';
 import { connection, openTestCall, talking, testPlane } from './plane.ts';
@@ -123,12 +123,12 @@ test('a range whose ports are all taken says so, and ports that another process 
   const first = port % 2 ? port - 1 : port;
   const small = testPlane({ portMin: first, portMax: first + 3 });
   const onEvent = () => {};
-  const call = await small.openCall({ silenceMs: 1000, onEvent });
+  const call = await small.openCall({ workspaceId: 'ours', silenceMs: 1000, onEvent });
   expect(call.rtpPort).toBe(first + 2);
-  await expect(small.openCall({ silenceMs: 1000, onEvent })).rejects.toThrow(NoRtpPortError);
+  await expect(small.openCall({ workspaceId: 'ours', silenceMs: 1000, onEvent })).rejects.toThrow(NoMediaRoomError);
   await call.close();
   await expect(call.stats()).rejects.toThrow('No call');
-  await expect(small.openCall({ silenceMs: 1000, onEvent })).rejects.toThrow(
+  await expect(small.openCall({ workspaceId: 'ours', silenceMs: 1000, onEvent })).rejects.toThrow(
     `No RTP port is free between ${first} and ${first + 3}.`,
   );
   taken.close();

@@ -1,21 +1,20 @@
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { request as httpRequest, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import express from 'express';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DiskObjectStore, openDiskObjectStore } from '../../src/objects/disk.ts';
 import { translatedWrite } from '../../src/objects/object-store.ts';
 import { objectsRouter } from '../../src/objects/router.ts';
+import { startEdge } from '../http/edge-app.ts';
 import { mayMount, mount, unmount } from './mount.ts';
 import { freshKey, objectStoreSuite } from './object-store-suite.ts';
 
 const log = pino({ level: 'silent' });
 let directory: string;
-let server: Server;
+let server: Awaited<ReturnType<typeof startEdge>>;
 let store: DiskObjectStore;
 let now = new Date('2026-11-20T09:00:00.000Z');
 let baseUrl = '';
@@ -28,19 +27,17 @@ const open = () =>
 beforeAll(async () => {
   directory = join(await mkdtemp(join(tmpdir(), 'trunkline-objects-')), 'objects');
   store = await open();
-  const app = express();
   const onStored = async (key: string) => {
     if (failing) throw new Error('the database is away');
     stored.push(key);
+    return undefined;
   };
-  app.use(objectsRouter(store, onStored));
-  server = app.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const judge = { onStored, roomFor: async () => undefined };
+  server = await startEdge({ outside: [{ path: '/', router: objectsRouter(store, judge) }] });
+  baseUrl = server.url;
 });
 afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
+  await server.stop();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -82,6 +79,10 @@ describe('signed URLs of the disk store', () => {
       url.replace(key, freshKey()),
       url.replace(/signature=.*/, ''),
       url.replace(/signature=..../, 'signature=AAAA'),
+      `${url}.`,
+      `${url}%0A`,
+      `${url}&more=1`,
+      `${url}&expires=9999999999`,
       `${baseUrl}/objects/${key}`,
       `${baseUrl}/objects/..%2f..%2fetc%2fpasswd?${new URL(url).searchParams}`,
     ];

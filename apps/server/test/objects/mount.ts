@@ -12,6 +12,9 @@ export async function mount(folder: string, size: string): Promise<void> {
   await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]);
 }
 
+/** Makes such a disk smaller or larger; in what there is on it, it finds its smallest size. */
+export const resize = (folder: string, size: string) => run('mount', ['-o', `remount,size=${size}`, folder]);
+
 /** Takes it away, whoever still uses it. */
 export async function unmount(folder: string): Promise<void> {
   await run('umount', ['--lazy', folder]);

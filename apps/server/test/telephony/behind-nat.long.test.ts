@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { sipp, startSipp } from '../../../../packages/sip/test/peers/sipp.ts';
 import { until } from '../until.ts';
 import { type BehindNat, startBehindNat } from './behind-nat.ts';
-import { hasNetworks } from './nat.ts';
+import { hasNetworks } from './network.ts';
 import { byCall, dialled } from './sip-log.ts';
 
 describe.skipIf(!hasNetworks || !sipp)('a NAT that lets no answer through, which needs root, iptables and sipp', () => {

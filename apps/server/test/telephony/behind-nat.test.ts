@@ -4,7 +4,7 @@ import { sipp, startSipp } from '../../../../packages/sip/test/peers/sipp.ts';
 import { msOf } from '../media/tone.ts';
 import { until } from '../until.ts';
 import { AGENT_HERTZ, type BehindNat, startBehindNat } from './behind-nat.ts';
-import { hasNetworks } from './nat.ts';
+import { hasNetworks } from './network.ts';
 
 const STRAY_HERTZ = 450;
 

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/database/database.ts';
+import { type Span, setTracer } from '../../src/tracing.ts';
 import { freshDatabase } from '../database.ts';
 import { type Agent, startAgent } from '../media/agent.ts';
 import { startPeer } from '../media/peer.ts';
@@ -128,6 +129,8 @@ test('calls go out over a trunk and in over it, agents hear and are heard, and e
     },
   });
   const { client } = server;
+  const spans: Span[] = [];
+  setTracer({ record: (span) => spans.push(span), close: async () => {} });
   const agentId = await connect(client);
   const listed = await dial(client, agentId, ['+14155550111', '+14155550112', '+14155550113', '+14155550119'], {
     recording: true,
@@ -153,6 +156,20 @@ test('calls go out over a trunk and in over it, agents hear and are heard, and e
   expect((await changed())[0]).toMatchObject({ outcome: 'answered', endedBy: 'callee', codec: 'PCMA' });
   expect(agent.digits()).toBe('11');
   expect(msOf(CHANGED_HERTZ, agent.sound())).toBeGreaterThan(500);
+
+  setTracer(undefined);
+  const traced = spans.filter(
+    ({ attributes }) => attributes['trunkline.room_id'] === calls.get('+14155550111')!.roomId,
+  );
+  const [call] = traced;
+  expect(call).toMatchObject({ name: 'call', attributes: { 'trunkline.outcome': 'answered' } });
+  expect(spans.filter(({ parent }) => parent === call!.spanId).map(({ name }) => name)).toEqual(['place', 'agent']);
+
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toMatch(/^trunkline_media_packets_total\{kind="received"\} [1-9]\d/m);
+  expect(metrics).toMatch(/^trunkline_media_threads 1$/m);
+  expect(metrics).toMatch(/^trunkline_media_worst_late_seconds 0\.\d/m);
+  expect(metrics).toMatch(/^trunkline_trunks\{status="active",reason=""\} 1$/m);
 
   await testCalls(client);
   await arriving(server, agentId);
@@ -290,5 +307,8 @@ async function byDigest(client: TrunklineClient, invite: InviteOptions): Promise
   await stranger.stop(0);
 }
 
-test('calls of a server that was killed are ended by another one, and nobody is called again', () =>
-  killServers({ talking: 8, ringing: 0, placing: 0, rtpPort: 40_000 }));
+test(
+  'calls of a server that was killed are ended by another one, and nobody is called again',
+  { timeout: 180_000 },
+  () => killServers({ talking: 8, ringing: 0, placing: 0, rtpPort: 40_000 }),
+);

@@ -15,23 +15,25 @@ export interface Carrier {
   stop(): Promise<void>;
 }
 
-/** @param callees by their numbers as they are dialled; another one is 404 */
+const HOST = '127.0.0.1';
+
+/** @param callees by their numbers as they are dialled, or what finds one; another one is 404 */
 export async function startCarrier(
-  callees: Record<string, Callee>,
+  callees: Record<string, Callee> | ((user: string) => Callee | undefined),
   options: Partial<UserAgentOptions> = {},
 ): Promise<Carrier> {
   const calls: Carrier['calls'] = [];
   const phones: Peer[] = [];
   const userAgent = await createUserAgent({
-    host: '127.0.0.1',
+    host: HOST,
     port: 0,
     onInvite: (call) => {
       const user = decodeURIComponent(/^sips?:([^@]*)@/.exec(call.requestUri)?.[1] ?? '');
       calls.push({ user, call });
-      const callee = callees[user];
+      const callee = typeof callees === 'function' ? callees(user) : callees[user];
       if (!callee) return call.reject(404);
       const answer = async () => {
-        const phone = await telephone(call);
+        const phone = await telephone(call, options.host ?? HOST);
         phones.push(phone);
         return phone;
       };
@@ -52,11 +54,11 @@ export async function startCarrier(
 }
 
 /** Answers a call with a telephone that hears and speaks. */
-async function telephone(call: IncomingCall): Promise<Peer> {
-  const far = new SdpSession({ address: '127.0.0.1', port: 9, codecs: ['PCMU'] }).answer(call.sdp!);
+async function telephone(call: IncomingCall, address: string): Promise<Peer> {
+  const far = new SdpSession({ address, port: 9, codecs: ['PCMU'] }).answer(call.sdp!);
   if (far.refused) throw new Error(far.refused.text);
-  const phone = await startPeer(far.audio.remote.port);
-  const own = new SdpSession({ address: '127.0.0.1', port: phone.port, codecs: ['PCMU'] }).answer(call.sdp!);
+  const phone = await startPeer(far.audio.remote.port, address, far.audio.remote.address);
+  const own = new SdpSession({ address, port: phone.port, codecs: ['PCMU'] }).answer(call.sdp!);
   call.answer(own.answer!);
   return phone;
 }

@@ -91,13 +91,13 @@ const trunkTo = (port: number): Trunk => ({
 
 let nextPort = 41_000 + 4 * Math.floor(Math.random() * 2000);
 
-async function gatewayFor(): Promise<TelephonyGateway> {
+async function gatewayFor(calls = 200): Promise<TelephonyGateway> {
   nextPort += 400;
   const media = new MediaPlane({
     workers: 1,
     host: '127.0.0.1',
     portMin: nextPort,
-    portMax: nextPort + 399,
+    portMax: nextPort + 2 * calls - 1,
     peerAddresses: loopback,
     agentAddresses: loopback,
     onThreadDied: () => {},
@@ -255,6 +255,24 @@ test('a call that rang as its server died is cancelled by us, and counts; what n
   expect(await end({ kind: 'cancelled', status: 487 })).toMatchObject({ outcome: 'cancelled', endedBy: 'service' });
   expect(await end({ kind: 'cancelled', status: 486 })).toMatchObject({ outcome: 'busy', endedBy: 'error' });
   for (const kind of ['hung_up', 'gone'] as const) expect(await end({ kind })).toMatchObject({ outcome: 'unknown' });
+});
+
+test('a call for which no port is free could not be sent for want of a channel', async () => {
+  const carrier = await startCarrier(callees);
+  const gateway = await gatewayFor(2);
+  await gateway.start();
+  const [noisy, quiet] = [newUuid(), newUuid()];
+  const place = (workspaceId: string, roomId = newUuid()) => {
+    const numbers = { from: '+14155550100', to: '+14155550108' };
+    const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };
+    const trunk = trunkTo(carrier.port);
+    return gateway.placeCall({ workspaceId, roomId, attempt: 1, agentId: 'anna', trunk, ...numbers, ...limits });
+  };
+  const none = { status: 'rejected', outcome: 'trunk_error', q850Cause: 34 };
+  for (let call = 0; call < 2; call += 1) expect(await place(noisy)).toEqual({ status: 'accepted' });
+  for (const workspaceId of [noisy, quiet]) expect(await place(workspaceId)).toMatchObject(none);
+  await gateway.stop();
+  await carrier.stop();
 });
 
 test('a trunk is told who calls, and whom, as it wants', async () => {

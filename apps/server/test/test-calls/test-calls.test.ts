@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
 import { startTestCall } from '../../src/test-calls/start-test-call.ts';
+import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { keyWith } from '../api-keys/keys.ts';
 import { byTest } from '../by-test.ts';
 import { insertRows, seedRow } from '../seed/rows.ts';
@@ -88,7 +89,14 @@ test('a server that can place nothing now still answers what it has taken on', a
   const ask = (idempotencyKey: string, { free = 0, mayPlace = false }) => {
     const switchboard = { place, free: () => free, mayPlace: async () => mayPlace, isSimulated: () => true };
     const { database, clock } = server;
-    const deps = { database, clock, lease: { serverId: newUuid }, switchboard, providers: [] };
+    const deps = {
+      database,
+      clock,
+      lease: { serverId: newUuid },
+      switchboard,
+      providers: [],
+      operator: noOperatorLimits,
+    };
     const auditOf = (_action: string, _type: string, resourceId: string) => byTest(resourceId);
     const order = { workspaceId, phoneNumberId: fromId(phoneNumberId), toNumber: ANSWERS, idempotencyKey, auditOf };
     return startTestCall(deps, order);

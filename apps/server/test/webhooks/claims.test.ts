@@ -28,7 +28,9 @@ test('endpoints that had to rest are claimed apart from the others', () =>
         else interval '0' end where id <> ${well}`.execute(db),
     );
     const claim = (isRested: boolean) =>
-      database.inEngine((tx) => claimEndpoints(tx, { serverId, held: [], now, limit: 10, rested: isRested }));
+      database.inEngine((tx) =>
+        claimEndpoints(tx, { serverId, held: [], sharing: [], now, free: 10, rested: isRested }),
+      );
     expect(await claim(false)).toEqual([{ workspaceId, webhookId: well }]);
     expect(await claim(true)).toEqual([{ workspaceId, webhookId: rested }]);
   }));
@@ -41,7 +43,9 @@ test('a rest that another URL has asked for is none', () =>
     await insertPending(database, workspaceId, webhookId);
     const rest = async (url: string) => {
       const endpoint = { workspaceId, webhookId };
-      await database.inEngine((tx) => claimEndpoints(tx, { serverId, held: [], now, limit: 10, rested: false }));
+      await database.inEngine((tx) =>
+        claimEndpoints(tx, { serverId, held: [], sharing: [], now, free: 10, rested: false }),
+      );
       await database.inEngine((tx) => releaseEndpoint(tx, endpoint, { serverId, restingUntil: now, url }));
       const row = await database.inEngine((tx) => tx.db.selectFrom('webhooks').selectAll().executeTakeFirstOrThrow());
       return { server: row.server_id, until: row.resting_until };

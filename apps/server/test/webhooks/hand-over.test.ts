@@ -162,7 +162,7 @@ test('a server reads no more at once than fits into its memory, and always somet
     const serverId = newUuid();
     const read = (limit: number, limitBytes: number) =>
       database.inEngine(async (tx) => {
-        await claimEndpoints(tx, { serverId, held: [], now, limit: 10, rested: false });
+        await claimEndpoints(tx, { serverId, held: [], sharing: [], now, free: 10, rested: false });
         return (await dueDeliveries(tx, endpoint, { serverId, busy: [], now, limit, limitBytes }))!.due.map(
           (each) => each.id,
         );

@@ -5,6 +5,7 @@ import { type RunCallAnswer, type RunCallWish, requestRunCall } from '../../src/
 import type { Database } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
 import type { TelephonyGateway } from '../../src/telephony/gateway.ts';
+import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { startTestDialer, type TestDialer } from '../dialing/dialing.ts';
 import { usageOf } from '../number-pools/pool-usage.ts';
@@ -42,7 +43,12 @@ async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> 
       hours: {},
       ...wish,
     };
-    const terms = { serverId: servers[0]!.id, now: now(), isSimulated: switchboard.isSimulated };
+    const terms = {
+      serverId: servers[0]!.id,
+      now: now(),
+      isSimulated: switchboard.isSimulated,
+      operator: noOperatorLimits,
+    };
     return database.inEngine((tx) => requestRunCall(tx, whole, terms));
   };
   const call = (roomId: string) =>
@@ -223,7 +229,7 @@ test.concurrent('calls that the provider is slow to end, or has not ended, keep 
         return asked.size === 1 ? slow : Promise.resolve('ending');
       },
     };
-    const lease = { serverId: () => serverId, isHeld: () => true, release: async () => {} };
+    const lease = { serverId: () => serverId, isHeld: () => true, leftMs: () => 1000, release: async () => {} };
     const gatewayFor = () => gateway as TelephonyGateway;
     const loop = hangUpRequested({ database, lease, log: pino({ level: 'silent' }), gatewayFor });
     await until(() => asked.size === 103);

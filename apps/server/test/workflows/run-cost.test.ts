@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { NIL } from 'uuid';
 import { expect, test } from 'vitest';
 import type { Database, EngineTx } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
@@ -15,6 +16,7 @@ import { analyzeOnOld, readBy, rowsReadBy } from '../dialing/claim-cost.ts';
 import { seedRows } from '../seed/rows.ts';
 import { seedWorkspace } from '../seed/workspace.ts';
 import { testClock } from '../test-clock.ts';
+import { until } from '../until.ts';
 import { expectEqualTurns, seedMany } from './run-cost.ts';
 
 const WOKEN = 500;
@@ -176,8 +178,13 @@ test('what is done beside the hot loop reads as much among many runs, by plans f
     // PostgreSQL keeps a plan from the sixth time on.
     for (let turn = 0; turn < 10; turn += 1) await sweepCosts(database, workspaceId, String(turn));
     await seedMany(database, workspaceId, 20_000);
-    const costs = await sweepCosts(database, workspaceId, 'last');
-    for (const [act, rows] of Object.entries(costs)) expect(rows, act).toBeLessThan(60);
+    let turn = 0;
+    // What has been left behind is passed over once no other database's transaction may still want it.
+    await until(async () => {
+      turn += 1;
+      const costs = await sweepCosts(database, workspaceId, `last-${turn}`);
+      for (const [act, rows] of Object.entries(costs)) expect(rows, act).toBeLessThan(60);
+    });
   }));
 
 /** How many pages it takes to claim, beside signals that nobody waits for, the run of a signal that came after them. */
@@ -220,6 +227,52 @@ test('a claim reads as much beside any number of signals that nobody waits for, 
     expect(Math.max(...pages)).toBeLessThan(15_000);
     const { rows } = await database.inEngine(({ db }) => sql`select source from run_signals`.execute(db));
     expect(rows.length).toBeLessThan(10);
+  }));
+
+test.each([1, 10, 100])('claims of %i take the runs of every workspace, however many are due of one', (most) =>
+  withDatabase(async (database) => {
+    const later = (hours: number) => new Date(Date.now() + hours * 3_600_000);
+    const now = later(1);
+    await seedDue(database, 3000, 0);
+    const others = [];
+    for (let at = 0; at < 12; at += 1) others.push(await seedWorkspace(database));
+    const sleeping = { workflow_id: newUuid(), due_at: later(2) };
+    await seedRows(
+      database,
+      'workflow_runs',
+      others.flatMap((workspace_id) => [
+        { ...sleeping, workspace_id, status: 'waiting_schedule' as const },
+        { workspace_id, workflow_id: newUuid(), due_at: now },
+      ]),
+    );
+    const turns = { after: NIL };
+    const served = new Set<string>();
+    for (let claim = 0; claim < (most < 100 ? 14 : 2); claim += 1) {
+      const runs = await database.inHotLoop((tx) => claimRuns(tx, newUuid(), most, now, turns));
+      expect(runs).toHaveLength(most);
+      for (const { run } of runs) served.add(run.workspace_id);
+    }
+    expect(others.filter((id) => !served.has(id))).toEqual([]);
+  }),
+);
+
+test('a workspace that is the only one due of the first hundred has its turn beside one that stands behind them', () =>
+  withDatabase(async (database) => {
+    const now = new Date();
+    const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
+    const run = (workspace_id: string, due_at: Date) => ({ workspace_id, workflow_id: newUuid(), due_at });
+    const quiet = await seedWorkspace(database);
+    const asleep = [];
+    for (let at = 0; at < 100; at += 1) asleep.push(run(await seedWorkspace(database), ago(-60)));
+    const noisy = await seedWorkspace(database);
+    const backlog = Array.from({ length: 200 }, () => run(noisy, ago(60)));
+    await seedRows(database, 'workflow_runs', [run(quiet, ago(1)), ...asleep, ...backlog]);
+    const turns = { after: NIL };
+    const served = new Set<string>();
+    for (let claim = 0; claim < 3; claim += 1)
+      for (const { run: taken } of await database.inHotLoop((tx) => claimRuns(tx, newUuid(), 10, now, turns)))
+        served.add(taken.workspace_id);
+    expect(served).toContain(quiet);
   }));
 
 test('each statement of a turn touches as few buffers beside 20,000 runs as beside 1,000', () =>

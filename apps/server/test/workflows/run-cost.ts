@@ -39,6 +39,7 @@ const LEVEL_MORE = 1.6;
 
 /** The statements of a turn of a hundred runs by what each is for, and the buffers that one may touch, however many runs there are. */
 const statements: [name: string, text: RegExp, most: number][] = [
+  ['workspaces', /with recursive turn/, 60],
   ['due', /from workflow_runs where due_at <=/, 250],
   // Up to 1,540 where no vacuum has come by the signals that were read before.
   ['told', /with head as/, 2000],

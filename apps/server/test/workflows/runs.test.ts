@@ -99,7 +99,6 @@ test('what the engine does is in the metrics', async () => {
   const text = await (await fetch(`${server.url}/metrics`)).text();
   expect(text).toMatch(/^trunkline_workflow_runs_claimed_total [1-9]/m);
   expect(text).toMatch(/^trunkline_workflow_runs_moved_total\{status="completed"\} [1-9]/m);
-  expect(text).toMatch(/^trunkline_workflow_runs_oldest_due_seconds \d/m);
 });
 
 test('a workflow goes with its ended runs, and stays while one is active', async () => {

@@ -7,7 +7,9 @@ import { systemClock } from '../../src/clock.ts';
 import { fromId, newUuid } from '../../src/ids.ts';
 import type { OutboundAnswer } from '../../src/outbound-http/guarded-request.ts';
 import type { HttpNode } from '../../src/workflows/definitions/definition.ts';
+import type { HeldRun } from '../../src/workflows/runs/advance-run.ts';
 import { createFlows } from '../../src/workflows/runs/flows.ts';
+import type { RunRow } from '../../src/workflows/runs/run.ts';
 import { RunHolder } from '../../src/workflows/runs/run-holder.ts';
 import { createRunStarter } from '../../src/workflows/runs/run-starter.ts';
 import { freeForgottenRuns } from '../../src/workflows/runs/take-over-runs.ts';
@@ -169,6 +171,44 @@ test('what a request came to while its server stopped is kept', () =>
       sql`select status, node_id, server_id, due_at from workflow_runs`.execute(db),
     );
     expect(rows).toEqual([{ status: 'running', node_id: 'mark', server_id: null, due_at: expect.any(Date) }]);
+  }));
+
+test('an instant answer moves its run on, though another of the same turn is still being let go of', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await seedWorkspace(database);
+    const workflowId = await seedWorkflow(database, workspaceId, definitionOf([http(0), wait('wait', 3600), end()]));
+    const serverId = newUuid();
+    let requests = 0;
+    const send = async (): Promise<OutboundAnswer> => {
+      requests += 1;
+      return { status: 200, headers: {}, body: Buffer.from('{}') };
+    };
+    const nothing = () => {};
+    const carryOutAlone = () => Promise.reject(new Error('No node asks for it.'));
+    const deps = { database, clock: systemClock, log: pino({ level: 'silent' }) };
+    const holder = new RunHolder({ ...deps, send, carryOutAlone, onWritten: nothing, onRoom: nothing });
+    const held: HeldRun[] = [];
+    const engine = { serverForNew: () => serverId, moveOn: (runs: HeldRun[]) => held.push(...runs), nudge: nothing };
+    const start = createRunStarter({ ...deps, flows: createFlows(), engine });
+    await begin({ start }, workspaceId, workflowId, 'asks');
+    await until(() => held.length === 1);
+    const [asking] = held;
+    const later = { status: 'waiting_schedule', wake_at: new Date(Date.now() + 3_600_000) } as const;
+    const sleeping = await seedRow(database, 'workflow_runs', {
+      ...{ workspace_id: workspaceId, workflow_id: workflowId, server_id: serverId, node_id: 'wait', ...later },
+    });
+    await database.inEngine(async ({ db }) => {
+      await sql`select from workflow_runs where id = ${sleeping.id} for update`.execute(db);
+      holder.add([{ run: { ...asking!.run, ...sleeping } as RunRow, flow: asking!.flow }, asking!]);
+      await until(async () => {
+        const { rows } = await database.inEngine((tx) =>
+          sql<{ status: string }>`select status from workflow_runs where id = ${asking!.run.id}`.execute(tx.db),
+        );
+        return rows[0]!.status === 'completed';
+      });
+    });
+    await holder.stop(60_000);
+    expect(requests).toBe(1);
   }));
 
 test('a request that was under way on a lost server is sent again with its key, while a retry is left', async () => {

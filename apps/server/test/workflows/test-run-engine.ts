@@ -16,6 +16,7 @@ import { createRunEngine } from '../../src/workflows/runs/run-engine.ts';
 import { createRunStarter } from '../../src/workflows/runs/run-starter.ts';
 import { runCallOwner } from '../../src/workflows/runs/signal-runs.ts';
 import { wakeRuns } from '../../src/workflows/runs/wake-runs.ts';
+import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { byTest } from '../by-test.ts';
 import { until } from '../until.ts';
 
@@ -53,6 +54,7 @@ export async function startTestEngine(
     registry: new Registry(),
     send: options.send,
     isSimulated: () => true,
+    operator: noOperatorLimits,
     place: (calls) => {
       for (const call of calls) {
         const ending: Promise<void> = endCall(call).then(() => void ends.delete(ending));

@@ -25,6 +25,7 @@ export const reasons: Readonly<Record<Reason, string>> = {
   no_common_hour: 'No hour is right in all time zones that the number may be in.',
   trunk_busy: 'The trunk has no room now.',
   trunk_paused: 'The trunk is paused: trunkline trunks list',
+  operator_limit: 'Whoever runs the server lets no workspace call this number, or has this one call no more today.',
 };
 
 /** Why, in words; what a newer server says stands as it is. */

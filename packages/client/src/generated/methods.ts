@@ -182,6 +182,13 @@ export interface ExportsMethods {
   delete(exportId: string, options?: RequestOptions): Answer<'deleteExport'>;
 }
 
+export interface ErasuresMethods {
+  /** Erase a phone number. `POST /v1/erasures` */
+  create(body: Body<'createErasure'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createErasure'>;
+  /** Read an erasure. `GET /v1/erasures/{erasureId}` */
+  get(erasureId: string, options?: RequestOptions): Answer<'getErasure'>;
+}
+
 export interface NumberPoolsMethods {
   /** List number pools. `GET /v1/number-pools` */
   list(query?: Query<'listNumberPools'>, options?: RequestOptions): Listing<'listNumberPools'>;
@@ -323,6 +330,7 @@ export interface Methods {
   campaigns: CampaignsMethods;
   calls: CallsMethods;
   exports: ExportsMethods;
+  erasures: ErasuresMethods;
   numberPools: NumberPoolsMethods;
   apiKeys: ApiKeysMethods;
   auditLog: AuditLogMethods;
@@ -357,6 +365,8 @@ export const methods: { [Group in keyof Methods]: string } = {
     '/calls getStatistics:Gq/statistics G/* P/*/end getSip:G/*/sip deleteRecording:D/*/recording recordResult:Pb/*/result Gl Pbk',
   exports:
     '/exports Gl Pbk G/* D/*',
+  erasures:
+    '/erasures Pbk G/*',
   numberPools:
     '/number-pools Gl Pbk G/* Ab/* D/* listMembers:Gl/*/members moveMember:Pb/*/members/move G/*/validate-trunks',
   apiKeys:

@@ -27,7 +27,7 @@ export interface paths {
         };
         /**
          * List do-not-call numbers
-         * @description Every number that the workspace never calls, newest first: opt-outs, and the entries of ready contact lists of type `dnd`. A number that is both stands twice, once per source.
+         * @description Every number that the workspace never calls, newest first: opt-outs, and the entries of ready contact lists of type `dnd`. A number that is both stands twice, once per source. Numbers that were erased are kept as HMACs and are not in the list, though they are not called.
          */
         get: operations["listDoNotCall"];
         put?: never;
@@ -60,7 +60,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a do-not-call number
-         * @description Takes an opt-out back. A number that only a contact list of type `dnd` holds is 404: change the list instead.
+         * @description Takes an opt-out back, also that of a number that was erased. A number that only a contact list of type `dnd` holds is 404: change the list instead.
          */
         delete: operations["removeDoNotCall"];
         options?: never;
@@ -1383,7 +1383,7 @@ export interface paths {
         put?: never;
         /**
          * Export contacts or calls
-         * @description Writes a CSV file of at most 1,000,000 rows and 2 GiB in the background. Read the export until it is `ready`, then download its `url`. A workspace has at most two exports that are queued or running, and gets no more while it keeps 50 files or 10 GiB of them; delete those that you have downloaded. A cell that a spreadsheet would take for a formula begins with an apostrophe, phone numbers too; an upload takes it off again. Lists and objects are JSON. Contacts need `contact_lists:read` for those of a list, and `campaigns:read` for those of a campaign, besides. Repeat a request safely with the same `Idempotency-Key`: the answer is the export as it is now, with `Idempotent-Replayed`.
+         * @description Writes a CSV file of at most 1,000,000 rows and 2 GiB in the background. Read the export until it is `ready`, then download its `url`. A workspace has at most two exports that are queued or running, and gets no more while it keeps 50 files or 10 GiB of them; delete those that you have downloaded. A cell that a spreadsheet would take for a formula begins with an apostrophe, phone numbers too; an upload takes it off again. Lists and objects are JSON. Contacts need `contact_lists:read` for those of a list, and `campaigns:read` for those of a campaign, besides. A `person` needs `erasures:read` and each of `contact_lists:read`, `campaigns:read`, `do_not_call:read`, `workflows:read`, `webhooks:read` and `audit_log:read`, and is no number of your own: each row is a place in which the number stands, with its `kind`, its `key` and its `data` as JSON. Repeat a request safely with the same `Idempotency-Key`: the answer is the export as it is now, with `Idempotent-Replayed`.
          */
         post: operations["createExport"];
         delete?: never;
@@ -1417,6 +1417,52 @@ export interface paths {
          * @description Deletes an export with its file, before its 24 hours are over; one that is queued or running is cancelled. Its `url` ends some seconds after. Contacts need the permission that asking for them does.
          */
         delete: operations["deleteExport"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase a phone number
+         * @description Erases all that is kept about a phone number, in the background: its entries and contacts, what calls, runs, events and deliveries say of it and of its person, recordings, and every uploaded, exported or error file of the workspace, since they may hold it. Calls stay as such, without number and person, so that figures stay right. Calls that wait are taken back, runs that hold the number are cancelled. A number that is not to be called is kept as an HMAC: it is still not called, stands in no list, and can be removed by name. What you have made yourself, such as definitions of workflows and documents, is not searched. Refused while a call with the number is up. Read the erasure until it is `completed`. Repeat a request safely with the same `Idempotency-Key`.
+         */
+        post: operations["createErasure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/erasures/{erasureId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Erasure ID.
+                 * @example ers_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                erasureId: components["schemas"]["ErasureId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an erasure
+         * @description One erasure, how far it is, and what it waits for. It does not say of which number.
+         */
+        get: operations["getErasure"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1600,7 +1646,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description Stops a key for good, on every server within a second, and ends the event streams that it has open. Campaigns and calls that it started go on. A key may revoke itself. A revoked key is 404.
+         * @description Stops a key for good, on every server within a second, and ends the event streams that it has open. Campaigns and calls that it started go on. A key may revoke itself, and none that may do more than it (403). A revoked key is 404.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -2784,7 +2830,7 @@ export interface components {
          * @example not_found
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "call_not_active" | "call_refused" | "limit_reached" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
+        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "call_not_active" | "call_refused" | "limit_reached" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
         /** @description One fault, and where it is. */
         ErrorDetail: {
             /** @description JSON pointer to the fault, beginning with `/body`, `/query`, `/path` or `/headers`. */
@@ -2793,7 +2839,7 @@ export interface components {
             message: string;
             /** @description The workflow node that the fault is in. */
             nodeId?: string;
-            /** @description Why a call is refused (`call_refused`): `invalid_number`, `do_not_call`, `country_not_allowed`, `no_common_hour`; or `outside_window`, `quiet_hours` or `holiday`, where calls are closed until it has expired. */
+            /** @description Why a call is refused (`call_refused`): `invalid_number`, `do_not_call`, `country_not_allowed`, `operator_limit`, `no_common_hour`; or `outside_window`, `quiet_hours` or `holiday`, where calls are closed until it has expired. */
             reason?: string;
         };
         /** @description The body of every error. */
@@ -2938,10 +2984,10 @@ export interface components {
             phoneColumn?: string;
         };
         /**
-         * @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `no_phone_column`: no column bears one of the known names, or the one that `phoneColumn` gives. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid.
+         * @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `no_phone_column`: no column bears one of the known names, or the one that `phoneColumn` gives. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid. `storage_full`: with the file the workspace would keep more bytes than the server lets it. The file of a failed upload is deleted a day later.
          * @enum {string}
          */
-        ContactListUploadFailureCode: "unreadable_file" | "no_phone_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows";
+        ContactListUploadFailureCode: "unreadable_file" | "no_phone_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows" | "storage_full";
         /** @description Why the upload failed. */
         ContactListUploadFailure: {
             code: components["schemas"]["ContactListUploadFailureCode"];
@@ -4581,9 +4627,20 @@ export interface components {
         CampaignFailure: {
             reason: components["schemas"]["CampaignFailureReason"];
         };
+        /**
+         * @description Why the campaign has paused itself. `calls_failing`: of at least 20 calls that ended within ten minutes 80 % or more ended as `trunk_error`, `agent_error` or `invalid_number`. Mend what is wrong, and resume it: it counts anew then.
+         * @example calls_failing
+         * @enum {string}
+         */
+        CampaignPauseReason: "calls_failing";
+        /** @description Why the campaign waits, where nobody has paused it. */
+        CampaignPause: {
+            reason: components["schemas"]["CampaignPauseReason"];
+        };
         /** @description What else is known of the campaign. */
         CampaignMeta: {
             failure?: components["schemas"]["CampaignFailure"];
+            pause?: components["schemas"]["CampaignPause"];
         };
         /** @description A campaign calls every contact of its lists. */
         Campaign: {
@@ -4824,11 +4881,11 @@ export interface components {
          */
         CampaignContactCount: number;
         /**
-         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why.
+         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that.
          * @example retry_later
          * @enum {string}
          */
-        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused";
+        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "operator_limit";
         /**
          * @description The contact's name, from the list.
          * @example Ada Lovelace
@@ -5088,7 +5145,7 @@ export interface components {
          * @example outside_window
          * @enum {string}
          */
-        CallReason: "scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "dialing_paused" | "already_on_a_call" | "expired";
+        CallReason: "scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "dialing_paused" | "already_on_a_call" | "operator_limit" | "expired";
         /**
          * @description Whether the call reached its aim. Counts once a call towards the campaign's conversions.
          * @example true
@@ -5169,7 +5226,7 @@ export interface components {
             recordedAt: components["schemas"]["Timestamp"];
         };
         /**
-         * @description `recording` until the file is stored; a recording that `failed` does no harm to its call, and may be stored after all where the store was away; one is `deleted` by request, or once it has been kept for as long as the server's settings say.
+         * @description `recording` until the file is stored; a recording that `failed` does no harm to its call, and may be stored after all where the store was away; one also fails for which the workspace has no bytes left; one is `deleted` by request, or once it has been kept for as long as the server's settings say.
          * @example stored
          * @enum {string}
          */
@@ -5408,7 +5465,7 @@ export interface components {
          * @example calls
          * @enum {string}
          */
-        ExportType: "contacts" | "calls";
+        ExportType: "contacts" | "calls" | "person";
         /** @description Which calls; all that hold. Calls that are taken up after the export was asked for are not in it, and neither are calls of `POST /v1/calls` that wait. */
         CallExportFilter: {
             direction?: components["schemas"]["CallDirection"];
@@ -5461,8 +5518,13 @@ export interface components {
             /** @description The recipients of this batch that were accepted, with how far each is. */
             batchId?: components["schemas"]["BatchId"];
         };
+        /** @description Whose data. */
+        PersonExportFilter: {
+            /** @description The number of the person. */
+            phoneNumber: components["schemas"]["E164"];
+        };
         /** @description What the export was asked for, as it was sent. */
-        ExportFilter: components["schemas"]["CallExportFilter"] | components["schemas"]["ContactExportFilter"];
+        ExportFilter: components["schemas"]["CallExportFilter"] | components["schemas"]["ContactExportFilter"] | components["schemas"]["PersonExportFilter"];
         /**
          * @description Where the export is. The file is there while it is `ready`, for 24 hours, and not longer than the contact list, campaign or batch whose contacts it holds. The last two are final.
          * @example ready
@@ -5481,7 +5543,7 @@ export interface components {
             /** @description A sentence for a person. */
             message: string;
         };
-        /** @description A CSV file of contacts or calls, and how far it is. */
+        /** @description A CSV file of contacts or calls, or of what is kept about a person, and how far it is. */
         Export: {
             id: components["schemas"]["ExportId"];
             type: components["schemas"]["ExportType"];
@@ -5535,8 +5597,17 @@ export interface components {
             type: "contacts";
             filter: components["schemas"]["ContactExportFilter"];
         };
+        /** @description All that is kept about a phone number. */
+        CreatePersonExport: {
+            /**
+             * @description A person.
+             * @constant
+             */
+            type: "person";
+            filter: components["schemas"]["PersonExportFilter"];
+        };
         /** @description What is to be written into a file. */
-        CreateExport: components["schemas"]["CreateCallExport"] | components["schemas"]["CreateContactExport"];
+        CreateExport: components["schemas"]["CreateCallExport"] | components["schemas"]["CreateContactExport"] | components["schemas"]["CreatePersonExport"];
         /** @description The export and its file are gone. */
         ExportDeleted: {
             id: components["schemas"]["ExportId"];
@@ -5545,6 +5616,57 @@ export interface components {
              * @constant
              */
             deleted: true;
+        };
+        /** @description Whose data are to be erased. */
+        CreateErasure: {
+            /** @description The number of the person. */
+            phoneNumber: components["schemas"]["E164"];
+        };
+        /**
+         * @description Erasure ID.
+         * @example ers_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        ErasureId: string;
+        /**
+         * @description Whether the erasure is under way, or all is gone.
+         * @example completed
+         * @enum {string}
+         */
+        ErasureStatus: "running" | "completed";
+        /**
+         * @description What an erasure waits for. `call`: the end of a call with the number that began meanwhile. `upload`: a contact file that is being read. `recording`: a recording that is being stored, or whose file is being erased. `keys`: an `Idempotency-Key` or a `Concurrency-Key` that bears the number, and keeps it from being called twice; it goes at `waitsUntil`, when it is of no use any more.
+         * @example keys
+         * @enum {string}
+         */
+        ErasureWait: "call" | "upload" | "recording" | "keys";
+        /** @description How many are gone so far. */
+        ErasureCounts: {
+            /** @description Entries of contact lists. */
+            entries: number;
+            /** @description Contacts of campaigns and batches. */
+            contacts: number;
+            /** @description Calls that are without number and person now. */
+            calls: number;
+            /** @description Runs of workflows that are without context now. */
+            runs: number;
+            /** @description Contact files, with their error reports, and exports. */
+            files: number;
+            /** @description Other places in which the number stood. */
+            mentions: number;
+        };
+        /** @description The erasure of all that is kept about a phone number, and how far it is. */
+        Erasure: {
+            id: components["schemas"]["ErasureId"];
+            status: components["schemas"]["ErasureStatus"];
+            /** @description What it waits for. Absent where it goes on. */
+            waitsFor?: components["schemas"]["ErasureWait"];
+            /** @description Until when, where that is known. */
+            waitsUntil?: components["schemas"]["Timestamp"];
+            erased: components["schemas"]["ErasureCounts"];
+            /** @description When it was asked for. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When all was gone. */
+            completedAt?: components["schemas"]["Timestamp"];
         };
         /**
          * @description The pool's name.
@@ -5811,7 +5933,7 @@ export interface components {
          * @example campaigns:read
          * @enum {string}
          */
-        Permission: "*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "do_not_call:read" | "do_not_call:write" | "workspace:write" | "audit_log:read";
+        Permission: "*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "do_not_call:read" | "do_not_call:write" | "erasures:read" | "erasures:write" | "workspace:write" | "audit_log:read";
         /**
          * @description What the key may do.
          * @example [
@@ -5930,7 +6052,7 @@ export interface components {
          */
         AuditAction: string;
         /**
-         * @description What was changed. An ID, or the phone number of a do-not-call entry.
+         * @description What was changed. An ID, or the phone number of a do-not-call entry; once that was erased, `hmac:` and its HMAC.
          * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
          */
         AuditResourceId: string;
@@ -7405,11 +7527,11 @@ export interface components {
             contactId: components["schemas"]["ContactId"];
         };
         /**
-         * @description Why the recipient will not be called. `invalid_recipient`: it is not as the contract says.
+         * @description Why the recipient will not be called. `invalid_recipient`: it is not as the contract says. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number.
          * @example do_not_call
          * @enum {string}
          */
-        RejectedRecipientCode: "invalid_number" | "duplicate" | "do_not_call" | "country_not_allowed" | "invalid_metadata" | "invalid_recipient" | "invalid_timezone";
+        RejectedRecipientCode: "invalid_number" | "duplicate" | "do_not_call" | "country_not_allowed" | "operator_limit" | "invalid_metadata" | "invalid_recipient" | "invalid_timezone";
         /** @description A recipient that will not be called, and why. */
         RejectedRecipient: {
             index: components["schemas"]["BatchRecipientIndex"];
@@ -7707,7 +7829,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The key has used up its requests for now. `Retry-After` says when the next one can pass. */
+        /** @description The key has used up its requests, or its share of the event streams, for now. `Retry-After` says when the next one can pass. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -7730,11 +7852,21 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The server is starting, draining or without its database, or a disk is full. Try again after `Retry-After` seconds. */
+        /** @description The server is starting, draining or without its database, a disk is full, or too many bodies are being worked on. Try again after `Retry-After` seconds. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body did not come in time. The connection closes. */
+        RequestTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -8017,6 +8149,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -8151,7 +8284,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The `Idempotency-Key` was used for another request. Nothing was made. */
+            408: components["responses"]["RequestTimeout"];
+            /** @description The `Idempotency-Key` was used for another request. Or the workspace keeps as many bytes of files as the server lets it. Nothing was made. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8282,6 +8416,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The list is of type `batch`; the server alone fills it. */
             409: {
                 headers: {
@@ -8394,6 +8529,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The list is of type `batch`; the server alone fills it. */
             409: {
                 headers: {
@@ -8501,6 +8637,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The list is of type `batch`; the server alone fills it. */
             409: {
                 headers: {
@@ -8625,6 +8762,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The list is of type `batch`; the server alone fills it. */
             409: {
                 headers: {
@@ -8986,6 +9124,7 @@ export interface operations {
                 };
             };
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The number cannot be bought now, or the Idempotency-Key is taken. Nothing was bought. */
             409: {
                 headers: {
@@ -9032,6 +9171,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -9153,6 +9293,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -9201,6 +9342,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The phone may not be called now, or not from this number. Nothing rang. */
             409: {
                 headers: {
@@ -9333,6 +9475,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The workspace has this trunk already. Nothing was changed. */
             409: {
                 headers: {
@@ -9464,6 +9607,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The workspace has this trunk already. Nothing was changed. */
             409: {
                 headers: {
@@ -9638,6 +9782,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -9819,6 +9964,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The `Idempotency-Key` was used for another request. Nothing was made. */
             409: {
                 headers: {
@@ -9939,6 +10085,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -9980,7 +10127,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The knowledge base would hold more than 100 documents. Nothing was added. */
+            408: components["responses"]["RequestTimeout"];
+            /** @description The knowledge base would hold more than 100 documents, or the workspace more bytes of files than the server lets it. Nothing was added. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10128,6 +10276,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -10243,6 +10392,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The `Idempotency-Key` was used for another request. Nothing was made. */
             409: {
                 headers: {
@@ -10374,6 +10524,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The campaign is neither a draft nor scheduled nor paused, the field stands once it was started, or the scheduled campaign could not start so. */
             409: {
                 headers: {
@@ -10696,6 +10847,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -11125,6 +11277,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The call still waits to be placed. Nothing is recorded, `optOut` neither. */
             409: {
                 headers: {
@@ -11296,6 +11449,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description No number is ready, the person is not to be called, 10,000 calls wait, or the Idempotency-Key is taken. `x-should-retry` is `true` for `idempotency_in_progress` only. `details` of `call_refused` name the `reason`. */
             409: {
                 headers: {
@@ -11402,6 +11556,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description Two exports are under way, too many files are kept, or the Idempotency-Key is taken. `x-should-retry` is `true` for `idempotency_in_progress` only. */
             409: {
                 headers: {
@@ -11477,6 +11632,93 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportDeleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createErasure: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Whose data. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateErasure"];
+            };
+        };
+        responses: {
+            /** @description The erasure is accepted. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description A call with the number is up, it is one of your own, a hundred erasures are under way, or the Idempotency-Key is taken. `x-should-retry` is `true` for `idempotency_in_progress` only. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Erasure ID.
+                 * @example ers_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                erasureId: components["schemas"]["ErasureId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The erasure. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -11581,6 +11823,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description Another pool holds one of the numbers. Nothing was made. */
             409: {
                 headers: {
@@ -11712,6 +11955,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description Another pool holds one of the numbers, or the pool would have more than 1,000 members. Nothing was changed. */
             409: {
                 headers: {
@@ -11829,6 +12073,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The number is no member of this pool, or the target pool is full. Nothing was changed. */
             409: {
                 headers: {
@@ -11966,6 +12211,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -12034,6 +12280,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -12217,6 +12464,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The `Idempotency-Key` was used for another request. Nothing was made. */
             409: {
                 headers: {
@@ -12303,6 +12551,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The draft was changed since it was read. */
             409: {
                 headers: {
@@ -12534,6 +12783,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description Another run holds the `Concurrency-Key`, its cooldown isn't over, or the `Idempotency-Key` belongs to another request. Only `idempotency_in_progress` is worth sending again as it is. */
             409: {
                 headers: {
@@ -12662,6 +12912,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -13092,6 +13343,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description A knowledge base is not `ready`. Nothing was changed. */
             409: {
                 headers: {
@@ -13223,6 +13475,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description A knowledge base is not `ready`. Nothing was changed. */
             409: {
                 headers: {
@@ -13361,6 +13614,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description The workspace has 100 endpoints already. Nothing was made. */
             409: {
                 headers: {
@@ -13481,6 +13735,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -13777,6 +14032,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             /** @description No number is ready, or the Idempotency-Key is taken. `x-should-retry` is `true` for `idempotency_in_progress` only. */
             409: {
                 headers: {

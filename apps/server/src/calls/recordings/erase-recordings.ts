@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { from } from '../../database/moves.ts';
+import { MOST_AT_ONCE } from '../../in-chunks.ts';
 import type { RecordingDeps } from './keep-recordings.ts';
 import { recordingKey, recordingTransitions } from './recording.ts';
 
@@ -20,7 +21,7 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const START: ErasePlace = { workspaceId: FIRST_ID, roomId: FIRST_ID };
 
 /**
- * Erases recordings that were deleted, or kept for as long as the settings say, and gives up those that were lost with
+ * Erases recordings that were deleted, or kept for as long as the settings say (without such a setting for ever), and gives up those that were lost with
  * their server. One that can't be erased is left for the next time round. Servers may do it at once.
  * @param after the place that the call before has answered with
  * @returns where to go on, where there may be more to erase
@@ -30,7 +31,7 @@ export async function eraseRecordings(
   after = START,
 ): Promise<ErasePlace | undefined> {
   const now = clock.now();
-  const oldest = new Date(now.getTime() - retentionDays * DAY_MS);
+  const oldest = retentionDays === undefined ? undefined : new Date(now.getTime() - retentionDays * DAY_MS);
   const lost = new Date(now.getTime() - LOST_AFTER_MS);
   const erasable = await database.inEngine(async ({ db }) => {
     await sql`
@@ -39,9 +40,14 @@ export async function eraseRecordings(
         select from calls c where c.workspace_id = r.workspace_id and c.id = r.room_id and c.ended_at < ${lost})`.execute(
       db,
     );
-    await sql`
-      update call_recordings set status = 'deleted'
-      where stored_at < ${oldest} and status in ${from(recordingTransitions, 'deleted')}`.execute(db);
+    if (oldest) {
+      await sql`
+        update call_recordings set status = 'deleted' where ctid = any(array(
+          select ctid from call_recordings
+          where stored_at < ${oldest} and status in ${from(recordingTransitions, 'deleted')}
+          order by stored_at limit ${sql.lit(MOST_AT_ONCE)} for update skip locked))
+          and status in ${from(recordingTransitions, 'deleted')}`.execute(db);
+    }
     const { rows } = await sql<{ workspace_id: string; room_id: string }>`
       select workspace_id, room_id from call_recordings
       where status = 'deleted' and erased_at is null

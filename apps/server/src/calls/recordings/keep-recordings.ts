@@ -6,6 +6,7 @@ import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { from } from '../../database/moves.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
+import { lockStorage, roomIn } from '../../workspace/storage.ts';
 import type { CallKey } from '../call.ts';
 import type { RecordCallEvents } from '../call-events.ts';
 import { recordingKey, recordingTransitions } from './recording.ts';
@@ -19,7 +20,10 @@ export interface RecordingDeps {
   clock: Clock;
   log: Logger;
   recordEvents: RecordCallEvents;
-  retentionDays: number;
+  /** For how long recordings are kept; for ever without it. */
+  retentionDays: number | undefined;
+  /** Most bytes of files that a workspace may keep; without it as many as it likes. */
+  storageMaxBytes?: number | undefined;
 }
 
 const BYTES_PER_MS = 32;
@@ -61,11 +65,14 @@ async function noteBegun({ database, clock }: RecordingDeps, calls: readonly Cal
   );
 }
 
-async function store({ database, objects, clock, recordEvents }: RecordingDeps, file: RecordingFile): Promise<void> {
+async function store(deps: RecordingDeps, file: RecordingFile): Promise<void> {
+  const { database, objects, clock, recordEvents } = deps;
   const { workspaceId, roomId } = file;
-  // What was deleted meanwhile, or stored before, must not come into the store once more: nobody would erase it.
-  if (!(await isWanted(database, file))) return;
   const { size } = await stat(file.path);
+  const wanted = await hasPlace(deps, file, size);
+  // What was deleted meanwhile, or stored before, must not come into the store once more: nobody would erase it.
+  if (wanted === undefined) return;
+  if (!wanted) return fail(deps, file, 'its workspace keeps as many bytes of files as it may');
   await objects.put(recordingKey(roomId), createReadStream(file.path), MAX_BYTES);
   await database.inEngine(async (tx) => {
     const { rows } = await sql`
@@ -78,17 +85,34 @@ async function store({ database, objects, clock, recordEvents }: RecordingDeps, 
   });
 }
 
-async function isWanted(database: Database, { workspaceId, roomId }: CallKey): Promise<boolean> {
-  const { rows } = await database.inEngine((tx) =>
-    sql`
-      select from call_recordings where workspace_id = ${workspaceId} and room_id = ${roomId}
-        and status in ${from(recordingTransitions, 'stored')}`.execute(tx.db),
-  );
-  return rows.length > 0;
+/**
+ * Whether there is room for a recording, whose bytes count from then on; nothing where it is not wanted, or not any more.
+ * The place of one that is being stored again is its own already.
+ */
+async function hasPlace(
+  { database, storageMaxBytes }: RecordingDeps,
+  { workspaceId, roomId }: CallKey,
+  size: number,
+): Promise<boolean | undefined> {
+  return database.inEngine(async (tx) => {
+    const recording = sql`workspace_id = ${workspaceId} and room_id = ${roomId}
+      and status in ${from(recordingTransitions, 'stored')}`;
+    const { rows } = await sql<{ size_bytes: number | null }>`
+      select size_bytes from call_recordings where ${recording}`.execute(tx.db);
+    if (!rows[0]) return undefined;
+    if (storageMaxBytes === undefined || rows[0].size_bytes !== null) return true;
+    if (roomIn(await lockStorage(tx, workspaceId, storageMaxBytes)) < size) return false;
+    await sql`update call_recordings set size_bytes = ${size} where ${recording}`.execute(tx.db);
+    return true;
+  });
 }
 
-async function fail({ database, log }: RecordingDeps, { workspaceId, roomId }: CallKey): Promise<void> {
-  log.warn({ roomId }, 'a recording has failed');
+async function fail(
+  { database, log }: RecordingDeps,
+  { workspaceId, roomId }: CallKey,
+  reason = 'it could not be written',
+): Promise<void> {
+  log.warn({ roomId, reason }, 'a recording has failed');
   await database.inEngine((tx) =>
     sql`
       update call_recordings set status = 'failed'

@@ -3,6 +3,7 @@ import { type IsSimulated, numbersAtDailyLimit } from '../../calls/may-dial.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
 import type { Database, EngineTx } from '../../database/database.ts';
 import { together } from '../../database/together.ts';
+import type { OperatorLimits } from '../../workspace/operator-limits.ts';
 import { type CampaignKey, CLAIM_SIZE } from '../campaign.ts';
 import { finishIfDone } from '../finish-campaign.ts';
 import { currentLanes, type Lane } from '../lanes.ts';
@@ -23,6 +24,7 @@ export interface ClaimTerms {
   free: number;
   now: Date;
   isSimulated: IsSimulated;
+  operator: OperatorLimits;
   /** How far ahead the first start of a paced campaign is at least, in milliseconds; by default as where claims are quick. */
   leadMs?: number;
 }
@@ -43,7 +45,7 @@ const nothing: Claim = { calls: [], more: false };
 export async function claimContacts(
   database: Database,
   key: CampaignKey,
-  { serverId, free, now, isSimulated, leadMs = LEAD_MS }: ClaimTerms,
+  { serverId, free, now, isSimulated, operator, leadMs = LEAD_MS }: ClaimTerms,
   onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>,
 ): Promise<Claim> {
   const finishOrRest = async (tx: EngineTx, until: () => Date | Promise<Date>): Promise<Claim> => {
@@ -52,7 +54,7 @@ export async function claimContacts(
     return nothing;
   };
   return database.inHotLoop(async (tx) => {
-    const campaign = await lockForClaim(tx, key, serverId, now);
+    const campaign = await lockForClaim(tx, key, { serverId, now, operator });
     if (!campaign) return nothing;
     const room = await roomForCalls(tx, campaign, Math.min(free, CLAIM_SIZE), now);
     const { slots } = takeSlots(campaign.calls_per_second, campaign.next_start_at, now, room, leadMs);

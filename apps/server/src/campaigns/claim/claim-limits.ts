@@ -14,6 +14,7 @@ import {
   usedOfLimits,
   waitingForRoom,
 } from '../../workspace/limits.ts';
+import type { OperatorLimits } from '../../workspace/operator-limits.ts';
 import type { CampaignKey } from '../campaign.ts';
 import type { ScheduleRow } from '../lanes.ts';
 
@@ -40,12 +41,11 @@ export interface ClaimedCampaign extends ScheduleRow, DialTerms, AgentTerms, Pic
 export async function lockForClaim(
   tx: EngineTx,
   key: CampaignKey,
-  serverId: string,
-  now: Date,
+  { serverId, now, operator }: { serverId: string; now: Date; operator: OperatorLimits },
 ): Promise<ClaimedCampaign | undefined> {
   const [isLocked, { rows }] = await together(tx, [
-    () => lockLimits(tx, key.workspaceId),
-    sql<ClaimedCampaign>`
+    () => lockLimits(tx, key.workspaceId, operator),
+    sql<Omit<ClaimedCampaign, 'operator'>>`
       select c.workspace_id, c.id, c.timezone, c.agent_id, c.number_pool_id, c.max_concurrency, c.in_flight,
         c.calls_per_second, c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
         c.recording, c.schedule_start, c.schedule_end, c.schedule_days, c.calling_windows, c.holidays, c.metadata, c.tags,
@@ -61,7 +61,7 @@ export async function lockForClaim(
         and c.next_claim_at <= ${now} and (c.end_date is null or c.end_date > ${now}) and w.dialing_paused_at is null
       for no key update of c skip locked for key share of s`,
   ]);
-  const campaign = rows[0];
+  const campaign = rows[0] && { ...rows[0], operator };
   return campaign && hasLimits(campaign) && !isLocked ? undefined : campaign;
 }
 
@@ -94,7 +94,7 @@ export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most
   if (target_call_count !== null) rooms.push(target_call_count - answered - in_flight);
   if (hasLimits(campaign)) {
     const { rows } = await sql<UsedOfLimits & { others: number }>`
-      select ${usedOfLimits(now)}, case when w.max_concurrent_calls is null then 0 else
+      select ${usedOfLimits(now, campaign.operator)}, case when w.max_concurrent_calls is null then 0 else
         ${waitingForRoom(sql`w.id`, now, MOST_OTHERS)} end as others
       from workspaces w where w.id = ${campaign.workspace_id}`.execute(tx.db);
     const left = leftOfLimits(campaign, rows[0]!);

@@ -1,6 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../../database/database.ts';
 import type { Provider } from '../../phone-numbers/phone-number.ts';
+import type { OperatorLimits } from '../../workspace/operator-limits.ts';
 import type { CampaignRow } from '../shape-campaign.ts';
 import { countWhoIsLeft } from './preview-counts.ts';
 import { previewSample } from './preview-sample.ts';
@@ -16,7 +17,7 @@ export async function previewCampaign(
   tx: WorkspaceTx,
   campaign: CampaignRow,
   sampleSize: number,
-  terms: { now: Date; providers: readonly Provider[] },
+  terms: { now: Date; providers: readonly Provider[]; operator: OperatorLimits },
 ): Promise<CampaignPreview> {
   const scope = await previewScope(tx, campaign, sampleSize, terms);
   const left = await countWhoIsLeft(tx, scope);

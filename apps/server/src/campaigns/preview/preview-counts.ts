@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { dialRefusal } from '../../calls/may-dial.ts';
 import { zonesOfContact } from '../../calls/zones-of-contact.ts';
 import type { WorkspaceTx } from '../../database/database.ts';
-import { doNotCallNumbers } from '../../do-not-call/do-not-call-numbers.ts';
+import { doNotCallNumbers, isErasedDoNotCall } from '../../do-not-call/do-not-call-numbers.ts';
 import { type ContactReason, whyClosed } from '../explain-contact.ts';
 import type { PreviewScope } from './preview-scope.ts';
 
@@ -51,8 +51,12 @@ function numbersLeft(tx: WorkspaceTx, { campaign, uploads }: PreviewScope) {
     : sql`select phone_number, timezone is not null as has_zone ${entries}`;
 }
 
-const blockedNumbers = (tx: WorkspaceTx, { doNotCallUploads }: PreviewScope) => sql`
-  select distinct phone_number from (${doNotCallNumbers(sql`${tx.workspaceId}`, sql`${doNotCallUploads}`)}) as d`;
+const blockedNumbers = (tx: WorkspaceTx, scope: PreviewScope) => sql`
+  select distinct phone_number from (
+    ${doNotCallNumbers(sql`${tx.workspaceId}`, sql`${scope.doNotCallUploads}`)}
+    union all
+    select phone_number from (${numbersLeft(tx, scope)}) as n
+    where ${isErasedDoNotCall(sql.ref('n.phone_number'), sql`${tx.workspaceId}::uuid`)}) as d`;
 
 async function countBlocked(tx: WorkspaceTx, scope: PreviewScope) {
   const { rows } = await sql<{ total: number; blocked: number; examples: number[] | null }>`

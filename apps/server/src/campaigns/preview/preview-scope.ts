@@ -4,6 +4,7 @@ import { readDoNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
 import type { Candidate } from '../../number-pools/assign-numbers.ts';
 import type { CallingArea } from '../../phone-numbers/may-call.ts';
 import type { Provider } from '../../phone-numbers/phone-number.ts';
+import type { OperatorLimits } from '../../workspace/operator-limits.ts';
 import { type ContactReason, campaignReason, hasEnded } from '../explain-contact.ts';
 import type { CampaignRow } from '../shape-campaign.ts';
 import { type Situation, situationOf } from '../situation.ts';
@@ -32,12 +33,12 @@ export async function previewScope(
   tx: WorkspaceTx,
   campaign: CampaignRow,
   sampleSize: number,
-  { now, providers }: { now: Date; providers: readonly Provider[] },
+  { now, providers, operator }: { now: Date; providers: readonly Provider[]; operator: OperatorLimits },
 ): Promise<PreviewScope> {
   const isBeforeStart = campaign.status === 'draft' || campaign.status === 'scheduled';
   const startsAt = Math.max(now.getTime(), campaign.scheduled_at?.getTime() ?? 0, campaign.start_date?.getTime() ?? 0);
   const at = isBeforeStart ? new Date(startsAt) : now;
-  const situation = await situationOf(tx, campaign, at, providers);
+  const situation = await situationOf(tx, campaign, { at, providers, operator });
   const { candidates, countries, canStart } = await previewCallers(tx, campaign, { most: sampleSize, at, providers });
   return {
     campaign,

@@ -95,6 +95,7 @@ export interface Schema {
     created_at: Date;
     stored_at: Date | null;
     erased_at: Date | null;
+    erasure_id: string | null;
   };
   call_transcripts: {
     workspace_id: string;
@@ -248,6 +249,8 @@ export interface Schema {
     callee_time_zone: Generated<'strictest' | 'campaign'>;
     recording: Generated<boolean>;
     tags: Generated<string[]>;
+    recent_ends: Generated<number[]>;
+    pause_reason: 'calls_failing' | null;
   };
   concurrency_keys: {
     workspace_id: string;
@@ -295,6 +298,7 @@ export interface Schema {
     phone_column: string | null;
     format: JSONColumnType<object, string, string> | null;
     by_json: Generated<boolean>;
+    file_erased_at: Date | null;
   };
   contact_lists: {
     workspace_id: string;
@@ -314,6 +318,25 @@ export interface Schema {
     reason: string | null;
     created_at: Date;
   };
+  do_not_call_erased: {
+    workspace_id: string;
+    digest: Buffer;
+    created_at: Date;
+  };
+  erasures: {
+    workspace_id: string;
+    id: string;
+    status: 'running' | 'completed';
+    phone_number: number | null;
+    step: Generated<number>;
+    place: string[] | null;
+    waits_for: 'call' | 'upload' | 'recording' | 'keys' | null;
+    waits_until: Date | null;
+    counts: JSONColumnType<object, string | undefined, string>;
+    due_at: Date;
+    created_at: Date;
+    completed_at: Date | null;
+  };
   events: {
     workspace_id: string;
     resource_id: string;
@@ -332,7 +355,7 @@ export interface Schema {
   exports: {
     workspace_id: string;
     id: string;
-    type: 'contacts' | 'calls';
+    type: 'contacts' | 'calls' | 'person';
     filter: JSONColumnType<object, string, string>;
     status: 'queued' | 'running' | 'ready' | 'failed' | 'expired';
     slot: number | null;
@@ -361,6 +384,7 @@ export interface Schema {
     witnessed: Generated<boolean>;
     held_at: Date | null;
     held_reason: string | null;
+    number_check: Buffer | null;
   };
   knowledge_base_documents: {
     workspace_id: string;
@@ -649,6 +673,7 @@ export interface Schema {
     created_at: Date;
     updated_at: Date;
     looked_at: Date | null;
+    is_erased: boolean | null;
   };
   workflow_versions: {
     workspace_id: string;

@@ -8,10 +8,13 @@ import path from 'node:path';
  */
 export type Account = { uid: number; gid: number } | 'namespace' | undefined;
 
-/** PostgreSQL refuses to run as root; for root this is the user `postgres`, or `nobody`, where root may become them. */
-export function unprivilegedAccount(): Account {
+/**
+ * PostgreSQL refuses to run as root; for root this is the user `postgres`, or `nobody`, where root may become them.
+ * @param names of the users to look for, the first that there is
+ */
+export function unprivilegedAccount(names = ['postgres', 'nobody']): Account {
   if (process.getuid?.() !== 0) return undefined;
-  for (const name of ['postgres', 'nobody']) {
+  for (const name of names) {
     try {
       const ask = (...args: string[]) => execFileSync('id', args, { encoding: 'utf8', stdio: 'pipe' });
       const account = { uid: Number(ask('-u', name)), gid: Number(ask('-g', name)) };

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -64,7 +65,24 @@ export async function startEmbeddedPostgres(options: {
   const connection = connectionTo(place.sockets);
   if (await answers(connection)) options.log.info('attached to the embedded PostgreSQL');
   else await launch(binaries, place, connection, options);
+  await takeCreateDb(place.sockets);
   return { connection, stop: () => stopEmbeddedPostgres(options.dataDir) };
+}
+
+/**
+ * The PostgreSQL of this data folder as it is, with nothing started: where its data lie, and how it is reached where it runs.
+ * Undefined where there is none yet.
+ */
+export async function findEmbeddedPostgres(
+  dataDir: string,
+): Promise<{ data: string; connection?: Connection } | undefined> {
+  const made = ['postgres', 'postgres.location'].some((name) => existsSync(path.join(dataDir, name)));
+  if (!made) return undefined;
+  const { data, sockets } = await findPlace(dataDir);
+  const found = await readVersion(data);
+  if (!found) return undefined;
+  if (found !== MAJOR_VERSION) throw new Error(ofOtherVersion(data, found));
+  return { data, ...((await postmasterRuns(data)) && { connection: connectionTo(sockets) }) };
 }
 
 /** Ends the PostgreSQL of this data folder, with its clients' transactions rolled back. Does nothing if none runs. */
@@ -93,7 +111,7 @@ export async function removeEmbeddedPostgres(dataDir: string): Promise<void> {
 async function initialise(binaries: string, { account, data }: Place): Promise<void> {
   const found = await readVersion(data);
   if (found === MAJOR_VERSION) return;
-  if (found) throw new Error(`${data} is of PostgreSQL ${found}; this server brings ${MAJOR_VERSION}.`);
+  if (found) throw new Error(ofOtherVersion(data, found));
 
   const draft = `${data}.init-${randomUUID()}`;
   try {
@@ -101,14 +119,34 @@ async function initialise(binaries: string, { account, data }: Place): Promise<v
     await giveTo(account, draft);
     const locale = ['--locale=C.UTF-8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '-E', 'UTF8'];
     await runAs(account, path.join(binaries, 'bin/initdb'), ['-D', draft, '-U', 'postgres', '-A', 'trust', ...locale]);
-    // createdb: tests clone their databases from a template.
-    const statements = `create role ${ROLE} login createdb\ncreate database ${ROLE} owner ${ROLE}\n`;
+    const statements = `create role ${ROLE} login\ncreate database ${ROLE} owner ${ROLE}\n`;
     const single = ['--single', '-D', draft, '-c', 'exit_on_error=on', 'postgres'];
     await runAs(account, path.join(binaries, 'bin/postgres'), single, statements);
     await rename(draft, data);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     if ((await readVersion(data)) !== MAJOR_VERSION) throw error;
+  }
+}
+
+const ofOtherVersion = (data: string, found: string) =>
+  `${data} is of PostgreSQL ${found}; this server brings ${MAJOR_VERSION}.`;
+
+/** Any number that no other advisory lock of ours has: of several servers that start, one at a time changes the role. */
+const ROLE_LOCK = 7_210_002;
+
+/** The role of data folders that an earlier version has made could make databases, for which it has no use. */
+async function takeCreateDb(sockets: string): Promise<void> {
+  const client = new pg.Client({ ...connectionTo(sockets, 'postgres'), connectionTimeoutMillis: LONGEST_CONNECT_MS });
+  await client.connect();
+  try {
+    await client.query(`
+      select pg_advisory_xact_lock(${ROLE_LOCK});
+      do $$ begin
+        if (select rolcreatedb from pg_roles where rolname = '${ROLE}') then alter role ${ROLE} nocreatedb; end if;
+      end $$`);
+  } finally {
+    await client.end();
   }
 }
 
@@ -168,8 +206,8 @@ async function spawnServer(binaries: string, place: Place): Promise<ChildProcess
   }
 }
 
-const connectionTo = (sockets: string): Connection => ({
-  connectionString: `postgresql://${ROLE}@${encodeURIComponent(sockets)}/${ROLE}`,
+const connectionTo = (sockets: string, role = ROLE): Connection => ({
+  connectionString: `postgresql://${role}@${encodeURIComponent(sockets)}/${ROLE}`,
 });
 
 /** False while nobody answers or the server starts or stops (57P03); throws what won't pass by itself. */

@@ -1,4 +1,4 @@
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import type { ReadingLimits } from './limits.ts';
 
 const LOOK_MS = 50;
@@ -11,3 +11,4 @@ setTimeout(end, (seconds + 10) * 1000);
 setInterval(() => {
   if (process.memoryUsage.rss() > memoryMebibytes * 1024 * 1024) end();
 }, LOOK_MS);
+parentPort!.postMessage('watching');

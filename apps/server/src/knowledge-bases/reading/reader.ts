@@ -10,14 +10,20 @@ import { splitPassages } from './split-passages.ts';
 // A process of its own: gets the file on standard input, writes passages and an end, each as a line of JSON.
 const limits = JSON.parse(process.argv[2]!) as ReadingLimits;
 const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-new Worker(new URL(`./memory-guard${ending}`, import.meta.url), { workerData: limits }).unref();
+const guard = new Worker(new URL(`./memory-guard${ending}`, import.meta.url), { workerData: limits });
+const guarded = once(guard, 'message').then(() => {
+  guard.unref();
+  // What could be made to start another thread could give that thread other rights. Node 22 and 24 can take none back.
+  process.permission?.drop?.('worker');
+});
 
 async function write(line: ReaderLine): Promise<void> {
   if (!process.stdout.write(`${JSON.stringify(line)}\n`)) await once(process.stdout, 'drain');
 }
 
 try {
-  const { fileType, text, bytes } = await readFile(await buffer(process.stdin), limits);
+  const [content] = await Promise.all([buffer(process.stdin), guarded]);
+  const { fileType, text, bytes } = await readFile(content, limits);
   for (const passage of splitPassages(text)) await write({ passage });
   await write({ end: { fileType, bytes } });
 } catch (error) {

@@ -7,7 +7,7 @@ import {
   TransportError,
   type UserAgent,
 } from '@trunkline/sip';
-import { NoRtpPortError } from '../../media/media-plane.ts';
+import { NoMediaRoomError } from '../../media/media-plane.ts';
 import { MediaFault, MediaLostError } from '../../media/media-thread.ts';
 import type { CallRequest, PlaceResult, Trunk } from '../gateway.ts';
 import type { CallStore } from './call-store.ts';
@@ -33,9 +33,11 @@ export interface PlaceParts {
 const TAKEN_AFTER_MS = 1000;
 
 const NEVER_DIALLED = 'The call was ended before it was dialled.';
-const surelyNotSent = [TransportError, NoRtpPortError, MediaFault, MediaLostError, SipSyntaxError];
+/** Of ITU-T Q.850: no circuit or channel available. It passes, and is not the callee's doing. */
+const NO_CHANNEL = 34;
+const surelyNotSent = [TransportError, MediaFault, MediaLostError, SipSyntaxError];
 
-const refused = (detail: string): PlaceResult => ({ status: 'rejected', outcome: 'trunk_error', detail });
+const refused = (detail: string) => ({ status: 'rejected', outcome: 'trunk_error', detail }) as const;
 
 /** Places a call over its trunk: one INVITE, which is kept before it leaves. */
 export async function placeCall(
@@ -50,6 +52,7 @@ export async function placeCall(
     const isEnding = call.isEnding;
     await call.discard();
     if (isEnding) return { status: 'rejected', outcome: 'cancelled', detail: NEVER_DIALLED };
+    if (error instanceof NoMediaRoomError) return { ...refused(error.message), q850Cause: NO_CHANNEL };
     if (surelyNotSent.some((kind) => error instanceof kind)) return refused((error as Error).message);
     throw error;
   }

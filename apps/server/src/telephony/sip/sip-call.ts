@@ -7,6 +7,7 @@ import type { MediaEvent, MediaStats } from '../../media/media-events.ts';
 import type { MediaHandle, MediaPlane } from '../../media/media-plane.ts';
 import { MediaFault } from '../../media/media-thread.ts';
 import { testCallSound } from '../../media/test-sound.ts';
+import { callSpanId, partOf, tracer } from '../../tracing.ts';
 import type { AgentConnection, CallEvent, CallTimes, MediaReport, TestCallMedia } from '../gateway.ts';
 import type { CallEnded, CallStore } from './call-store.ts';
 import { meaningOfEnd, type OwnEnd } from './end-of-call.ts';
@@ -38,6 +39,8 @@ export interface CallTerms {
   variables: Record<string, unknown> | undefined;
   maxCallSeconds: number;
   recording: boolean;
+  /** UUID of what its trace begins with; the room where it is absent. */
+  trace?: string | undefined;
   far: 'callee' | 'caller';
   /** E.164; the caller's is absent where it is withheld. */
   numbers: { from: string | undefined; to: string };
@@ -88,10 +91,14 @@ export class SipCall {
   /**
    * Opens the sockets of the call's sound.
    * @param address ours, as the peer sees it
-   * @throws NoRtpPortError, MediaFault
+   * @throws NoMediaRoomError, MediaFault
    */
   async openMedia(address: string, codecs: readonly ('PCMU' | 'PCMA')[]): Promise<SdpSession> {
-    const media = await this.#parts.media.openCall({ silenceMs: SILENCE_MS, onEvent: (event) => this.#hear(event) });
+    const media = await this.#parts.media.openCall({
+      workspaceId: this.terms.workspaceId,
+      silenceMs: SILENCE_MS,
+      onEvent: (event) => this.#hear(event),
+    });
     if (this.#isOver) {
       await media.close().catch(() => {});
       throw new MediaFault('The call has ended.', undefined);
@@ -189,6 +196,7 @@ export class SipCall {
     const { url, headers, secret, reconnect, connectTimeoutSeconds } = agent;
     const direction = far === 'callee' ? 'outbound' : 'inbound';
     const said = { direction, to: numbers.to, ...(numbers.from && { from: numbers.from }) };
+    const from = tracer && Date.now();
     const found = await this.#media!.connectAgent({
       url,
       headers,
@@ -199,6 +207,12 @@ export class SipCall {
       callSid: toId('room', roomId),
       customParameters: { ...texts(variables), ...said },
     });
+    tracer?.record(
+      partOf(this.terms.trace ?? roomId, {
+        ...({ name: 'agent', kind: 'client', parent: callSpanId(roomId) } as const),
+        ...{ from: from ?? Date.now(), to: Date.now(), attributes: {}, hasFailed: !found.connected },
+      }),
+    );
     if (!found.connected) this.#parts.log.warn({ roomId, reason: found.text }, 'an agent was not ready for its call');
     return found.connected;
   }

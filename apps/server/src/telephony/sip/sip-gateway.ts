@@ -87,7 +87,8 @@ const OVER_MS = 3000;
 const PAUSE_MS = 50;
 /** Of challenges to callers. It tells nobody whose server this is. */
 const REALM = 'sip';
-const DECLINED = 603;
+type Rejection = Parameters<IncomingCall['reject']>;
+const REJECTIONS = { declined: [603] as Rejection, no_room: agentFull, unavailable: noRoom };
 const NOT_FOUND = 404;
 
 /** Calls over SIP trunks, put through to agents without a media server in between. */
@@ -250,7 +251,7 @@ class SipGateway implements TelephonyGateway {
     const call = new SipCall(parts, {
       ...{ roomId, workspaceId, agent: agent?.connection, variables: request.variables, far: 'callee' },
       maxCallSeconds: Math.min(request.maxCallSeconds, agent?.maxCallSeconds ?? request.maxCallSeconds),
-      recording: request.recording || agent?.recording === true,
+      ...{ recording: request.recording || agent?.recording === true, trace: request.trace },
       numbers: { from: request.from, to: request.to },
     });
     this.#calls.set(roomId, call);
@@ -310,10 +311,8 @@ class SipGateway implements TelephonyGateway {
     }
   }
 
-  async rejectInbound({ providerCallId }: InboundCall, why: 'declined' | 'no_room'): Promise<void> {
-    const incoming = this.#arriving.get(providerCallId);
-    if (why === 'no_room') incoming?.reject(...agentFull);
-    else incoming?.reject(DECLINED);
+  async rejectInbound({ providerCallId }: InboundCall, why: keyof typeof REJECTIONS): Promise<void> {
+    this.#arriving.get(providerCallId)?.reject(...REJECTIONS[why]);
   }
 
   async endCall(reference: CallReference): Promise<'ending' | 'already_ended' | 'absent'> {

@@ -36,22 +36,33 @@ export async function cancelRun(
 ): Promise<RunRow> {
   const now = deps.clock.now();
   const cancelled = await deps.database.inWorkspace(workspaceId, async (tx) => {
-    const line = await lockLine(tx, name);
-    const runs = line.map((run) => cancel(run, now));
-    await writeCancelled(tx, runs, now);
-    await tellParents(tx, runs);
-    await recordAll(
-      tx,
-      runs.map((run) => runEvent(run)),
-    );
-    const calls = line.filter((run) => run.status === 'waiting_call').map((run) => run.waits_for!);
-    await deps.requestEnd(tx, calls, now);
+    const run = await cancelWithin(tx, deps, name, now);
     await audit(tx, auditEntry, now);
-    return runs;
+    return run;
   });
   deps.nudgeHangUps();
   deps.nudge();
-  return cancelled[0]!;
+  return cancelled;
+}
+
+/** The same as a part of another transaction, and nobody's doing. */
+export async function cancelWithin(
+  tx: WorkspaceTx,
+  { requestEnd }: Pick<CancelRunDeps, 'requestEnd'>,
+  name: RunName,
+  now: Date,
+): Promise<RunRow> {
+  const line = await lockLine(tx, name);
+  const runs = line.map((run) => cancel(run, now));
+  await writeCancelled(tx, runs, now);
+  await tellParents(tx, runs);
+  await recordAll(
+    tx,
+    runs.map((run) => runEvent(run)),
+  );
+  const calls = line.filter((run) => run.status === 'waiting_call').map((run) => run.waits_for!);
+  await requestEnd(tx, calls, now);
+  return runs[0]!;
 }
 
 /** The run and the active runs below it, each locked after its parent (engine.md, "Locks"). */

@@ -19,6 +19,7 @@ export interface AloneDeps {
   clock: Clock;
   flows: Flows;
   isSimulated: RunCallTerms['isSimulated'];
+  operator: RunCallTerms['operator'];
   /** Places a call that is committed as `queued`. */
   place: (calls: CallToPlace[]) => void;
   /** A run that stays blocked for longer fails. */
@@ -29,7 +30,7 @@ export interface AloneDeps {
 
 /** Asks for the call, or makes the child run, of a run at such a node: what it answers with is committed with that. */
 export async function carryOutAlone(
-  { lease, clock, flows, isSimulated, place, longestBlockMs, nudge }: AloneDeps,
+  { lease, clock, flows, isSimulated, operator, place, longestBlockMs, nudge }: AloneDeps,
   tx: EngineTx,
   run: RunRow,
   node: CallNode | ChildNode,
@@ -43,7 +44,7 @@ export async function carryOutAlone(
       await recordAll(tx, [runEvent(child)]);
       return { change, afterwards: nudge };
     }
-    const terms = { serverId: lease.serverId(), now, isSimulated, longestBlockMs };
+    const terms = { serverId: lease.serverId(), now, isSimulated, operator, longestBlockMs };
     const { change, call } = await requestCall(tx, run, node, terms);
     return call ? { change, afterwards: () => place([call]) } : { change };
   } catch (error) {

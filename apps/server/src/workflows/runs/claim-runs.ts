@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { NIL } from 'uuid';
 import type { EngineTx } from '../../database/database.ts';
 import { together } from '../../database/together.ts';
 import type { Signal } from './advance-run.ts';
@@ -11,13 +12,36 @@ export interface ClaimedRun {
   signal?: Signal;
 }
 
+/** The workspace that had the last turn of a server: however many runs of one are due, the others have theirs. */
+export interface RunTurns {
+  after: string;
+}
+
+/** The most runs of a workspace that a claim takes by its turn, and how many workspaces a claim looks at for that. */
+const TURN_SIZE = 10;
+const MOST_WORKSPACES = 100;
+
 /**
- * Takes runs for a server, at most `most` of each kind: those that are due, longest due first, and those whose signal
- * has come. Two statements each, so that only the head of an index is read, however many runs sleep (engine.md, "Claims").
- * To take 100 touches 1,760 buffers beside 10⁴ runs, 2,220 beside 10⁶.
+ * Takes runs for a server, at most `most` of each kind: those that are due, and those whose signal has come. Of those that
+ * are due, workspaces have some each by turns, and what is left goes to those that are longest due. Only heads of indexes
+ * are read, however many runs sleep (engine.md, "Claims"). To take 100 touches 1,760 buffers beside 10⁴ runs, 2,220 beside
+ * 10⁶, and at most four for each workspace that is looked at.
+ * @param turns is moved on
  */
-export async function claimRuns(tx: EngineTx, serverId: string, most: number, now: Date): Promise<ClaimedRun[]> {
-  const [due, told] = await together(tx, [() => dueRuns(tx, most, now), () => toldRuns(tx, most)]);
+export async function claimRuns(
+  tx: EngineTx,
+  serverId: string,
+  most: number,
+  now: Date,
+  turns: RunTurns = { after: NIL },
+): Promise<ClaimedRun[]> {
+  const workspaces = await nextWorkspaces(tx, most, now, turns);
+  const [first, longest, told] = await together(tx, [
+    () => (workspaces.length > 0 ? dueByTurns(tx, workspaces, most, now) : Promise.resolve([])),
+    () => dueRuns(tx, most, now),
+    () => toldRuns(tx, most),
+  ]);
+  const due = [...new Map([...first, ...longest].map((run) => [run.id, run])).values()].slice(0, most);
   const signals = new Map(told.map(({ id, signal }) => [id, signal]));
   const runs = new Map([...due, ...told.map(({ signal, ...run }) => run)].map((run) => [run.id, run]));
   if (runs.size === 0) return [];
@@ -32,6 +56,43 @@ export async function claimRuns(tx: EngineTx, serverId: string, most: number, no
 
 /** A run's row, and where it lies as long as it is locked. */
 type LockedRow = RunRow & { ctid: string };
+
+/**
+ * The workspaces that have the next turns, as many as there is room for; none where a single one has runs that are due. Of
+ * those that are looked at some may have none.
+ */
+async function nextWorkspaces(tx: EngineTx, most: number, now: Date, turns: RunTurns): Promise<string[]> {
+  const next = (after: RawBuilder<unknown>) => sql`
+    select workspace_id, due_at from workflow_runs
+    where due_at is not null and server_id is null and workspace_id > ${after} order by workspace_id, due_at limit 1`;
+  const { rows } = await sql<{ workspace_id: string; is_due: boolean }>`
+    with recursive turn (workspace_id, due_at, place) as (
+      (select n.*, 1 from (${next(sql`${turns.after}`)}) as n
+        where exists (select from workflow_runs where due_at <= ${now}))
+      union all
+      select n.*, t.place + 1 from turn t cross join lateral (${next(sql`t.workspace_id`)}) as n
+        where t.place < ${sql.lit(MOST_WORKSPACES)})
+    select workspace_id, due_at <= ${now} as is_due from turn`.execute(tx.db);
+  const allDue = rows.filter((row) => row.is_due);
+  const due = allDue.slice(0, Math.ceil(most / TURN_SIZE));
+  // Only where all were looked at: others may stand before the first of these, or behind the last.
+  const sawAll = turns.after === NIL && rows.length < MOST_WORKSPACES;
+  const isAlone = sawAll && allDue.length <= 1;
+  const isFull = due.length * TURN_SIZE >= most;
+  const last = isFull ? due.at(-1) : rows.length === MOST_WORKSPACES ? rows.at(-1) : undefined;
+  turns.after = last?.workspace_id ?? NIL;
+  return isAlone ? [] : due.map((row) => row.workspace_id);
+}
+
+async function dueByTurns(tx: EngineTx, workspaces: string[], most: number, now: Date): Promise<LockedRow[]> {
+  const { rows } = await sql<LockedRow>`
+    select r.* from unnest(${workspaces}::uuid[]) as w (id) cross join lateral (
+      select *, ctid from workflow_runs
+      where workspace_id = w.id and due_at is not null and server_id is null and due_at <= ${now}
+      order by workspace_id, due_at limit ${sql.lit(TURN_SIZE)} for no key update skip locked) as r
+    limit ${most}`.execute(tx.db);
+  return rows;
+}
 
 /** 120 buffers for 100 runs, beside 10⁴ as beside 10⁶. */
 async function dueRuns(tx: EngineTx, most: number, now: Date): Promise<LockedRow[]> {

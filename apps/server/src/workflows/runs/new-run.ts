@@ -38,6 +38,7 @@ export const newRun = (workspaceId: string, beginning: RunBeginning, latest: Lat
   due_at: beginning.serverId === undefined ? now : null,
   server_id: beginning.serverId ?? null,
   ended_at: null,
+  is_erased: null,
   revision: 1,
   created_at: now,
   updated_at: now,

@@ -34,12 +34,19 @@ const context = {
   url: 'http://a.example/?q=1',
 };
 const perform = (given: Partial<HttpNode>, send: SendRequest, signal?: AbortSignal) =>
-  performHttp(node(given), context, { idempotencyKey: 'run_1-3', send, now, ...(signal && { signal }) });
+  performHttp(node(given), context, {
+    workspaceId: 'ours',
+    idempotencyKey: 'run_1-3',
+    send,
+    now,
+    ...(signal && { signal }),
+  });
 
 test('sends what the definition says, with a key of its own', async () => {
   const { sent, send } = answering();
   await perform({ url: 'https://crm.example/{{id}}', body: { phone: '{{phone}}', order: '{{order}}' } }, send);
   expect(sent[0]).toEqual({
+    workspaceId: 'ours',
     method: 'POST',
     url: 'https://crm.example/a%2Fb%3Fc%23d',
     headers: { 'idempotency-key': 'run_1-3', 'user-agent': 'Trunkline', 'content-type': 'application/json' },

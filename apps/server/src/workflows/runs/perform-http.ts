@@ -23,8 +23,12 @@ export interface HttpAttempt {
 }
 
 export interface HttpDeps {
+  /** UUID. */
+  workspaceId: string;
   /** The same for every try of a step; sent as `Idempotency-Key` unless the definition has a header of that name. */
   idempotencyKey: string;
+  /** Sent too where it is given, unless the definition has a header of that name. */
+  traceparent?: string | undefined;
   send: SendRequest;
   now: Date;
   signal?: AbortSignal;
@@ -38,9 +42,10 @@ export async function performHttp(node: HttpNode, context: Context, deps: HttpDe
   const url = fillUrl(node.url, context);
   if (url === undefined) return failed('The values of the URL must not make a path with . or .. in it.', false);
   const request: OutboundRequest = {
+    workspaceId: deps.workspaceId,
     method: node.method,
     url,
-    ...content(node, context, deps.idempotencyKey),
+    ...content(node, context, deps),
     timeoutMs: (node.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
     maxBytes: MAX_ANSWER_BYTES,
     signal: deps.signal,
@@ -66,8 +71,13 @@ const failed = (message: string, retriable: boolean): HttpAttempt => ({
 });
 
 /** Headers and body. Those of the definition win over ours. */
-function content(node: HttpNode, context: Context, idempotencyKey: string): Pick<OutboundRequest, 'headers' | 'body'> {
+function content(
+  node: HttpNode,
+  context: Context,
+  { idempotencyKey, traceparent }: HttpDeps,
+): Pick<OutboundRequest, 'headers' | 'body'> {
   const headers: Record<string, string> = { 'idempotency-key': idempotencyKey, 'user-agent': 'Trunkline' };
+  if (traceparent !== undefined) headers['traceparent'] = traceparent;
   const body = typeof node.body === 'string' ? fillValue(node.body, context) : fillValues(node.body, context);
   if (body !== undefined) {
     headers['content-type'] = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json';

@@ -1,8 +1,11 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import { NIL } from 'uuid';
 import type { Database } from '../../database/database.ts';
 import { every, type Repeating } from '../../jobs/every.ts';
 import type { SendRequest } from '../../outbound-http/guarded-request.ts';
+import { measureSlots } from '../../slot-metrics.ts';
+import { tracer } from '../../tracing.ts';
 import type { HeldRun } from './advance-run.ts';
 import { type AloneDeps, carryOutAlone } from './carry-out-alone.ts';
 import { after, type Change } from './change-run.ts';
@@ -11,6 +14,7 @@ import { type Flow, flowName } from './flows.ts';
 import { RunHolder } from './run-holder.ts';
 import { registerRunMetrics } from './run-metrics.ts';
 import { freeForgottenRuns, freeLostRuns } from './take-over-runs.ts';
+import { traceSteps } from './trace-run.ts';
 import { recheckBlocked } from './unblock-runs.ts';
 
 /** How long each loop rests when it found nothing to do. A change made in this process nudges the claims. */
@@ -56,11 +60,13 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
   let claiming: Repeating | undefined;
   let hasMore = false;
   let isRunning = false;
+  const turns = { after: NIL };
   /** Runs that the database says are ours and that weren't in memory at the last look, and who has written each. */
   let unknown: ReadonlyMap<string, string> = new Map();
 
   const onWritten = (changes: readonly Change[]) => {
     metrics.written(changes);
+    if (tracer) traceSteps(tracer, changes);
     if (changes.map(after).some((run) => run.ended_at && run.parent_run_id)) nudge();
   };
 
@@ -75,7 +81,8 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
       if (hasMore) nudge();
     },
   });
-  const metrics = registerRunMetrics(options.registry, { database, clock, held: () => holder.ids().size });
+  const metrics = registerRunMetrics(options.registry, () => holder.ids().size);
+  for (const [name, slots] of Object.entries(holder.slots())) measureSlots(options.registry, name, slots);
 
   function nudge(): void {
     claiming?.nudge();
@@ -88,7 +95,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     if (hasMore) return false;
     const now = clock.now();
     const { claimed, known } = await database.inHotLoop(async (tx) => {
-      const runs = await claimRuns(tx, lease.serverId(), most, now);
+      const runs = await claimRuns(tx, lease.serverId(), most, now, turns);
       return {
         claimed: runs,
         known: await flows.of(

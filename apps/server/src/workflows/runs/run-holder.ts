@@ -1,8 +1,9 @@
 import assert from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineTx } from '../../database/database.ts';
-import { limiter } from '../../limiter.ts';
+import { limiter, Shares } from '../../limiter.ts';
 import type { SendRequest } from '../../outbound-http/guarded-request.ts';
+import type { Measured } from '../../slot-metrics.ts';
 import type { CallNode, ChildNode, HttpNode } from '../definitions/definition.ts';
 import { type HeldRun, type NextStep, nextStep } from './advance-run.ts';
 import { after, type Change, fail } from './change-run.ts';
@@ -15,10 +16,10 @@ import { createRequestSender, type RequestSender } from './send-requests.ts';
 /** The most runs that one transaction moves, and how many such transactions there are at a time. */
 const TURN_SIZE = 100;
 const MOST_TURNS = 2;
-/** How many nodes that need a transaction of their own are carried out at a time. */
-const MOST_ALONE = 3;
-/** How many runs wait for a slot to send their request from. */
-const LONGEST_LINE = 256;
+/** How many nodes that need a transaction of their own are carried out at a time, three of one workspace alone. */
+const MOST_ALONE = 5;
+/** How many runs wait for a slot to send their request from, half of them of one workspace alone. */
+const LONGEST_LINE = 512;
 /** When a run is tried again after the database was away, or when too many requests wait. */
 const RETRY_MS = 500;
 const LATER_MS = 2000;
@@ -73,6 +74,17 @@ export class RunHolder {
     return this.#held.count('ready', 'moving', 'alone');
   }
 
+  /** What its runs share, for the metrics. */
+  slots(): Record<string, Measured> {
+    const { slots } = this.#sender;
+    const requests = {
+      total: slots.total,
+      underWay: () => slots.underWay(),
+      waiting: () => this.#held.count('in_line'),
+    };
+    return { workflow_http_requests: requests, workflow_steps_alone: this.#alone };
+  }
+
   /** The UUIDs of all that it holds. */
   ids(): ReadonlySet<string> {
     return this.#held.ids();
@@ -96,7 +108,7 @@ export class RunHolder {
   #go(): void {
     if (this.#mode !== 'running') return;
     while (this.#turns < MOST_TURNS) {
-      const batch = [...this.#held.in('in_line', this.#sender.free()), ...this.#held.in('ready')].slice(0, TURN_SIZE);
+      const batch = [...this.#nextInLine(), ...this.#held.in('ready')].slice(0, TURN_SIZE);
       if (batch.length === 0) break;
       this.#turns += 1;
       this.#work(
@@ -106,6 +118,16 @@ export class RunHolder {
         }),
       );
     }
+  }
+
+  /** Who waits for a slot, longest first, as far as there is one for its workspace. */
+  #nextInLine(): Holding[] {
+    const room = new Map<string, number>();
+    return this.#held.in('in_line').filter(({ run: { workspace_id: workspaceId } }) => {
+      const left = room.get(workspaceId) ?? this.#sender.slots.room(workspaceId, TURN_SIZE);
+      room.set(workspaceId, left - 1);
+      return left > 0;
+    });
   }
 
   /** What fails in a way that nobody has thought of is forgotten here: the engine finds it in the database. */
@@ -129,12 +151,13 @@ export class RunHolder {
   /** Decides the next step of some runs and commits what can be committed together. */
   async #turn(batch: readonly Holding[]): Promise<void> {
     const now = this.#options.clock.now();
-    const free = this.#sender.free();
+    for (const each of batch) this.#held.move(each, 'moving');
+    const line = new Shares(LONGEST_LINE);
+    for (const { run } of this.#held.in('in_line')) line.add(run.workspace_id);
     const changes: Change[] = [];
     const requests: [Holding, HttpNode, Change][] = [];
     const releases: Release[] = [];
     for (const each of batch) {
-      this.#held.move(each, 'moving');
       const step = this.#decide(each, now);
       if (step.kind === 'change') changes.push(step.change);
       else if (step.kind === 'rest') releases.push([each, step.dueAt]);
@@ -142,12 +165,12 @@ export class RunHolder {
         this.#held.move(each, 'alone');
         this.#work(
           [each],
-          this.#alone(() => this.#carryOutAlone(each, step.node)),
+          this.#alone(each.run.workspace_id, () => this.#carryOutAlone(each, step.node)),
         );
-      } else if (requests.length < free) {
+      } else if (this.#sender.slots.take(each.run.workspace_id)) {
         requests.push([each, step.node, step.change]);
         changes.push(step.change);
-      } else if (this.#held.count('in_line') < LONGEST_LINE) this.#held.move(each, 'in_line');
+      } else if (line.take(each.run.workspace_id)) this.#held.move(each, 'in_line');
       else releases.push([each, new Date(now.getTime() + LATER_MS)]);
     }
     const committing = commitChanges(this.#options, changes);
@@ -155,8 +178,10 @@ export class RunHolder {
       const isCommitted = committing.then((outcomes) => outcomes.some((outcome) => outcome.change === change));
       this.#work([each], this.#request(each, node, isCommitted));
     }
-    await this.#release(releases);
+    const releasing = this.#release(releases);
+    // Before any answer to what was sent: it is about what was committed.
     await this.#settle(batch, await committing);
+    await releasing;
   }
 
   #decide(each: Holding, now: Date): NextStep {

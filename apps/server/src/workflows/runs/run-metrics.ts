@@ -1,7 +1,4 @@
-import { sql } from 'kysely';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Clock } from '../../clock.ts';
-import type { Database } from '../../database/database.ts';
 import { type Change, newStatuses } from './change-run.ts';
 
 /** What the run engine counts in this process. */
@@ -11,25 +8,14 @@ export interface RunMetrics {
   written(changes: readonly Change[]): void;
 }
 
-/** Puts workflow runs into the metrics. `held` and the oldest due run are read when they are. */
-export function registerRunMetrics(
-  registry: Registry,
-  { database, clock, held }: { database: Database; clock: Clock; held: () => number },
-): RunMetrics {
+/** Puts workflow runs into the metrics. `held` is read when they are. */
+export function registerRunMetrics(registry: Registry, held: () => number): RunMetrics {
   new Gauge({
     name: 'trunkline_workflow_runs_held',
     help: 'Workflow runs that this server is moving on.',
     registers: [registry],
     collect() {
       this.set(held());
-    },
-  });
-  new Gauge({
-    name: 'trunkline_workflow_runs_oldest_due_seconds',
-    help: 'For how long the run that is due and not taken up has been so, in seconds.',
-    registers: [registry],
-    async collect() {
-      this.set(await oldestDueSeconds(database, clock).catch(() => Number.NaN));
     },
   });
   const count = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
@@ -48,13 +34,4 @@ export function registerRunMetrics(
       for (const { status } of changes.flatMap(newStatuses)) moved.inc({ status });
     },
   };
-}
-
-async function oldestDueSeconds(database: Database, clock: Clock): Promise<number> {
-  const { rows } = await database.inEngine(({ db }) =>
-    sql<{ due_at: Date | null }>`
-      select min(due_at) as due_at from workflow_runs where due_at is not null`.execute(db),
-  );
-  const dueAt = rows[0]?.due_at;
-  return dueAt ? Math.max(0, (clock.now().getTime() - dueAt.getTime()) / 1000) : 0;
 }

@@ -1,23 +1,25 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import { toId } from '../../ids.ts';
-import { limiter } from '../../limiter.ts';
+import { Shares } from '../../limiter.ts';
 import type { SendRequest } from '../../outbound-http/guarded-request.ts';
+import { traceparentOf, tracer } from '../../tracing.ts';
 import type { HttpNode } from '../definitions/definition.ts';
 import { StepError } from '../definitions/step-error.ts';
 import { type HttpAttempt, performHttp } from './perform-http.ts';
 import type { RunRow } from './run.ts';
+import { spanOfRequest, traceRequest } from './trace-run.ts';
 
-/** How many requests one process has under way. */
-const MOST_UNDER_WAY = 64;
+/** How many requests one process has under way; one workspace alone has half of them. */
+const MOST_UNDER_WAY = 128;
 
 /** Sends the requests of `http` nodes, so many at a time that they hold up nobody. */
 export interface RequestSender {
-  /** How many slots there are to send from. */
-  free(): number;
+  /** The slots to send from: one is taken before `send`, which gives it back. */
+  slots: Shares;
   /**
-   * Has a slot from now on until the request is over: sends it as soon as it is committed that it is sent. Resolves to what
-   * the try came to; to nothing where it wasn't sent, or was given up and can't be known here.
+   * Sends a request as soon as it is committed that it is sent. Resolves to what the try came to; to nothing where it wasn't
+   * sent, or was given up and can't be known here.
    */
   send(run: RunRow, node: HttpNode, isCommitted: Promise<boolean>): Promise<HttpAttempt | undefined>;
 }
@@ -30,7 +32,7 @@ export function createRequestSender(options: {
   givenUp: AbortSignal;
 }): RequestSender {
   const { clock, log, givenUp } = options;
-  const slots = limiter(MOST_UNDER_WAY);
+  const slots = new Shares(MOST_UNDER_WAY);
 
   function failed(runId: string, error: unknown): HttpAttempt {
     if (error instanceof StepError) return { error: { code: error.code, message: error.message }, retriable: false };
@@ -39,15 +41,23 @@ export function createRequestSender(options: {
   }
 
   return {
-    free: () => MOST_UNDER_WAY - slots.underWay(),
-    send: (run, node, isCommitted) =>
-      slots(async () => {
+    slots,
+    send: async (run, node, isCommitted) => {
+      try {
         if (!(await isCommitted)) return undefined;
         // The same in every try of this step, so that the other side can tell a repetition.
         const idempotencyKey = `${toId('run', run.id)}-${run.step}`;
-        const deps = { idempotencyKey, send: options.send, now: clock.now(), signal: givenUp };
+        const { workspace_id: workspaceId } = run;
+        const span = tracer && spanOfRequest(run);
+        const traceparent = span && traceparentOf(span);
+        const once = { workspaceId, idempotencyKey, traceparent };
+        const deps = { ...once, send: options.send, now: clock.now(), signal: givenUp };
         const attempt = await performHttp(node, run.context, deps).catch((error) => failed(run.id, error));
+        if (tracer && span) traceRequest(tracer, span, attempt);
         return givenUp.aborted ? undefined : attempt;
-      }),
+      } finally {
+        slots.giveBack(run.workspace_id);
+      }
+    },
   };
 }

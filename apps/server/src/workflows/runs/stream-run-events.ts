@@ -1,4 +1,4 @@
-import type { StreamFrame } from '../../http/handler.ts';
+import type { StreamSource } from '../../http/handler.ts';
 import { type FollowDeps, follow, type StreamReader } from '../../journal/follow.ts';
 import { type Flows, flowName } from './flows.ts';
 import { isFinal } from './run.ts';
@@ -14,7 +14,7 @@ export const streamRunEvents = (
   deps: FollowDeps & { flows: Flows },
   name: RunName,
   reader: StreamReader,
-): Promise<AsyncIterable<StreamFrame> | undefined> =>
+): Promise<StreamSource | undefined> =>
   follow(
     deps,
     {

@@ -1,0 +1,95 @@
+import type { Logger } from 'pino';
+import type { AgentDirectory } from './agents/directory.ts';
+import { agentsOfCalls, keptAgents } from './agents/kept-agents.ts';
+import { withLimitsKept } from './agents/limits-elsewhere.ts';
+import { createKeyRing } from './api-keys/key-ring.ts';
+import { createStreamTokens } from './api-keys/stream-tokens.ts';
+import type { Clock, MachineClock } from './clock.ts';
+import { openAgents, openGateways, openObjects, openWitness, type SimulatorOverrides } from './compose-adapters.ts';
+import type { Config } from './config.ts';
+import type { Database } from './database/database.ts';
+import { openLease } from './database/lease.ts';
+import { registerLeaseMetrics } from './database/metrics.ts';
+import { openNotifications } from './database/notifications.ts';
+import { createSecrets, loadEncryptionKey } from './database/secrets.ts';
+import type { AppOptions } from './http/app.ts';
+import type { Handlers, OperationId } from './http/handler.ts';
+import type { NotReady } from './http/outside.ts';
+import { createRestoreGuard } from './installation/restore-guard.ts';
+import { openJobs } from './jobs/jobs.ts';
+import { feedsOf } from './journal/feeds.ts';
+import { openMetrics } from './metrics/open-metrics.ts';
+import { createOutboundHttp } from './outbound-http/guarded-request.ts';
+import { openGuards } from './outbound-http/open-guards.ts';
+import { measureSlots } from './slot-metrics.ts';
+import type { TelephonyGateway } from './telephony/gateway.ts';
+
+/** What tests put in place of the server's own. */
+export interface Overrides extends SimulatorOverrides {
+  handlers?: Partial<Handlers>;
+  validateResponses?: AppOptions['validateResponses'];
+  onAnswer?: (operationId: OperationId, status: number) => void;
+  /** What the machine's clock reads, in milliseconds since the epoch. */
+  machineTime?: () => number;
+  /** By the provider's name of a phone number, instead of the simulator. They are started and stopped with the server. */
+  gateways?: ReadonlyMap<string, TelephonyGateway>;
+  /** Addresses of name servers, instead of those of the machine. */
+  nameServers?: readonly string[];
+  agents?: AgentDirectory;
+}
+
+export interface Parts {
+  config: Config;
+  database: Database;
+  clock: Clock;
+  machine: MachineClock;
+  log: Logger;
+  /** Where clients reach this server, for links. */
+  publicUrl: string;
+  draining: AbortSignal;
+  notReady: NotReady;
+  overrides: Overrides;
+}
+
+/** What `openServices` opens. */
+export type Services = Awaited<ReturnType<typeof openServices>>;
+
+/** The ports' adapters, and what all features share. */
+export async function openServices(parts: Parts) {
+  const { config, database, clock, machine, log, overrides } = parts;
+  // Before anything that would be left running: these fail where a setting is wrong.
+  const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
+  const objects = await openObjects(parts, encryptionKey);
+  const secrets = createSecrets(encryptionKey);
+  const elsewhere = withLimitsKept(database, overrides.agents ?? (await openAgents(config, clock)));
+  const agents = keptAgents(database, secrets, elsewhere);
+  const callAgents = agentsOfCalls(database, secrets, elsewhere, log);
+  const metrics = openMetrics(parts);
+  const witness = await openWitness(config, objects);
+  const notifications = openNotifications({ connection: database.connection, log });
+  database.onTold(notifications.notify);
+  measureSlots(metrics.registry, 'event_stream_reads', feedsOf(database).slots);
+  const { guard, trunkGuard } = openGuards(config, metrics.registry, overrides.nameServers);
+  const lease = await openLease({ database, seconds: config.leaseSeconds, log, machine });
+  registerLeaseMetrics(metrics.registry, lease);
+  const { registry } = metrics;
+  const sip = { ...{ config, database, clock, log, lease, registry }, agents: callAgents, trunkGuard, encryptionKey };
+  const keyRing = createKeyRing({ database, clock, log });
+  return {
+    secrets,
+    objects,
+    agents,
+    callAgents,
+    metrics,
+    notifications,
+    guard,
+    trunkGuard,
+    restoreGuard: createRestoreGuard({ database, witness, clock, log, registry: metrics.registry }),
+    outbound: createOutboundHttp(guard),
+    gateways: overrides.gateways ?? (await openGateways(sip, overrides)),
+    keyRing,
+    streamTokens: createStreamTokens({ secrets, keyRing, clock }),
+    jobs: await openJobs({ connection: database.connection, log, registry }),
+    lease,
+  };
+}

@@ -1,0 +1,42 @@
+import type { components } from '@trunkline/client/schema';
+import type { Row } from '../database/schema.ts';
+import { toId } from '../ids.ts';
+
+export type Erasure = components['schemas']['Erasure'];
+export type ErasureRow = Row<'erasures'>;
+/** How many of each kind are gone. */
+export type Counts = Erasure['erased'];
+
+/** Every move of an erasure; the contract shows the same. */
+export const erasureTransitions = {
+  running: ['completed'],
+  completed: [],
+} as const satisfies Record<Erasure['status'], readonly Erasure['status'][]>;
+
+/** One that runs. */
+export interface RunningErasure extends Omit<ErasureRow, 'phone_number'> {
+  /** E.164 without the plus. */
+  phone_number: number;
+}
+
+const NONE: Counts = { entries: 0, contacts: 0, calls: 0, runs: 0, files: 0, mentions: 0 };
+
+/** How many are gone with those of one more batch. */
+export const countsWith = (row: Pick<ErasureRow, 'counts'>, more: Partial<Counts>): Counts => {
+  const counts = { ...NONE, ...(row.counts as Partial<Counts>) };
+  for (const [kind, count] of Object.entries(more) as [keyof Counts, number][]) counts[kind] += count;
+  return counts;
+};
+
+/** An erasure as clients see it: it doesn't say of which number. */
+export function shapeErasure(row: ErasureRow): Erasure {
+  return {
+    id: toId('ers', row.id),
+    status: row.status,
+    ...(row.waits_for && { waitsFor: row.waits_for }),
+    ...(row.waits_until && { waitsUntil: row.waits_until.toISOString() }),
+    erased: countsWith(row, {}),
+    createdAt: row.created_at.toISOString(),
+    ...(row.completed_at && { completedAt: row.completed_at.toISOString() }),
+  };
+}

@@ -1,0 +1,52 @@
+import { ServiceError } from '../service-error.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const MOST = 64 * MEBIBYTE;
+/** Two of the largest bodies there are. */
+const MOST_OF_A_KEY = 16 * MEBIBYTE;
+
+/** A request, and how much room its body has taken. */
+export interface RoomTaker {
+  /** The key's UUID; empty while nobody is known. */
+  keyId: string;
+  /** UUID. */
+  workspaceId: string;
+  /** Bytes. */
+  room: number;
+}
+
+/** What the bodies of JSON take of a process's memory, from their first byte until their request is answered. */
+export interface BodyRoom {
+  /** Throws `unavailable` where all bodies, or those of the key or of its workspace, would take too much. */
+  take(taker: RoomTaker, bytes: number): void;
+  giveBack(taker: RoomTaker): void;
+}
+
+export function createBodyRoom(): BodyRoom {
+  let taken = 0;
+  const takenBy = new Map<string, number>();
+  const takenOf = (holder: string) => takenBy.get(holder) ?? 0;
+  const count = (taker: RoomTaker, bytes: number) => {
+    for (const holder of [taker.keyId, taker.workspaceId]) {
+      const left = takenOf(holder) + bytes;
+      if (left > 0) takenBy.set(holder, left);
+      else takenBy.delete(holder);
+    }
+    taken += bytes;
+    taker.room += bytes;
+  };
+  return {
+    take(taker, bytes) {
+      if (takenOf(taker.keyId) + bytes > MOST_OF_A_KEY) throw noRoom('of this key');
+      // No more than it leaves to others: one workspace alone has half.
+      if (takenOf(taker.workspaceId) + bytes > MOST - taken) throw noRoom('of this workspace, or of all,');
+      count(taker, bytes);
+    },
+    giveBack(taker) {
+      if (taker.room > 0) count(taker, -taker.room);
+    },
+  };
+}
+
+const noRoom = (whose: string) =>
+  new ServiceError('unavailable', `Too many bytes of requests ${whose} are being worked on. Try again in a moment.`);

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import type { CarrierLine } from './carrier-process.ts';
+import type { Invited } from './history.ts';
+
+/** The carrier that servers call over SIP, and its own record of what came. */
+export interface Carrier {
+  address: string;
+  invited(): Invited[];
+  stop(): Promise<void>;
+}
+
+/** @param prefix a program and its arguments that run it elsewhere, as in another network */
+export async function startCarrierProcess(host: string, prefix: readonly string[] = []): Promise<Carrier> {
+  const entry = path.join(import.meta.dirname, 'carrier-process.ts');
+  const [program, ...args] = [...prefix, process.execPath, '--conditions=source', entry, host];
+  const child = spawn(program!, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const calls = new Map<string, Invited>();
+  let port = 0;
+  const take = (line: string) => {
+    const { event, at, callId = '', to = 0, by, port: own } = JSON.parse(line) as CarrierLine;
+    const call = calls.get(callId);
+    if (event === 'ready') port = own!;
+    else if (event === 'invited') calls.set(callId, call ?? { callId, to, at });
+    else if (event === 'answered') call!.answeredAt = at;
+    else Object.assign(call!, { endedAt: at, ...(by && { endedBy: by }) });
+  };
+  createInterface(child.stdout!).on('line', take);
+  await Promise.race([
+    once(child.stdout!, 'data'),
+    once(child, 'exit').then(() => {
+      throw new Error('The carrier did not start.');
+    }),
+  ]);
+  while (port === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  return {
+    address: `${host}:${port}`,
+    invited: () => [...calls.values()],
+    stop: async () => {
+      // A terminal's Ctrl-C has ended it already.
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, 'exit');
+      child.kill('SIGTERM');
+      await gone;
+    },
+  };
+}

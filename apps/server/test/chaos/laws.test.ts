@@ -1,0 +1,382 @@
+import { expect, test } from 'vitest';
+import { judge } from './chaos.ts';
+import type { CallOfHistory, History } from './history.ts';
+import { laws } from './laws/laws.ts';
+
+const NOON = new Date('2026-11-23T12:00:00Z');
+const noon = NOON.getTime();
+const later = (ms: number) => new Date(noon + ms);
+
+const calls: CallOfHistory[] = [
+  {
+    ...{
+      id: 'call-1',
+      status: 'completed',
+      outcome: 'answered',
+      ended_by: 'callee',
+      to_number: 14152000001,
+      attempt: 1,
+    },
+    ...{ campaign_id: 'campaign', contact_id: 'contact-1', workflow_run_id: null, trunk_id: null },
+    ...{ dialed_at: NOON, ended_at: later(2000), end_requested_at: null },
+  },
+  {
+    ...{
+      id: 'call-2',
+      status: 'completed',
+      outcome: 'answered',
+      ended_by: 'callee',
+      to_number: 14156000001,
+      attempt: 1,
+    },
+    ...{ campaign_id: 'batch', contact_id: 'contact-2', workflow_run_id: null, trunk_id: 'trunk' },
+    ...{ dialed_at: NOON, ended_at: later(3000), end_requested_at: null },
+  },
+];
+
+const campaign = (id: string): History['campaigns'][number] => ({
+  ...{ id, status: 'completed', total_contacts: 1, max_concurrency: 1, calls_per_second: 1, retry_policy: [] },
+  ...{ kept: { done: 1 }, counted: { done: 1 } },
+});
+
+/** What a run leaves where nothing has gone wrong: a campaign's call, one over SIP, a run, an upload, a document. */
+const right = (): History =>
+  structuredClone<History>({
+    promised: [
+      {
+        ...{ kind: 'campaign', id: 'campaign', contacts: 1, windows: { start: 600, end: 840 } },
+        ...{ zones: new Map([[14152000001, 'UTC']]), refused: [14158000001] },
+      },
+      { kind: 'batch', id: 'batch', contacts: 1 },
+      { kind: 'call', id: 'call-1' },
+      { kind: 'run', id: 'run', person: 7 },
+      { kind: 'upload', id: 'upload', rows: 5 },
+      { kind: 'document', id: 'document' },
+    ],
+    wrongAnswers: [],
+    streams: [{ kind: 'run', resource: 'run', seen: [1, 2], ended: true }],
+    placed: [
+      { roomId: 'call-1', to: 14152000001, placements: 1, placedAt: noon + 5, endedAt: noon + 2000, endedBy: null },
+    ],
+    invited: [
+      {
+        ...{ callId: 'a', to: 14156000001, at: noon + 10, answeredAt: noon + 500, endedAt: noon + 3000 },
+        endedBy: 'local',
+      },
+    ],
+    delivered: [
+      { eventId: 'event-1', type: 'workflow_run.queued', body: '{"data":{"id":"run_run"}}', at: noon },
+      { eventId: 'event-2', type: 'workflow_run.completed', body: '{"data":{"id":"run_run"}}', at: noon + 1 },
+      { eventId: 'event-3', type: 'call.ended', body: '{"data":{"roomId":"room_call1"}}', at: noon + 2 },
+      { eventId: 'event-4', type: 'call.ended', body: '{"data":{"roomId":"room_call2"}}', at: noon + 3 },
+    ],
+    asked: [{ key: 'key', person: 7 }],
+    faults: [{ name: 'postgres', what: '', from: noon, to: noon + 1000 }],
+    calls,
+    campaigns: [campaign('campaign'), campaign('batch')],
+    contacts: [
+      {
+        ...{ id: 'contact-1', campaign_id: 'campaign', phone_number: 14152000001, state: 'done' },
+        ...{ reason: null, last_outcome: 'answered' },
+      },
+    ],
+    runs: [{ id: 'run', status: 'completed', revision: 2, steps: [1, 2], nodes: ['look', 'ring'] }],
+    uploads: [{ id: 'upload', status: 'processed', imported_rows: 5 }],
+    documents: [{ id: 'document', status: 'ready' }],
+    events: [
+      { id: 'event-1', resource_id: 'run', revision: 1, type: 'workflow_run.queued' },
+      { id: 'event-2', resource_id: 'run', revision: 2, type: 'workflow_run.completed' },
+    ],
+    open: [],
+    limits: { workspaceCalls: 2, trunkChannels: 1, leaseMs: 5000, maxCallMs: 10_000 },
+  });
+
+const again = (call: CallOfHistory | undefined, changes: Partial<CallOfHistory>) => ({ ...call!, ...changes });
+
+/** A history that breaks each law, and what is said of it. */
+const forged: [law: string, forge: (history: History) => void, says: RegExp][] = [
+  [
+    'nobody is dialled twice',
+    ({ placed }) => {
+      placed[0]!.placements = 2;
+    },
+    /call-1.*placed 2 times/,
+  ],
+  [
+    'nobody is dialled twice',
+    ({ invited }) => void invited.push({ ...invited[0]!, callId: 'b', at: noon + 9000, endedAt: noon + 9001 }),
+    /rang 2 times over SIP, for 1 calls/,
+  ],
+  [
+    'nothing is placed before',
+    ({ calls: [call] }) => {
+      call!.status = 'queued';
+    },
+    /placed, but queued/,
+  ],
+  [
+    'nothing is placed before',
+    ({ calls: [call] }) => {
+      call!.dialed_at = later(4000);
+    },
+    /before its commit/,
+  ],
+  [
+    'nothing is placed before',
+    ({ placed }) => {
+      placed[0]!.roomId = 'other';
+    },
+    /there is no such call/,
+  ],
+  [
+    'nothing is placed before',
+    ({ invited }) => {
+      invited[0]!.to = 1;
+    },
+    /rang over SIP \(a\), no call/,
+  ],
+  [
+    'no call whose outcome is unknown',
+    (history) => {
+      history.calls[0]!.outcome = 'unknown';
+      history.calls.push(again(history.calls[0], { id: 'call-3', attempt: 2, dialed_at: null }));
+    },
+    /attempt 1 is unknown, and 2 was made/,
+  ],
+  [
+    'nobody is tried more often',
+    (history) => {
+      history.calls.push(
+        again(history.calls[0], { id: 'call-3', attempt: 2, dialed_at: later(5000), ended_at: later(6000) }),
+      );
+      history.placed.push({ ...history.placed[0]!, roomId: 'call-3', placedAt: noon + 5000, endedAt: noon + 6000 });
+    },
+    /dialled 2 times, 1 are allowed/,
+  ],
+  [
+    'nobody is cut off',
+    ({ placed }) => {
+      placed[0]!.endedBy = 'service';
+    },
+    /hung up by us/,
+  ],
+  [
+    'nobody is cut off',
+    ({ invited }) => {
+      invited[0]!.endedBy = 'remote';
+    },
+    /SIP.*cut off 2500 ms later/,
+  ],
+  [
+    'nobody is called outside',
+    ({ placed }) => {
+      placed[0]!.placedAt += 3 * 3_600_000;
+    },
+    /the hours are over in UTC/,
+  ],
+  [
+    'nobody is called outside',
+    ({ placed, calls: [call] }) => {
+      placed[0]!.to = 14158000001;
+      call!.to_number = 14158000001;
+    },
+    /do-not-call list/,
+  ],
+  [
+    'no limit is passed',
+    (history) => void history.calls.push(again(history.calls[0], { id: 'call-3', dialed_at: later(1500) })),
+    /campaign, as recorded: 2 at once, 1 are allowed/,
+  ],
+  [
+    'no limit is passed',
+    (history) => {
+      history.calls.push(again(history.calls[0], { id: 'call-3', dialed_at: later(2000), ended_at: later(3000) }));
+      history.placed.push({ ...history.placed[0]!, roomId: 'call-3', placedAt: noon + 1999 });
+      history.placed[1]!.endedAt = noon + 3000;
+    },
+    /campaign, at the provider: 2 at once, 1 are allowed/,
+  ],
+  [
+    'no limit is passed',
+    (history) => {
+      history.calls[0]!.ended_at = later(100);
+      history.calls.push(again(history.calls[0], { id: 'call-3', dialed_at: later(900), ended_at: later(950) }));
+    },
+    /campaign: 2 in a second, 1 are allowed/,
+  ],
+  [
+    'no limit is passed',
+    ({ invited }) => void invited.push({ callId: 'b', to: 14152000001, at: noon + 20 }),
+    /the trunk, at the carrier: 2 at once, 1 are allowed/,
+  ],
+  [
+    'what was accepted is kept',
+    (history) => {
+      history.runs = [];
+    },
+    /run run is gone/,
+  ],
+  [
+    'what was accepted is kept',
+    ({ uploads }) => {
+      uploads[0]!.imported_rows = 4;
+    },
+    /4 rows of 5/,
+  ],
+  [
+    'what was accepted is kept',
+    ({ campaigns }) => {
+      campaigns[1]!.total_contacts = 0;
+    },
+    /batch: 0 contacts of 1/,
+  ],
+  [
+    'what was accepted is kept',
+    (history) => {
+      history.promised.push({ kind: 'run', id: 'other', person: 7 });
+      history.runs.push({ ...history.runs[0]!, id: 'other', status: 'cancelled' });
+    },
+    /person 7 has the runs run and other/,
+  ],
+  [
+    'comes to its end',
+    ({ runs }) => {
+      runs[0]!.status = 'waiting_call';
+    },
+    /run run is waiting_call/,
+  ],
+  [
+    'comes to its end',
+    ({ documents }) => {
+      documents[0]!.status = 'processing';
+    },
+    /document is processing/,
+  ],
+  [
+    'comes to its end',
+    ({ contacts }) => {
+      contacts[0]!.state = 'pending';
+    },
+    /\+14152000001 is pending/,
+  ],
+  [
+    'comes to its end',
+    ({ campaigns }) => {
+      campaigns[1]!.status = 'running';
+    },
+    /batch batch is running/,
+  ],
+  [
+    'comes to its end',
+    ({ calls: [call] }) => {
+      call!.outcome = null;
+    },
+    /call-1 has no outcome/,
+  ],
+  ['everything comes to rest', ({ open }) => void open.push('a signal waits'), /a signal waits/],
+  [
+    'the counts are those',
+    ({ campaigns }) => {
+      campaigns[0]!.kept['done'] = 2;
+    },
+    /done is 2, the rows say 1/,
+  ],
+  [
+    'each step of a run',
+    ({ runs }) => {
+      runs[0]!.steps = [1, 3];
+    },
+    /the steps 1, 3/,
+  ],
+  [
+    'each step of a run',
+    ({ runs }) => {
+      runs[0]!.nodes = ['look', 'look'];
+    },
+    /the nodes look, look/,
+  ],
+  ['each step of a run', ({ asked }) => void asked.push({ key: 'other', person: 7 }), /under 2 keys/],
+  [
+    'no answer is wrong',
+    ({ wrongAnswers }) => void wrongAnswers.push({ operation: 'createCall', what: '500' }),
+    /createCall: 500/,
+  ],
+  ['each event is delivered', ({ delivered }) => void delivered.shift(), /event-1.*never delivered/],
+  ['each event is delivered', ({ delivered }) => void delivered.pop(), /the end of call call-2: told under 0 IDs/],
+  [
+    'each event is delivered',
+    ({ delivered }) => void delivered.push({ ...delivered[2]!, eventId: 'event-5' }),
+    /the end of call call-1: told under 2 IDs/,
+  ],
+  [
+    'each event is delivered',
+    ({ delivered }) => void delivered.push({ ...delivered[0]!, body: '{"data":{"id":"run_other"}}' }),
+    /event-1: came with different bodies/,
+  ],
+  [
+    'delivered in their order',
+    ({ delivered }) => void delivered.push(delivered.shift()!),
+    /revision 2.*before the one/,
+  ],
+  [
+    'streams go on',
+    ({ streams }) => {
+      streams[0]!.ended = false;
+    },
+    /it did not end/,
+  ],
+  [
+    'streams go on',
+    ({ streams }) => {
+      streams[0]!.seen = [1, 1, 2];
+    },
+    /1 came after 1/,
+  ],
+  [
+    'streams go on',
+    (history) => {
+      history.events.push({ id: 'event-1', resource_id: 'run', revision: 3, type: 'workflow_run.running' });
+      history.streams[0]!.seen = [1, 2, 4];
+    },
+    /3 is missing/,
+  ],
+];
+
+test('a history where all is right breaks no law', () => {
+  expect(judge(right())).toEqual([]);
+});
+
+test.each(forged)('%s …: forged history %#', (law, forge, says) => {
+  const history = right();
+  forge(history);
+  const broken = judge(history).find((each) => each.law.includes(law));
+  expect(broken?.breaches.join('\n')).toMatch(says);
+});
+
+test('each law is broken by a forged history', () => {
+  const names = forged.map(([law]) => law);
+  expect(laws.filter(({ name }) => !names.some((each) => name.includes(each)))).toEqual([]);
+});
+
+test('a call over SIP whose server was killed, and one that was asked to end, may be cut off', () => {
+  const killed = right();
+  killed.invited[0]!.endedBy = 'remote';
+  killed.faults.push({ name: 'kill', what: '', from: noon + 2900, to: noon + 2950 });
+  expect(judge(killed)).toEqual([]);
+  const asked = right();
+  asked.invited[0]!.endedBy = 'remote';
+  asked.calls[1]!.end_requested_at = NOON;
+  expect(judge(asked)).toEqual([]);
+});
+
+test('somebody whose hours are over may wait', () => {
+  const history = right();
+  history.contacts[0]!.state = 'pending';
+  history.campaigns[0]!.status = 'running';
+  const [promise] = history.promised;
+  if (promise?.kind === 'campaign') promise.zones.set(14152000001, 'Asia/Tokyo');
+  history.calls.shift();
+  history.placed = [{ ...history.placed[0]!, roomId: 'call-2', to: 14156000001 }];
+  history.promised = history.promised.filter(({ kind }) => kind !== 'call');
+  expect(judge(history)).toEqual([]);
+});

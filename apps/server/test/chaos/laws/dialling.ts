@@ -1,0 +1,123 @@
+import type { CallOfHistory, History, Invited } from '../history.ts';
+import { groupsOf, type Law } from './law.ts';
+
+/** Between the clock that a call was committed by and the provider's, in milliseconds. */
+const CLOCKS_APART_MS = 1000;
+/** Outcomes that a retry policy is charged with. */
+const charged: readonly (string | null)[] = [
+  'answered',
+  'voicemail',
+  'busy',
+  'no_answer',
+  'declined',
+  'invalid_number',
+];
+
+const ownerOf = (call: CallOfHistory) => call.contact_id ?? call.workflow_run_id ?? call.id;
+/** A call that was taken back: no provider was told of it. */
+const wasTakenBack = ({ status, ended_by }: CallOfHistory) => status === 'cancelled' && ended_by === 'error';
+
+/** Nobody is dialled twice for one attempt, by the provider's own record. */
+export const dialledOnce: Law = {
+  name: 'nobody is dialled twice for one attempt',
+  breaches: ({ placed, invited, calls }) => {
+    const dialled = groupsOf(
+      calls.filter(({ dialed_at }) => dialed_at !== null),
+      ({ to_number }) => to_number,
+    );
+    const twice = placed.filter(({ placements }) => placements > 1);
+    const rang = groupsOf(invited, ({ to }) => to);
+    return [
+      ...twice.map(({ roomId, to, placements }) => `room ${roomId}, +${to}: placed ${placements} times`),
+      ...[...rang].flatMap(([to, invites]) => {
+        const names = new Set(invites.map(({ callId }) => callId));
+        const attempts = dialled.get(to)?.length ?? 0;
+        return names.size > attempts ? [`+${to} rang ${names.size} times over SIP, for ${attempts} calls`] : [];
+      }),
+    ];
+  },
+};
+
+/** The provider hears of a call only after its commit. */
+export const committedFirst: Law = {
+  name: 'nothing is placed before it is committed',
+  breaches: ({ placed, invited, calls }) => {
+    const byRoom = new Map(calls.map((call) => [call.id, call]));
+    const known = new Set(calls.map(({ to_number }) => to_number));
+    return [
+      ...placed.flatMap(({ roomId, to, placedAt }) => {
+        const call = byRoom.get(roomId);
+        if (!call) return [`room ${roomId}, +${to}: placed, and there is no such call`];
+        if (call.status === 'queued' || wasTakenBack(call)) return [`room ${roomId}: placed, but ${call.status}`];
+        const early = (call.dialed_at?.getTime() ?? Number.POSITIVE_INFINITY) - placedAt;
+        return early > CLOCKS_APART_MS ? [`room ${roomId}: placed ${early} ms before its commit`] : [];
+      }),
+      ...invited
+        .filter(({ to }) => !known.has(to))
+        .map(({ to, callId }) => `+${to} rang over SIP (${callId}), no call`),
+    ];
+  },
+};
+
+/** Whoever may have been reached is not called again. */
+export const unknownNotRedialled: Law = {
+  name: 'no call whose outcome is unknown is dialled again',
+  breaches: ({ calls }) =>
+    [...groupsOf(calls, ownerOf)].flatMap(([owner, attempts]) => {
+      const unknown = attempts.find(({ outcome }) => outcome === 'unknown');
+      const later = unknown && attempts.find(({ attempt }) => attempt > unknown.attempt);
+      return later ? [`${owner}: attempt ${unknown.attempt} is unknown, and ${later.attempt} was made`] : [];
+    }),
+};
+
+/** Nobody is tried more often than the retry policy says. */
+export const triesKept: Law = {
+  name: 'nobody is tried more often than the retry policy allows',
+  breaches: ({ calls, campaigns, placed, invited }) => {
+    const allowed = new Map(campaigns.map(({ id, retry_policy }) => [id, 1 + retry_policy.length]));
+    const rooms = new Set(placed.map(({ roomId }) => roomId));
+    const rang = new Set(invited.map(({ to }) => to));
+    const reached = calls.filter(
+      ({ id, outcome, to_number }) => charged.includes(outcome) && (rooms.has(id) || rang.has(to_number)),
+    );
+    return [...groupsOf(reached, ownerOf)].flatMap(([owner, tries]) => {
+      const most = allowed.get(tries[0]!.campaign_id ?? '') ?? 1;
+      return tries.length > most ? [`${owner}: dialled ${tries.length} times, ${most} are allowed`] : [];
+    });
+  },
+};
+
+/** What may end a call that is up over SIP: its server is gone or was given up, or its packets were lost. */
+const endsCalls: readonly string[] = ['kill', 'stop', 'drain', 'packets'];
+/** How long after such a fault its calls may still be ended, in milliseconds. */
+const AFTERMATH_MS = 60_000;
+
+/** A call that is up goes on, whatever becomes of the database; only a person, its agent or its longest time ends it. */
+export const nobodyCutOff: Law = {
+  name: 'nobody is cut off',
+  breaches: (history) => {
+    const { placed, invited, calls } = history;
+    const byRoom = new Map(calls.map((call) => [call.id, call]));
+    const asked = new Set(calls.filter(({ end_requested_at }) => end_requested_at).map(({ to_number }) => to_number));
+    return [
+      ...placed
+        .filter(({ roomId, endedBy }) => endedBy === 'service' && !byRoom.get(roomId)?.end_requested_at)
+        .map(({ roomId, to }) => `room ${roomId}, +${to}: hung up by us, and nobody had asked for it`),
+      ...invited
+        .filter((call) => call.endedBy === 'remote' && !asked.has(call.to) && !isExcused(call, history))
+        .map(({ to, at, answeredAt, endedAt }) => {
+          const talked = `answered after ${answeredAt! - at} ms, cut off ${endedAt! - answeredAt!} ms later`;
+          return `+${to}, SIP, ${new Date(at).toISOString()}: ${talked}`;
+        }),
+    ];
+  },
+};
+
+function isExcused({ answeredAt = 0, endedAt = 0 }: Invited, { faults, limits }: History): boolean {
+  if (endedAt - answeredAt > limits.maxCallMs - CLOCKS_APART_MS) return true;
+  return faults.some(({ name, from, to }) => {
+    // A lease that can't be renewed, thrice in its time, takes the server's calls from it.
+    const ends = endsCalls.includes(name) || to - from > limits.leaseMs * 0.6;
+    return ends && answeredAt < to + AFTERMATH_MS && endedAt > from;
+  });
+}

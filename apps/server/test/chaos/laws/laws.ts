@@ -1,0 +1,25 @@
+import { committedFirst, dialledOnce, nobodyCutOff, triesKept, unknownNotRedialled } from './dialling.ts';
+import { acceptedKept, allEnded, answersRight, atRest, countsRight, runsStepOnce } from './keeping.ts';
+import type { Law } from './law.ts';
+import { hoursKept, limitsKept } from './limits.ts';
+import { streamsWhole, toldInOrder, toldOnceAtLeast } from './telling.ts';
+
+/** What every history is judged by. */
+export const laws: readonly Law[] = [
+  dialledOnce,
+  committedFirst,
+  unknownNotRedialled,
+  triesKept,
+  nobodyCutOff,
+  hoursKept,
+  limitsKept,
+  acceptedKept,
+  allEnded,
+  atRest,
+  countsRight,
+  runsStepOnce,
+  answersRight,
+  toldOnceAtLeast,
+  toldInOrder,
+  streamsWhole,
+];

@@ -1,0 +1,77 @@
+import { groupsOf, type Law } from './law.ts';
+
+/** What the endpoint is told of. Those of numbers and trunks come before it is made. */
+const isTold = (type: string) => !/^(phone_number|trunk)\.|^upload\.progress$/.test(type);
+
+/** Every event reaches the endpoint, under one ID and with one body. */
+export const toldOnceAtLeast: Law = {
+  name: 'each event is delivered, under one ID',
+  breaches: ({ events, delivered, calls, runs }) => {
+    const byEvent = groupsOf(delivered, ({ eventId }) => eventId);
+    const toldOf = (type: string) => {
+      const found = new Map<string, Set<string>>();
+      for (const { eventId, body } of delivered.filter((each) => each.type === type)) {
+        const { roomId, id } = JSON.parse(body).data;
+        found.set(roomId ?? id, (found.get(roomId ?? id) ?? new Set()).add(eventId));
+      }
+      return found;
+    };
+    const ends = toldOf('call.ended');
+    const completions = toldOf('workflow_run.completed');
+    const once = (what: string, found: Set<string> | undefined) =>
+      found?.size === 1 ? [] : [`${what}: told under ${found?.size ?? 0} IDs`];
+    return [
+      ...events
+        .filter(({ id, type }) => isTold(type) && !byEvent.has(id))
+        .map(({ id, type }) => `event ${id}, ${type}: never delivered`),
+      ...[...byEvent].flatMap(([id, tries]) =>
+        new Set(tries.map(({ body }) => body)).size > 1 ? [`event ${id}: came with different bodies`] : [],
+      ),
+      ...calls
+        .filter(({ dialed_at, ended_at, status, ended_by }) => {
+          return dialed_at && ended_at && !(status === 'cancelled' && ended_by === 'error');
+        })
+        .flatMap(({ id }) => once(`the end of call ${id}`, ends.get(clientId('room', id)))),
+      ...runs
+        .filter(({ status }) => status === 'completed')
+        .flatMap(({ id }) => once(`the end of run ${id}`, completions.get(clientId('run', id)))),
+    ];
+  },
+};
+
+const clientId = (prefix: string, uuid: string) => `${prefix}_${uuid.replaceAll('-', '')}`;
+
+/** Events of one resource come in their order, by when each came first. */
+export const toldInOrder: Law = {
+  name: 'the events of a resource are delivered in their order',
+  breaches: ({ events, delivered }) => {
+    const first = new Map<string, number>();
+    for (const [at, { eventId }] of delivered.entries()) if (!first.has(eventId)) first.set(eventId, at);
+    return [...groupsOf(events, ({ resource_id }) => resource_id)].flatMap(([resource, its]) => {
+      const told = its.filter(({ id }) => first.has(id)).toSorted((a, b) => a.revision - b.revision);
+      const early = told.find(({ id }, at) => at > 0 && first.get(id)! < first.get(told[at - 1]!.id)!);
+      return early ? [`${resource}: revision ${early.revision}, ${early.type}, came before the one before it`] : [];
+    });
+  },
+};
+
+/** Who comes back to a stream has missed nothing, and sees nothing twice. */
+export const streamsWhole: Law = {
+  name: 'streams go on without a gap',
+  breaches: ({ streams, events }) => {
+    const recorded = groupsOf(events, ({ resource_id }) => resource_id);
+    return streams.flatMap(({ kind, resource, seen, ended }) => {
+      const [first = 0, last = 0] = [seen[0], seen.at(-1)];
+      const back = seen.findIndex((revision, at) => at > 0 && revision <= seen[at - 1]!);
+      const missed = (recorded.get(resource) ?? [])
+        .map(({ revision }) => revision)
+        .filter((revision) => revision > first && revision < last && !seen.includes(revision));
+      const what = `${kind} ${resource}, seen ${seen.join(' ')}`;
+      return [
+        ...(back > 0 ? [`${what}: ${seen[back]} came after ${seen[back - 1]}`] : []),
+        ...missed.map((revision) => `${what}: ${revision} is missing`),
+        ...(ended ? [] : [`${what}: it did not end`]),
+      ];
+    });
+  },
+};

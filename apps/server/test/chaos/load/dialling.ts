@@ -1,0 +1,122 @@
+import { ConflictError, type TrunklineClient } from '@trunkline/client';
+import { fromId } from '../../../src/ids.ts';
+import type { Window } from '../history.ts';
+import { isOpen } from '../laws/limits.ts';
+import { MAX_CALL_SECONDS } from '../limits.ts';
+import type { Clients } from './client-record.ts';
+import { importFile } from './files.ts';
+import type { Setting } from './setting.ts';
+import { follow } from './streams.ts';
+
+const MINUTES = 24 * 60;
+/** Where the hours are open during the whole run, and where they are not. */
+const OPEN_ZONE = 'UTC';
+const farZones = ['Asia/Tokyo', 'Pacific/Honolulu'];
+const RATE = 8;
+
+/** Numbers of callees: of campaigns, where hours are over, over SIP, of single calls and runs. */
+const numbers = { open: 14_152_000_000, closed: 14_157_000_000, sip: 14_156_000_000, single: 14_153_000_000 };
+const phone = (digits: number) => `+${digits}`;
+
+/** From two hours ago to four hours ahead, in UTC. */
+function windowsNow(): Window {
+  const now = Math.floor(Date.now() / 60_000) % MINUTES;
+  return { start: (now - 120 + MINUTES) % MINUTES, end: (now + 240) % MINUTES };
+}
+
+/** A file of people, some of whom must not be called now or at all, and a campaign that calls them. */
+export async function runCampaign(clients: Clients, setting: Setting): Promise<void> {
+  const { insist, record, next, chance } = clients;
+  const windows = windowsNow();
+  const zones = new Map<number, string>();
+  const count = 8 + Math.floor(chance() * 16);
+  for (let at = 0; at < count; at += 1) {
+    const isFar = at % 8 === 7;
+    zones.set((isFar ? numbers.closed : numbers.open) + next(), isFar ? farZones[at % 2]! : OPEN_ZONE);
+  }
+  const name = `campaign-${next()}`;
+  const people = [...zones].map(([number, zone]) => `${phone(number)},${zone}`);
+  const refused = setting.refused.map((number) => `${phone(number)},${OPEN_ZONE}`);
+  const lines = ['phone_number,timezone', ...people, ...refused, 'nobody,UTC'];
+  const contacts = people.length + refused.length;
+  const listId = await importFile(clients, name, lines, contacts);
+  const body = {
+    ...{ name, agentId: setting.agentId, fromNumber: setting.simulated },
+    lists: [{ id: listId, role: 'contacts' as const }],
+    callingWindows: [{ days: [1, 2, 3, 4, 5, 6, 7], ...windows }],
+    ...{ maxConcurrency: 3 + Math.floor(chance() * 8), ringTimeoutSeconds: 10, maxCallSeconds: MAX_CALL_SECONDS },
+    ...(chance() < 0.5 && { callsPerSecond: RATE }),
+    ...(chance() < 0.5 && { retryPolicy: [1] }),
+  };
+  const { id } = await insist('createCampaign', (client) => client.campaigns.create(body, { idempotencyKey: name }));
+  await act(clients, 'startCampaign', (client) => client.campaigns.start(id));
+  record.promised.push({ kind: 'campaign', id: fromId(id), contacts, windows, zones, refused: setting.refused });
+  if (chance() < 0.4) {
+    await act(clients, 'pauseCampaign', (client) => client.campaigns.pause(id));
+    await act(clients, 'resumeCampaign', (client) => client.campaigns.resume(id));
+  }
+}
+
+/** A move of a state, which a lost answer may have made already, or the end of the campaign overtaken. */
+const act = ({ insist }: Clients, operation: string, move: (client: TrunklineClient) => Promise<unknown>) =>
+  insist(operation, async (client) => {
+    await move(client).catch((error) => {
+      if (!(error instanceof ConflictError)) throw error;
+    });
+  });
+
+/** A batch over SIP or simulated, asked for twice now and then. */
+export async function runBatch(clients: Clients, setting: Setting): Promise<void> {
+  const { insist, record, next, chance } = clients;
+  const overSip = chance() < 0.6;
+  const base = overSip ? numbers.sip : numbers.single;
+  const recipients = Array.from({ length: 3 + Math.floor(chance() * 8) }, () => ({
+    phoneNumber: phone(base + next()),
+  }));
+  const idempotencyKey = `batch-${next()}`;
+  const fromNumber = overSip ? setting.overSip : setting.simulated;
+  const start = () =>
+    insist('startBatch', (client) =>
+      client.batches.start({ agentId: setting.agentId, fromNumber, recipients, maxConcurrency: 5 }, { idempotencyKey }),
+    );
+  const { batchId } = await start();
+  record.promised.push({ kind: 'batch', id: fromId(batchId), contacts: recipients.length });
+  if (chance() < 0.5 && (await start()).batchId !== batchId)
+    record.wrongAnswers.push({ operation: 'startBatch', what: `another batch than ${batchId} for one key` });
+}
+
+/** A call by itself, and some of them ended by who asked for them. */
+export async function runCall(clients: Clients, setting: Setting): Promise<void> {
+  const { insist, record, next, chance } = clients;
+  const idempotencyKey = `call-${next()}`;
+  const toNumber = phone(numbers.single + next());
+  const { roomId } = await insist('createCall', (client) =>
+    client.calls.create(
+      { agentId: setting.agentId, fromNumber: setting.simulated, toNumber, ringTimeoutSeconds: 10 },
+      { idempotencyKey },
+    ),
+  );
+  record.promised.push({ kind: 'call', id: fromId(roomId) });
+  if (chance() < 0.3) await act(clients, 'endCall', (client) => client.calls.end(roomId));
+}
+
+/** A run of a workflow, some of them followed to their end. */
+export async function startRun(clients: Clients, setting: Setting, following: Promise<void>[]): Promise<void> {
+  const { insist, record, next, chance } = clients;
+  const person = next();
+  const context = { person, phone_number: phone(numbers.single + next()) };
+  const { id } = await insist('startWorkflowRun', (client) =>
+    client.workflows.startRun(
+      setting.workflowId,
+      { context },
+      { idempotencyKey: `run-${person}`, concurrencyKey: `person-${person}` },
+    ),
+  );
+  record.promised.push({ kind: 'run', id: fromId(id), person });
+  if (chance() < 0.4)
+    following.push(follow(clients, 'run', id, (client, options) => client.workflowRuns.streamRunEvents(id, options)));
+}
+
+/** Whether the far zones are closed at this hour of UTC, as they must be for the laws to have something to see. */
+export const farZonesAreClosed = (windows = windowsNow()): boolean =>
+  farZones.every((zone) => !isOpen(windows, zone, Date.now()));

@@ -1,0 +1,122 @@
+import { fromId, newUuid, toId } from '../../../src/ids.ts';
+import { postgresCallStore } from '../../../src/telephony/sip/call-store.ts';
+import { seedUploadedList } from '../../seed/list.ts';
+import { seedRow } from '../../seed/rows.ts';
+import type { TestServer } from '../../server.ts';
+import type { FuzzRequest } from './requests.ts';
+
+/** Of each kind there are so many. */
+const COUNT = 40;
+const LATER = new Date('2026-12-24T09:00:00.000Z');
+
+type Own = Partial<Record<'room' | 'list' | 'cmp' | 'bat' | 'pn' | 'pool' | 'entry', readonly string[]>>;
+
+/** What chance would hardly find, by the operations that need it, and the IDs that no other request may name. */
+export interface Prepared {
+  kept: readonly string[];
+  /** Names what there is for the operation in the places of a request. */
+  fill(request: FuzzRequest): FuzzRequest;
+}
+
+/** Writes it into a workspace: calls of a telephone, campaigns and batches in states that pass, entries, opt-outs. */
+export async function prepare(server: TestServer): Promise<Prepared> {
+  const { database } = server;
+  const { data } = await server.client.GET('/v1/workspace');
+  const own = { workspace_id: fromId(data!.data.id) };
+  const times = <T>(make: (line: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: COUNT }, (_, line) => make(line)));
+
+  const listed = Array.from({ length: COUNT }, (_, line) => ({ phone_number: 12_125_550_110 + line }));
+  const list = async () => toId('list', (await seedUploadedList(database, own.workspace_id, listed)).listId);
+  const [changed, called, calledToo] = [await list(), await list(), await list()];
+  const numbers = listed.map(({ phone_number }) => `+${phone_number}`);
+  const optedOut = await times(async (line) => {
+    const phone_number = 13_125_550_110 + line;
+    await seedRow(database, 'do_not_call', { ...own, phone_number });
+    return `+${phone_number}`;
+  });
+
+  const campaign = async (given: object) => {
+    const row = await seedRow(database, 'campaigns', { ...own, ...given });
+    await seedRow(database, 'campaign_lists', { ...own, campaign_id: row.id, list_id: fromId(called) });
+    return row;
+  };
+  const paused = await times(async () => toId('cmp', (await campaign({ status: 'paused' })).id));
+  const scheduled = await times(async () =>
+    toId('cmp', (await campaign({ status: 'scheduled', scheduled_at: LATER })).id),
+  );
+  const pausedBatches = await times(async () => {
+    const { id } = await campaign({ status: 'paused', kind: 'batch' });
+    const batch = { ...own, id, rejected: '[]', rejected_count: 0 };
+    await database.inEngine(({ db }) => db.insertInto('batches').values(batch).execute());
+    return toId('bat', id);
+  });
+  const rooms = await times((line) => telephoneCall(server, own.workspace_id, line));
+  const { phoneNumberId, roomId } = await testCall(server);
+  const pool = async (name: string, phoneNumberIds: string[]) =>
+    (await server.client.POST('/v1/number-pools', { body: { name, phoneNumberIds } })).data!.data.id;
+  const pools = [await pool('From', [phoneNumberId]), await pool('To', [])];
+
+  const byOperation: Record<string, Own> = {
+    moveNumberPoolMember: { pool: pools, pn: [phoneNumberId] },
+    startTestCall: { pn: [phoneNumberId] },
+    getTestCall: { room: [roomId] },
+    getCallSip: { room: rooms },
+    deleteCallRecording: { room: rooms },
+    createCampaign: { list: [called, calledToo] },
+    resumeCampaign: { cmp: paused },
+    unscheduleCampaign: { cmp: scheduled },
+    resumeBatch: { bat: pausedBatches },
+    updateContactListEntry: { list: [changed], entry: numbers },
+    removeContactListEntry: { list: [changed], entry: numbers },
+    removeDoNotCall: { entry: optedOut },
+  };
+  let turn = 0;
+  return {
+    kept: [changed, called, calledToo, phoneNumberId, ...pools],
+    fill: (request) => {
+      const { entry, ...all } = byOperation[request.operationId] ?? {};
+      const filled = (text: string) =>
+        text.replaceAll(/<([a-z]+):(\d+)>/g, (whole, prefix: keyof typeof all, place: string) => {
+          const there = all[prefix];
+          return there ? there[(Number(place) + turn) % there.length]! : whole;
+        });
+      turn += 1;
+      const named = entry && request.isValid ? entry[turn % entry.length]! : undefined;
+      const path = named ? request.path.replace(/[^/?]+(?=\?|$)/, encodeURIComponent(named)) : request.path;
+      return { ...request, path: filled(path), ...(request.body !== undefined && { body: filled(request.body) }) };
+    },
+  };
+}
+
+/** A test call, and the number that it goes out from. */
+async function testCall({ client }: TestServer): Promise<{ phoneNumberId: string; roomId: string }> {
+  const bought = await client.POST('/v1/telephony/phone-numbers/buy', {
+    body: { phoneNumber: '+14155550203', provider: 'simulator' },
+  });
+  const { id } = bought.data!;
+  const started = await client.POST('/v1/telephony/phone-numbers/{id}/test-call', {
+    params: { path: { id } },
+    body: { toNumber: '+14155550118' },
+  });
+  return { phoneNumberId: id, roomId: started.data!.roomId };
+}
+
+/** A call of a telephone that is over, with SIP messages and a recording: the simulator has neither. */
+async function telephoneCall({ database }: TestServer, workspaceId: string, line: number): Promise<string> {
+  const store = postgresCallStore(database);
+  const [at, roomId, serverId] = [new Date(), newUuid(), newUuid()];
+  const over = { status: 'completed' as const, outcome: 'answered' as const, dialed_at: at, ended_at: at };
+  const call = { workspace_id: workspaceId, id: roomId, simulated: false, to_number: 14_165_550_100 + line };
+  await seedRow(database, 'calls', { ...call, ...over, ended_by: 'callee' });
+  await store.begin({ roomId, attempt: 1, workspaceId, serverId, at });
+  await store.end({ roomId, type: 'ended', at, outcome: 'answered', endedBy: 'callee' });
+  const recording = { status: 'stored' as const, size_bytes: 44, duration_ms: 0, created_at: at, stored_at: at };
+  await database.inWorkspace(workspaceId, ({ db }) =>
+    db
+      .insertInto('call_recordings')
+      .values({ workspace_id: workspaceId, room_id: roomId, ...recording })
+      .execute(),
+  );
+  return toId('room', roomId);
+}

@@ -1,0 +1,108 @@
+import type { components } from '@trunkline/client/schema';
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../src/database/database.ts';
+import { numberKey } from '../../src/database/number-digest.ts';
+import { numberKeyFault } from '../../src/database/number-key-fault.ts';
+import { numbersNotCalled } from '../../src/do-not-call/do-not-call-numbers.ts';
+import { newUuid, toId } from '../../src/ids.ts';
+import { keyWith } from '../api-keys/keys.ts';
+import { seedRow } from '../seed/rows.ts';
+import { seedNumber } from '../seed/workspace.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+import { until } from '../until.ts';
+
+const log = pino({ level: 'silent' });
+
+let server: TestServer;
+let workspaceId: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  const { rows } = await server.database.inEngine(({ db }) =>
+    sql<{ id: string }>`select id from workspaces`.execute(db),
+  );
+  workspaceId = rows[0]!.id;
+});
+afterAll(() => server.stop());
+
+async function completed(erasureId: string) {
+  const params = { path: { erasureId } };
+  await until(async () => {
+    server.clock.advance(1000);
+    return (await server.client.GET('/v1/erasures/{erasureId}', { params })).data!.status === 'completed';
+  });
+}
+
+async function erase(phoneNumber: string): Promise<void> {
+  const { data } = await server.client.POST('/v1/erasures', { body: { phoneNumber } });
+  await completed(data!.id);
+}
+
+test('what an agent sends after the erasure is not kept, and an opt-out asks for the number', async () => {
+  const ended = { status: 'completed', ended_at: new Date() } as const;
+  const call = await seedRow(server.database, 'calls', {
+    ...{ workspace_id: workspaceId, to_number: 14155550180, ...ended },
+  });
+  await erase('+14155550180');
+  const params = { path: { roomId: toId('room', call.id) } };
+  const record = (body: components['schemas']['RecordCallResult']) =>
+    server.client.POST('/v1/calls/{roomId}/result', { params, body });
+  const { data } = await record({
+    converted: true,
+    summary: 'Ada is ill.',
+    transcript: [{ at: new Date().toISOString(), role: 'person', text: 'Hi' }],
+  });
+  expect(data).toMatchObject({ toNumber: '+9990000000', result: { converted: true } });
+  expect(JSON.stringify(data)).not.toMatch(/Ada|Hi/);
+  const refused = await record({ optOut: true });
+  expect([refused.response.status, refused.error!.code]).toEqual([409, 'invalid_state']);
+});
+
+test('a person who opts out while an erasure waits is erased once more', async () => {
+  const number = 14155550181;
+  const id = newUuid();
+  await seedRow(server.database, 'do_not_call', { workspace_id: workspaceId, phone_number: number });
+  const begun = { status: 'running', step: 3, counts: {}, due_at: new Date(), created_at: new Date() };
+  await server.database.inEngine(({ db }) =>
+    db
+      .insertInto('erasures')
+      .values({ workspace_id: workspaceId, id, phone_number: number, ...begun } as never)
+      .execute(),
+  );
+  await completed(toId('ers', id));
+  const { rows } = await server.database.inEngine(({ db }) =>
+    sql`select from do_not_call where phone_number = ${number}`.execute(db),
+  );
+  expect(rows).toEqual([]);
+  const notCalled = await server.database.inWorkspace(workspaceId, (tx) => numbersNotCalled(tx, [number]));
+  expect([...notCalled]).toEqual([number]);
+});
+
+test('where erased numbers can not be told from others nobody is called, and a server says so', async () => {
+  const other = 14155550189;
+  for (const [key, fault] of [
+    [undefined, /loses its settings/],
+    [numberKey(Buffer.alloc(32, 1)), /ENCRYPTION_KEY is not the one/],
+  ] as const) {
+    const { connection } = server.database;
+    const database = openDatabase({ connection, poolSize: 1, log, ...(key && { numberKey: key }) });
+    expect(await database.inEngine(numberKeyFault)).toMatch(fault);
+    const notCalled = await database.inWorkspace(workspaceId, (tx) => numbersNotCalled(tx, [other]));
+    expect([...notCalled]).toEqual(key ? [] : [other]);
+    await database.close();
+  }
+  expect(await server.database.inEngine(numberKeyFault)).toBeUndefined();
+});
+
+test('a key exports of a person what it may read elsewhere, and no number of your own', async () => {
+  const own = '+12125550188';
+  await seedNumber(server.database, workspaceId, own);
+  const exportOf = (phoneNumber: string, client = server.client) =>
+    client.POST('/v1/exports', { body: { type: 'person', filter: { phoneNumber } } });
+  const few = server.clientOf(await keyWith(server, { permissions: ['calls:read', 'erasures:read'] }));
+  const { response, error } = await exportOf('+14155550180', few);
+  expect([response.status, error!.code]).toEqual([403, 'forbidden']);
+  const refused = await exportOf(own);
+  expect([refused.response.status, refused.error!.details![0]!.path]).toEqual([400, '/body/filter/phoneNumber']);
+});
