@@ -199,18 +199,20 @@ test('who waits for a lock for 5 s, or runs for 30, is told to try again, and th
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
+  let locked = () => {};
+  const taken = new Promise<void>((resolve) => {
+    locked = resolve;
+  });
   // A query now and then: a transaction that idles loses its connection.
   const holder = database.inEngine(async (tx) => {
     await sql`update counters set n = 1 where id = 1`.execute(tx.db);
+    locked();
     for (let over = false; !over; ) {
       await sql`select 1`.execute(tx.db);
       over = await Promise.race([held.then(() => true), sleep(500, false)]);
     }
   });
-  await until(async () => {
-    const { rows } = await database.pool.query("select from pg_locks where mode = 'RowExclusiveLock' and granted");
-    return rows.length > 0;
-  });
+  await taken;
   const engine = database.inEngine((tx) => sql`update counters set n = n + 1 where id = 1`.execute(tx.db));
   const began = performance.now();
   const refused = { code: 'unavailable', message: expect.stringContaining('too long') };
