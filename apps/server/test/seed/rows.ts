@@ -108,6 +108,7 @@ const usual = {
     ...stamps(),
   }),
   workflow_run_steps: () => ({ node_id: 'first', status: 'completed', started_at: new Date() }),
+  run_signals: () => ({ data: { kind: 'call_returned' }, created_at: new Date() }),
   concurrency_keys: () => ({ cooldown_minutes: 0 }),
   webhooks: () => ({
     id: newUuid(),

@@ -5,7 +5,7 @@ import type { Database, EngineTx } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
 import { cancelRun } from '../../src/workflows/runs/cancel-run.ts';
 import { after, goOn } from '../../src/workflows/runs/change-run.ts';
-import { claimRuns, releaseRuns } from '../../src/workflows/runs/claim-runs.ts';
+import { type ClaimedRun, claimRuns, releaseRuns } from '../../src/workflows/runs/claim-runs.ts';
 import { freeForgottenRuns, freeLostRuns } from '../../src/workflows/runs/take-over-runs.ts';
 import { recheckBlocked } from '../../src/workflows/runs/unblock-runs.ts';
 import { wakeRuns } from '../../src/workflows/runs/wake-runs.ts';
@@ -255,6 +255,39 @@ test.each([1, 10, 100])('claims of %i take the runs of every workspace, however 
     expect(others.filter((id) => !served.has(id))).toEqual([]);
   }),
 );
+
+test('runs of every workspace are told, however many signals of one came before', () =>
+  withDatabase(async (database) => {
+    const told = async (workspace_id: string, count: number, created_at: Date) => {
+      const waiting = { workspace_id, workflow_id: newUuid(), status: 'waiting_call' } as const;
+      const rows = Array.from({ length: count }, () => ({ ...waiting, waits_for: newUuid() }));
+      const runs = await seedRows(database, 'workflow_runs', rows);
+      const signals = runs.map(({ id, waits_for }) => ({ workspace_id, run_id: id, source: waits_for!, created_at }));
+      await seedRows(database, 'run_signals', signals);
+    };
+    const now = new Date();
+    const [noisy, others] = [await seedWorkspace(database), [] as string[]];
+    for (let at = 0; at < 12; at += 1) others.push(await seedWorkspace(database));
+    await told(noisy, 2000, new Date(now.getTime() - 60_000));
+    for (const id of others) await told(id, 2, now);
+    const [turns, served] = [{ after: NIL }, new Map<string, string>()];
+    for (let claim = 0; claim < 3; claim += 1) {
+      let runs: ClaimedRun[] = [];
+      const read = await readBy(database, (counting) =>
+        counting.inHotLoop(async (tx) => {
+          runs = await claimRuns(tx, newUuid(), 100, now, turns);
+        }),
+      );
+      expect(read.pages).toBeLessThan(8000);
+      expect(runs).toHaveLength(100);
+      for (const { run, signal } of runs) {
+        expect(signal).toEqual({ kind: 'call_returned' });
+        served.set(run.id, run.workspace_id);
+      }
+    }
+    expect(served.size).toBe(300);
+    for (const id of others) expect([...served.values()].filter((each) => each === id)).toHaveLength(2);
+  }));
 
 test('a workspace that is the only one due of the first hundred has its turn beside one that stands behind them', () =>
   withDatabase(async (database) => {

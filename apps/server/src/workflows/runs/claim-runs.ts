@@ -12,19 +12,21 @@ export interface ClaimedRun {
   signal?: Signal;
 }
 
-/** The workspace that had the last turn of a server: however many runs of one are due, the others have theirs. */
+/** The workspaces that had the last turn of a server: however many runs of one are due or told, the others have theirs. */
 export interface RunTurns {
   after: string;
+  /** Of those whose signals have come, while more of these wait than a claim looks at. */
+  toldAfter?: string | undefined;
 }
 
-/** The most runs of a workspace that a claim takes by its turn, and how many workspaces a claim looks at for that. */
+/** The most runs of a workspace that a claim takes of each kind by its turn, and how many workspaces a claim looks at for those that are due. */
 const TURN_SIZE = 10;
 const MOST_WORKSPACES = 100;
 
 /**
  * Takes runs for a server, at most `most` of each kind: those that are due, and those whose signal has come. Of those that
- * are due, workspaces have some each by turns, and what is left goes to those that are longest due. Only heads of indexes
- * are read, however many runs sleep (engine.md, "Claims"). To take 100 touches 1,760 buffers beside 10⁴ runs, 2,220 beside
+ * are due, workspaces have some each by turns, and what is left goes to those that are longest due; of those that are told
+ * the same, where more signals wait than one claim looks at. Only heads of indexes are read, however many runs sleep (engine.md, "Claims"). To take 100 touches 1,760 buffers beside 10⁴ runs, 2,220 beside
  * 10⁶, and at most four for each workspace that is looked at.
  * @param turns is moved on
  */
@@ -36,12 +38,15 @@ export async function claimRuns(
   turns: RunTurns = { after: NIL },
 ): Promise<ClaimedRun[]> {
   const workspaces = await nextWorkspaces(tx, most, now, turns);
-  const [first, longest, told] = await together(tx, [
+  const [first, longest, firstTold, longestTold] = await together(tx, [
     () => (workspaces.length > 0 ? dueByTurns(tx, workspaces, most, now) : Promise.resolve([])),
     () => dueRuns(tx, most, now),
+    () => (turns.toldAfter ? toldByTurns(tx, turns.toldAfter, most) : Promise.resolve(undefined)),
     () => toldRuns(tx, most),
   ]);
-  const due = [...new Map([...first, ...longest].map((run) => [run.id, run])).values()].slice(0, most);
+  turns.toldAfter = longestTold.isAll ? undefined : (firstTold?.last ?? NIL);
+  const told = distinct([...(firstTold?.runs ?? []), ...longestTold.runs]).slice(0, most);
+  const due = distinct([...first, ...longest]).slice(0, most);
   const signals = new Map(told.map(({ id, signal }) => [id, signal]));
   const runs = new Map([...due, ...told.map(({ signal, ...run }) => run)].map((run) => [run.id, run]));
   if (runs.size === 0) return [];
@@ -56,6 +61,9 @@ export async function claimRuns(
 
 /** A run's row, and where it lies as long as it is locked. */
 type LockedRow = RunRow & { ctid: string };
+type ToldRow = LockedRow & { signal: Signal };
+
+const distinct = <Row extends RunRow>(runs: Row[]): Row[] => [...new Map(runs.map((run) => [run.id, run])).values()];
 
 /**
  * The workspaces that have the next turns, as many as there is room for; none where a single one has runs that are due. Of
@@ -104,14 +112,20 @@ async function dueRuns(tx: EngineTx, most: number, now: Date): Promise<LockedRow
 
 /** How many of the oldest signals a claim looks at: more than a few servers hold runs whose signal isn't deleted yet. */
 const MOST_SIGNALS = 1000;
+/** And how many of a workspace that has its turn. */
+const MOST_SIGNALS_OF_ONE = 100;
+
+/** A run of a signal, where it waits for that and nobody holds it. */
+const lockedRun = sql`
+  select t.*, t.ctid from workflow_runs t ${whereRunIs(sql`s.workspace_id`, sql`s.run_id`)} for no key update skip locked`;
 
 /**
- * Locks the runs of the oldest signals. A signal that nobody waits for is deleted on the way: its run has moved on while it was
- * written, as one that was cancelled, and waits for each call and child once. 710 buffers for 100 runs beside 10⁴, 910 beside
- * 10⁶, at most 15,000 for 1,000 signals that nobody waits for.
+ * Locks the runs of the oldest signals, and says whether it has looked at all signals. One that nobody waits for is deleted on
+ * the way: its run has moved on while it was written, as one that was cancelled, and waits for each call and child once. 710
+ * buffers for 100 runs beside 10⁴, 910 beside 10⁶, at most 15,000 for 1,000 signals that nobody waits for.
  */
-async function toldRuns(tx: EngineTx, most: number): Promise<(LockedRow & { signal: Signal })[]> {
-  const { rows } = await sql<LockedRow & { signal: Signal }>`
+async function toldRuns(tx: EngineTx, most: number): Promise<{ runs: ToldRow[]; isAll: boolean }> {
+  const { rows } = await sql<(ToldRow | { id: null }) & { signals: number }>`
     with head as (
       select s.*, r.waits_for, r.server_id
       from (select *, ctid from run_signals order by created_at limit ${MOST_SIGNALS}) s
@@ -120,14 +134,39 @@ async function toldRuns(tx: EngineTx, most: number): Promise<(LockedRow & { sign
       ) r on true),
     forgotten as (
       delete from run_signals where ctid = any(array(select ctid from head where waits_for is distinct from source)))
-    select r.*, h.data as signal from head h
-    cross join lateral (
-      select t.*, t.ctid from workflow_runs t ${whereRunIs(sql`h.workspace_id`, sql`h.run_id`)}
-      for no key update skip locked
-    ) r
-    where h.waits_for = h.source and h.server_id is null and r.waits_for = h.source and r.server_id is null
-    limit ${most}`.execute(tx.db);
-  return rows;
+    select told.*, seen.signals from (select count(*)::integer as signals from head) as seen
+    left join lateral (
+      select r.*, s.data as signal from head s cross join lateral (${lockedRun}) as r
+      where s.waits_for = s.source and s.server_id is null and r.waits_for = s.source and r.server_id is null
+      limit ${most}) as told on true`.execute(tx.db);
+  const runs = rows.flatMap(({ signals, ...run }) => (run.id === null ? [] : [run]));
+  return { runs, isAll: rows[0]!.signals < MOST_SIGNALS };
+}
+
+/**
+ * Locks runs of signals of the workspaces that come after one, as many as there is room for, some of each, and says which
+ * was the last: the nil UUID where there are no more.
+ */
+async function toldByTurns(tx: EngineTx, after: string, most: number): Promise<{ runs: ToldRow[]; last: string }> {
+  const next = (before: RawBuilder<unknown>) => sql`
+    select workspace_id from run_signals where workspace_id > ${before} order by workspace_id limit 1`;
+  const workspaces = Math.ceil(most / TURN_SIZE);
+  const { rows } = await sql<(ToldRow | { id: null }) & { turn: string }>`
+    with recursive turn (workspace_id, place) as (
+      (select n.*, 1 from (${next(sql`${after}::uuid`)}) as n)
+      union all
+      select n.*, t.place + 1 from turn t cross join lateral (${next(sql`t.workspace_id`)}) as n
+        where t.place < ${workspaces}::integer)
+    select told.*, turn.workspace_id as turn from turn left join lateral (
+      select r.*, s.data as signal from (
+        select * from run_signals where workspace_id = turn.workspace_id
+        order by workspace_id, run_id limit ${MOST_SIGNALS_OF_ONE}) s
+      cross join lateral (${lockedRun}) as r
+      where r.waits_for = s.source and r.server_id is null
+      limit ${sql.lit(TURN_SIZE)}) as told on true`.execute(tx.db);
+  const isEnd = new Set(rows.map(({ turn }) => turn)).size < workspaces;
+  const runs = rows.flatMap(({ turn, ...run }) => (run.id === null ? [] : [run]));
+  return { runs, last: isEnd ? NIL : rows.at(-1)!.turn };
 }
 
 /**
