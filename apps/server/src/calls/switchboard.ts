@@ -67,9 +67,9 @@ export interface Switchboard {
   requestEnd(tx: WorkspaceTx, roomIds: string[], now: Date): Promise<number>;
   /** Hangs up at once what it was asked to end. */
   nudgeHangUps(): void;
-  /** Gives back what is not placed, and writes what is known. Calls that are up stay up. */
   /** Places nothing any more, and gives back what is not placed yet; calls that are up go on. */
   stopPlacing(): Promise<void>;
+  /** Gives back what is not placed, and writes what is known. Calls that are up stay up. */
   stop(): Promise<void>;
 }
 

@@ -15,7 +15,7 @@ import type { CallEvent, CallRequest, TelephonyGateway, Trunk } from '../../src/
 import { readMessages } from '../../src/telephony/kept-messages.ts';
 import { postgresCallStore } from '../../src/telephony/sip/call-store.ts';
 import { endStoredCall } from '../../src/telephony/sip/end-stored-call.ts';
-import { openSipGateway } from '../../src/telephony/sip/sip-gateway.ts';
+import { openSipGateway, type SipGatewayOptions } from '../../src/telephony/sip/sip-gateway.ts';
 import { freshDatabase } from '../database.ts';
 import { type Agent, startAgent } from '../media/agent.ts';
 import { until } from '../until.ts';
@@ -91,7 +91,7 @@ const trunkTo = (port: number): Trunk => ({
 
 let nextPort = 41_000 + 4 * Math.floor(Math.random() * 2000);
 
-async function gatewayFor(calls = 200): Promise<TelephonyGateway> {
+async function gatewayFor(calls = 200, given: Partial<SipGatewayOptions> = {}): Promise<TelephonyGateway> {
   nextPort += 400;
   const media = new MediaPlane({
     workers: 1,
@@ -105,7 +105,7 @@ async function gatewayFor(calls = 200): Promise<TelephonyGateway> {
   const serverId = newUuid();
   return openSipGateway({
     settings: { host: '127.0.0.1', port: 0, tls: {}, localNetworks: [], drainSeconds: 0 },
-    lease: { serverId: () => serverId },
+    lease: { serverId: () => serverId, isHeld: () => true },
     clock: systemClock,
     log,
     secret: 'a secret',
@@ -126,6 +126,7 @@ async function gatewayFor(calls = 200): Promise<TelephonyGateway> {
     inbound: { trunks: async () => [], trunk: async () => undefined, numbersOf: async () => [] },
     registered: { take: async () => [], note: async () => {}, leave: async () => {} },
     leaseSeconds: 10,
+    ...given,
   });
 }
 
@@ -255,6 +256,36 @@ test('a call that rang as its server died is cancelled by us, and counts; what n
   expect(await end({ kind: 'cancelled', status: 487 })).toMatchObject({ outcome: 'cancelled', endedBy: 'service' });
   expect(await end({ kind: 'cancelled', status: 486 })).toMatchObject({ outcome: 'busy', endedBy: 'error' });
   for (const kind of ['hung_up', 'gone'] as const) expect(await end({ kind })).toMatchObject({ outcome: 'unknown' });
+});
+
+test('a server that was given up after it has kept a call, and before it has sent it, sends it no more', async () => {
+  const carrier = await startCarrier(callees);
+  const store = postgresCallStore(database);
+  let isHeld = true;
+  const frozen = await gatewayFor(2, {
+    lease: { serverId: newUuid, isHeld: () => isHeld },
+    store: {
+      ...store,
+      begin: async (call) => {
+        const isNew = await store.begin(call);
+        isHeld = false;
+        return isNew;
+      },
+    },
+  });
+  const other = await gatewayFor(2);
+  for (const gateway of [frozen, other]) await gateway.start();
+  const numbers = { from: '+14155550100', to: '+14155550108' };
+  const call = { ...numbers, workspaceId: newUuid(), roomId: newUuid(), attempt: 1 };
+  const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };
+  const trunk = trunkTo(carrier.port);
+  expect(await frozen.placeCall({ ...call, ...limits, agentId: 'anna', trunk })).toMatchObject({ status: 'unknown' });
+  // By then the carrier has answered what the other server sent after what would have been sent.
+  const found = await other.lookup({ ...call, placedAt: new Date() });
+  expect(found).toMatchObject({ state: 'ended', outcome: 'unknown' });
+  expect(carrier.calls).toEqual([]);
+  for (const gateway of [frozen, other]) await gateway.stop();
+  await carrier.stop();
 });
 
 test('a call for which no port is free could not be sent for want of a channel', async () => {

@@ -21,6 +21,8 @@ export interface PlaceParts {
   userAgent: UserAgent;
   store: CallStore;
   serverId: () => string;
+  /** Whether this server has not been given up. */
+  isHeld: () => boolean;
   /** Makes what names a call on the wire, so that it can be found again. */
   secret: string;
   /** Our address as a peer sees it, for sound. */
@@ -76,23 +78,18 @@ export async function placeCall(
           call.sentTo = dialog.invite.target;
           call.trusted = [call.sentTo.address];
         }
-        if (isKept) {
-          const noted = parts.store.note({ roomId, dialog });
-          // What another server would cancel must be kept before it is sent.
-          return dialog.phase === 'inviting' ? noted : void noted.catch(() => {});
+        if (isKept && dialog.phase !== 'inviting') return void parts.store.note({ roomId, dialog }).catch(() => {});
+        // What another server would cancel must be kept before it is sent.
+        if (isKept) await parts.store.note({ roomId, dialog });
+        else {
+          const at = new Date();
+          const own = { roomId, attempt, workspaceId, serverId: parts.serverId(), trunkId: request.trunk.id };
+          if (!(await parts.store.begin({ ...own, at, dialog }))) throw new Error('the room was placed before');
         }
-        const isNew = await parts.store.begin({
-          roomId,
-          attempt,
-          workspaceId,
-          serverId: parts.serverId(),
-          trunkId: request.trunk.id,
-          at: new Date(),
-          dialog,
-        });
-        if (!isNew) throw new Error('the room was placed before');
+        // Frozen meanwhile, this server was given up: another may have ended the call already, by what is kept of it.
+        if (!parts.isHeld()) throw new Error('this server was given up');
         isKept = true;
-        taken = setTimeout(accept, TAKEN_AFTER_MS);
+        taken ??= setTimeout(accept, TAKEN_AFTER_MS);
       },
       onProgress: ({ status, sdp }) => {
         accept();
