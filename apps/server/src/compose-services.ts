@@ -21,6 +21,7 @@ import { feedsOf } from './journal/feeds.ts';
 import { openMetrics } from './metrics/open-metrics.ts';
 import { createOutboundHttp } from './outbound-http/guarded-request.ts';
 import { openGuards } from './outbound-http/open-guards.ts';
+import { createTestSlots } from './outbound-http/test-slots.ts';
 import { measureSlots } from './slot-metrics.ts';
 import type { TelephonyGateway } from './telephony/gateway.ts';
 
@@ -86,6 +87,7 @@ export async function openServices(parts: Parts) {
     trunkGuard,
     restoreGuard: createRestoreGuard({ database, witness, clock, log, registry: metrics.registry }),
     outbound: createOutboundHttp(guard),
+    inTestSlot: createTestSlots(registry),
     gateways: overrides.gateways ?? (await openGateways(sip, overrides)),
     keyRing,
     streamTokens: createStreamTokens({ secrets, keyRing, clock }),

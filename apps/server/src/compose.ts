@@ -197,7 +197,11 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
       onReleased: leavePool,
       onTurned: recordTurned,
     },
-    webhooks: { ...common, lease, guard, send: outbound.send, metrics: registerWebhookMetrics(metrics.registry) },
+    webhooks: {
+      ...{ ...common, lease, guard },
+      send: outbound.send,
+      metrics: registerWebhookMetrics(metrics.registry),
+    },
   };
 }
 
@@ -287,7 +291,7 @@ function handlersOf(
   features: Features,
   engine: Engine,
 ): Handlers {
-  const { agents, guard, notifications, objects, secrets } = services;
+  const { agents, guard, inTestSlot, notifications, objects, secrets } = services;
   const { contactLists, knowledgeBases, phoneNumbers, webhooks } = features;
   const { calls, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun } = engine;
   const { requestEnd, nudgeHangUps } = switchboard;
@@ -318,7 +322,7 @@ function handlersOf(
     ...workspaceOperations({ database, clock, secrets, onHoursChanged: changeHoursOfWorkspace }),
     ...apiKeyOperations({ database, clock, streamTokens: services.streamTokens }),
     ...auditLogOperations(database),
-    ...agentOperations({ database, clock, secrets, guard }),
-    ...webhookOperations(webhooks),
+    ...agentOperations({ database, clock, secrets, guard, inTestSlot }),
+    ...webhookOperations({ ...webhooks, inTestSlot }),
   };
 }

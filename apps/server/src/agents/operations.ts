@@ -2,6 +2,7 @@ import { listed } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
+import type { InTestSlot } from '../outbound-http/test-slots.ts';
 import { existing } from '../service-error.ts';
 import { created, ok } from '../success.ts';
 import { presentAgent } from './agent.ts';
@@ -13,7 +14,7 @@ import { testAgent } from './test-agent.ts';
 import { updateAgent } from './update-agent.ts';
 
 /** The operations of the tag "Agents". */
-export function agentOperations(deps: AgentDeps) {
+export function agentOperations(deps: AgentDeps & { inTestSlot: InTestSlot }) {
   const { database } = deps;
   return {
     listAgents: async ({ query }, { workspaceId }) =>
@@ -40,8 +41,9 @@ export function agentOperations(deps: AgentDeps) {
     },
 
     testAgent: async ({ path }, context) => {
-      const tested = await testAgent(deps, context.workspaceId, fromId(path.agentId), auditOf(context));
-      return ok(tested);
+      const { workspaceId } = context;
+      const test = () => testAgent(deps, workspaceId, fromId(path.agentId), auditOf(context));
+      return ok(await deps.inTestSlot(workspaceId, test));
     },
   } satisfies Partial<Handlers>;
 }

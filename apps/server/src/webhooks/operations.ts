@@ -2,6 +2,7 @@ import { listed, pageAnswer, pageOf, several } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
+import type { InTestSlot } from '../outbound-http/test-slots.ts';
 import { existing } from '../service-error.ts';
 import { created, ok } from '../success.ts';
 import { createWebhook } from './create-webhook.ts';
@@ -16,7 +17,7 @@ import { updateWebhook } from './update-webhook.ts';
 import { presentWebhook } from './webhook.ts';
 
 /** The operations of the tag "Webhooks". */
-export function webhookOperations(deps: WebhookDeps) {
+export function webhookOperations(deps: WebhookDeps & { inTestSlot: InTestSlot }) {
   const { database } = deps;
   return {
     listWebhooks: async ({ query }, { workspaceId }) =>
@@ -48,7 +49,9 @@ export function webhookOperations(deps: WebhookDeps) {
     },
 
     testWebhook: async ({ path }, context) => {
-      const row = await testWebhook(deps, context.workspaceId, fromId(path.webhookId), auditOf(context));
+      const { workspaceId } = context;
+      const test = () => testWebhook(deps, workspaceId, fromId(path.webhookId), auditOf(context));
+      const row = await deps.inTestSlot(workspaceId, test);
       return ok(presentDelivery(row));
     },
 

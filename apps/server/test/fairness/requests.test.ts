@@ -70,6 +70,33 @@ test('the requests of one workspace at a server that is silent hold up those of 
   expect(silent.most()).toBe(64);
 });
 
+test('tests of what is silent take half of the connections for tests, and keep nobody from testing', async () => {
+  const testOf = async ({ client }: Pick<TestServer, 'client'>, webhookId: string) => {
+    const { data, response } = await client.POST('/v1/webhooks/{webhookId}/test', { params: { path: { webhookId } } });
+    return { status: response.status, again: response.headers.get('retry-after'), delivery: data?.data.status };
+  };
+  const connection = { type: 'stream' as const, url: 'wss://agents.example.com/', secret: 'a-secret-of-our-own' };
+  const agent = await noisy.client.POST('/v1/agents', { body: { name: 'Anna', connection } });
+  const path = { agentId: agent.data!.data.agent.id };
+  const { id } = await createEndpoint(noisy, silent.url, ['call.ended']);
+  const own = await createEndpoint(quiet, receiver.url, ['call.ended']);
+  const refused: unknown[] = [];
+  const tests = Array.from({ length: 70 }, async () => {
+    const tested = await testOf(noisy, id);
+    if (tested.status === 429) refused.push(tested);
+  });
+  await until(() => expect([silent.open(), refused.length]).toEqual([64, 6]));
+  expect(refused[0]).toMatchObject({ again: '5' });
+  expect((await noisy.client.POST('/v1/agents/{agentId}/test', { params: { path } })).response.status).toBe(429);
+  expect(await testOf(quiet, own.id)).toMatchObject({ status: 200, delivery: 'delivered' });
+  expect(silent.most()).toBe(64);
+  await silent.stop();
+  await Promise.all(tests);
+  expect(await metric('trunkline_slots_under_way{resource="connection_tests"}')).toBe(0);
+  // There may be a hundred.
+  await noisy.client.DELETE('/v1/webhooks/{webhookId}', { params: { path: { webhookId: id } } });
+});
+
 test('endpoints of one workspace that are silent hold up those of no other, and few connections', async () => {
   const created = async (who: Pick<TestServer, 'client'>, name: string) =>
     who.client.POST('/v1/calls/contact-lists', { body: { name, fileName: 'people.csv' } });

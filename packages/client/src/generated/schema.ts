@@ -7829,7 +7829,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The key has used up its requests, or its share of the event streams, for now. `Retry-After` says when the next one can pass. */
+        /** @description The key has used up its requests, or it or its workspace its share of the event streams or of the tests of webhooks and agents, for now. `Retry-After` says when the next one can pass. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -7852,7 +7852,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The server is starting, draining or without its database, a disk is full, or too many bodies are being worked on. Try again after `Retry-After` seconds. */
+        /** @description The server is starting, draining or without its database, a disk is full, or too many bodies or tests are being worked on. Try again after `Retry-After` seconds. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
