@@ -67,7 +67,7 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   app.disable('x-powered-by');
   app.use(headersOutside);
   for (const { path, router } of options.outside ?? []) app.use(path, router);
-  app.use(outsideRoutes(contractFiles, options.metrics, options.notReady, options.warnings));
+  app.use(outsideRoutes(contractFiles, options));
   app.use((request, response) => edge(request, response));
   const failed = answerError(options.log);
   app.use(failed);

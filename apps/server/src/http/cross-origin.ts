@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Exchange } from './exchange.ts';
 
 /** What scripts of other origins may send and read, besides what every one may. */
 const SENT = [
@@ -26,7 +27,7 @@ export function allowOrigins(origins: readonly string[], listener: RequestListen
     const { origin } = request.headers;
     if (origin === undefined || !allowed.has(origin)) return listener(request, response);
     response.setHeader('Access-Control-Allow-Origin', origin);
-    if (isPreflight(request)) return answerPreflight(response);
+    if (isPreflight(request)) return answerPreflight(request, response);
     response.setHeader('Access-Control-Expose-Headers', READ);
     return listener(request, response);
   };
@@ -35,8 +36,9 @@ export function allowOrigins(origins: readonly string[], listener: RequestListen
 const isPreflight = ({ method, headers }: IncomingMessage) =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
-function answerPreflight(response: ServerResponse): void {
+function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(204, {
+    ...new Exchange(request, response).headers,
     'Access-Control-Allow-Methods': METHODS,
     'Access-Control-Allow-Headers': SENT,
     'Access-Control-Max-Age': REMEMBERED,

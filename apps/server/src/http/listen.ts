@@ -72,6 +72,10 @@ function whyNot(error: NodeJS.ErrnoException, port: number, host: string): strin
 
 const answerStarting: RequestListener = (request, response) => {
   if (request.url === '/livez') {
+    response.writeHead(200, {
+      ...new Exchange(request, response).headers,
+      'Content-Type': 'text/plain; charset=utf-8',
+    });
     response.end('ok\n');
     return;
   }

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Handler, Router } from 'express';
+import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
 import { withDeadline } from '../deadline.ts';
 import type { Metrics } from './metrics.ts';
@@ -79,7 +80,15 @@ const LONGEST_METRICS_MS = 4000;
 /** What an operator should know of a server that can take requests, a line each. */
 export type Warnings = () => Promise<string[]>;
 
-export function outsideRoutes(files: ContractFiles, metrics: Metrics, notReady: NotReady, warnings: Warnings): Router {
+/** What these routes work with. */
+export interface OutsideOptions {
+  metrics: Metrics;
+  notReady: NotReady;
+  warnings: Warnings;
+  log: Logger;
+}
+
+export function outsideRoutes(files: ContractFiles, { metrics, notReady, warnings, log }: OutsideOptions): Router {
   const router = Router();
   new Gauge({
     name: 'trunkline_warnings',
@@ -121,13 +130,31 @@ export function outsideRoutes(files: ContractFiles, metrics: Metrics, notReady: 
     response.status(status).type('text/plain').send(text);
   });
   const figures = shared(() => metrics.registry.metrics(), METRICS_HOLD_MS);
+  const failing = onceLogged(log);
   router.get('/metrics', async (_request, response) => {
     // One that hangs is waited for no longer, and not begun again beside itself.
-    const text = await withDeadline(LONGEST_METRICS_MS, figures).catch(() => undefined);
+    const text = await withDeadline(LONGEST_METRICS_MS, figures).catch(failing.with);
+    if (text !== undefined) failing.over();
     if (text === undefined) response.status(503).type('text/plain').send('The metrics could not be read.\n');
     else response.set('Content-Type', metrics.registry.contentType).send(text);
   });
   return router;
+}
+
+/** Logs why the metrics can't be read when that changes, and not at each scrape; and when they can be again. */
+function onceLogged(log: Logger) {
+  let reason: string | undefined;
+  return {
+    with: (error: Error) => {
+      if (error.message !== reason) log.error({ err: error }, 'the metrics can not be read');
+      reason = error.message;
+      return undefined;
+    },
+    over: () => {
+      if (reason !== undefined) log.info('the metrics can be read again');
+      reason = undefined;
+    },
+  };
 }
 
 /** The files of the guides by the names under which they are asked for: pages without their ending. */

@@ -46,6 +46,15 @@ test('what is no request is answered as every other fault is, with an ID', async
   expect(await answerTo(`GET / HTTP/1.1\r\nHost: x\r\nExpect: more\r\n${close}`)).toContain('fine');
 });
 
+test('a server that is starting is alive, with an ID', async () => {
+  const starting = await listen(0, '127.0.0.1');
+  const alive = await fetch(`http://127.0.0.1:${starting.port}/livez`);
+  expect([alive.status, await alive.text()]).toEqual([200, 'ok\n']);
+  expect(alive.headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
+  expect(alive.headers.get('x-content-type-options')).toBe('nosniff');
+  await starting.close(0);
+});
+
 test('a request that does not come in time is 408; an answer that has begun is cut off', () => {
   const socketOf = (headersSent: boolean) => {
     const done: string[] = [];

@@ -28,6 +28,7 @@ describe('scripts of other origins', () => {
   test('may send and read what the contract speaks of, where the origin is one of those that are named', async () => {
     const asked = await preflight(`${server.url}/v1/calls/campaigns`, origin);
     expect([asked.status, asked.headers.get('vary')]).toEqual([204, 'Origin']);
+    expect(asked.headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
     expect(headersOf(asked, 'access-control-')).toEqual({
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',

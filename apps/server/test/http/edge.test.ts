@@ -494,6 +494,27 @@ test('a collector that hangs does not hang the metrics for ever, nor is it begun
   await other.stop();
 });
 
+test('why the metrics fail is logged when that changes, and that they no longer do', async () => {
+  const other = await startEdge();
+  const reasons = ['away', 'away', 'full', undefined, undefined];
+  const statuses: number[] = [];
+  for (const reason of reasons) {
+    other.metrics.registry.metrics = async () => {
+      if (reason !== undefined) throw new Error(reason);
+      return 'fine 1';
+    };
+    statuses.push((await other.send('GET', '/metrics')).status);
+  }
+  expect(statuses).toEqual([503, 503, 503, 200, 200]);
+  const told = other.logged.map(({ msg, err }) => [msg, (err as Error | undefined)?.message]);
+  expect(told).toEqual([
+    ['the metrics can not be read', 'away'],
+    ['the metrics can not be read', 'full'],
+    ['the metrics can be read again', undefined],
+  ]);
+  await other.stop();
+});
+
 test('readiness says why not', async () => {
   const other = await startEdge({ notReady: async () => 'draining' });
   expect(await other.send('GET', '/readyz')).toMatchObject({ status: 503, text: 'draining\n' });
