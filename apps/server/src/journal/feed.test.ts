@@ -194,3 +194,38 @@ test.each([
   // 6 s have passed: news are 500 ms apart, or looked for once a second.
   expect(resource.revision - first.ids().at(-1)!).toBeLessThan(30);
 });
+
+test('however many follow, some are told in a turn of the event loop; none twice, none who left, and who joined with the next', async () => {
+  vi.useRealTimers();
+  const { feed, resource } = feedOf({ lookMs: 1 });
+  let told = 0;
+  const all = Array.from({ length: 1000 }, () => join(feed, 1));
+  const [first, last] = [all[0]!, all.at(-1)!];
+  const late: ReturnType<typeof join>[] = [];
+  for (const client of all) {
+    const { push } = client.got;
+    client.got.push = (frame) => {
+      if (client === first && client.got.length === 0) {
+        last.leave();
+        late.push(join(feed));
+        resource.revision = 3;
+        feed.hint();
+      }
+      told += 1;
+      return push.call(client.got, frame);
+    };
+  }
+  resource.revision = 2;
+  feed.hint();
+  const steps: number[] = [];
+  for (let before = 0; told < 2 * 999; before = told) {
+    await new Promise((resolve) => setImmediate(resolve));
+    steps.push(told - before);
+  }
+  // The last of one look and the first of the next may lie between two looks of ours.
+  expect(Math.max(...steps)).toBeLessThanOrEqual(500);
+  await vi.waitUntil(() => late[0]!.got.length > 0);
+  expect(all.slice(0, -1).every(({ got }) => got.map(({ id }) => id).join() === '2,3')).toBe(true);
+  expect([last.ids(), late[0]!.ids()]).toEqual([[], [3]]);
+  for (const client of [...all.slice(0, -1), ...late]) client.leave();
+});

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OpenStream, StreamFrame, StreamSender } from '../http/handler.ts';
 import type { Limiter } from '../limiter.ts';
 
@@ -26,6 +27,9 @@ export interface FeedTerms {
   /** Nobody follows it any more. */
   onEmpty(): void;
 }
+
+/** How many streams are written to in one turn of the event loop: some 5 ms, however many follow. */
+const TOLD_AT_ONCE = 250;
 
 /** Looks at a resource for all streams of this process that follow it: when word comes, when one joins, and now and then. */
 export class Feed {
@@ -89,7 +93,7 @@ export class Feed {
         followers = this.#take(began);
         return followers.length > 0 ? look(new Set(followers.map(({ after }) => after))) : undefined;
       });
-      this.#tell(followers, found, began);
+      await this.#tell(followers, found, began);
     } catch (error) {
       for (const { stream } of followers) stream.fail(error);
     }
@@ -107,9 +111,11 @@ export class Feed {
     return [...this.#followers].filter(({ isIdle }) => isIdle);
   }
 
-  #tell(followers: Follower[], found: Look | undefined, began: number): void {
+  /** Until all are told no other look begins, so that each gets everything in order. */
+  async #tell(followers: Follower[], found: Look | undefined, began: number): Promise<void> {
     let isNews = false;
-    for (const follower of followers) {
+    for (const [at, follower] of followers.entries()) {
+      if (at > 0 && at % TOLD_AT_ONCE === 0) await nextTurn();
       // Who has gone meanwhile is told nothing.
       if (this.#followers.has(follower)) isNews = follower.tell(found) || isNews;
     }
