@@ -1,21 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../packages/sip/test/peers/peer-process.ts';
 import { type Bundle, bundleContract, examplesOf, here, type Operation, type Parameter } from './bundle.ts';
 import { OPERATIONS } from './operations-table.ts';
 
 let bundle: Bundle;
 let prism: ChildProcess;
 let baseUrl: string;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 beforeAll(async () => {
   bundle = await bundleContract();

@@ -130,7 +130,8 @@ test('an answer that is read while an import commits shows all of it or nothing'
     await until(() =>
       server.database.inEngine(async ({ db }) => {
         const { rows } = await sql`
-          select from pg_stat_activity where wait_event_type = 'Lock' and query like '%"list_id" in%'`.execute(db);
+          select from pg_stat_activity where wait_event_type = 'Lock' and query like '%"list_id" in%'
+            and datname = current_database()`.execute(db);
         return rows.length === 1;
       }),
     );

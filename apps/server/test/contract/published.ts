@@ -142,7 +142,8 @@ export function testPublished(parent: string, install: (folder: string) => void)
       console.log((await createClient({ maxRetries: 20 }).batches.start(batch)).batchId);`;
       const asked = runScript(script, number!.phoneNumber);
       const count = async (from: string) => (await watcher.query(`select from ${from}`)).rowCount;
-      await until(async () => (await count("pg_locks where locktype = 'advisory' and not granted")) === 1);
+      const waiting = "pg_stat_activity where datname = current_database() and wait_event = 'advisory'";
+      await until(async () => (await count(waiting)) === 1);
       // The database commits by itself; the server, which holds still, can tell nobody.
       process.kill(server.pid, 'SIGSTOP');
       await watcher.query('select pg_advisory_unlock(7781)');

@@ -1,23 +1,14 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createClient, type TrunklineClient } from '@trunkline/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../../../packages/sip/test/peers/peer-process.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
 
 const caddy = '/usr/bin/caddy';
 const caddyfile = fileURLToPath(new URL('../../../../Caddyfile', import.meta.url));
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const { port } = await new Promise<AddressInfo>((resolve) =>
-    server.listen(0, '127.0.0.1', () => resolve(server.address() as AddressInfo)),
-  );
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe.skipIf(!existsSync(caddy))('the server behind the Caddyfile, which needs caddy', () => {
   let server: TestServer;

@@ -11,7 +11,6 @@ const isSaid = (ulaw: Buffer) => ulaw.some((code) => (code & 0x7f) < 0x60);
 /** Media time between two packets; a multiple of a packet's, or more where the machine stalled. */
 const sinceBefore = (packet: { timestamp: number }, before: { timestamp: number }) =>
   (packet.timestamp - before.timestamp) >>> 0;
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test.each([
   ['PCMU, 20 ms', {}, { packetMs: 20 }],
@@ -126,8 +125,9 @@ test('a mark comes back when what was said before it has been played, and clear 
   const began = performance.now();
   await until(() => agent.marks().includes('a'));
   const took = agent.of('mark')[0]!.at - began;
-  expect(took).toBeGreaterThan(360);
-  expect(took).toBeLessThan(900);
+  // 400 ms, of which a thread that has stalled makes up for 100 at once.
+  expect(took).toBeGreaterThan(290);
+  expect(took).toBeLessThan(3000);
   agent.say(tone(500, 400_000));
   agent.mark('b');
   agent.mark('c');
@@ -142,25 +142,34 @@ test('an agent that falls behind leaves silence, and no hole in the packets', as
   await using call = await talking(plane);
   const { agent, peer } = call;
   await until(() => peer.heard.length > 2);
-  for (let chunk = 0; chunk < 3; chunk += 1) {
+  const said = () => peer.heard.filter(({ ulaw }) => isSaid(ulaw)).length;
+  for (let chunk = 1; chunk <= 3; chunk += 1) {
     agent.say(tone(500, 800));
-    await wait(250);
+    await until(() => said() >= 5 * chunk && !isSaid(peer.heard.at(-1)!.ulaw));
   }
-  await until(() => peer.heard.filter(({ ulaw }) => isSaid(ulaw)).length >= 15);
-  expect(peer.heard.filter(({ marker }) => marker).length).toBe(4);
-  for (const [at, packet] of peer.heard.slice(1).entries()) expect(sinceBefore(packet, peer.heard[at]!) % 160).toBe(0);
+  let begins = 0;
+  for (const [at, packet] of peer.heard.slice(1).entries()) {
+    const before = peer.heard[at]!;
+    const passed = sinceBefore(packet, before);
+    const isBegin = isSaid(packet.ulaw) && !isSaid(before.ulaw);
+    begins += Number(isBegin);
+    expect(passed % 160).toBe(0);
+    // What follows a stall begins anew too.
+    expect(packet.marker).toBe(isBegin || passed > 160);
+  }
+  expect([peer.heard[0]!.marker, begins]).toEqual([true, 3]);
 });
 
 test('a peer that stops sending in pauses leaves the agent no gap: silence, with unbroken times', async () => {
   await using call = await talking(plane);
   const { agent, peer } = call;
   await peer.speak(tone(400, 1600));
-  await wait(400);
+  const before = agent.sound().length;
+  await until(() => agent.sound().length >= before + 3200);
   await peer.speak(tone(400, 1600));
-  await until(() => agent.sound().length >= 6400);
+  await until(() => msOf(400, agent.sound()) >= 380);
   const times = agent.of('media').map(({ media }) => Number(media!.timestamp));
   expect(times).toEqual(times.map((_, at) => at * 20));
-  expect(msOf(400, agent.sound())).toBeGreaterThanOrEqual(380);
 });
 
 test('packets that are lost, and those that the peer says it has missed, are counted', async () => {

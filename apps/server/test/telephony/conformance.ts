@@ -122,11 +122,11 @@ export function gatewayConformance(name: string, makeGateway: () => Promise<Gate
       expect(ended).toMatchObject({ outcome: 'no_answer' });
       const ringing = heard(call.roomId)[0]!;
       expect(ringing.type).toBe('ringing');
-      expect(ended.at.getTime() - ringing.at.getTime()).toBeLessThan(1_300);
+      expect(ended.at.getTime() - ringing.at.getTime()).toBeLessThan(5_000);
     });
 
     test('a ringing call that is ended is cancelled, and never answered', async () => {
-      const { call } = await place(under.ringsLong);
+      const { call } = await place(under.ringsLong, { ringTimeoutSeconds: 300 });
       await until(call.roomId, 'ringing');
       expect(await gateway.lookup(call)).toMatchObject({ state: 'live', phase: 'ringing' });
       expect(await gateway.endCall(call)).toBe('ending');
@@ -202,15 +202,16 @@ export function gatewayConformance(name: string, makeGateway: () => Promise<Gate
     });
 
     test('a listener that is removed hears no more', async () => {
-      const before: CallEvent[] = [];
-      const remove = gateway.onEvents((set) => before.push(...set));
+      let sets = 0;
+      const remove = gateway.onEvents(() => {
+        sets += 1;
+        remove();
+      });
       const { call } = await place(under.talksLong);
-      await until(call.roomId, 'ringing');
-      remove();
-      const known = before.length;
       await until(call.roomId, 'answered');
-      expect(known).toBe(1);
-      expect(before).toHaveLength(known);
+      expect(await gateway.endCall(call)).toBe('ending');
+      await until(call.roomId, 'ended');
+      expect(sets).toBe(1);
     });
 
     test('stop leaves no event behind, may come twice, and what it stopped places nothing', async () => {
