@@ -123,7 +123,7 @@ test('a file no row of which can be called ends it, with the rows and the option
   expect(code).toBe(1);
 });
 
-test('a wrong command line ends it before anything starts', { timeout: 20_000 }, async () => {
+test('a wrong command line ends it before anything starts', { timeout: 120_000 }, async () => {
   for (const [args, message] of [
     [['--contacts', '/no/such.csv'], 'There is no file /no/such.csv.'],
     [['--concurrency', 'many'], '--concurrency takes a number from 1 to 10000, not many.'],

@@ -78,7 +78,7 @@ function countOutcomes(calls: { outcome: CallOutcome }[]) {
   return sql.join(counts);
 }
 
-/** Puts the contacts of calls that were never placed back to where they were. */
+/** Puts the contacts of calls that were never placed back to where they were, found and named as in `endContacts`. */
 export async function returnContacts(
   tx: EngineTx,
   key: CampaignKey,
@@ -86,12 +86,20 @@ export async function returnContacts(
   now: Date,
 ): Promise<void> {
   const { workspaceId, campaignId } = key;
+  const found = await sql<{ place: string; taken_back: number }>`
+    select c.place, x.taken_back
+    from unnest(${calls.map((call) => call.contactId)}::uuid[],
+      ${calls.map((call) => Number(call.attemptTakenBack))}::smallint[]) as x (id, taken_back)
+    cross join lateral (
+      select ctid as place from campaign_contacts
+      where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and id = x.id and state = 'dialing'
+      limit 1 for update) as c`.execute(tx.db);
   const { rows } = await sql<{ state: string }>`
     update campaign_contacts c set attempt = c.attempt - x.taken_back, next_attempt_at = ${now}, reason = null,
       state = case when c.attempt - x.taken_back = 0 then 'pending' else 'waiting' end
-    from unnest(${calls.map((call) => call.contactId)}::uuid[],
-      ${calls.map((call) => Number(call.attemptTakenBack))}::smallint[]) as x (id, taken_back)
-    where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.id = x.id and c.state = 'dialing'
+    from unnest(${found.rows.map((row) => row.place)}::tid[], ${found.rows.map((row) => row.taken_back)}::smallint[])
+      as x (place, taken_back)
+    where c.ctid = x.place
     returning c.state`.execute(tx.db);
   tx.tell(campaignId);
   const pending = rows.filter((row) => row.state === 'pending').length;

@@ -79,14 +79,14 @@ test('a call keeps its room when its server is killed before it, on its way to t
     const { connectionString } = connection;
     server = await startTestServer({ connectionString, apiKey, config: { simulatorSpeed: 100, leaseSeconds: 2 } });
     // Until then one that was asked to place the call may be on its way to the provider.
-    await until(async () => (await ended()) === 1, 20);
+    await until(async () => (await ended()) === 1);
     server.clock.advance(10_000);
-    await until(async () => (await ended()) === 2, 20);
+    await until(async () => (await ended()) === 2);
     const campaign = { contacts: 1, number: () => TOMORROW, phoneNumber: { phone_number: '+14155550111' } };
     const { campaignId } = await seedCampaign(database, { workspaceId: workspace.id, ...campaign });
     await untilCompleted(database, campaignId);
     server.clock.advance(DAY_MS);
-    await until(async () => (await ended()) === 4, 20);
+    await until(async () => (await ended()) === 4);
 
     const own = (await calls()).filter(({ id }) => [...now, tomorrow].map(fromId).includes(id));
     expect(own.map((call) => [call.to_number, call.id, call.attempt])).toEqual([

@@ -19,7 +19,7 @@ test('a lease that can not be taken leaves no connection behind', async () => {
         `select pid from pg_stat_activity where datname = current_database() and application_name = 'trunkline'`,
       )
     ).rowCount;
-  await until(async () => (await others()) === 0, 5);
+  await until(async () => (await others()) === 0);
   await database.drop();
 });
 

@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { returnCalls } from '../../src/calls/return-calls.ts';
 import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
 import { finishIfDone } from '../../src/campaigns/finish-campaign.ts';
+import { campaignCallOwner } from '../../src/campaigns/own-calls.ts';
 import type { Database, EngineTx } from '../../src/database/database.ts';
 import { openLease } from '../../src/database/lease.ts';
 import { newUuid } from '../../src/ids.ts';
@@ -132,7 +134,9 @@ async function growMuch(database: Database, { workspaceId, campaignId, listId }:
   );
 }
 
-test('claims, placements and ends soon read no more of tables that have grown since they were planned, without statistics', () =>
+test('claims, placements, ends and what goes back soon read no more of tables that have grown since they were planned, without statistics', {
+  timeout: 150_000,
+}, () =>
   withDatabase(async (database) => {
     await database.inEngine(async ({ db }) => {
       for (const table of ['calls', 'campaign_contacts']) {
@@ -164,8 +168,18 @@ test('claims, placements and ends soon read no more of tables that have grown si
       const before = await attempts();
       await until(async () => (await attempts()) > before + 200);
       return most < 3000;
-    }, 40);
+    }, 100);
     await dialer.stop();
+
+    const lease = await openLease({ database, seconds: 30, log: pino({ level: 'silent' }) });
+    const server = { serverId: lease.serverId(), now: new Date() };
+    const terms = { ...server, free: 50, isSimulated: () => true, operator: noOperatorLimits };
+    const { calls } = await claimContacts(database, campaign, terms, async () => {});
+    const owners = campaignCallOwner({ onFinished: async () => {}, onPaused: async () => {} }, () => {});
+    const read = await rowsReadBy(database, (counted) => returnCalls(counted, calls, { ...server, owners }));
+    expect(calls.length).toBeGreaterThan(0);
+    expect(read).toBeLessThan(3000);
+    await lease.release();
   }));
 
 test('to see that a campaign is over takes no look at its contacts', () =>

@@ -9,7 +9,7 @@ const HOURS = 2 * 3_600_000;
 const A_MINUTE = 60_000;
 
 test('a clock that is two hours ahead for a while claims nothing, says so, and stops no campaign', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   let ahead = 0;
   const server = await startTestServer({ machineTime: () => Date.now() + ahead, config: { leaseSeconds: 1 } });
@@ -34,7 +34,7 @@ test('a clock that is two hours ahead for a while claims nothing, says so, and s
   for (const at of [next_claim_at, next_start_at]) expect(at.getTime()).toBeLessThan(Date.now() + A_MINUTE);
   ahead = 0;
   expect(await get('/readyz')).toBe('ok\n');
-  await until(async () => (await row()).attempts === 30, 20);
+  await until(async () => (await row()).attempts === 30);
   await until(async () => (await campaignRow(database, other.campaignId)).attempts === 5);
   const dialed = (await callsOf(database, campaignId)).map((call) => call.dialed_at?.getTime() ?? 0);
   expect(Math.max(...dialed)).toBeLessThan(Date.now() + A_MINUTE);

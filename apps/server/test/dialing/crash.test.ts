@@ -17,11 +17,11 @@ const log = pino({ level: 'silent' });
 
 test.concurrent(
   'three servers, two of them killed: nobody is dialled twice or forgotten, and no limit is passed',
-  { timeout: 60_000 },
+  { timeout: 150_000 },
   () => withDatabase((database) => runCrash(database, { seed: 1, contacts: 500, restart: false })),
 );
 
-test.concurrent('a server that was frozen beyond its lease finds its moves refused', { timeout: 60_000 }, () =>
+test.concurrent('a server that was frozen beyond its lease finds its moves refused', { timeout: 150_000 }, () =>
   withDatabase((database) => runFreeze(database, { seed: 1, contacts: 500, freezes: 1 })),
 );
 

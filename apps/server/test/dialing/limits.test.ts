@@ -201,7 +201,7 @@ test.concurrent('a person is on one call at a time, whichever campaigns call', (
         await sleep(300);
         const rows = [await campaignRow(database, first.campaignId), await campaignRow(database, second.campaignId)];
         return rows.every((row) => row.status === 'completed');
-      }, 40);
+      }, PATIENCE_SECONDS);
     });
     const calls = [...(await callsOf(database, first.campaignId)), ...(await callsOf(database, second.campaignId))];
     expect(calls.filter((call) => call.placed_at !== null)).toHaveLength(120);

@@ -66,7 +66,7 @@ test('the requests of one workspace at a server that is silent hold up those of 
       params: { path: { ...run.path, runId: run.runId } },
     });
     return data!.data.status === 'completed';
-  }, 30);
+  });
   expect(silent.most()).toBe(64);
 });
 
@@ -107,7 +107,7 @@ test('endpoints of one workspace that are silent hold up those of no other, and 
   // All that one workspace may have.
   await until(() => expect(silent.open()).toBe(256));
   await created(quiet, 'List');
-  await until(() => expect(receiver.received).toHaveLength(1), 10);
+  await until(() => expect(receiver.received).toHaveLength(1));
   for (const { id } of [endpoints[0]!, endpoints.at(-1)!])
     for (const { attempts } of await deliveriesOf(noisy, id)) expect(attempts).toBe(0);
   expect(silent.most()).toBe(256);

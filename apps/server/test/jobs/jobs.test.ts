@@ -78,7 +78,7 @@ test('what fails is tried again, and given up in the end', async () => {
     giveUp: async ({ number }) => void givenUp.push(number),
   });
   await database.inEngine((tx) => jobs.enqueue(tx, 'failing', { workspaceId, number: 7 }));
-  await until(async () => givenUp.length > 0, 20);
+  await until(async () => givenUp.length > 0);
   expect(tried).toEqual([7, 7]);
   expect(givenUp).toEqual([7]);
 });
@@ -99,7 +99,7 @@ test('what has to wait is tried again too, and alarms nobody; what fails is logg
     await jobs.enqueue(tx, 'waiting', { workspaceId });
     await jobs.enqueue(tx, 'faulty', { workspaceId });
   });
-  await until(async () => tried.length === 4, 20);
+  await until(async () => tried.length === 4);
   expect(logged.filter(({ queue }) => queue === 'waiting')).toEqual([]);
   expect(logged.filter(({ queue }) => queue === 'faulty')).toMatchObject([{ level: 50 }]);
 });
@@ -125,7 +125,7 @@ test('what a process lets go of is taken up by another', async () => {
   await quitting.quit();
   await database.inEngine((tx) => quitting.enqueue(tx, 'once', { workspaceId, number: 11 }));
   await quitting.close();
-  await until(async () => ended.length === 1, 20);
+  await until(async () => ended.length === 1);
   expect(begun).toEqual(['quitting', 'other']);
   expect(ended).toEqual(['other']);
 });
