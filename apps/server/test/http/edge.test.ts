@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { RequestContext } from '../../src/http/handler.ts';
 import { OUTSIDE_PATHS } from '../../src/http/outside.ts';
@@ -335,13 +336,15 @@ describe('bodies', () => {
   });
 
   test('a body that is wrong in very many places is refused as fast as another', { retry: 3 }, async () => {
-    const startedAt = performance.now();
+    // Of this process, in which the server runs: what else the machine does counts for nothing.
+    const before = process.cpuUsage();
     const faults = await edge.send('POST', list, { body: `{"phoneNumbers":[${'0,'.repeat(260_000)}0]}` });
     expect([faults.status, faults.body.details.length]).toEqual([400, 1]);
     const recipients = `[${'0,'.repeat(900_000)}0]`;
     const body = `{"agentId":"a","fromNumber":"+14155550100","recipients":${recipients}}`;
     expect((await edge.send('POST', '/v1/calls/batch', { body })).body.code).toBe('too_many_recipients');
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(2_000);
   });
 
   test('a body that nobody asked for is left unread', async () => {
@@ -459,14 +462,15 @@ test('what nobody needs a key for is worked out once for many who ask', async ()
   const other = await startEdge({
     notReady: async () => {
       counted.ready += 1;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await sleep(300);
       return undefined;
     },
   });
   const { registry } = other.metrics;
   const collect = registry.metrics.bind(registry);
-  registry.metrics = () => {
+  registry.metrics = async () => {
     counted.metrics += 1;
+    await sleep(300);
     return collect();
   };
   const ask = (path: string) => Promise.all(Array.from({ length: 20 }, () => other.send('GET', path)));

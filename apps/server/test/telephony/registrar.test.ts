@@ -20,7 +20,7 @@ import { type RegistrarPeer, startRegistrarPeer } from './registrar-peer.ts';
 
 const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
 const secrets = createSecrets(Buffer.alloc(32, 1));
-const LEASE_SECONDS = 1;
+const LEASE_SECONDS = 3;
 
 let database: Database;
 let drop: () => Promise<void>;
@@ -120,7 +120,7 @@ test('one server registers, anew where the trunk changes, and another takes it o
   expect(registrar.taken).toEqual([{ address: 'sip:ada@example.com', contact: first.contact, seconds: 3600 }]);
 
   const second = await server();
-  await until(() => expect(second.rounds.count).toBeGreaterThan(3));
+  await until(() => expect(second.rounds.count).toBeGreaterThan(1));
   expect(registrar.taken).toHaveLength(1);
 
   await change({ from_user: 'bea' });
@@ -163,7 +163,7 @@ test('servers share the trunks, and who is left has them all', async () => {
   const second = await server();
   await until(() => expect([registeredBy(first, 0), registeredBy(second, 3600)]).toEqual([1, 1]));
   const rounds = second.rounds.count;
-  await until(() => expect(second.rounds.count).toBeGreaterThan(rounds + 3));
+  await until(() => expect(second.rounds.count).toBeGreaterThan(rounds + 1));
   expect(registrar.taken).toHaveLength(5);
   await first.stop();
   await until(() => expect([registeredBy(first, 0), registeredBy(second, 3600)]).toEqual([3, 3]));
