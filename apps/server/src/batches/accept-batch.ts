@@ -53,7 +53,8 @@ export async function acceptBatch(
   const [name, status] = [input.name ?? '', firstStatus(batch)];
 
   const storageKey = `batches/${toId('bat', id)}`;
-  await insertBatchList(tx, { id, name: name || LIST_NAME, storageKey, entries: contacts, now });
+  const { defaultCountry } = input;
+  await insertBatchList(tx, { id, name: name || LIST_NAME, storageKey, defaultCountry, entries: contacts, now });
   const campaign = {
     ...settings,
     id,

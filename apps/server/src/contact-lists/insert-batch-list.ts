@@ -10,16 +10,19 @@ export interface BatchList {
   id: string;
   name: string;
   storageKey: string;
+  /** In whose national form its numbers were sent; none where all were to be in E.164. */
+  defaultCountry?: string | undefined;
   /** Each number once, E.164 without the plus. */
   entries: readonly { toNumber: number; name: string | null; timezone: string | null }[];
   now: Date;
 }
 
 export async function insertBatchList(tx: WorkspaceTx, list: BatchList): Promise<void> {
-  const { id, name, storageKey, entries, now } = list;
+  const { id, name, storageKey, defaultCountry, entries, now } = list;
   const [uploadId, count] = [newUuid(), entries.length];
   const times = { created_at: now, updated_at: now };
-  await insertList(tx, { id, name, type: 'batch', status: 'ready', total_entries: count, ...times });
+  const made = { status: 'ready', default_country: defaultCountry ?? null, total_entries: count, ...times } as const;
+  await insertList(tx, { id, name, type: 'batch', ...made });
   await together(tx, [
     () =>
       tx.db
