@@ -12,7 +12,7 @@ import { eraseOldDeliveries } from './webhooks/retention.ts';
 import { deleteOldRuns, forgetOldConcurrencyKeys } from './workflows/runs/retention.ts';
 
 const RETENTION_MS = 600_000;
-/** All of these keys are looked at each time. */
+/** The whole table of these keys is read each time. */
 const KEYS_MS = 3_600_000;
 const DAY_MS = 24 * 3600 * 1000;
 

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
-import type { Database } from '../../database/database.ts';
+import type { Database, EngineTx } from '../../database/database.ts';
 import { workspaceIds } from '../../database/workspace-ids.ts';
 import { inChunks, MOST_AT_ONCE } from '../../in-chunks.ts';
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-const CHUNK = 1000;
+/** Runs that are deleted with one look. */
+export const RUNS_AT_ONCE = 1000;
 const DAY_MS = 24 * 3600 * 1000;
 /** As long as the longest `Cooldown-Minutes`, which only the next run with the key names. */
 const KEY_KEPT_MS = 7 * DAY_MS;
@@ -25,11 +26,10 @@ export async function deleteOldRuns(database: Database, before: Date, signal?: A
     await inChunks(async () => {
       const runs = await nextRuns(database, workspaceId, before, after);
       const old = runs.filter(({ is_old }) => is_old).map(({ id }) => id);
-      await inChunks(() => deleteSteps(database, workspaceId, old), signal);
+      await deleteRuns(database, workspaceId, old, signal);
       if (signal?.aborted) return false;
-      await deleteRuns(database, workspaceId, old);
       after = runs.at(-1)?.id ?? after;
-      return runs.length === CHUNK && runs.some(({ is_early }) => is_early);
+      return runs.length === RUNS_AT_ONCE && runs.some(({ is_early }) => is_early);
     }, signal);
   }
 }
@@ -39,14 +39,13 @@ async function nextRuns(database: Database, workspaceId: string, before: Date, a
     sql<WalkedRun>`
       select id, created_at < ${before} as is_early, coalesce(ended_at < ${before}, false) as is_old
       from workflow_runs where workspace_id = ${workspaceId} and id > ${after}
-      order by id limit ${sql.lit(CHUNK)}`.execute(db),
+      order by id limit ${sql.lit(RUNS_AT_ONCE)}`.execute(db),
   );
   return rows;
 }
 
 /** @returns whether there may be more of them */
 async function deleteSteps(database: Database, workspaceId: string, runIds: string[]): Promise<boolean> {
-  if (runIds.length === 0) return false;
   const { numAffectedRows } = await database.inHotLoop(({ db }) =>
     sql`
       delete from workflow_run_steps where ctid = any(array(
@@ -56,40 +55,47 @@ async function deleteSteps(database: Database, workspaceId: string, runIds: stri
   return Number(numAffectedRows) === MOST_AT_ONCE;
 }
 
-async function deleteRuns(database: Database, workspaceId: string, ids: string[]): Promise<void> {
+/** Deletes ended runs, their steps first, in small transactions. @param signal leaves the rest to who begins again */
+export async function deleteRuns(
+  database: Database,
+  workspaceId: string,
+  ids: string[],
+  signal?: AbortSignal,
+): Promise<void> {
   if (ids.length === 0) return;
+  await inChunks(() => deleteSteps(database, workspaceId, ids), signal);
+  if (signal?.aborted) return;
   await database.inHotLoop(({ db }) =>
     sql`delete from workflow_runs where workspace_id = ${workspaceId} and id = any(${ids}::uuid[])`.execute(db),
   );
 }
 
-/** A key is looked up by what comes after it. */
-interface KeyPlace {
-  workspace_id: string;
-  key: string;
-}
+/** A page of PostgreSQL's 8 kB holds 291 rows at most: so many pages hold no more than one statement may delete. */
+const PAGES_AT_ONCE = 17;
 
 /**
  * Forgets concurrency keys whose last run ended seven days ago: no cooldown lasts longer. Whoever takes a key meanwhile
- * keeps it. They are walked through in the order of their own index, so that the end of a run need not write another one.
+ * keeps it. They are walked through page by page as they lie in the table: no index says when a run ended, as each end
+ * would have to write it, and along their key each would cost a page. Servers may do it at once.
  */
 export async function forgetOldConcurrencyKeys(database: Database, now: Date, signal?: AbortSignal): Promise<void> {
   const before = new Date(now.getTime() - KEY_KEPT_MS);
-  let after: KeyPlace = { workspace_id: FIRST_ID, key: '' };
+  const pages = await database.inEngine(pagesOfKeys);
+  let page = 0;
   await inChunks(async () => {
-    const { rows } = await database.inHotLoop(({ db }) =>
-      sql<KeyPlace>`
-        with walked as (
-          select workspace_id, key, active_run, last_ended_at from concurrency_keys
-          where (workspace_id, key) > (${after.workspace_id}::uuid, ${after.key})
-          order by workspace_id, key limit ${sql.lit(MOST_AT_ONCE)}),
-        forgotten as (
-          delete from concurrency_keys k using walked w
-          where w.active_run is null and w.last_ended_at < ${before} and k.workspace_id = w.workspace_id
-            and k.key = w.key and k.active_run is null and k.last_ended_at < ${before})
-        select * from (select workspace_id, key from walked offset ${sql.lit(MOST_AT_ONCE - 1)}) as last`.execute(db),
+    const next = page + PAGES_AT_ONCE;
+    await database.inHotLoop(({ db }) =>
+      sql`
+        delete from concurrency_keys where ctid >= ${`(${page},0)`}::tid and ctid < ${`(${next},0)`}::tid
+          and active_run is null and last_ended_at < ${before}`.execute(db),
     );
-    after = rows[0] ?? after;
-    return rows.length > 0;
+    page = next;
+    return page < pages;
   }, signal);
+}
+
+async function pagesOfKeys({ db }: EngineTx): Promise<number> {
+  const { rows } = await sql<{ pages: number }>`
+    select pg_relation_size('concurrency_keys') / current_setting('block_size')::bigint as pages`.execute(db);
+  return rows[0]!.pages;
 }
