@@ -20,6 +20,7 @@ import type { CampaignKey } from './campaigns/campaign.ts';
 import { changeHoursOfWorkspace } from './campaigns/change-hours.ts';
 import { createClaiming } from './campaigns/claiming.ts';
 import { countConversions } from './campaigns/count-conversions.ts';
+import { startErasingContacts } from './campaigns/erase-contacts.ts';
 import { campaignOperations } from './campaigns/operations.ts';
 import { campaignCallDetails, campaignCallOwner } from './campaigns/own-calls.ts';
 import { recordEngineMove } from './campaigns/record-campaign.ts';
@@ -63,6 +64,7 @@ import { webhookOperations } from './webhooks/operations.ts';
 import { startWebhookSender } from './webhooks/sender.ts';
 import { workflowOperations } from './workflows/operations.ts';
 import { runOperations } from './workflows/run-operations.ts';
+import { startErasingRuns } from './workflows/runs/erase-runs.ts';
 import { createFlows } from './workflows/runs/flows.ts';
 import { createRunEngine } from './workflows/runs/run-engine.ts';
 import { createRunStarter } from './workflows/runs/run-starter.ts';
@@ -139,6 +141,9 @@ export async function compose(parts: Parts): Promise<Composition> {
       loops.push({ close: () => calling.close().finally(() => recording.close()) });
       loops.push(await startContactListWork(features.contactLists));
       loops.push(await startKnowledgeBaseWork(features.knowledgeBases));
+      const { database } = parts;
+      await startErasingContacts({ database, jobs });
+      await startErasingRuns({ database, jobs });
       loops.push(await startExportWork({ ...features.exports, calls: engine.calls }));
       const { recordEvents, switchboard } = engine;
       loops.push(startErasing({ ...features.exports, recordEvents, requestEnd: switchboard.requestEnd }));
@@ -309,7 +314,7 @@ function handlersOf(
     ...contactListOperations(contactLists),
     ...entryOperations(contactLists),
     ...doNotCallOperations({ database, clock }),
-    ...campaignOperations(campaigns),
+    ...campaignOperations({ ...campaigns, jobs: services.jobs }),
     ...batchOperations({ ...campaigns, jobs: services.jobs }),
     ...knowledgeBaseOperations(knowledgeBases),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
@@ -318,7 +323,7 @@ function handlersOf(
     ...callStatisticsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
     ...exportOperations({ ...features.exports, calls }),
     ...erasureOperations({ database, clock }),
-    ...workflowOperations({ database, agents, clock }),
+    ...workflowOperations({ database, agents, clock, jobs: services.jobs }),
     ...workspaceOperations({ database, clock, secrets, onHoursChanged: changeHoursOfWorkspace }),
     ...apiKeyOperations({ database, clock, streamTokens: services.streamTokens }),
     ...auditLogOperations(database),

@@ -20,7 +20,7 @@ export async function deleteBatch(
   auditEntry: AuditEntry,
 ): Promise<void> {
   const erase = async (tx: WorkspaceTx) => {
-    await eraseCampaign(tx, id, 'batch');
+    await eraseCampaign(tx, jobs, id, 'batch');
     await eraseList(tx, jobs, id);
     await sql`
       update batches set rejected = '[]', rejected_count = 0

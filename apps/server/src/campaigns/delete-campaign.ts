@@ -3,23 +3,25 @@ import { expireExports } from '../contact-lists/expire-exports.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import type { CampaignKind } from '../database/schema.ts';
 import { toId } from '../ids.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import { existing, ServiceError } from '../service-error.ts';
 import type { CampaignDeps } from './deps.ts';
+import { eraseContacts, eraseContactsQueue } from './erase-contacts.ts';
 import { lockCampaign } from './store.ts';
 
 /**
- * Deletes a draft or an ended campaign with its contacts; its calls stay. Throws `not_found`, and `invalid_state` for a
+ * Deletes a draft or an ended campaign with its contacts, of many most by background work; its calls stay. Throws `not_found`, and `invalid_state` for a
  * campaign that is active or has calls that are up.
  */
 export async function deleteCampaign(
-  { database, clock }: CampaignDeps,
+  { database, clock, jobs }: CampaignDeps & { jobs: Jobs },
   workspaceId: string,
   campaignId: string,
   auditEntry: AuditEntry,
 ): Promise<void> {
   const erase = async (tx: WorkspaceTx) => {
-    await eraseCampaign(tx, campaignId, 'campaign');
+    await eraseCampaign(tx, jobs, campaignId, 'campaign');
     tx.tell(campaignId);
     const now = clock.now();
     await expireExports(tx, { campaignId: toId('cmp', campaignId) }, now);
@@ -29,7 +31,12 @@ export async function deleteCampaign(
 }
 
 /** Erases a campaign of a kind with all that hangs on it. Throws as `deleteCampaign` does. */
-export async function eraseCampaign(tx: WorkspaceTx, campaignId: string, kind: CampaignKind): Promise<void> {
+export async function eraseCampaign(
+  tx: WorkspaceTx,
+  jobs: Jobs,
+  campaignId: string,
+  kind: CampaignKind,
+): Promise<void> {
   const { db, workspaceId } = tx;
   // Contacts may still be on their way in, of a campaign that was just stopped: add-contacts.ts holds this lock.
   await sql`select pg_advisory_xact_lock(hashtextextended(${campaignId}, 0))`.execute(db);
@@ -42,7 +49,9 @@ export async function eraseCampaign(tx: WorkspaceTx, campaignId: string, kind: C
   if (campaign.in_flight > 0) {
     throw new ServiceError('invalid_state', `Calls of this ${kind} are still up. Delete it when they have ended.`);
   }
-  for (const table of ['campaign_contacts', 'campaign_lanes', 'campaign_lists'] as const) {
+  // Nobody sees what is left of them without the campaign.
+  if (await eraseContacts(tx, campaignId)) await jobs.enqueue(tx, eraseContactsQueue, { workspaceId, campaignId });
+  for (const table of ['campaign_lanes', 'campaign_lists'] as const) {
     await db.deleteFrom(table).where('workspace_id', '=', workspaceId).where('campaign_id', '=', campaignId).execute();
   }
   await db.deleteFrom('campaigns').where('workspace_id', '=', workspaceId).where('id', '=', campaignId).execute();

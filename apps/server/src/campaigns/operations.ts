@@ -2,6 +2,7 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { pageAnswer, pageOf, several } from '../database/page.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { existing } from '../service-error.ts';
 import { created, ok, replayable } from '../success.ts';
@@ -25,7 +26,7 @@ const auditEntryOf = (context: RequestContext, done: string, id: string) =>
   auditOf(context)(`campaign.${done}`, 'campaign', id);
 
 /** The operations of campaigns. */
-export function campaignOperations(deps: CampaignDeps) {
+export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
   const { database, clock, providers, operator } = deps;
   const ofCampaign = <T>(
     workspaceId: string,

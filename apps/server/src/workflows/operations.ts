@@ -1,6 +1,7 @@
 import { listed, pageAnswer, pageOf } from '../database/page.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { created, ok, replayable } from '../success.ts';
 import { deleteWorkflow } from './definitions/delete-workflow.ts';
@@ -12,7 +13,7 @@ import type { WorkflowDeps } from './deps.ts';
 import { requireWorkflow } from './runs/run-store.ts';
 
 /** The operations on definitions of the tag "Workflows"; those on runs are in run-operations.ts. */
-export function workflowOperations(deps: WorkflowDeps) {
+export function workflowOperations(deps: WorkflowDeps & { jobs: Jobs }) {
   const { database } = deps;
   return {
     listWorkflows: async ({ query }, { workspaceId }) =>

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Schema } from '../../src/database/schema.ts';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
 import { campaignRow } from '../dialing/dialing.ts';
+import { until } from '../until.ts';
 import {
   type Act,
   type CampaignServer,
@@ -405,6 +406,28 @@ describe('delete', () => {
       expect(data).toEqual({ success: true, data: { id, deleted: true } });
       expect((await remove(id)).response.status).toBe(404);
     }
+  });
+
+  test('of many contacts some go with their campaign, and the others after it', async () => {
+    const campaign = await inState('cancel');
+    const { database, workspaceId } = under;
+    await database.inEngine(({ db }) =>
+      sql`
+        insert into campaign_contacts (workspace_id, campaign_id, id, list_id, phone_number, "values", lane, state,
+          next_attempt_at)
+        select ${workspaceId}, ${fromId(campaign)}, gen_random_uuid(), gen_random_uuid(), 14155560000 + i, '{}', 1,
+          'done', 'epoch' from generate_series(1, 10100) as i`.execute(db),
+    );
+    const left = async () => {
+      const { rows } = await database.inEngine(({ db }) =>
+        sql`select from campaign_contacts where campaign_id = ${fromId(campaign)}`.execute(db),
+      );
+      return rows.length;
+    };
+    expect((await remove(campaign)).response.status).toBe(200);
+    expect((await client.GET('/v1/calls/campaigns/{id}/contacts', params(campaign))).response.status).toBe(404);
+    expect(await left()).toBeLessThan(5101);
+    await until(async () => (await left()) === 0);
   });
 
   test('an active campaign, or one whose last calls are up, stays', async () => {

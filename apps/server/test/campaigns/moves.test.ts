@@ -193,7 +193,8 @@ test('a deleted campaign leaves no contact behind, not even one that was being a
       await sql`select pg_try_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(db);
       await insertContact(db, newUuid(), 2);
     },
-    () => deleteCampaign(under.deps, workspaceId, id, byTest(id)),
+    // So few contacts need no job.
+    () => deleteCampaign({ ...under.deps, jobs: undefined as never }, workspaceId, id, byTest(id)),
   );
   for (const table of ['campaign_contacts', 'campaign_lists', 'campaign_lanes'] as const) {
     const left = await under.database.inEngine(({ db }) =>

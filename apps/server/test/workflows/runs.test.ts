@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
+import { until } from '../until.ts';
 import { definitionOf, end, set, wait } from './nodes.ts';
 import { type RunServer, startRunServer } from './run-server.ts';
 
@@ -111,11 +112,24 @@ test('a workflow goes with its ended runs, and stays while one is active', async
   expect((await remove()).error).toMatchObject({ code: 'invalid_state' });
   server.clock.advance(60_000);
   await server.comesTo(run, 'completed');
+  const ofWorkflow = sql`workflow_id = ${fromId(workflowId)}`;
+  await server.database.inEngine(({ db }) =>
+    sql`
+      with more as (insert into workflow_runs (workspace_id, id, workflow_id, version, workflow_name, status, node_id,
+          context, ended_at, created_at, updated_at)
+        select workspace_id, lpad(i::text, 32, '0')::uuid, workflow_id, version, workflow_name, status, node_id, context, ended_at,
+          created_at, updated_at from workflow_runs, generate_series(1, 2100) as i where ${ofWorkflow} returning *)
+      insert into workflow_run_steps (workspace_id, run_id, step, node_id, status, started_at)
+      select workspace_id, id, 1, node_id, 'completed', created_at from more`.execute(db),
+  );
   expect((await remove()).response.status).toBe(200);
   expect((await server.start(workflowId, given)).response.status).toBe(404);
-  const counted = await server.database.inEngine(({ db }) =>
-    sql`select (select count(*) from workflow_runs where id = ${fromId(run.id)}) as runs,
-      (select count(*) from workflow_run_steps where run_id = ${fromId(run.id)}) as steps`.execute(db),
-  );
-  expect(counted.rows).toEqual([{ runs: 0, steps: 0 }]);
+  await until(async () => {
+    const { rows } = await server.database.inEngine(({ db }) =>
+      sql`select (select count(*) from workflow_runs where ${ofWorkflow}) as runs,
+        (select count(*) from workflow_run_steps s where not exists (
+          select from workflow_runs r where r.id = s.run_id)) as steps`.execute(db),
+    );
+    expect(rows).toEqual([{ runs: 0, steps: 0 }]);
+  });
 });
