@@ -16,6 +16,7 @@ const known: Record<string, string> = {
   'contact_list_entries.values': '(string | null)[]',
   'contact_list_uploads.format': 'object',
   'erasures.counts': 'object',
+  'erasures.remaining': '{ recordings: number; files: number }',
   'events.data': 'object',
   'exports.failure_code': "'too_many_rows' | 'file_too_large' | 'source_deleted' | 'could_not_be_written'",
   'exports.filter': 'object',

@@ -1,11 +1,12 @@
-import { type Insertable, sql, type Updateable } from 'kysely';
+import { type Insertable, type RawBuilder, sql, type Updateable } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import type { Schema, UploadStatus } from '../database/schema.ts';
 import { type AuditEntry, record } from '../journal/record.ts';
 import { type FailureCode, isFinal, shapeUpload, type UploadRow, uploadTransitions } from './upload.ts';
 
-type Change = Omit<Updateable<Schema['contact_list_uploads']>, 'status' | 'revision' | 'updated_at'>;
+type Values = Omit<Updateable<Schema['contact_list_uploads']>, 'status' | 'revision' | 'updated_at'>;
+type Change = Omit<Values, 'valid_rows'> & { valid_rows?: RawBuilder<number> };
 
 /** Adds an upload that waits for its file. */
 export async function insertUpload(
@@ -131,6 +132,14 @@ export async function noteFileErased(tx: WorkspaceTx, id: string, now: Date): Pr
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', id)
     .execute();
+}
+
+/** Has a validation that another process died at count from nothing. @returns whether the upload is still being validated */
+export async function beginAnew(tx: WorkspaceTx, id: string, now: Date): Promise<boolean> {
+  await sql`
+    update contact_list_uploads set valid_rows = 0
+    where workspace_id = ${tx.workspaceId} and id = ${id} and status = 'validating'`.execute(tx.db);
+  return noteProgress(tx, id, { rows: 0, bytes: 0 }, now);
 }
 
 /** Notes how far the validation has read. @returns whether the upload is still being validated */

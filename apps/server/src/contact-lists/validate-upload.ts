@@ -8,7 +8,7 @@ import { type ErrorReportFile, openErrorReport } from './error-report-file.ts';
 import { eraseQueue, type UploadJob } from './queues.ts';
 import { appendColumns, MOST_LIST_COLUMNS } from './store.ts';
 import type { UploadRow } from './upload.ts';
-import { failUpload, moveUpload, noteProgress } from './upload-store.ts';
+import { beginAnew, failUpload, moveUpload, noteProgress } from './upload-store.ts';
 import { answer, type ValidationResult, type ValidationWork } from './validation-channel.ts';
 
 /** As many variables as the contract lets an entry have. */
@@ -107,7 +107,7 @@ async function begin({ database, clock }: ContactListDeps, { workspaceId, upload
   return database.inWorkspace(workspaceId, async (tx) => {
     const now = clock.now();
     const moved = await moveUpload(tx, uploadId, 'validating', { rows_read: 0, bytes_read: 0 }, now);
-    return moved !== undefined || (await noteProgress(tx, uploadId, { rows: 0, bytes: 0 }, now));
+    return moved !== undefined || (await beginAnew(tx, uploadId, now));
   });
 }
 
@@ -125,7 +125,8 @@ async function end(
     const counts = isChecked && {
       rows_read: result.totalRows,
       total_rows: result.totalRows,
-      valid_rows: result.validRows,
+      // Less those that were erased meanwhile.
+      valid_rows: sql<number>`valid_rows + ${result.validRows}`,
       invalid_rows: result.invalidRows,
       duplicate_rows: result.duplicateRows,
       error_rows: result.errorRows,

@@ -53,6 +53,7 @@ import * as numberCheck from '../../migrations/0050-number-check.ts';
 import * as erasuresByTurns from '../../migrations/0051-erasures-by-turns.ts';
 import * as foundNumbers from '../../migrations/0052-found-numbers.ts';
 import * as runsByTurns from '../../migrations/0053-runs-by-turns.ts';
+import * as erasuresThatEnd from '../../migrations/0054-erasures-that-end.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -108,6 +109,7 @@ export const migrations = {
   '0051-erasures-by-turns': erasuresByTurns,
   '0052-found-numbers': foundNumbers,
   '0053-runs-by-turns': runsByTurns,
+  '0054-erasures-that-end': erasuresThatEnd,
 };
 
 /**

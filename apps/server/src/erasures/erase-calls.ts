@@ -52,14 +52,15 @@ export async function eraseBesideCalls(
     update simulator_calls set to_number = ${`+${ERASED_NUMBER}`} where room_id = any(${rooms}::uuid[])`.execute(tx.db);
 }
 
-/** Whether files of recordings that an erasure has deleted are still to be erased. */
-export async function hasRecordingsToErase(
+/** How many files of recordings that an erasure has deleted are still to be erased. */
+export async function recordingsToErase(
   tx: EngineTx,
   { workspace_id: workspaceId, id }: Pick<RunningErasure, 'workspace_id' | 'id'>,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from call_recordings
-    where workspace_id = ${workspaceId} and status = 'deleted' and erased_at is null and erasure_id = ${id}
-    limit 1`.execute(tx.db);
-  return rows.length > 0;
+): Promise<number> {
+  const { rows } = await sql<{ recordings: number }>`
+    select count(*) as recordings from call_recordings
+    where workspace_id = ${workspaceId} and status = 'deleted' and erased_at is null and erasure_id = ${id}`.execute(
+    tx.db,
+  );
+  return rows[0]!.recordings;
 }

@@ -1,11 +1,14 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
 import { numberCheck, numberDigest } from '../database/number-digest.ts';
+import { someAtOnce } from '../some-at-once.ts';
+import type { ErasureDeps } from './deps.ts';
 import type { RunningErasure } from './erasure.ts';
 import type { Outcome } from './outcome.ts';
 
 const UPLOADS_AT_ONCE = 5000;
 const MOST_CONTACTS = 1000;
+const FILES_AT_ONCE = 10;
 
 /** Keeps campaigns that are just taking their contacts from lists from taking any until the transaction ends. */
 async function holdAdding(tx: EngineTx, workspaceId: string): Promise<void> {
@@ -15,32 +18,57 @@ async function holdAdding(tx: EngineTx, workspaceId: string): Promise<void> {
   for (const { id } of rows) await sql`select pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(tx.db);
 }
 
+/** Whether an upload that was created before the erasure is being read. One that is created later is a new wish. */
+export async function isBeingRead(
+  tx: EngineTx,
+  { workspace_id: workspaceId, created_at }: RunningErasure,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from contact_list_uploads where workspace_id = ${workspaceId} and created_at <= ${created_at}
+      and status in ('uploaded', 'validating') limit 1`.execute(tx.db);
+  return rows.length > 0;
+}
+
+/** Whether a file of such an upload is there that nobody has been told of yet. */
+export async function isFileUntold(
+  { database, objects }: Pick<ErasureDeps, 'database' | 'objects'>,
+  { workspace_id: workspaceId, created_at }: RunningErasure,
+): Promise<boolean> {
+  const { rows } = await database.inEngine(({ db }) =>
+    sql<{ storage_key: string }>`
+      select storage_key from contact_list_uploads
+      where workspace_id = ${workspaceId} and status = 'pending' and created_at <= ${created_at}`.execute(db),
+  );
+  const found = await someAtOnce(FILES_AT_ONCE, rows, ({ storage_key }) => objects.stat(storage_key));
+  return found.some((file) => file !== undefined);
+}
+
 /**
  * Takes a number off all lists, some uploads at a time. First of all it is kept as an HMAC where it is not to be called: so
  * there is no moment at which it would be.
  */
 export async function eraseEntries(tx: EngineTx, erasure: RunningErasure, now: Date): Promise<Outcome> {
   const { workspace_id: workspaceId, phone_number: number, place } = erasure;
-  const { rows: reading } = await sql`
-    select from contact_list_uploads where workspace_id = ${workspaceId} and status in ('uploaded', 'validating')
-      and created_at <= ${erasure.created_at} limit 1`.execute(tx.db);
-  if (reading.length > 0) return { waitsFor: 'upload' };
   await holdAdding(tx, workspaceId);
   if (!place) await keepDoNotCall(tx, erasure, now);
   const { rows: uploads } = await sql<{ id: string }>`
     select id from contact_list_uploads where workspace_id = ${workspaceId} and id > ${place?.[0] ?? FIRST_ID}
     order by id limit ${sql.lit(UPLOADS_AT_ONCE)}`.execute(tx.db);
+  const theirs = sql`workspace_id = ${workspaceId} and upload_id = any(${uploads.map(({ id }) => id)}::uuid[])
+    and phone_number = ${number}`;
+  // An import into such a list counts its rows under this lock.
+  await sql`
+    select from contact_lists where workspace_id = ${workspaceId} and id in (
+      select list_id from contact_list_uploads where workspace_id = ${workspaceId}
+        and id in (select upload_id from contact_list_entries where ${theirs}))
+    order by id for no key update`.execute(tx.db);
   const { rows: gone } = await sql<{ upload_id: string }>`
-    delete from contact_list_entries
-    where workspace_id = ${workspaceId} and upload_id = any(${uploads.map(({ id }) => id)}::uuid[])
-      and phone_number = ${number}
-    returning upload_id`.execute(tx.db);
+    delete from contact_list_entries where ${theirs} returning upload_id`.execute(tx.db);
   const from = gone.map((row) => row.upload_id);
   await sql`
     update contact_list_uploads set valid_rows = valid_rows - 1
-    where workspace_id = ${workspaceId} and id = any(${from}::uuid[]) and status in ('validated', 'processing')`.execute(
-    tx.db,
-  );
+    where workspace_id = ${workspaceId} and id = any(${from}::uuid[])
+      and status in ('validating', 'validated', 'processing')`.execute(tx.db);
   await sql`
     update contact_lists l set total_entries = l.total_entries - u.entries
     from (select list_id, count(*) as entries from contact_list_uploads

@@ -5,76 +5,88 @@ import { from } from '../database/moves.ts';
 import { exportQueue } from '../exports/deps.ts';
 import { eraseUnfinished } from '../exports/erase-file.ts';
 import { exportTransitions } from '../exports/export.ts';
+import { someAtOnce } from '../some-at-once.ts';
 import type { ErasureDeps } from './deps.ts';
-import { hasRecordingsToErase } from './erase-calls.ts';
+import { recordingsToErase } from './erase-calls.ts';
 import type { RunningErasure } from './erasure.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Files that are deleted between two commits. */
 const MOST = 100;
+const AT_ONCE = 10;
 
-interface UploadFiles {
+/** What has files that hold people: of them no one can be taken out. */
+interface Holder {
+  kind: 'export' | 'upload';
   id: string;
-  storage_key: string;
-  error_report_key: string | null;
+  keys: string[];
 }
 
-/** Files of a workspace that hold people: of them no one can be taken out. */
-interface Files {
-  uploads: UploadFiles[];
-  exports: { id: string; storage_key: string }[];
+/** Some of them whose files are deleted now, and some whose files can't be. */
+interface Tried {
+  deleted: Holder[];
+  place: string[] | undefined;
 }
 
-const readFiles = async (
-  { db }: EngineTx,
-  { workspace_id: workspaceId, created_at }: RunningErasure,
-): Promise<Files> => {
-  const uploads = await sql<UploadFiles>`
-    select id, storage_key, error_report_key from contact_list_uploads
-    where workspace_id = ${workspaceId} and status in ('validated', 'processing', 'processed', 'failed', 'expired')
-      and created_at <= ${created_at} and (error_report_key is not null or (bytes_total > 0 and file_erased_at is null))
-    limit ${sql.lit(MOST)}`.execute(db);
-  const exports = await sql<{ id: string; storage_key: string }>`
-    select id, storage_key from exports where workspace_id = ${workspaceId} and status = 'ready'
-    limit ${sql.lit(MOST)}`.execute(db);
-  return { uploads: uploads.rows, exports: exports.rows };
-};
+/** SQL for what has such files. Exports that were begun after the first round can't hold the number. */
+const holders = ({ workspace_id: workspaceId, created_at, files_since }: RunningErasure) => sql`
+  select 'export' as kind, id, array[storage_key] as keys from exports
+  where workspace_id = ${workspaceId} and status = 'ready' and ready_at <= ${files_since ?? 'infinity'}
+  union all
+  select 'upload', id, array_remove(array[storage_key, error_report_key], null) from contact_list_uploads
+  where workspace_id = ${workspaceId} and status in ('validated', 'processing', 'processed', 'failed', 'expired')
+    and created_at <= ${created_at} and (error_report_key is not null or (bytes_total > 0 and file_erased_at is null))`;
 
 /**
  * Deletes uploaded files, error reports and exported files of a workspace, some at a time: before anything is noted, so that
- * whoever goes on after a crash deletes them again.
+ * whoever goes on after a crash deletes them again. What can't be deleted keeps no other from it.
  */
-export async function deleteFiles({ database, objects }: ErasureDeps, erasure: RunningErasure): Promise<Files> {
-  const files = await database.inEngine((tx) => readFiles(tx, erasure));
-  for (const { storage_key, error_report_key } of files.uploads) {
-    await objects.delete(storage_key);
-    if (error_report_key !== null) await objects.delete(error_report_key);
-  }
-  for (const { storage_key } of files.exports) await objects.delete(storage_key);
-  return files;
+export async function deleteFiles({ database, objects, log }: ErasureDeps, erasure: RunningErasure): Promise<Tried> {
+  const [kind = '', id = ''] = erasure.place ?? [];
+  const { rows } = await database.inEngine((tx) =>
+    sql<Holder>`
+      select * from (${holders(erasure)}) as h where (kind, id::text) > (${kind}, ${id})
+      order by kind, id::text limit ${sql.lit(MOST)}`.execute(tx.db),
+  );
+  const isDeleted = await someAtOnce(AT_ONCE, rows, async (holder) => {
+    try {
+      for (const key of holder.keys) await objects.delete(key);
+      return true;
+    } catch (error) {
+      log.warn({ err: error, [holder.kind]: holder.id }, 'a file could not be erased; it is tried again');
+      return false;
+    }
+  });
+  const last = rows.length === MOST ? rows.at(-1) : undefined;
+  return { deleted: rows.filter((_, at) => isDeleted[at]), place: last && [last.kind, last.id] };
 }
 
-/** Notes that these files are gone, and has exports that are under way begin anew: they may have read the number. */
+/**
+ * Notes that these files are gone. After the last of them it counts what is left, and has exports that are under way begin
+ * anew for once: they may have read the number.
+ */
 export async function noteDeleted(
   tx: EngineTx,
   deps: ErasureDeps,
   erasure: RunningErasure,
-  { uploads, exports }: Files,
+  { deleted, place }: Tried,
   now: Date,
 ): Promise<Outcome> {
   const { workspace_id: workspaceId } = erasure;
-  const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
+  const idsOf = (kind: Holder['kind']) => deleted.filter((holder) => holder.kind === kind).map(({ id }) => id);
   await sql`
     update contact_list_uploads set file_erased_at = ${now}, error_report_key = null
-    where workspace_id = ${workspaceId} and id = any(${idsOf(uploads)}::uuid[])`.execute(tx.db);
+    where workspace_id = ${workspaceId} and id = any(${idsOf('upload')}::uuid[])`.execute(tx.db);
   await sql`
     update exports set status = 'expired', expires_at = least(expires_at, ${now})
-    where workspace_id = ${workspaceId} and id = any(${idsOf(exports)}::uuid[])
+    where workspace_id = ${workspaceId} and id = any(${idsOf('export')}::uuid[])
       and status in ${from(exportTransitions, 'expired')}`.execute(tx.db);
-  const count = uploads.length + exports.length;
-  if (count > 0) return { counts: { files: count }, again: true };
-  await beginExportsAnew(tx, deps, workspaceId);
-  return (await hasRecordingsToErase(tx, erasure)) ? { waitsFor: 'recording' } : {};
+  const counts = { files: deleted.length };
+  if (place) return { counts, place };
+  if (!erasure.files_since) await beginExportsAnew(tx, deps, workspaceId);
+  const { rows } = await sql<{ files: number }>`
+    select count(*) as files from (${holders(erasure)}) as h`.execute(tx.db);
+  return { counts, remaining: { files: rows[0]!.files, recordings: await recordingsToErase(tx, erasure) } };
 }
 
 async function beginExportsAnew(tx: EngineTx, { jobs }: ErasureDeps, workspaceId: string): Promise<void> {

@@ -3,6 +3,7 @@ import type { EngineTx } from '../database/database.ts';
 import { findPerson } from '../person-data/find-person.ts';
 import type { RunningErasure } from './erasure.ts';
 import type { Outcome } from './outcome.ts';
+import { afterRound } from './tries.ts';
 
 const HOUR_MS = 3_600_000;
 const IDEMPOTENCY_MS = 24 * HOUR_MS;
@@ -42,5 +43,5 @@ export async function eraseKeys(tx: EngineTx, erasure: RunningErasure, now: Date
   const last = String(Math.max(Number(latest), ...found.map((row) => (row.until > now ? row.until.getTime() : 0))));
   if (rows.length === CHUNK) return { place: [kind, rows.at(-1)!.first, rows.at(-1)!.second, last] };
   if (!isOfRun) return { place: ['concurrency', '', '', last] };
-  return last === '0' ? {} : { waitsFor: 'keys', until: new Date(Number(last)) };
+  return afterRound(erasure, last === '0' ? undefined : new Date(Number(last)), now);
 }

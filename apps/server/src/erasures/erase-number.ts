@@ -12,19 +12,18 @@ import { cancelWithin } from '../workflows/runs/cancel-run.ts';
 import { isFinal, type RunRow } from '../workflows/runs/run.ts';
 import type { ErasureDeps } from './deps.ts';
 import { eraseBesideCalls, isBeingRecorded, isOnACall } from './erase-calls.ts';
-import { eraseContacts, eraseEntries } from './erase-contacts.ts';
+import { eraseContacts, eraseEntries, isBeingRead, isFileUntold } from './erase-contacts.ts';
 import { deleteFiles, noteDeleted } from './erase-files.ts';
 import { eraseKeys } from './erase-keys.ts';
 import { eraseMentions } from './erase-mentions.ts';
 import { takeBackCalls } from './erase-waiting-calls.ts';
 import { countsWith, type ErasureRow, erasureTransitions, type RunningErasure } from './erasure.ts';
 import type { Outcome } from './outcome.ts';
+import { isGivenUp, nextTry } from './tries.ts';
 
 const LOOK_MS = 500;
 /** After so long it looks again for what it waits for. */
 const WAIT_MS = 2000;
-/** After so long one that failed is tried again. */
-const RETRY_MS = 30_000;
 const LONGEST_REST_MS = 1000;
 
 type Step = 'entries' | 'contacts' | 'waiting calls' | Store | 'files' | 'keys';
@@ -78,38 +77,41 @@ async function nextDue(database: Database, now: Date, after: string): Promise<Ru
 }
 
 async function eraseBatch(deps: ErasureDeps, next: RunningErasure, now: Date): Promise<void> {
-  const { database } = deps;
   try {
     await advance(deps, next, now);
   } catch (error) {
-    // Others go on meanwhile.
-    const later = new Date(now.getTime() + RETRY_MS);
-    await database.inEngine(({ db }) =>
-      sql`
-        update erasures set due_at = ${later} where workspace_id = ${next.workspace_id} and id = ${next.id}`.execute(
-        db,
-      ),
-    );
+    await deps.database.inEngine((tx) => noteFailure(tx, next, now));
     throw error;
   }
+}
+
+/** Others go on while one that failed rests, longer and longer, until it is given up. */
+async function noteFailure(tx: EngineTx, erasure: RunningErasure, now: Date): Promise<void> {
+  const since = erasure.failing_since ?? now;
+  if (isGivenUp(since, now)) return moveOn(tx, erasure, { failure: 'internal_error' }, now);
+  await sql`
+    update erasures set failing_since = ${since}, waits_for = 'retry', waits_until = null, due_at = ${nextTry(since, now)}
+    where workspace_id = ${erasure.workspace_id} and id = ${erasure.id} and status = 'running'`.execute(tx.db);
 }
 
 async function advance(deps: ErasureDeps, next: RunningErasure, now: Date): Promise<void> {
   const { database } = deps;
   const files = steps[next.step] === 'files' ? await deleteFiles(deps, next) : undefined;
+  const isUntold = isStoreOf(next.step, 'contact_list_entries') && (await isFileUntold(deps, next));
   if (isStoreOf(next.step, 'webhook_deliveries')) await untilHandedOver(database, next.workspace_id);
   await database.inEngine(async (tx) => {
     const { rows } = await sql<RunningErasure>`
       select * from erasures where workspace_id = ${next.workspace_id} and id = ${next.id} and status = 'running'
-        and step = ${next.step} and due_at <= ${now} for update skip locked`.execute(tx.db);
+        and step = ${next.step} and place is not distinct from ${next.place}::text[] and due_at <= ${now}
+      for update skip locked`.execute(tx.db);
     const erasure = rows[0];
     if (!erasure) return;
-    const outcome = (await isOnACall(tx, erasure.workspace_id, erasure.phone_number))
-      ? { waitsFor: 'call' as const }
-      : files
-        ? await noteDeleted(tx, deps, erasure, files, now)
-        : await stepOn(tx, deps, erasure, now);
-    await moveOn(tx, erasure, outcome, now);
+    const doNext = async (): Promise<Outcome> => {
+      if (await isOnACall(tx, erasure.workspace_id, erasure.phone_number)) return { waitsFor: 'call' };
+      if (isUntold) return { waitsFor: 'upload' };
+      return files ? noteDeleted(tx, deps, erasure, files, now) : stepOn(tx, deps, erasure, now);
+    };
+    await moveOn(tx, erasure, await doNext(), now);
   });
 }
 
@@ -141,9 +143,10 @@ async function eraseFrom(
   now: Date,
 ): Promise<Outcome> {
   const { workspace_id: workspaceId, phone_number: number } = erasure;
+  if (store.table === 'contact_list_entries' && (await isBeingRead(tx, erasure))) return { waitsFor: 'upload' };
   const person = await findPerson(tx, workspaceId, number);
   const { found, place } = await lookThrough(tx, store, { workspaceId, person, after: erasure.place ?? undefined });
-  if (takenOutBefore.has(store.table) && found.some((row) => row.isPerson)) return { back: true };
+  if (takenOutBefore.has(store.table) && found.some((row) => row.isPerson)) return { back: 'entries' };
   const persons = found.filter((row) => row.isPerson || store.isPersons).map((row) => row.key[0]!);
   const counts = { mentions: found.length - persons.length };
   if (store.table === 'workflow_runs') {
@@ -178,25 +181,29 @@ async function markOf(tx: EngineTx, workspaceId: string, number: number): Promis
   return rows[0]!.mark;
 }
 
-/** Writes down how far an erasure is. */
+/** Writes down how far an erasure is, or how it ended. */
 async function moveOn(tx: EngineTx, erasure: RunningErasure, outcome: Outcome, now: Date): Promise<void> {
-  const { counts = {}, place, again, back, waitsFor, until } = outcome;
+  const { counts = {}, place, again, back, waitsFor, until, remaining, failure } = outcome;
   const stays = place !== undefined || again || waitsFor !== undefined;
-  const step = back ? 0 : stays ? erasure.step : erasure.step + 1;
-  const nextPlace = waitsFor === 'keys' ? null : (place ?? (stays ? erasure.place : null));
-  const isOver = step === steps.length;
+  const step = back ? steps.indexOf(back) : stays ? erasure.step : erasure.step + 1;
+  const nextPlace = place !== undefined ? place : stays ? erasure.place : null;
+  const end = failure ? 'failed' : step === steps.length ? 'completed' : undefined;
+  const running = failure ? from(erasureTransitions, 'failed') : from(erasureTransitions, 'completed');
   const restMs = waitsFor || back ? WAIT_MS : 0;
-  const change = {
-    step: isOver ? erasure.step : step,
-    counts: countsWith(erasure, counts),
-    due: new Date(Math.max(now.getTime() + restMs, until?.getTime() ?? 0)),
-  };
-  const ends = isOver ? sql`, status = 'completed', phone_number = null, completed_at = ${now}` : sql``;
+  const due = outcome.due ?? new Date(now.getTime() + restMs);
+  const isCounted = remaining
+    ? sql`, remaining = ${JSON.stringify(remaining)}::jsonb, files_since = coalesce(files_since, ${now})`
+    : sql``;
+  const ends = end
+    ? sql`, status = ${end}, phone_number = null, failure_code = ${failure ?? null},
+        completed_at = ${failure ? null : now}`
+    : sql``;
   await sql`
-    update erasures set step = ${change.step}, place = ${nextPlace}::text[], counts = ${JSON.stringify(change.counts)}::jsonb,
-      waits_for = ${waitsFor ?? null}, waits_until = ${until ?? null}, due_at = ${change.due} ${ends}
+    update erasures set step = ${end ? erasure.step : step}, place = ${nextPlace}::text[],
+      counts = ${JSON.stringify(countsWith(erasure, counts))}::jsonb, waits_for = ${waitsFor ?? null},
+      waits_until = ${until ?? null}, due_at = ${due}, failing_since = null ${isCounted} ${ends}
     where workspace_id = ${erasure.workspace_id} and id = ${erasure.id}
-      and (not ${isOver} or status in ${from(erasureTransitions, 'completed')})`.execute(tx.db);
+      and status in ${running}`.execute(tx.db);
 }
 
 const isStoreOf = (step: number, table: string): boolean => (steps[step] as Store | undefined)?.table === table;

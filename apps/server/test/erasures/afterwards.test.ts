@@ -1,17 +1,20 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/database/database.ts';
 import { numberKey } from '../../src/database/number-digest.ts';
 import { numberKeyFault } from '../../src/database/number-key-fault.ts';
 import { numbersNotCalled } from '../../src/do-not-call/do-not-call-numbers.ts';
-import { newUuid, toId } from '../../src/ids.ts';
+import { fromId, newUuid, toId } from '../../src/ids.ts';
 import { keyWith } from '../api-keys/keys.ts';
+import { confirm, importFile } from '../contact-lists/contact-files.ts';
 import { seedRow } from '../seed/rows.ts';
 import { seedNumber } from '../seed/workspace.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
+import { whereIs } from './where-is.ts';
 
 const log = pino({ level: 'silent' });
 
@@ -33,6 +36,14 @@ async function completed(erasureId: string) {
     return (await server.client.GET('/v1/erasures/{erasureId}', { params })).data!.status === 'completed';
   });
 }
+
+/** What kinds of locks transactions wait for. */
+const lockWaits = async () => {
+  const { rows } = await server.database.pool.query<{ wait_event: string }>(
+    "select wait_event from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  );
+  return rows.map((row) => row.wait_event);
+};
 
 async function erase(phoneNumber: string): Promise<void> {
   const { data } = await server.client.POST('/v1/erasures', { body: { phoneNumber } });
@@ -77,6 +88,59 @@ test('a person who opts out while an erasure waits is erased once more', async (
   expect(rows).toEqual([]);
   const notCalled = await server.database.inWorkspace(workspaceId, (tx) => numbersNotCalled(tx, [number]));
   expect([...notCalled]).toEqual([number]);
+});
+
+const GATE = 7782;
+/** Has an addition of this person to a campaign wait for as long as somebody holds an advisory lock. */
+const gateFor = (number: string) => `
+  create function wait_at_gate() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock_shared(${GATE}); return new; end $$;
+  create trigger gate before insert on campaign_contacts for each row
+    when (new.phone_number = ${number.slice(1)}) execute function wait_at_gate();
+  select pg_advisory_lock(${GATE}), set_config('trunkline.engine', 'on', false)`;
+
+test('whom an import and a campaign are just taking up is erased from both, and the import counts without them', async () => {
+  const number = '+14155550182';
+  const file = `phone_number,name\n${number},Ada\n+14155550183,Bob\n`;
+  const { client, database } = server;
+  const list = await importFile(server, file);
+  await seedNumber(database, workspaceId, '+12125550187');
+  const lists = [{ id: list.id, role: 'contacts' as const }];
+  const wanted = { name: 'Spring', agentId: 'anna', fromNumber: '+12125550187', lists };
+  const campaign = { path: { id: (await client.POST('/v1/calls/campaigns', { body: wanted })).data!.data.id } };
+  const { data: empty } = await client.POST('/v1/calls/contact-lists', {
+    body: { name: 'Autumn', fileName: 'autumn.csv' },
+  });
+  const reading = { id: empty!.id, uploadID: empty!.uploadDetails.id };
+  const other = new pg.Client(database.connection);
+  await other.connect();
+  try {
+    await other.query(gateFor(number));
+    await client.POST('/v1/calls/campaigns/{id}/start', { params: campaign });
+    await client.POST('/v1/calls/campaigns/{id}/pause', { params: campaign });
+    await other.query('begin');
+    await other.query('select from contact_lists where id = $1 for update', [fromId(empty!.id)]);
+    await fetch(empty!.uploadUrl, { method: 'PUT', headers: empty!.uploadHeaders, body: file });
+    const upload = () => client.GET('/v1/calls/contact-lists/{id}/uploads/{uploadID}', { params: { path: reading } });
+    await until(async () => (await upload()).data!.status === 'validating');
+    const { data } = await client.POST('/v1/erasures', { body: { phoneNumber: number } });
+    await until(async () => (await lockWaits()).includes('advisory'));
+    await other.query(`select pg_advisory_unlock(${GATE})`);
+    const params = { path: { erasureId: data!.id } };
+    await until(async () => {
+      server.clock.advance(1000);
+      return (await client.GET('/v1/erasures/{erasureId}', { params })).data!.waitsFor === 'upload';
+    });
+    const { data: read } = await client.GET('/v1/calls/campaigns/{id}/contacts', { params: campaign });
+    expect(read!.data.items.map(({ phoneNumber }) => phoneNumber)).toEqual(['+14155550183']);
+    await other.query('commit');
+    await completed(data!.id);
+    expect((await upload()).data!.metadata).toMatchObject({ validRows: 1 });
+    expect((await confirm(server, reading)).data!.totalEntries).toBe(1);
+    expect(await whereIs(server, number.slice(1))).toEqual([]);
+  } finally {
+    await other.end();
+  }
 });
 
 test('where erased numbers can not be told from others nobody is called, and a server says so', async () => {

@@ -1,9 +1,9 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rmdir } from 'node:fs/promises';
+import { mkdir, readFile, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordingKey } from '../../src/calls/recordings/recording.ts';
@@ -18,9 +18,9 @@ import { insertRows, seedRow } from '../seed/rows.ts';
 import { seedWorkspace } from '../seed/workspace.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
+import { DIGITS, insertRow, NUMBER, seedPerson } from './person.ts';
+import { whereIs } from './where-is.ts';
 
-const NUMBER = '+14155550142';
-const DIGITS = '14155550142';
 const to_number = Number(DIGITS);
 const OTHER = '+14155550143';
 const DAY_MS = 24 * 3600 * 1000;
@@ -46,6 +46,8 @@ async function erase(phoneNumber = NUMBER) {
 const read = async (erasureId: string) =>
   (await server.client.GET('/v1/erasures/{erasureId}', { params: { path: { erasureId } } })).data!;
 
+const insert = (table: string, row: Record<string, unknown>) => insertRow(server.database, table, row);
+
 /** The erasure once it is over. What it waits for in between passes at once. */
 async function completed(id: string) {
   await until(async () => {
@@ -53,38 +55,6 @@ async function completed(id: string) {
     return (await read(id)).status === 'completed';
   });
   return read(id);
-}
-
-/** Where some digits stand: in every column of every table of the database, whatever it holds, and in every file. */
-async function whereIs(digits: string): Promise<string[]> {
-  const found = await server.database.inEngine(async ({ db }) => {
-    const { rows: tables } = await sql<{ schema: string; name: string; columns: string[] }>`
-      select table_schema as schema, table_name as name, array_agg(column_name::text) as columns
-      from information_schema.columns join information_schema.tables using (table_schema, table_name)
-      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')
-      group by 1, 2 order by 1, 2`.execute(db);
-    const isIn = async (schema: string, table: string, part: RawBuilder<unknown>) => {
-      const text = sql`regexp_replace(${part}::text, '[ ().-]', '', 'g')`;
-      const like = `%${digits}%`;
-      const { rows } = await sql`select from ${sql.id(schema, table)} as t where ${text} like ${like} limit 1`.execute(
-        db,
-      );
-      return rows.length > 0;
-    };
-    const places: string[] = [];
-    for (const { schema, name, columns } of tables) {
-      if (!(await isIn(schema, name, sql`t`))) continue;
-      for (const column of columns)
-        if (await isIn(schema, name, sql.ref(`t.${column}`))) places.push(`${name}.${column}`);
-    }
-    return places;
-  });
-  const folder = path.join(server.dataDir, 'objects');
-  for (const name of await readdir(folder, { recursive: true })) {
-    const text = await readFile(path.join(folder, name), 'utf8').catch(() => '');
-    if (text.includes(digits) || name.includes(digits)) found.push(name);
-  }
-  return found;
 }
 
 /** A recording in the store of the server. */
@@ -101,86 +71,11 @@ async function record(roomId: string) {
   return path.join(directory, recordingKey(roomId));
 }
 
-const insert = (table: string, row: Record<string, unknown>) =>
-  server.database.inEngine(({ db }) =>
-    sql`
-      insert into ${sql.table(table)} select * from json_populate_record(null::${sql.table(table)},
-        ${JSON.stringify(row)}::json)`.execute(db),
-  );
-
-/** The number, and what is known of its person, in every place where it can be. */
-async function seedPerson(workspace_id: string) {
-  const { database } = server;
-  const at = new Date();
-  const about = { said: `Ada, ${NUMBER}` };
-  const ended = { status: 'completed', outcome: 'answered', ended_at: at, answered_at: at } as const;
-  const campaign = await seedRow(database, 'campaigns', {
-    workspace_id,
-    ...{ name: `Call ${NUMBER}`, status: 'completed', contacts_added: true, ended_at: at, done: 1, total_contacts: 1 },
-  });
-  const contact = await seedRow(database, 'campaign_contacts', {
-    ...{ workspace_id, campaign_id: campaign.id, phone_number: to_number, name: 'Ada', values: ['Ada'], state: 'done' },
-  });
-  const run = await seedRow(database, 'workflow_runs', {
-    ...{ workspace_id, status: 'completed', ended_at: at, context: { phone: NUMBER, first: 'Ada' } },
-    ...{ output: { said: 'yes' }, concurrency_key: null },
-  });
-  const call = await seedRow(database, 'calls', {
-    ...{ workspace_id, to_number, campaign_id: campaign.id, contact_id: contact.id, workflow_run_id: run.id, ...ended },
-    ...{
-      variables: { name: 'Ada' },
-      metadata: about,
-      external_id: 'ada',
-      tags: [NUMBER],
-      sip_reason: `${DIGITS} is busy`,
-    },
-    result: { converted: true, summary: 'Ada is ill.', recordedAt: at.toISOString() },
-  });
-  const inbound = { direction: 'inbound', from_number: to_number, to_number: 14155550100 } as const;
-  await seedRow(database, 'calls', { workspace_id, ...inbound, ...ended });
-  const other = await seedRow(database, 'calls', {
-    ...{ workspace_id, to_number: 14155550143, variables: { friend: '+1 (415) 555-0142', name: 'Bob' }, ...ended },
-  });
-  await seedRow(database, 'test_calls', { workspace_id, room_id: call.id, to_number });
-  await insert('call_transcripts', { workspace_id, room_id: call.id, turns: [{ text: 'I am Ada.' }] });
-  await insert('call_transcripts', { workspace_id, room_id: other.id, turns: [{ text: `Call ${DIGITS}` }] });
-  const sip = { server_id: newUuid(), begun_at: at, ended_at: at, attempt: 1 };
-  await insert('sip_calls', { room_id: call.id, workspace_id, ...sip, messages: [{ text: `INVITE sip:${DIGITS}@x` }] });
-  const limits = { ring_timeout_seconds: 1, max_call_seconds: 1, placements: 1 };
-  await insert('simulator_calls', {
-    room_id: call.id,
-    to_number: NUMBER,
-    attempt: 1,
-    placed_at: at,
-    ended_at: at,
-    ...limits,
-  });
-  await seedRow(database, 'workflow_run_steps', {
-    ...{ workspace_id, run_id: run.id, step: 1, error: { code: 'x', message: `No ${NUMBER}` } },
-  });
-  const data = { toNumber: NUMBER, variables: { name: 'Ada' }, roomId: toId('room', call.id) };
-  const event = { workspace_id, id: newUuid(), type: 'call.ended', data, created_at: at };
-  await insert('events', { resource_id: call.id, revision: 3, ...event });
-  const endpoint = await seedRow(database, 'webhooks', { workspace_id, status: 'disabled', event_types: [] } as never);
-  const delivery = {
-    workspace_id,
-    webhook_id: endpoint.id,
-    status: 'delivered',
-    payload: JSON.stringify({ data }),
-  } as const;
-  await seedRow(database, 'webhook_deliveries', delivery);
-  await insert('batches', { workspace_id, id: newUuid(), rejected: [{ phoneNumber: NUMBER }], rejected_count: 1 });
-  const audited = { action: 'do_not_call.added', resource_type: 'do_not_call', resource_id: NUMBER };
-  const key = { id: newUuid(), key_id: newUuid(), address: '::1', request_id: 'r', created_at: at };
-  await insert('audit_log', { workspace_id, ...audited, ...key });
-  return { campaign, run, call, other };
-}
-
 test('a number is nowhere after its erasure, calls stay countable, and another workspace keeps what it has', async () => {
   const elsewhere = await seedWorkspace(server.database);
-  await seedPerson(elsewhere);
-  const before = await whereIs(DIGITS);
-  const seeded = await seedPerson(workspaceId);
+  await seedPerson(server.database, elsewhere);
+  const before = await whereIs(server, DIGITS);
+  const seeded = await seedPerson(server.database, workspaceId);
   const sound = await record(seeded.call.id);
   const file = `phone,name\n${NUMBER},Ada\n${OTHER},Bob\n`;
   const list = await importFile(server, file);
@@ -201,7 +96,7 @@ test('a number is nowhere after its erasure, calls stay countable, and another w
       variables: { ask: NUMBER },
     },
   });
-  const all = new Set([...(await whereIs(DIGITS)), ...before]);
+  const all = new Set([...(await whereIs(server, DIGITS)), ...before]);
   for (const store of [
     'calls.variables',
     'calls.to_number',
@@ -234,7 +129,7 @@ test('a number is nowhere after its erasure, calls stay countable, and another w
   expect(gone).not.toHaveProperty('waitsFor');
 
   await forget(elsewhere);
-  expect(await whereIs(DIGITS)).toEqual([]);
+  expect(await whereIs(server, DIGITS)).toEqual([]);
   expect(existsSync(sound)).toBe(false);
 
   const roomId = toId('room', seeded.call.id);
@@ -405,7 +300,7 @@ test('keys that bear the number stay as long as they keep it from being called t
   });
   const { id } = await erase(number);
   await until(async () => (await read(id)).waitsFor === 'keys');
-  expect(await whereIs(number.slice(1))).toEqual(
+  expect(await whereIs(server, number.slice(1))).toEqual(
     expect.arrayContaining(['idempotency_keys.key', 'concurrency_keys.key', 'erasures.phone_number']),
   );
   const { data: call } = await server.client.GET('/v1/calls/{roomId}', { params: { path: { roomId: keyed!.roomId } } });
@@ -414,7 +309,7 @@ test('keys that bear the number stay as long as they keep it from being called t
   expect(await read(id)).toMatchObject({ status: 'running', waitsFor: 'keys', waitsUntil: expect.any(String) });
   server.clock.advance(7 * DAY_MS);
   await completed(id);
-  expect(await whereIs(number.slice(1))).toEqual([]);
+  expect(await whereIs(server, number.slice(1))).toEqual([]);
 });
 
 test('an active run that holds the number is cancelled', async () => {
@@ -476,6 +371,14 @@ test('numbers in national form go, also from a run that was not called and a rec
   expect(data!.rejectedRecipients).toEqual([
     { index: 1, phoneNumber: '1/415/555/0196', code: 'duplicate', error: expect.any(String) },
   ]);
+  // The country of a batch counts like that of a list.
+  const french = await seedRow(server.database, 'workflow_runs', {
+    ...{ workspace_id: workspaceId, status: 'completed', ended_at: at, context: { phone: '06 12 34 56 78' } },
+  });
+  const inFrance = { defaultCountry: 'FR', recipients: [{ phoneNumber: '06 12 34 56 78' }], scheduledAt: soon() };
+  expect((await server.client.POST('/v1/calls/batch', { body: { ...body, ...inFrance } })).response.status).toBe(202);
+  await completed((await erase('+33612345678')).id);
+  expect(await one(`select context from workflow_runs where id = '${french.id}'`)).toEqual({});
   await completed((await erase('+14155550196')).id);
   expect(await one(`select context from workflow_runs where id = '${run.id}'`)).toEqual({});
   expect(await one(`select context::text from workflow_runs where id = '${other.id}'`)).toContain('555-0196');
@@ -500,31 +403,77 @@ test('a number is taken out of a campaign that is running, whose counts follow',
   expect(await one(`select count(*) from campaign_contacts where campaign_id = '${campaign.id}'`)).toBe(1);
 });
 
-test('a recording that can not be deleted holds up the erasure that it belongs to, and no other', async () => {
+/** Once an erasure waits for this. */
+const waits = (id: string, waitsFor: string) =>
+  until(async () => {
+    server.clock.advance(1000);
+    return (await read(id)).waitsFor === waitsFor;
+  });
+
+test('a recording that can not be deleted holds up the erasure that it belongs to alone, which ends and says so', async () => {
   const numbers = ['+14155550191', '+14155550192'] as const;
   const ended = { status: 'completed', ended_at: new Date() } as const;
   const calls = [];
   for (const number of numbers)
     calls.push(
       await seedRow(server.database, 'calls', {
-        ...{ workspace_id: workspaceId, to_number: Number(number), ...ended },
+        ...{ workspace_id: workspaceId, to_number: Number(number.slice(1)), ...ended },
       }),
     );
-  const file = path.join(server.dataDir, 'objects', recordingKey(calls[0]!.id));
+  const room_id = calls[0]!.id;
+  const file = path.join(server.dataDir, 'objects', recordingKey(room_id));
   await mkdir(file, { recursive: true });
   await insert('call_recordings', {
-    ...{ workspace_id: workspaceId, room_id: calls[0]!.id, status: 'stored', created_at: new Date() },
-    ...{ stored_at: new Date(), size_bytes: 5 },
+    ...{ workspace_id: workspaceId, room_id, status: 'stored', created_at: new Date(), stored_at: new Date() },
+    size_bytes: 5,
+  });
+  await seedRow(server.database, 'concurrency_keys', {
+    ...{
+      workspace_id: workspaceId,
+      key: numbers[0],
+      last_ended_at: new Date(server.clock.now().getTime() - 8 * DAY_MS),
+    },
   });
   const { id } = await erase(numbers[0]);
-  await until(async () => {
-    server.clock.advance(1000);
-    return (await read(id)).waitsFor === 'recording';
-  });
+  await waits(id, 'recording');
   await completed((await erase(numbers[1])).id);
-  expect((await read(id)).waitsFor).toBe('recording');
+  const remaining = { recordings: 1, files: 0 };
+  expect(await read(id)).toMatchObject({ status: 'running', remaining, waitsUntil: expect.any(String) });
+  expect(await whereIs(server, numbers[0].slice(1))).toEqual(['erasures.phone_number']);
+  server.clock.advance(7 * DAY_MS);
+  await until(async () => (await read(id)).status === 'failed');
+  const given = await read(id);
+  expect(given).toMatchObject({ remaining, failure: { code: 'files_left' }, erased: { calls: 1 } });
+  expect(given).not.toHaveProperty('waitsFor');
   await rmdir(file);
-  await completed(id);
+  await until(async () => (await one(`select erased_at from call_recordings where room_id = '${room_id}'`)) !== null);
+});
+
+test('a contact file that can not be deleted keeps no other from it, and is tried again', async () => {
+  const number = '+14155550197';
+  const file = `phone,name\n${number},Ada\n${OTHER},Bob\n`;
+  const lists = [await importFile(server, file), await importFile(server, file)];
+  const keys = await server.database.inEngine(({ db }) =>
+    db
+      .selectFrom('contact_list_uploads')
+      .select('storage_key')
+      .where(
+        'list_id',
+        'in',
+        lists.map((list) => fromId(list.id)),
+      )
+      .orderBy('id')
+      .execute(),
+  );
+  const [kept, gone] = keys.map(({ storage_key }) => path.join(server.dataDir, 'objects', storage_key));
+  await rm(kept!);
+  await mkdir(kept!);
+  const { id } = await erase(number);
+  await waits(id, 'file');
+  expect(await read(id)).toMatchObject({ remaining: { recordings: 0, files: 1 } });
+  expect(existsSync(gone!)).toBe(false);
+  await rmdir(kept!);
+  expect(await completed(id)).not.toHaveProperty('remaining');
 });
 
 /** An erasure that has come to a table. */
@@ -599,8 +548,15 @@ test('an erasure that fails again and again keeps no other from going on', async
     ...{ due_at: before, created_at: before },
   });
   await completed((await erase('+14155550188')).id);
-  expect((await read(toId('ers', id))).status).toBe('running');
-  await server.database.inEngine(({ db }) => sql`delete from erasures where id = ${id}`.execute(db));
+  expect(await read(toId('ers', id))).toMatchObject({ status: 'running', waitsFor: 'retry' });
+  await server.database.inEngine(({ db }) =>
+    sql`update erasures set failing_since = ${before}::timestamptz - interval '7 days' where id = ${id}`.execute(db),
+  );
+  await until(async () => {
+    server.clock.advance(1000);
+    return (await read(toId('ers', id))).status === 'failed';
+  });
+  expect((await read(toId('ers', id))).failure!.code).toBe('internal_error');
 });
 
 test('a key makes one erasure, however often it is sent', async () => {

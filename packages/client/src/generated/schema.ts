@@ -1433,7 +1433,7 @@ export interface paths {
         put?: never;
         /**
          * Erase a phone number
-         * @description Erases all that is kept about a phone number, in the background: its entries and contacts, what calls, runs, events and deliveries say of it and of its person, recordings, and every uploaded, exported or error file of the workspace, since they may hold it. Calls stay as such, without number and person, so that figures stay right. Calls that wait are taken back, runs that hold the number are cancelled. A number that is not to be called is kept as an HMAC: it is still not called, stands in no list, and can be removed by name. What you have made yourself, such as definitions of workflows and documents, is not searched. Refused while a call with the number is up. Read the erasure until it is `completed`. Repeat a request safely with the same `Idempotency-Key`.
+         * @description Erases all that is kept about a phone number, in the background: its entries and contacts, what calls, runs, events and deliveries say of it and of its person, recordings, and every uploaded, exported or error file of the workspace, since they may hold it. Calls stay as such, without number and person, so that figures stay right. Calls that wait are taken back, runs that hold the number are cancelled. A number that is not to be called is kept as an HMAC: it is still not called, stands in no list, and can be removed by name. What you have made yourself, such as definitions of workflows and documents, is not searched. Refused while a call with the number is up. Read the erasure until it is `completed`, or `failed`. Repeat a request safely with the same `Idempotency-Key`.
          */
         post: operations["createErasure"];
         delete?: never;
@@ -1457,7 +1457,7 @@ export interface paths {
         };
         /**
          * Read an erasure
-         * @description One erasure, how far it is, and what it waits for. It does not say of which number.
+         * @description One erasure, how far it is, what it waits for, and what is left. It does not say of which number.
          */
         get: operations["getErasure"];
         put?: never;
@@ -1744,7 +1744,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a workflow
-         * @description Deletes the workflow, its versions and its ended runs; the calls that they placed stay. Refused with `invalid_state` while a run of it is active: cancel it first. A node of another workflow that starts it fails from then on.
+         * @description Deletes the workflow, its versions and its ended runs, of more than a thousand the oldest in the background; the calls that they placed stay. Refused with `invalid_state` while a run of it is active: cancel it first. A node of another workflow that starts it fails from then on.
          */
         delete: operations["deleteWorkflow"];
         options?: never;
@@ -5628,17 +5628,36 @@ export interface components {
          */
         ErasureId: string;
         /**
-         * @description Whether the erasure is under way, or all is gone.
+         * @description Whether the erasure is under way, or all is gone. `failed`: it was given up after seven days of tries; `failure` says what was in the way, and all else is gone.
          * @example completed
          * @enum {string}
          */
-        ErasureStatus: "running" | "completed";
+        ErasureStatus: "running" | "completed" | "failed";
         /**
-         * @description What an erasure waits for. `call`: the end of a call with the number that began meanwhile. `upload`: a contact file that is being read. `recording`: a recording that is being stored, or whose file is being erased. `keys`: an `Idempotency-Key` or a `Concurrency-Key` that bears the number, and keeps it from being called twice; it goes at `waitsUntil`, when it is of no use any more.
+         * @description What an erasure waits for. `call`: the end of a call with the number that began meanwhile. `upload`: a contact file of an upload that was created before the erasure, and is being read. `recording`: a recording that is being stored, or whose file is being erased. `file`: a contact file, an error report or an export that could not be deleted yet. `keys`: an `Idempotency-Key` or a `Concurrency-Key` that bears the number, and keeps it from being called twice; it goes at `waitsUntil`, when it is of no use any more. `retry`: a fault of the server's own, after which it is tried again.
          * @example keys
          * @enum {string}
          */
-        ErasureWait: "call" | "upload" | "recording" | "keys";
+        ErasureWait: "call" | "upload" | "recording" | "file" | "keys" | "retry";
+        /** @description How many files could not be deleted so far. They are tried again, with pauses that grow from seconds to an hour. */
+        ErasureRemaining: {
+            /** @description Recordings of calls with the number. */
+            recordings: number;
+            /** @description Contact files, with their error reports, and exports. */
+            files: number;
+        };
+        /**
+         * @description Why an erasure was given up. `files_left`: what `remaining` counts could not be deleted; all else is gone. `internal_error`: the server failed at it again and again, and some of it may be left.
+         * @example files_left
+         * @enum {string}
+         */
+        ErasureFailureCode: "files_left" | "internal_error";
+        /** @description Why an erasure was given up, and what helps. */
+        ErasureFailure: {
+            code: components["schemas"]["ErasureFailureCode"];
+            /** @description A sentence for a person. */
+            message: string;
+        };
         /** @description How many are gone so far. */
         ErasureCounts: {
             /** @description Entries of contact lists. */
@@ -5660,8 +5679,12 @@ export interface components {
             status: components["schemas"]["ErasureStatus"];
             /** @description What it waits for. Absent where it goes on. */
             waitsFor?: components["schemas"]["ErasureWait"];
-            /** @description Until when, where that is known. */
+            /** @description Until when at the latest, where that is known: for what can't be deleted, when it is given up. */
             waitsUntil?: components["schemas"]["Timestamp"];
+            /** @description What could not be deleted so far. Absent where there is nothing. */
+            remaining?: components["schemas"]["ErasureRemaining"];
+            /** @description Why it failed. Absent otherwise. */
+            failure?: components["schemas"]["ErasureFailure"];
             erased: components["schemas"]["ErasureCounts"];
             /** @description When it was asked for. */
             createdAt: components["schemas"]["Timestamp"];

@@ -326,16 +326,20 @@ export interface Schema {
   erasures: {
     workspace_id: string;
     id: string;
-    status: 'running' | 'completed';
+    status: 'running' | 'completed' | 'failed';
     phone_number: number | null;
     step: Generated<number>;
     place: string[] | null;
-    waits_for: 'call' | 'upload' | 'recording' | 'keys' | null;
+    waits_for: 'call' | 'upload' | 'recording' | 'file' | 'keys' | 'retry' | null;
     waits_until: Date | null;
     counts: JSONColumnType<object, string | undefined, string>;
     due_at: Date;
     created_at: Date;
     completed_at: Date | null;
+    remaining: JSONColumnType<{ recordings: number; files: number }, string, string> | null;
+    files_since: Date | null;
+    failing_since: Date | null;
+    failure_code: 'files_left' | 'internal_error' | null;
   };
   events: {
     workspace_id: string;

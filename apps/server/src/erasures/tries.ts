@@ -1,0 +1,37 @@
+import type { ErasureRow } from './erasure.ts';
+import type { Outcome } from './outcome.ts';
+
+const SHORTEST_MS = 2000;
+const LONGEST_MS = 3_600_000;
+/** After so long what can't be done is given up. */
+export const GIVE_UP_MS = 7 * 24 * LONGEST_MS;
+
+/** When what has failed since a time is tried again: after half as long as that, and an hour at most. */
+export function nextTry(since: Date, now: Date): Date {
+  const tried = now.getTime() - since.getTime();
+  return new Date(now.getTime() + Math.min(Math.max(tried / 2, SHORTEST_MS), LONGEST_MS));
+}
+
+/** Whether it has failed for so long that it is given up. */
+export const isGivenUp = (since: Date, now: Date): boolean => now.getTime() - since.getTime() >= GIVE_UP_MS;
+
+/**
+ * What comes after the last round: it is over, waits for keys, or tries once more what could not be deleted. Files are
+ * not given up while keys are waited for.
+ * @param keysUntil when the last of the keys goes that bear the number
+ */
+export function afterRound(
+  { remaining, files_since }: Pick<ErasureRow, 'remaining' | 'files_since'>,
+  keysUntil: Date | undefined,
+  now: Date,
+): Outcome {
+  const { recordings, files } = remaining ?? { recordings: 0, files: 0 };
+  const keys = keysUntil && ({ waitsFor: 'keys', until: keysUntil, place: null } as const);
+  if (recordings + files === 0) return keysUntil ? { ...keys, due: keysUntil } : {};
+  const since = files_since ?? now;
+  const due = nextTry(since, now);
+  if (keysUntil) return { ...keys, due: due < keysUntil ? due : keysUntil, back: 'files' };
+  if (isGivenUp(since, now)) return { failure: 'files_left' };
+  const until = new Date(since.getTime() + GIVE_UP_MS);
+  return { waitsFor: recordings > 0 ? 'recording' : 'file', until, due, back: 'files', place: null };
+}
