@@ -24,7 +24,7 @@ async function seedAgent(database: Database, workspaceId: string, limit: number,
 
 /** A call of an agent that is up. */
 const upWith = (workspaceId: string, agentId: string) => ({
-  ...{ workspace_id: workspaceId, phone_number_id: newUuid(), to_number: Math.floor(Math.random() * 1e9) },
+  ...{ workspace_id: workspaceId, phone_number_id: newUuid(), to_number: 14_155_550_199 },
   ...{ agent_id: agentId, limited_agent_id: fromId(agentId) },
 });
 
