@@ -16,6 +16,8 @@ const MOST_TRIES = 10;
 const RETRY_AFTER_MS = 1000;
 /** The examples of the contract lie after this time. */
 const BEGIN = '2026-11-20T09:00:00.000Z';
+/** How far business time goes on with each request: windows, retries, waits and what is kept for days come to their ends. */
+const STEP_MS = 10_000;
 
 /**
  * What the server logs where a value is at fault, of PostgreSQL or of JavaScript: such a job fails for ever. Work that is
@@ -66,6 +68,7 @@ export async function startFuzzedServer(connections: number) {
     show: (request: FuzzRequest) => asCommand(server, request),
     /** Sends a request, and takes up what it has made. */
     ask: async (request: FuzzRequest): Promise<Asked> => {
+      server.clock.advance(STEP_MS);
       const sent = made.fill(prepared.fill(request));
       const answers = (await Promise.all(Array.from({ length: sent.copies }, () => send(sent)))).flat();
       const succeeded = answers.filter(({ status }) => status < 300);
