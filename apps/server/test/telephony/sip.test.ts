@@ -107,7 +107,7 @@ async function gatewayFor(calls = 20, given: Partial<SipGatewayOptions> = {}): P
   const serverId = newUuid();
   return openSipGateway({
     settings: { host: '127.0.0.1', port: 0, tls: {}, localNetworks: [], drainSeconds: 0 },
-    lease: { serverId: () => serverId, isHeld: () => true },
+    lease: { serverId: () => serverId, leftMs: () => 1000 },
     clock: systemClock,
     log,
     secret: 'a secret',
@@ -263,14 +263,14 @@ test('a call that rang as its server died is cancelled by us, and counts; what n
 test('a server that was given up after it has kept a call, and before it has sent it, sends it no more', async () => {
   const carrier = await startCarrier(callees);
   const store = postgresCallStore(database);
-  let isHeld = true;
+  let leftMs = 1000;
   const frozen = await gatewayFor(2, {
-    lease: { serverId: newUuid, isHeld: () => isHeld },
+    lease: { serverId: newUuid, leftMs: () => leftMs },
     store: {
       ...store,
       begin: async (call) => {
         const isNew = await store.begin(call);
-        isHeld = false;
+        leftMs = 0;
         return isNew;
       },
     },

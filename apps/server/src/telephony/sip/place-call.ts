@@ -21,8 +21,8 @@ export interface PlaceParts {
   userAgent: UserAgent;
   store: CallStore;
   serverId: () => string;
-  /** Whether this server has not been given up. */
-  isHeld: () => boolean;
+  /** Whether its lease has ended: another server may have taken over its calls. */
+  isGivenUp: () => boolean;
   /** Makes what names a call on the wire, so that it can be found again. */
   secret: string;
   /** Our address as a peer sees it, for sound. */
@@ -87,7 +87,7 @@ export async function placeCall(
           if (!(await parts.store.begin({ ...own, at, dialog }))) throw new Error('the room was placed before');
         }
         // Frozen meanwhile, this server was given up: another may have ended the call already, by what is kept of it.
-        if (!parts.isHeld()) throw new Error('this server was given up');
+        if (parts.isGivenUp()) throw new Error('this server was given up');
         isKept = true;
         taken ??= setTimeout(accept, TAKEN_AFTER_MS);
       },

@@ -64,7 +64,7 @@ export interface CallAgent {
 
 export interface SipGatewayOptions {
   settings: SipSettings;
-  lease: Pick<Lease, 'serverId' | 'isHeld'>;
+  lease: Pick<Lease, 'serverId' | 'leftMs'>;
   clock: Clock;
   log: Logger;
   /** The same on all servers; makes what names calls on the wire. */
@@ -206,7 +206,8 @@ class SipGateway implements TelephonyGateway {
     const { clock, log, media, store, recorder, secret, lease } = this.#options;
     return {
       ...{ clock, log, media, store, recorder, secret, userAgent },
-      ...{ serverId: lease.serverId, isHeld: lease.isHeld },
+      serverId: lease.serverId,
+      isGivenUp: () => lease.leftMs() === 0,
       emit: (event) => this.#emit(event),
       onOver: (call, ended) => {
         this.#calls.delete(call.roomId);
