@@ -1,18 +1,33 @@
-// A carrier over SIP in a process of its own, with callees behind it. Each call that comes, is answered and ends is a line.
-import type { IncomingCall } from '@trunkline/sip';
+// A carrier over SIP in a process of its own, with callees and callers behind it. Each call that comes or goes, is answered
+// and ends is a line. Its parent names who calls us, and where.
+import { type IncomingCall, SdpSession } from '@trunkline/sip';
 import { ULAW_SILENCE } from '../../src/media/g711.ts';
-import type { Peer } from '../media/peer.ts';
+import { type Peer, startPeer } from '../media/peer.ts';
 import { startCarrier } from '../telephony/carrier.ts';
 
 /** A line of its record. */
 export interface CarrierLine {
-  event: 'ready' | 'invited' | 'answered' | 'ended';
+  event: 'ready' | 'invited' | 'calling' | 'answered' | 'ended';
   at: number;
   port?: number;
   callId?: string;
   to?: number;
+  /** Who calls us. */
+  from?: number;
   by?: 'local' | 'remote';
 }
+
+/** Somebody who is to call us. */
+export interface Caller {
+  from: number;
+  to: string;
+  /** Of a server. */
+  host: string;
+  port: number;
+}
+
+/** How long a caller lets it ring, in milliseconds. */
+const LONGEST_RING_MS = 15_000;
 
 const [host = '127.0.0.1'] = process.argv.slice(2);
 const tell = (line: Omit<CarrierLine, 'at'>) =>
@@ -25,8 +40,7 @@ function answerCall(call: IncomingCall, to: number, pickUp: () => Promise<Peer>)
   const digit = to % 10;
   tell({ event: 'invited', callId, to });
   void call.ended.then((end) => {
-    const by = end.kind === 'hung_up' ? { by: end.by === 'remote' ? ('remote' as const) : ('local' as const) } : {};
-    tell({ event: 'ended', callId, to, ...by });
+    tell({ event: 'ended', callId, to, ...(end.kind === 'hung_up' && { by: sideOf(end.by) }) });
   });
   if (digit === 0) {
     call.reject(486);
@@ -50,12 +64,35 @@ function answerCall(call: IncomingCall, to: number, pickUp: () => Promise<Peer>)
   });
 }
 
+/** A call to us: whoever takes it is talked to for some seconds, unless they hang up before. */
+async function callServer({ from, to, host: far, port }: Caller): Promise<void> {
+  const phone = await startPeer(9, host, far);
+  const call = carrier.userAgent.invite({
+    to: `sip:${to}@${far}:${port}`,
+    from: `<sip:+${from}@${host}>`,
+    targets: [{ address: far, port, transport: 'udp' }],
+    sdp: new SdpSession({ address: host, port: phone.port, codecs: ['PCMU'] }).offer(),
+    ringTimeoutMs: LONGEST_RING_MS,
+    onAnswered: () => {
+      tell({ event: 'answered', callId: call.callId });
+      later(1000 + (from % 10) * 500, () => void call.hangUp());
+    },
+  });
+  tell({ event: 'calling', callId: call.callId, from });
+  const end = await call.ended;
+  phone.close();
+  tell({ event: 'ended', callId: call.callId, ...(end.kind === 'hung_up' && { by: sideOf(end.by) }) });
+}
+
+const sideOf = (by: string) => (by === 'remote' ? 'remote' : 'local');
+
 const carrier = await startCarrier(
   (user) => (call, answer) => answerCall(call, Number(user.replace('+', '')), answer),
   {
     host,
   },
 );
+process.on('message', (caller) => void callServer(caller as Caller));
 tell({ event: 'ready', port: carrier.port });
 process.on('SIGTERM', () => process.exit(0));
 process.on('disconnect', () => process.exit(0));

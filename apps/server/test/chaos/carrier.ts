@@ -2,13 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import type { CarrierLine } from './carrier-process.ts';
-import type { Invited } from './history.ts';
+import type { Caller, CarrierLine } from './carrier-process.ts';
+import type { Arrived, Invited } from './history.ts';
 
 /** The carrier that servers call over SIP, and its own record of what came. */
 export interface Carrier {
   address: string;
   invited(): Invited[];
+  /** Has somebody call a server. */
+  call(caller: Caller): void;
+  arrived(): Arrived[];
   stop(): Promise<void>;
 }
 
@@ -18,12 +21,14 @@ export async function startCarrierProcess(host: string, prefix: readonly string[
   const [program, ...args] = [...prefix, process.execPath, '--conditions=source', entry, host];
   const child = spawn(program!, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const calls = new Map<string, Invited>();
+  const arrived = new Map<string, Arrived>();
   let port = 0;
   const take = (line: string) => {
-    const { event, at, callId = '', to = 0, by, port: own } = JSON.parse(line) as CarrierLine;
-    const call = calls.get(callId);
+    const { event, at, callId = '', to = 0, from = 0, by, port: own } = JSON.parse(line) as CarrierLine;
+    const call = calls.get(callId) ?? arrived.get(callId);
     if (event === 'ready') port = own!;
-    else if (event === 'invited') calls.set(callId, call ?? { callId, to, at });
+    else if (event === 'invited') calls.set(callId, calls.get(callId) ?? { callId, to, at });
+    else if (event === 'calling') arrived.set(callId, { callId, from, at });
     else if (event === 'answered') call!.answeredAt = at;
     else Object.assign(call!, { endedAt: at, ...(by && { endedBy: by }) });
   };
@@ -38,6 +43,8 @@ export async function startCarrierProcess(host: string, prefix: readonly string[
   return {
     address: `${host}:${port}`,
     invited: () => [...calls.values()],
+    call: (caller) => void child.send(caller),
+    arrived: () => [...arrived.values()],
     stop: async () => {
       // A terminal's Ctrl-C has ended it already.
       if (child.exitCode !== null || child.signalCode !== null) return;

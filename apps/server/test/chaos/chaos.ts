@@ -67,7 +67,7 @@ export async function chaos(options: ChaosOptions, signal?: AbortSignal): Promis
   }
 }
 
-function summary({ promised, placed, invited, delivered, streams }: History, answered: number): string {
+function summary({ promised, placed, invited, arrived, delivered, streams }: History, answered: number): string {
   const parts = [
     `${answered} requests answered`,
     `${promised.length} things promised`,
@@ -75,6 +75,7 @@ function summary({ promised, placed, invited, delivered, streams }: History, ans
   ];
   parts.push(
     `${invited.length} over SIP`,
+    `${arrived.length} calls arrived`,
     `${delivered.length} events delivered`,
     `${streams.length} streams followed`,
   );

@@ -5,6 +5,9 @@ import type { World } from './world.ts';
 
 const between = (chance: () => number, from: number, to: number) => Math.round(from + chance() * (to - from));
 
+/** So many times as long as PostgreSQL is away it is frozen: up to one and a half leases. */
+const FREEZES_LONGER = 5;
+
 let turn: Promise<unknown> = Promise.resolve();
 
 /** A fault that has PostgreSQL to itself: those of its kind come one after another. */
@@ -58,10 +61,23 @@ async function holdRows(world: World, table: string, ms: number): Promise<void> 
   }
 }
 
+/** Freezes PostgreSQL for a while; it goes on whatever happens, since one that is frozen could not be ended either. */
+async function freeze({ postgres }: World, ms: number, told: (what: string) => void): Promise<void> {
+  told(`PostgreSQL is frozen for ${ms} ms`);
+  try {
+    await postgres.signal('SIGSTOP');
+    await sleep(ms);
+  } finally {
+    await postgres.signal('SIGCONT');
+  }
+}
+
 /** What happens to the database. */
 export const databaseFaults = {
   postgres: inTurn(async (world, chance, told) => {
-    const [crashes, ms] = [chance() < 0.5, between(chance, 0, 1500)];
+    const [how, ms] = [chance(), between(chance, 0, 1500)];
+    if (how >= 0.7) return freeze(world, ms * FREEZES_LONGER, told);
+    const crashes = how < 0.5;
     told(`PostgreSQL ${crashes ? 'is killed' : 'is stopped'}, and starts again after ${ms} ms`);
     await (crashes ? world.postgres.crash() : world.postgres.stop());
     await sleep(ms);

@@ -43,15 +43,24 @@ export interface Placed {
   endedBy: string | null;
 }
 
-/** A call as the carrier saw it over SIP. */
-export interface Invited {
+/** A call over SIP as the carrier saw it. */
+interface SeenByCarrier {
   callId: string;
-  to: number;
   at: number;
   answeredAt?: number;
   endedAt?: number;
   /** Who hung up an answered call. */
   endedBy?: 'local' | 'remote';
+}
+
+/** A call to somebody behind the carrier. */
+export interface Invited extends SeenByCarrier {
+  to: number;
+}
+
+/** A call to us; each of them comes from a number of its own. */
+export interface Arrived extends SeenByCarrier {
+  from: number;
 }
 
 /** A webhook's request as it came. */
@@ -83,6 +92,8 @@ export type CallOfHistory = Pick<
   | 'outcome'
   | 'ended_by'
   | 'to_number'
+  | 'from_number'
+  | 'direction'
   | 'attempt'
   | 'campaign_id'
   | 'contact_id'
@@ -113,6 +124,7 @@ export interface History {
   streams: StreamSeen[];
   placed: Placed[];
   invited: Invited[];
+  arrived: Arrived[];
   delivered: Delivered[];
   asked: Asked[];
   faults: FaultDone[];

@@ -14,7 +14,7 @@ const calls: CallOfHistory[] = [
       status: 'completed',
       outcome: 'answered',
       ended_by: 'callee',
-      to_number: 14152000001,
+      ...{ to_number: 14152000001, from_number: 14155550300, direction: 'outbound' },
       attempt: 1,
     },
     ...{ campaign_id: 'campaign', contact_id: 'contact-1', workflow_run_id: null, trunk_id: null },
@@ -26,13 +26,17 @@ const calls: CallOfHistory[] = [
       status: 'completed',
       outcome: 'answered',
       ended_by: 'callee',
-      to_number: 14156000001,
+      ...{ to_number: 14156000001, from_number: 14155550301, direction: 'outbound' },
       attempt: 1,
     },
     ...{ campaign_id: 'batch', contact_id: 'contact-2', workflow_run_id: null, trunk_id: 'trunk' },
     ...{ dialed_at: NOON, ended_at: later(3000), end_requested_at: null },
   },
 ];
+
+const again = (call: CallOfHistory | undefined, changes: Partial<CallOfHistory>) => ({ ...call!, ...changes });
+const ofNobody = { campaign_id: null, contact_id: null, dialed_at: null };
+calls.push(again(calls[1], { ...ofNobody, id: 'call-in', direction: 'inbound', from_number: 14159000001 }));
 
 const campaign = (id: string): History['campaigns'][number] => ({
   ...{ id, status: 'completed', total_contacts: 1, max_concurrency: 1, calls_per_second: 1, retry_policy: [] },
@@ -64,10 +68,14 @@ const right = (): History =>
         endedBy: 'local',
       },
     ],
+    arrived: [
+      { callId: 'c', from: 14159000001, at: noon, answeredAt: noon + 50, endedAt: noon + 3000, endedBy: 'local' },
+    ],
     delivered: [
       { eventId: 'event-1', type: 'workflow_run.queued', body: '{"data":{"id":"run_run"}}', at: noon },
       { eventId: 'event-2', type: 'workflow_run.completed', body: '{"data":{"id":"run_run"}}', at: noon + 1 },
       { eventId: 'event-3', type: 'call.ended', body: '{"data":{"roomId":"room_call1"}}', at: noon + 2 },
+      { eventId: 'event-6', type: 'call.ended', body: '{"data":{"roomId":"room_callin"}}', at: noon + 3 },
       { eventId: 'event-4', type: 'call.ended', body: '{"data":{"roomId":"room_call2"}}', at: noon + 3 },
     ],
     asked: [{ key: 'key', person: 7 }],
@@ -90,8 +98,6 @@ const right = (): History =>
     open: [],
     limits: { workspaceCalls: 2, trunkChannels: 1, leaseMs: 5000, maxCallMs: 10_000 },
   });
-
-const again = (call: CallOfHistory | undefined, changes: Partial<CallOfHistory>) => ({ ...call!, ...changes });
 
 /** A history that breaks each law, and what is said of it. */
 const forged: [law: string, forge: (history: History) => void, says: RegExp][] = [
@@ -167,6 +173,14 @@ const forged: [law: string, forge: (history: History) => void, says: RegExp][] =
     },
     /SIP.*cut off 2500 ms later/,
   ],
+  [
+    'nobody is cut off',
+    ({ arrived: [call] }) => void Object.assign(call!, { endedBy: 'remote' }),
+    /who called us.*cut off/,
+  ],
+  ['a call that arrives', (history) => void history.calls.pop(), /answered, and not kept/],
+  ['a call that arrives', (history) => void history.calls.push(history.calls[2]!), /the calls call-in, call-in/],
+  ['a call that arrives', ({ calls: all }) => void Object.assign(all[2]!, { outcome: 'unknown' }), /kept as unknown/],
   [
     'nobody is called outside',
     ({ placed }) => {

@@ -8,6 +8,8 @@ import type { Disorder } from './chaos-server.ts';
 export interface ServerSlot {
   readonly name: string;
   readonly url: string;
+  /** Where it speaks SIP. */
+  readonly sip: { host: string; port: number };
   /** Starts it, and waits until it is ready; where the database is away it is tried again. */
   start(): Promise<void>;
   /** Sends a signal to the process, where one runs; after one that ends it, waits until it is gone. */
@@ -22,7 +24,12 @@ const START_MS = 60_000;
 /** @param logFile where what it logs is added */
 export function serverSlot(
   name: string,
-  { port, logFile, environment }: { port: number; logFile: string; environment: Record<string, string> },
+  {
+    port,
+    sip,
+    logFile,
+    environment,
+  }: { port: number; sip: ServerSlot['sip']; logFile: string; environment: Record<string, string> },
 ): ServerSlot {
   let child: ChildProcess | undefined;
   let isWanted = false;
@@ -51,6 +58,7 @@ export function serverSlot(
   return {
     name,
     url: `http://127.0.0.1:${port}`,
+    sip,
     async start() {
       isWanted = true;
       while (isWanted && !(await startOnce()));

@@ -90,6 +90,7 @@ export async function startWorld({ seed, servers: count }: ChaosOptions): Promis
     const servers: ServerSlot[] = [];
     for (let at = 0; at < count; at += 1) {
       const port = await freePort();
+      const sipPort = await freePort();
       const rtpPort = 33_000 + 400 * at;
       const environment = {
         ...{ DATABASE_URL: connection.connectionString, DATA_DIR: path.join(fileDisk, 'data'), LOG_LEVEL: 'warn' },
@@ -97,10 +98,10 @@ export async function startWorld({ seed, servers: count }: ChaosOptions): Promis
         ...{ PUBLIC_URL: `http://127.0.0.1:${port}`, RATE_LIMIT_PER_MINUTE: '0', POOL_SIZE: '6' },
         ...{ SIMULATOR_SPEED: String(SIMULATOR_SPEED), SIMULATOR_SEED: String(SIMULATOR_SEED) },
         ...{ OUTBOUND_ALLOWED_ADDRESSES: '127.0.0.1', SIP_ALLOWED_ADDRESSES: carrierHost },
-        ...{ SIP_HOST: own, SIP_PORT: '0' },
+        ...{ SIP_HOST: own, SIP_PORT: String(sipPort) },
         ...{ RTP_PORT_MIN: String(rtpPort), RTP_PORT_MAX: String(rtpPort + 399) },
       };
-      servers.push(serverSlot(`server ${at + 1}`, { port, logFile, environment }));
+      servers.push(serverSlot(`server ${at + 1}`, { port, sip: { host: own, port: sipPort }, logFile, environment }));
     }
     undo.push(() => Promise.all(servers.map((server) => server.signal('SIGKILL'))));
     // The first one makes the tables and the key.

@@ -1,4 +1,4 @@
-import type { CallOfHistory, History, Invited } from '../history.ts';
+import type { Arrived, CallOfHistory, History, Invited } from '../history.ts';
 import { groupsOf, type Law } from './law.ts';
 
 /** Between the clock that a call was committed by and the provider's, in milliseconds. */
@@ -96,7 +96,7 @@ const AFTERMATH_MS = 60_000;
 export const nobodyCutOff: Law = {
   name: 'nobody is cut off',
   breaches: (history) => {
-    const { placed, invited, calls } = history;
+    const { placed, invited, arrived, calls } = history;
     const byRoom = new Map(calls.map((call) => [call.id, call]));
     const asked = new Set(calls.filter(({ end_requested_at }) => end_requested_at).map(({ to_number }) => to_number));
     return [
@@ -105,15 +105,19 @@ export const nobodyCutOff: Law = {
         .map(({ roomId, to }) => `room ${roomId}, +${to}: hung up by us, and nobody had asked for it`),
       ...invited
         .filter((call) => call.endedBy === 'remote' && !asked.has(call.to) && !isExcused(call, history))
-        .map(({ to, at, answeredAt, endedAt }) => {
-          const talked = `answered after ${answeredAt! - at} ms, cut off ${endedAt! - answeredAt!} ms later`;
-          return `+${to}, SIP, ${new Date(at).toISOString()}: ${talked}`;
-        }),
+        .map((call) => `+${call.to}, SIP, ${talkOf(call)}`),
+      ...arrived
+        .filter((call) => call.endedBy === 'remote' && !isExcused(call, history))
+        .map((call) => `+${call.from}, who called us, ${talkOf(call)}`),
     ];
   },
 };
 
-function isExcused({ answeredAt = 0, endedAt = 0 }: Invited, { faults, limits }: History): boolean {
+const talkOf = ({ at, answeredAt, endedAt }: Invited | Arrived): string =>
+  `${new Date(at).toISOString()}: answered after ${answeredAt! - at} ms, cut off ${endedAt! - answeredAt!} ms later`;
+
+/** Whether a call that was up may have ended by something that was done to its server. */
+export function isExcused({ answeredAt = 0, endedAt = 0 }: Invited | Arrived, { faults, limits }: History): boolean {
   if (endedAt - answeredAt > limits.maxCallMs - CLOCKS_APART_MS) return true;
   return faults.some(({ name, from, to }) => {
     // A lease that can't be renewed, thrice in its time, takes the server's calls from it.

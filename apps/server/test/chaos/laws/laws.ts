@@ -1,3 +1,4 @@
+import { arrivalsKept } from './arriving.ts';
 import { committedFirst, dialledOnce, nobodyCutOff, triesKept, unknownNotRedialled } from './dialling.ts';
 import { acceptedKept, allEnded, answersRight, atRest, countsRight, runsStepOnce } from './keeping.ts';
 import type { Law } from './law.ts';
@@ -11,6 +12,7 @@ export const laws: readonly Law[] = [
   unknownNotRedialled,
   triesKept,
   nobodyCutOff,
+  arrivalsKept,
   hoursKept,
   limitsKept,
   acceptedKept,

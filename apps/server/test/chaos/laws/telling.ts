@@ -28,8 +28,9 @@ export const toldOnceAtLeast: Law = {
         new Set(tries.map(({ body }) => body)).size > 1 ? [`event ${id}: came with different bodies`] : [],
       ),
       ...calls
-        .filter(({ dialed_at, ended_at, status, ended_by }) => {
-          return dialed_at && ended_at && !(status === 'cancelled' && ended_by === 'error');
+        .filter(({ direction, dialed_at, ended_at, status, ended_by }) => {
+          const began = dialed_at || direction === 'inbound';
+          return began && ended_at && !(status === 'cancelled' && ended_by === 'error');
         })
         .flatMap(({ id }) => once(`the end of call ${id}`, ends.get(clientId('room', id)))),
       ...runs

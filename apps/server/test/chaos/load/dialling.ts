@@ -15,7 +15,13 @@ const farZones = ['Asia/Tokyo', 'Pacific/Honolulu'];
 const RATE = 8;
 
 /** Numbers of callees: of campaigns, where hours are over, over SIP, of single calls and runs. */
-const numbers = { open: 14_152_000_000, closed: 14_157_000_000, sip: 14_156_000_000, single: 14_153_000_000 };
+const numbers = {
+  open: 14_152_000_000,
+  closed: 14_157_000_000,
+  sip: 14_156_000_000,
+  single: 14_153_000_000,
+  callers: 14_159_000_000,
+};
 const phone = (digits: number) => `+${digits}`;
 
 /** From two hours ago to four hours ahead, in UTC. */
@@ -98,6 +104,12 @@ export async function runCall(clients: Clients, setting: Setting): Promise<void>
   );
   record.promised.push({ kind: 'call', id: fromId(roomId) });
   if (chance() < 0.3) await act(clients, 'endCall', (client) => client.calls.end(roomId));
+}
+
+/** Somebody calls a number of ours, at any server; whoever is not answered hangs up. */
+export async function receiveCall({ next, chance }: Clients, { overSip, carrier, servers }: Setting): Promise<void> {
+  const { sip } = servers[Math.floor(chance() * servers.length)]!;
+  carrier.call({ from: numbers.callers + next(), to: overSip, ...sip });
 }
 
 /** A run of a workflow, some of them followed to their end. */

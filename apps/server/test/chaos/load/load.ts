@@ -3,7 +3,7 @@ import type { Database } from '../../../src/database/database.ts';
 import type { ChaosOptions } from '../options.ts';
 import { openWork } from '../rest.ts';
 import { type Clients, GivenUp } from './client-record.ts';
-import { runBatch, runCall, runCampaign, startRun } from './dialling.ts';
+import { receiveCall, runBatch, runCall, runCampaign, startRun } from './dialling.ts';
 import { addDocument } from './files.ts';
 import type { Setting } from './setting.ts';
 
@@ -30,6 +30,7 @@ export async function makeLoad(
     [5000, () => runCampaign(clients, setting)],
     [2500, () => runBatch(clients, setting)],
     [1000, () => runCall(clients, setting)],
+    [2000, () => receiveCall(clients, setting)],
     [500, () => startRun(clients, setting, following)],
     [3000, () => addDocument(clients)],
   ];

@@ -5,7 +5,7 @@ import type { World } from '../world.ts';
 import type { Clients } from './client-record.ts';
 
 /** What all load needs: an agent, numbers, a workflow, a webhook, people who must not be called. */
-export interface Setting {
+export interface Setting extends Pick<World, 'carrier' | 'servers'> {
   agentId: string;
   /** A number of the simulator's, and one over SIP. */
   simulated: string;
@@ -40,7 +40,7 @@ export async function makeSetting(world: World, clients: Clients): Promise<Setti
     }),
   );
   await insist('importPhoneNumbers', (client) =>
-    client.phoneNumbers.import({ phoneNumbers: [OVER_SIP], trunkId: trunk.id }),
+    client.phoneNumbers.import({ phoneNumbers: [OVER_SIP], trunkId: trunk.id, inboundAgentId: agent.id }),
   );
   await insist('addDoNotCall', (client) =>
     client.doNotCall.add({ phoneNumbers: REFUSED.map((number) => `+${number}`) }),
@@ -51,7 +51,8 @@ export async function makeSetting(world: World, clients: Clients): Promise<Setti
   );
   const childId = await publish(clients, childDefinition);
   const workflowId = await publish(clients, definition(world.endpoints.webUrl, childId, agent.id));
-  return { agentId: agent.id, simulated: SIMULATED, overSip: OVER_SIP, workflowId, refused: REFUSED };
+  const { carrier, servers } = world;
+  return { agentId: agent.id, simulated: SIMULATED, overSip: OVER_SIP, workflowId, refused: REFUSED, carrier, servers };
 }
 
 async function publish({ insist }: Clients, made: ReturnType<typeof definitionOf>): Promise<string> {
