@@ -19,7 +19,7 @@ export interface RecipientQuery extends Omit<PageQuery, 'searchText'> {
 
 /**
  * A page of everyone whom the request of a batch named. Those who are not among the rejected were accepted, and their
- * contacts' IDs rise in the order of the request. Throws `not_found`.
+ * contacts' IDs rise in the order of the request. Of who was erased no place is left. Throws `not_found`.
  */
 export async function recipientPage(
   tx: WorkspaceTx,
@@ -35,14 +35,17 @@ export async function recipientPage(
     .where('id', '=', batchId)
     .executeTakeFirstOrThrow();
   const refused = new Map((rejected as KeptRejection[]).map((each) => [each.index, each]));
-  const all = Array.from({ length: campaign.total_contacts + refused.size }, (_, index) => index);
+  // Where somebody was erased, those who were rejected may stand after as many as are left.
+  const length = Math.max(campaign.total_contacts + refused.size, 1 + Math.max(-1, ...refused.keys()));
+  const free = Array.from({ length }, (_, index) => index).filter((index) => !refused.has(index));
+  const inOrder = free.slice(0, campaign.total_contacts);
+  const all = [...inOrder, ...refused.keys()].toSorted((a, b) => a - b);
   const wanted = all.filter((index) => accepted === undefined || accepted !== refused.has(index));
   if (query.order === 'desc') wanted.reverse();
   const start = startOf(wanted, query);
   const indexes = wanted.slice(start, start + query.perPage);
   const isLast = start + query.perPage >= wanted.length;
 
-  const inOrder = all.filter((index) => !refused.has(index));
   const asked = indexes.filter((index) => !refused.has(index)).toSorted((a, b) => a - b);
   const contacts = await contactsFrom(tx, batchId, { first: inOrder.indexOf(asked[0] ?? -1), count: asked.length });
   const ids = contacts.map(({ id }) => id);

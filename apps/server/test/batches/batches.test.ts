@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
 import { type CampaignServer, fromNumber, startCampaignServer } from '../campaigns/campaign-server.ts';
 import { seedNumber } from '../seed/workspace.ts';
+import { until } from '../until.ts';
 
 type StartBatch = components['schemas']['StartBatchFromNumber'];
 type Recipient = components['schemas']['BatchRecipient'];
@@ -351,6 +352,20 @@ describe('recipients', () => {
     if (!data) throw new Error(JSON.stringify(error));
     return data;
   };
+
+  test('are still listed, rejected ones too, when one of them was erased', async () => {
+    const sent = [person(14155550171), person(14155550172), { phoneNumber: 'x' }];
+    const { batchId } = await start({ recipients: sent, scheduledAt: '2099-01-01T00:00:00.000Z' });
+    const erased = await client.POST('/v1/erasures', { body: { phoneNumber: '+14155550171' } });
+    const params = { path: { erasureId: erased.data!.id } };
+    await until(async () => (await client.GET('/v1/erasures/{erasureId}', { params })).data!.status === 'completed');
+    const { items, totalCount } = await list(batchId);
+    expect(items.map(({ phoneNumber, accepted }) => [phoneNumber, accepted])).toEqual([
+      ['+14155550172', true],
+      ['x', false],
+    ]);
+    expect(totalCount).toBe(2);
+  });
 
   test('come in the order of the request, accepted or not, in pages', async () => {
     const sent = [
