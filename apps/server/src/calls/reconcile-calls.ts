@@ -40,6 +40,8 @@ export function createCallReconciler(options: ReconcilerOptions): CallReconciler
   const doubtful = createDoubtfulCalls(options);
   let loops: Repeating[] = [];
   let knownAs = lease.serverId();
+  /** From then on calls of others are taken over, by `performance.now()`. */
+  let othersFrom = 0;
 
   /** After the lease was lost: what another server has taken over or ended is not ours to count any more. */
   async function forgetLost(): Promise<void> {
@@ -56,14 +58,23 @@ export function createCallReconciler(options: ReconcilerOptions): CallReconciler
     knownAs = me;
   }
 
+  /**
+   * Where the database was away, all may have lost their leases at once: who has a new one takes up its own calls, which are
+   * up, and leaves the others the time of a lease for theirs.
+   */
   async function takeOverAll(): Promise<void> {
-    while (await takeOver());
-    await forgetLost();
+    if (lease.leftMs() === 0) return;
+    if (lease.serverId() !== knownAs) {
+      while (await takeOver(knownAs));
+      await forgetLost();
+      othersFrom = performance.now() + options.leaseSeconds * 1000;
+    }
+    if (performance.now() >= othersFrom) while (await takeOver());
   }
 
-  /** Answers whether there may be more. */
-  async function takeOver(): Promise<boolean> {
-    const rows = await takeOverCalls(database, lease.serverId(), log);
+  /** Answers whether there may be more. @param from the only server that is looked at */
+  async function takeOver(from?: string): Promise<boolean> {
+    const rows = await takeOverCalls(database, lease.serverId(), log, from);
     await settleQueuedAndWatch(rows);
     return rows.length === TAKE_OVER_SIZE;
   }

@@ -9,12 +9,16 @@ export const TAKE_OVER_SIZE = 500;
 /** How far over its longest ring and talk a call is before its end is taken for lost. */
 const OVERDUE_SECONDS = 30;
 
-/** Takes over calls of a server whose lease has ended, for the server `me`, unless that was given up itself meanwhile. */
-export function takeOverCalls(database: Database, me: string, log: Logger): Promise<LiveRow[]> {
+/**
+ * Takes over calls of a server whose lease has ended, for the server `me`, unless that was given up itself meanwhile.
+ * @param from the only one that is looked at; any by default
+ */
+export function takeOverCalls(database: Database, me: string, log: Logger, from?: string): Promise<LiveRow[]> {
   return database.inEngine(async (tx) => {
     if (!(await holdServer(tx, me))) return [];
     const dead = await sql<{ id: string; given_up: boolean }>`
-      select id, lease_until = '-infinity' as given_up from servers where lease_until < clock_timestamp() and id <> ${me}
+      select id, lease_until = '-infinity' as given_up from servers
+      where lease_until < clock_timestamp() and id <> ${me} and id = coalesce(${from ?? null}, id)
       order by id limit 1 for update skip locked`.execute(tx.db);
     const [server] = dead.rows;
     if (!server) return [];

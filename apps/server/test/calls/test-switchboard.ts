@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { anyAgent } from '../../src/agents/directory.ts';
 import { waitingCalls } from '../../src/call-intents/waiting-calls.ts';
 import { callStore } from '../../src/calls/store.ts';
-import { createSwitchboard } from '../../src/calls/switchboard.ts';
+import { createSwitchboard, type SwitchboardOptions } from '../../src/calls/switchboard.ts';
 import { campaignCallDetails, campaignCallOwner } from '../../src/campaigns/own-calls.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Database } from '../../src/database/database.ts';
@@ -19,6 +19,7 @@ export function startTestSwitchboard(
   database: Database,
   gateway: Partial<TelephonyGateway>,
   log: Logger = pino({ level: 'silent' }),
+  given: Partial<Pick<SwitchboardOptions, 'lease' | 'leaseSeconds'>> = {},
 ) {
   const serverId = newUuid();
   let listener: (events: CallEvent[]) => void = nothing;
@@ -48,6 +49,7 @@ export function startTestSwitchboard(
     agents: anyAgent,
     ask: async () => ({}),
     trunksToCall: async () => new Map(),
+    ...given,
   });
   switchboard.start();
   /** Tells the switchboard what the provider tells. */

@@ -6,6 +6,7 @@ import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
 import { openLease } from '../../src/database/lease.ts';
 import { newUuid } from '../../src/ids.ts';
 import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
+import { startTestSwitchboard } from '../calls/test-switchboard.ts';
 import { runCrash, runFreeze } from '../crash/servers.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { seedCampaign } from '../seed/campaign.ts';
@@ -56,6 +57,37 @@ test.concurrent('a call is never left with a server that was given up, which nob
     });
     expect(await takeOverCalls(database, newUuid(), log)).toEqual([]);
     expect(await takeOverCalls(database, alive, log)).toHaveLength(1);
+  }));
+
+test.concurrent('servers that lost their leases together take up their own calls, and leave each other time for theirs', () =>
+  withDatabase(async (database) => {
+    const { workspaceId, campaignId } = await seedCampaign(database, { contacts: 0, campaign: { status: 'paused' } });
+    const { phone_number_id } = await campaignRow(database, campaignId);
+    const [theirs, mine, next] = [newUuid(), newUuid(), newUuid()];
+    for (const [at, server_id] of [theirs, mine].entries()) {
+      await seedRow(database, 'servers', { id: server_id, lease_until: new Date(0) });
+      await seedRow(database, 'calls', {
+        ...{ workspace_id: workspaceId, campaign_id: campaignId, to_number: 14155550100 + at, server_id },
+        ...{ phone_number_id: phone_number_id!, status: 'in_progress' },
+      });
+    }
+    await seedRow(database, 'servers', { id: next });
+    const told: { server: string; at: number }[] = [];
+    const write = (line: string) => {
+      const { server } = JSON.parse(line);
+      if (server) told.push({ server, at: performance.now() });
+    };
+    let [id, leftMs] = [mine, 0];
+    const lease = { serverId: () => id, isHeld: () => leftMs > 0, leftMs: () => leftMs, release: async () => {} };
+    const { switchboard } = startTestSwitchboard(database, {}, pino({ level: 'warn' }, { write }), {
+      lease,
+      leaseSeconds: 1,
+    });
+    [id, leftMs] = [next, 1000];
+    await until(() => told.length === 2);
+    await switchboard.stop();
+    expect(told.map(({ server }) => server)).toEqual([mine, theirs]);
+    expect(told[1]!.at - told[0]!.at).toBeGreaterThan(900);
   }));
 
 test.concurrent('a server that was lost is told as a warning, one that was stopped is not', () =>
