@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EndStoredOptions, StoredDialog, StoredEnd } from '@trunkline/sip';
+import { type EndStoredOptions, SdpSession, type StoredDialog, type StoredEnd } from '@trunkline/sip';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRecordingFiles } from '../../src/calls/recordings/recording-files.ts';
@@ -260,21 +260,52 @@ test('a call that rang as its server died is cancelled by us, and counts; what n
   for (const kind of ['hung_up', 'gone'] as const) expect(await end({ kind })).toMatchObject({ outcome: 'unknown' });
 });
 
-test('a server that was given up after it has kept a call, and before it has sent it, sends it no more', async () => {
-  const carrier = await startCarrier(callees);
+/** Of a server that is given up once it has kept a call. */
+function givenUp(): Pick<SipGatewayOptions, 'lease' | 'store'> {
   const store = postgresCallStore(database);
   let leftMs = 1000;
-  const frozen = await gatewayFor(2, {
-    lease: { serverId: newUuid, leftMs: () => leftMs },
-    store: {
-      ...store,
-      begin: async (call) => {
-        const isNew = await store.begin(call);
-        leftMs = 0;
-        return isNew;
-      },
+  const begin: typeof store.begin = async (call) => {
+    const isNew = await store.begin(call);
+    leftMs = 0;
+    return isNew;
+  };
+  return { lease: { serverId: newUuid, leftMs: () => leftMs }, store: { ...store, begin } };
+}
+
+test('a server that was given up before it answers a caller turns him away', async () => {
+  const carrier = await startCarrier(callees);
+  const [workspaceId, port] = [newUuid(), nextPort];
+  const settings = { host: '127.0.0.1', port, tls: {}, localNetworks: [], drainSeconds: 0 };
+  const trunk = { ...trunkTo(carrier.port), workspaceId, digestNumbers: [] };
+  const gateway = await gatewayFor(2, {
+    ...givenUp(),
+    settings,
+    inbound: {
+      trunks: async () => [trunk],
+      trunk: async () => undefined,
+      numbersOf: async (numbers) => numbers.map((number) => ({ number, workspaceId })),
     },
   });
+  const answer = { workspaceId, agentId: 'anna', maxCallSeconds: 60 };
+  gateway.onInbound((call) => void gateway.answerInbound(call, { ...answer, roomId: newUuid() }));
+  await gateway.start();
+  const call = () =>
+    carrier.userAgent.invite({
+      to: `sip:+14155550100@127.0.0.1:${port}`,
+      from: '<sip:+14155550177@carrier.example>',
+      targets: [{ address: '127.0.0.1', port, transport: 'udp' }],
+      sdp: new SdpSession({ address: '127.0.0.1', port: 9, codecs: ['PCMU'] }).offer(),
+      ringTimeoutMs: 3000,
+    });
+  // Until the server has learned whose address this is, nothing comes back.
+  await until(async () => expect(await call().ended).toMatchObject({ kind: 'rejected', status: 503 }));
+  await gateway.stop();
+  await carrier.stop();
+});
+
+test('a server that was given up after it has kept a call, and before it has sent it, sends it no more', async () => {
+  const carrier = await startCarrier(callees);
+  const frozen = await gatewayFor(2, givenUp());
   const other = await gatewayFor(2);
   for (const gateway of [frozen, other]) await gateway.start();
   const numbers = { from: '+14155550100', to: '+14155550108' };

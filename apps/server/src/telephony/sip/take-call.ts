@@ -18,7 +18,7 @@ export const agentFull: Parameters<IncomingCall['reject']> = [480, retryAfter];
  * as the end of the call.
  */
 export async function takeCall(
-  { store, serverId, addressFor }: Pick<PlaceParts, 'store' | 'serverId' | 'addressFor'>,
+  { store, serverId, isGivenUp, addressFor }: Pick<PlaceParts, 'store' | 'serverId' | 'isGivenUp' | 'addressFor'>,
   call: SipCall,
   incoming: IncomingCall,
 ): Promise<void> {
@@ -45,6 +45,9 @@ export async function takeCall(
   call.trusted = [incoming.source.address];
   const answer = incoming.sdp === undefined ? session.offer() : await call.handlers().onOffer!(incoming.sdp);
   if (answer === undefined) return incoming.reject(488);
-  if (await call.connectAgent()) incoming.answer(answer);
+  const isThere = await call.connectAgent();
+  // Frozen meanwhile, this server was given up: another may have ended the call already.
+  if (isGivenUp()) return incoming.reject(...noRoom);
+  if (isThere) incoming.answer(answer);
   else incoming.reject(480);
 }
