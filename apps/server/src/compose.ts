@@ -41,6 +41,7 @@ import { createApp, loadContract } from './http/app.ts';
 import type { Handlers } from './http/handler.ts';
 import { createOpenStreams } from './http/open-streams.ts';
 import { createRateLimit } from './http/rate-limit.ts';
+import { fileOf } from './http/slow-files.ts';
 import { auditLogOperations } from './journal/operations.ts';
 import { startKnowledgeBaseWork } from './knowledge-bases/background.ts';
 import { knowledgeBaseOperations } from './knowledge-bases/operations.ts';
@@ -99,6 +100,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     const judge = {
       roomFor: (key: string) => roomForFile(contactLists, key),
       onStored: (key: string) => acceptFile(contactLists, key),
+      read: fileOf,
     };
     outside.push({ path: '/', router: objectsRouter(objects, judge) });
   }
@@ -202,11 +204,7 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
       onReleased: leavePool,
       onTurned: recordTurned,
     },
-    webhooks: {
-      ...{ ...common, lease, guard },
-      send: outbound.send,
-      metrics: registerWebhookMetrics(metrics.registry),
-    },
+    webhooks: { ...common, lease, guard, send: outbound.send, metrics: registerWebhookMetrics(metrics.registry) },
   };
 }
 

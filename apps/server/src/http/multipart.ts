@@ -5,6 +5,7 @@ import { ServiceError } from '../service-error.ts';
 import type { FilePart } from './handler.ts';
 import { refuseEncoding } from './request-body.ts';
 import { faultAt } from './request-fault.ts';
+import { watchFiles } from './slow-files.ts';
 
 /** A part's headers, and the parts themselves: more than anyone needs. */
 const LIMITS = { headerPairs: 20, headerSize: 16 * 1024, fields: 1, fieldSize: 1024, parts: 100 };
@@ -21,7 +22,8 @@ const notAFile = (name: string) => faultAt(`/body/${name.slice(0, 100)}`, 'must 
 /**
  * The files of a body in `multipart/form-data`, one after another, read while they are asked for and never held whole.
  * What is left unread is let through, so that the client sees the answer. Throws `invalid_request` for what is not such
- * a body, for a part that is no file, and where the body breaks off; reading a file then throws the same.
+ * a body, for a part that is no file, and where the body breaks off, and `request_timeout` where it comes too slowly;
+ * reading a file then throws the same.
  */
 export async function* filesOf(request: IncomingMessage): AsyncGenerator<FilePart> {
   refuseEncoding(request);
@@ -52,6 +54,7 @@ export async function* filesOf(request: IncomingMessage): AsyncGenerator<FilePar
   });
   request.on('error', () => fail(brokeOff()));
   request.on('close', () => !request.complete && fail(brokeOff()));
+  const stop = watchFiles(request, fail);
   request.pipe(parser);
   try {
     for (;;) {
@@ -65,6 +68,7 @@ export async function* filesOf(request: IncomingMessage): AsyncGenerator<FilePar
         });
     }
   } finally {
+    stop();
     request.unpipe(parser);
     request.resume();
     for (const content of contents) content.destroy();

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../service-error.ts';
 import type { BodyRoom, RoomTaker } from './body-room.ts';
 import { checkNesting } from './nesting.ts';
-import { type ComingBody, watchBodies } from './slow-bodies.ts';
+import { watchBodies } from './slow-bodies.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -61,7 +61,7 @@ export function createBodyReader(room: BodyRoom): BodyReader {
         request.removeAllListeners('data');
         reject(error);
       };
-      const body: ComingBody = { seconds: 0, bytes: 0, onTooSlow: () => giveUp(tooSlow()) };
+      const body = { seconds: 0, bytes: 0, onTooSlow: () => giveUp(tooSlow()) };
       watch.add(body);
       request.on('data', (chunk: Buffer) => {
         body.bytes += chunk.length;

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import express, { type Request, type Response, type Router } from 'express';
 import { ServiceError } from '../service-error.ts';
@@ -14,6 +15,8 @@ export interface UploadJudge {
    * is not kept, where there was no room for it after all.
    */
   onStored(key: string): Promise<string | undefined>;
+  /** The bytes of an upload as they come; throws where they come too slowly. */
+  read(request: IncomingMessage): AsyncIterable<Uint8Array>;
 }
 
 /** What the request's signed URL allows. Without a right signature nobody learns whether there is an object. */
@@ -45,8 +48,7 @@ async function upload(store: DiskObjectStore, judge: UploadJudge, request: Reque
   const tooLarge = (message = over) => new ServiceError('payload_too_large', message);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   try {
-    const content = request.iterator({ destroyOnReturn: false });
-    if (!(await store.put(key, content, maxBytes))) throw await taken();
+    if (!(await store.put(key, judge.read(request), maxBytes))) throw await taken();
   } catch (error) {
     if (error instanceof ObjectTooLarge) throw tooLarge();
     if (request.destroyed && !request.complete) return;

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { FilePart } from '../../src/http/handler.ts';
+import { newUuid, toId } from '../../src/ids.ts';
 import { noteStatus } from '../contract/statuses.ts';
 import { startEdge } from './edge-app.ts';
 
@@ -13,7 +16,12 @@ let edge: Awaited<ReturnType<typeof startEdge>>;
 // Whoever asks is known, but for one.
 beforeAll(async () => {
   edge = await startEdge({
-    handlers: { addDoNotCall: async () => ({ status: 200, body: added }) },
+    handlers: {
+      addDoNotCall: async () => ({ status: 200, body: added }),
+      addKnowledgeBaseDocuments: async ({ body }: { body: AsyncIterable<FilePart> }) => {
+        for await (const { content } of body) await buffer(content);
+      },
+    },
     authenticate: (key) =>
       key === 'nobody'
         ? undefined
@@ -57,6 +65,22 @@ test('a body that does not come in time is 408, and its connection closes', asyn
     await expect.poll(() => slow.text).toContain('}');
     expect(slow.text).toMatch(/^HTTP\/1\.1 408 .*\r\nConnection: close\r\n.*"code":"request_timeout"/s);
     await expect.poll(() => slow.closed).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('documents that come too slowly are 408', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const part = '--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\nand';
+    const path = `/v1/knowledge-bases/${toId('kb', newUuid())}/documents`;
+    const type = { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': 5000 };
+    const slow = await post(path, 'slow', type, part);
+    await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 30_000 });
+    await vi.waitUntil(() => vi.advanceTimersByTime(60_000).getTimerCount() === 0, { timeout: 30_000 });
+    await vi.waitUntil(() => slow.closed, { timeout: 30_000 });
+    expect(slow.text).toMatch(/^HTTP\/1\.1 408 .*\r\nConnection: close\r\n.*"code":"request_timeout"/s);
   } finally {
     vi.useRealTimers();
   }

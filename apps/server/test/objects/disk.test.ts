@@ -1,10 +1,13 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { fileOf } from '../../src/http/slow-files.ts';
 import { type DiskObjectStore, openDiskObjectStore } from '../../src/objects/disk.ts';
 import { translatedWrite } from '../../src/objects/object-store.ts';
 import { objectsRouter } from '../../src/objects/router.ts';
@@ -32,7 +35,7 @@ beforeAll(async () => {
     stored.push(key);
     return undefined;
   };
-  const judge = { onStored, roomFor: async () => undefined };
+  const judge = { onStored, roomFor: async () => undefined, read: fileOf };
   server = await startEdge({ outside: [{ path: '/', router: objectsRouter(store, judge) }] });
   baseUrl = server.url;
 });
@@ -111,6 +114,30 @@ describe('signed URLs of the disk store', () => {
     expect(await store.stat(key)).toBeUndefined();
     expect(await readdir(join(directory, '.incoming'))).toEqual([]);
     expect((await send(url, { body: 'x'.repeat(1000) })).status).toBe(200);
+  });
+
+  it('refuses a file that comes too slowly, and keeps nothing of it', async () => {
+    const key = freshKey();
+    const { url } = await store.uploadUrl(key, { ...options, maxBytes: 1_000_000 });
+    const from = { headers: { 'Content-Type': 'text/csv', 'Content-Length': 900_000 }, method: 'PUT' };
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const slow = httpRequest(url, from);
+      const answered = once(slow, 'response');
+      slow.on('error', () => undefined).write('x'.repeat(1000));
+      await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 30_000 });
+      await vi.waitUntil(async () => (await readdir(join(directory, '.incoming'))).length > 0, { timeout: 30_000 });
+      // Seconds that find bytes which are not yet taken do not count.
+      await vi.waitUntil(() => vi.advanceTimersByTime(60_000).getTimerCount() === 0, { timeout: 30_000 });
+      const [answer] = (await answered) as [IncomingMessage];
+      expect([answer.statusCode, answer.headers.connection]).toEqual([408, 'close']);
+      expect(await json(answer)).toMatchObject({ code: 'request_timeout' });
+    } finally {
+      vi.useRealTimers();
+    }
+    await vi.waitUntil(async () => (await readdir(join(directory, '.incoming'))).length === 0, { timeout: 30_000 });
+    expect(await store.stat(key)).toBeUndefined();
+    expect((await send(url, { body: 'x' })).status).toBe(200);
   });
 
   it('refuses another content type, and other methods', async () => {
