@@ -61,14 +61,30 @@ test('a set is gathered for its time, unless it is full', async () => {
     async (items: number[]) => {
       sets.push(items);
     },
-    { ms: 30, atMost: 3 },
+    { ms: 200, atMost: 3 },
   );
   const from = performance.now();
   void work(1);
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await new Promise((resolve) => setImmediate(resolve));
   await work(2);
   expect(sets).toEqual([[1, 2]]);
-  expect(performance.now() - from).toBeGreaterThan(25);
+  expect(performance.now() - from).toBeGreaterThan(190);
+});
+
+test('a set is gathered for as long as the one before took, up to its most', async () => {
+  const sets: number[][] = [];
+  const work = coalesce(
+    async (items: number[]) => {
+      sets.push(items);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    },
+    { mostMs: 300 },
+  );
+  await work(1);
+  void work(2);
+  await new Promise((resolve) => setImmediate(resolve));
+  await work(3);
+  expect(sets).toEqual([[1], [2, 3]]);
 });
 
 test('so many sets are worked on at a time, and what comes meanwhile is gathered', async () => {

@@ -12,6 +12,11 @@ export interface Coalesced<Item, Result> {
 export interface SetTerms<Item> {
   /** How long a set is gathered before its work begins, in milliseconds; by default for this turn of the event loop. */
   ms?: number;
+  /**
+   * The longest that a set is gathered, in milliseconds: as long as the set before took to be done, `ms` at least. Who
+   * shares a slow database with others so asks it for fewer and larger sets. By default, `ms`.
+   */
+  mostMs?: number;
   /** The most items of a set; by default all that wait. */
   atMost?: number;
   /** The most sets that are worked on at a time; by default one. */
@@ -34,9 +39,18 @@ interface Waiting<Item, Result> {
  */
 export function coalesce<Item, Result>(
   work: (items: Item[]) => Promise<readonly Result[]> | Promise<void>,
-  { ms = 0, atMost = Number.POSITIVE_INFINITY, sets = 1, fits = () => true, oneByOne = false }: SetTerms<Item> = {},
+  terms: SetTerms<Item> = {},
 ): Coalesced<Item, Result> {
+  const {
+    ms = 0,
+    mostMs = ms,
+    atMost = Number.POSITIVE_INFINITY,
+    sets = 1,
+    fits = () => true,
+    oneByOne = false,
+  } = terms;
   let waiting: Waiting<Item, Result>[] = [];
+  let gatherMs = ms;
   let underWay = 0;
   const idlers: (() => void)[] = [];
 
@@ -65,10 +79,12 @@ export function coalesce<Item, Result>(
   const workOnSets = async () => {
     while (waiting.length > 0) {
       // Without a time, everything that is asked for in this turn joins the set.
-      if (waiting.length < atMost) await (ms > 0 ? sleep(ms) : undefined);
+      if (waiting.length < atMost) await (gatherMs > 0 ? sleep(gatherMs) : undefined);
       const taken = take();
       if (taken.length === 0) break;
+      const began = performance.now();
       await carryOut(taken);
+      gatherMs = Math.min(Math.max(performance.now() - began, ms), mostMs);
     }
     underWay -= 1;
     if (underWay === 0) for (const resolve of idlers.splice(0)) resolve();

@@ -18,6 +18,8 @@ import { type EndOverTrunk, noteTrunkEnds } from './note-trunk-ends.ts';
 
 /** How long events are gathered before they are written as a set (engine.md, "Ends and counters"), in milliseconds. */
 const FLUSH_MS = 20;
+/** How long they are gathered where a set took long to write, in milliseconds. */
+const MOST_FLUSH_MS = 100;
 /** The most calls that one set writes. */
 const FLUSH_SIZE = 500;
 /** How long what could not be written waits, in milliseconds. */
@@ -85,7 +87,7 @@ export function createCallRecorder(options: RecorderOptions): CallRecorder {
       });
       if (taken.length > 0) await write(taken);
     },
-    { ms: FLUSH_MS, atMost: FLUSH_SIZE },
+    { ms: FLUSH_MS, mostMs: MOST_FLUSH_MS, atMost: FLUSH_SIZE },
   );
 
   /** What the database refuses every time must not keep the others waiting. */

@@ -10,6 +10,8 @@ import type { SimulatorTime } from './time.ts';
 const LATEST_MS = 2_000;
 /** The most rows of one statement. */
 const MOST_AT_ONCE = 1_000;
+/** How long calls are gathered where the set before took long to write, in milliseconds. */
+const MOST_GATHER_MS = 100;
 
 /**
  * The store's calls one by one, in statements for what is asked at once: `insert` and `end` say whether theirs was the
@@ -28,7 +30,7 @@ export function gatherStatements(store: SimulatorStore, time: SimulatorTime) {
       // The first of two equal rooms is the new one.
       return calls.map(({ roomId }) => added.delete(roomId));
     },
-    { atMost: MOST_AT_ONCE },
+    { atMost: MOST_AT_ONCE, mostMs: MOST_GATHER_MS },
   );
   const find = coalesce(
     async (roomIds: string[]) => {
@@ -43,7 +45,7 @@ export function gatherStatements(store: SimulatorStore, time: SimulatorTime) {
       const ended = await store.end([...rooms.values()]);
       return ends.map(({ roomId }) => ended.delete(roomId));
     },
-    { atMost: MOST_AT_ONCE },
+    { atMost: MOST_AT_ONCE, mostMs: MOST_GATHER_MS },
   );
   return { insert, find, end, idle: () => Promise.all([insert.idle(), find.idle(), end.idle()]) };
 }
