@@ -81,11 +81,20 @@ test('tests of what is silent take half of the connections for tests, and keep n
   const { id } = await createEndpoint(noisy, silent.url, ['call.ended']);
   const own = await createEndpoint(quiet, receiver.url, ['call.ended']);
   const refused: unknown[] = [];
-  const tests = Array.from({ length: 70 }, async () => {
+  const tests: Promise<void>[] = [];
+  let underWay = 0;
+  const one = async () => {
+    underWay += 1;
     const tested = await testOf(noisy, id);
+    underWay -= 1;
     if (tested.status === 429) refused.push(tested);
+  };
+  // A test ends by itself after 10 s: where the machine stalls so long, others take their places.
+  await until(() => {
+    for (let at = underWay; at < 70; at += 1) tests.push(one());
+    expect(silent.open()).toBe(64);
+    expect(refused.length).toBeGreaterThan(0);
   });
-  await until(() => expect([silent.open(), refused.length]).toEqual([64, 6]));
   expect(refused[0]).toMatchObject({ again: '5' });
   expect((await noisy.client.POST('/v1/agents/{agentId}/test', { params: { path } })).response.status).toBe(429);
   expect(await testOf(quiet, own.id)).toMatchObject({ status: 200, delivery: 'delivered' });

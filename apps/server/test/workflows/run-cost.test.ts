@@ -258,8 +258,8 @@ test.each([1, 10, 100])('claims of %i take the runs of every workspace, however 
 
 test('runs of every workspace are told, however many signals of one came before', () =>
   withDatabase(async (database) => {
-    const told = async (workspace_id: string, count: number, created_at: Date) => {
-      const waiting = { workspace_id, workflow_id: newUuid(), status: 'waiting_call' } as const;
+    const told = async (workspace_id: string, count: number, created_at: Date, server_id: string | null = null) => {
+      const waiting = { workspace_id, workflow_id: newUuid(), status: 'waiting_call', server_id } as const;
       const rows = Array.from({ length: count }, () => ({ ...waiting, waits_for: newUuid() }));
       const runs = await seedRows(database, 'workflow_runs', rows);
       const signals = runs.map(({ id, waits_for }) => ({ workspace_id, run_id: id, source: waits_for!, created_at }));
@@ -270,12 +270,17 @@ test('runs of every workspace are told, however many signals of one came before'
     for (let at = 0; at < 12; at += 1) others.push(await seedWorkspace(database));
     await told(noisy, 2000, new Date(now.getTime() - 60_000));
     for (const id of others) await told(id, 2, now);
+    const elsewhere = newUuid();
+    await told(others[0]!, 5, now, elsewhere);
+    const heldAndFree = sql`select from workflow_runs where server_id = ${elsewhere} for no key update skip locked`;
     const [turns, served] = [{ after: NIL }, new Map<string, string>()];
     for (let claim = 0; claim < 3; claim += 1) {
       let runs: ClaimedRun[] = [];
       const read = await readBy(database, (counting) =>
         counting.inHotLoop(async (tx) => {
           runs = await claimRuns(tx, newUuid(), 100, now, turns);
+          const free = await database.inEngine(({ db }) => heldAndFree.execute(db));
+          expect(free.rows).toHaveLength(5);
         }),
       );
       expect(read.pages).toBeLessThan(8000);

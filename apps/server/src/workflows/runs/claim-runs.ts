@@ -145,7 +145,7 @@ async function toldRuns(tx: EngineTx, most: number): Promise<{ runs: ToldRow[]; 
 
 /**
  * Locks runs of signals of the workspaces that come after one, as many as there is room for, some of each, and says which
- * was the last: the nil UUID where there are no more.
+ * was the last: the nil UUID where there are no more. What others hold is passed over before it is locked.
  */
 async function toldByTurns(tx: EngineTx, after: string, most: number): Promise<{ runs: ToldRow[]; last: string }> {
   const next = (before: RawBuilder<unknown>) => sql`
@@ -159,8 +159,12 @@ async function toldByTurns(tx: EngineTx, after: string, most: number): Promise<{
         where t.place < ${workspaces}::integer)
     select told.*, turn.workspace_id as turn from turn left join lateral (
       select r.*, s.data as signal from (
-        select * from run_signals where workspace_id = turn.workspace_id
-        order by workspace_id, run_id limit ${MOST_SIGNALS_OF_ONE}) s
+        select head.* from (
+          select * from run_signals where workspace_id = turn.workspace_id
+          order by workspace_id, run_id limit ${MOST_SIGNALS_OF_ONE}) head
+        cross join lateral (
+          select t.waits_for, t.server_id from workflow_runs t ${whereRunIs(sql`head.workspace_id`, sql`head.run_id`)}) now
+        where now.waits_for = head.source and now.server_id is null offset 0) s
       cross join lateral (${lockedRun}) as r
       where r.waits_for = s.source and r.server_id is null
       limit ${sql.lit(TURN_SIZE)}) as told on true`.execute(tx.db);
