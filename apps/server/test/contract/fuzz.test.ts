@@ -83,10 +83,13 @@ function noteRefusals() {
 }
 
 const name = `${COUNT} requests, right, nearly right and hostile, are answered as the contract says`;
-test.skipIf(ONLY)(name, { timeout: 120_000 + COUNT * SLOWEST_MS }, async () => {
+test.skipIf(ONLY)(name, { timeout: 120_000 + 2 * COUNT * SLOWEST_MS }, async () => {
   const failures: { only: string; sent: string; answer: string; smallest: string | undefined }[] = [];
   const refusals = noteRefusals();
-  const places = Array.from({ length: COUNT }, (_, at) => at).values();
+  // Some succeed once in thousands of requests: by chance an operation may need more of them.
+  const places = (function* () {
+    for (let at = 0; at < COUNT || (at < 2 * COUNT && refusals.all().length > 0); at += 1) yield at;
+  })();
   const ask = async () => {
     for (const at of places) {
       if (failures.length >= MOST_FAILURES) return;
