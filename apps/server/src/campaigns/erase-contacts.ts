@@ -12,7 +12,7 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 /**
  * Erases the next contacts of a campaign, in the order of their IDs.
  * @param after the UUID after which they come, so that those that are gone are not passed over again
- * @returns the last of them, where there may be more
+ * @returns the last of them, where there may be more, also where others have deleted some of them meanwhile
  */
 export async function eraseContacts(
   tx: WorkspaceTx,
@@ -21,13 +21,14 @@ export async function eraseContacts(
 ): Promise<string | undefined> {
   const { workspaceId } = tx;
   const { rows } = await sql<{ id: string }>`
-    with gone as (
-      delete from campaign_contacts where ctid = any(array(
-        select ctid from campaign_contacts
+    with picked as materialized (
+        select id from campaign_contacts
         where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and id > ${after}
-        order by id limit ${sql.lit(MOST_AT_ONCE)}))
-      returning id)
-    select id from gone order by id offset ${sql.lit(MOST_AT_ONCE - 1)}`.execute(tx.db);
+        order by id limit ${sql.lit(MOST_AT_ONCE)}),
+      gone as (
+        delete from campaign_contacts where workspace_id = ${workspaceId} and campaign_id = ${campaignId}
+          and id = any(array(select id from picked)))
+    select id from picked order by id offset ${sql.lit(MOST_AT_ONCE - 1)}`.execute(tx.db);
   return rows[0]?.id;
 }
 

@@ -18,22 +18,25 @@ export async function eraseUploads(
   for (const uploadId of uploadIds) {
     await inChunks(async () => {
       signal.throwIfAborted();
-      return (await database.inWorkspace(workspaceId, (tx) => eraseChunk(tx, uploadId))) === MOST_AT_ONCE;
+      return database.inWorkspace(workspaceId, (tx) => eraseChunk(tx, uploadId));
     }, signal);
     signal.throwIfAborted();
   }
   for (const file of files) await objects.delete(file);
 }
 
-async function eraseChunk(tx: WorkspaceTx, uploadId: string): Promise<number> {
+/** @returns whether there may be more of them */
+async function eraseChunk(tx: WorkspaceTx, uploadId: string): Promise<boolean> {
   const { rows } = await sql<{ free: boolean }>`
     select pg_try_advisory_xact_lock(${uploadLock(uploadId)}) as free`.execute(tx.db);
   if (!rows[0]?.free) throw new NotYet('The upload is still being validated.');
-  const { numAffectedRows } = await sql`
-    delete from contact_list_entries
-    where workspace_id = ${tx.workspaceId} and upload_id = ${uploadId} and phone_number = any(array(
-      select phone_number from contact_list_entries
-      where workspace_id = ${tx.workspaceId} and upload_id = ${uploadId} limit ${sql.lit(MOST_AT_ONCE)}
-    ))`.execute(tx.db);
-  return Number(numAffectedRows);
+  const ofUpload = sql`workspace_id = ${tx.workspaceId} and upload_id = ${uploadId}`;
+  // Others may delete some of those that are picked.
+  const { rows: picked } = await sql<{ count: number }>`
+    with picked as materialized (
+        select phone_number from contact_list_entries where ${ofUpload} limit ${sql.lit(MOST_AT_ONCE)}),
+      gone as (
+        delete from contact_list_entries where ${ofUpload} and phone_number = any(array(select phone_number from picked)))
+    select count(*) as count from picked`.execute(tx.db);
+  return picked[0]!.count === MOST_AT_ONCE;
 }

@@ -83,10 +83,23 @@ export async function noteDeleted(
       and status in ${from(exportTransitions, 'expired')}`.execute(tx.db);
   const counts = { files: deleted.length };
   if (place) return { counts, place };
-  if (!erasure.files_since) await beginExportsAnew(tx, deps, workspaceId);
+  const filesSince = erasure.files_since ?? (await endFirstRound(tx, deps, workspaceId, now));
   const { rows } = await sql<{ files: number }>`
     select count(*) as files from (${holders(erasure)}) as h`.execute(tx.db);
-  return { counts, remaining: { files: rows[0]!.files, recordings: await recordingsToErase(tx, erasure) } };
+  const remaining = { files: rows[0]!.files, recordings: await recordingsToErase(tx, erasure) };
+  return { counts, remaining, filesSince };
+}
+
+/**
+ * Exports that run begin anew. @returns until when those that may hold the number are ready: some may have become so while
+ * the round went on, by the clocks of other servers
+ */
+async function endFirstRound(tx: EngineTx, deps: ErasureDeps, workspaceId: string, now: Date): Promise<Date> {
+  await beginExportsAnew(tx, deps, workspaceId);
+  const { rows } = await sql<{ since: Date }>`
+    select greatest(${now}::timestamptz, max(ready_at)) as since from exports
+    where workspace_id = ${workspaceId} and status = 'ready'`.execute(tx.db);
+  return rows[0]!.since;
 }
 
 async function beginExportsAnew(tx: EngineTx, { jobs }: ErasureDeps, workspaceId: string): Promise<void> {

@@ -183,7 +183,7 @@ async function markOf(tx: EngineTx, workspaceId: string, number: number): Promis
 
 /** Writes down how far an erasure is, or how it ended. */
 async function moveOn(tx: EngineTx, erasure: RunningErasure, outcome: Outcome, now: Date): Promise<void> {
-  const { counts = {}, place, again, back, waitsFor, until, remaining, failure } = outcome;
+  const { counts = {}, place, again, back, waitsFor, until, remaining, filesSince, failure } = outcome;
   const stays = place !== undefined || again || waitsFor !== undefined;
   const step = back ? steps.indexOf(back) : stays ? erasure.step : erasure.step + 1;
   const nextPlace = place !== undefined ? place : stays ? erasure.place : null;
@@ -192,7 +192,7 @@ async function moveOn(tx: EngineTx, erasure: RunningErasure, outcome: Outcome, n
   const restMs = waitsFor || back ? WAIT_MS : 0;
   const due = outcome.due ?? new Date(now.getTime() + restMs);
   const isCounted = remaining
-    ? sql`, remaining = ${JSON.stringify(remaining)}::jsonb, files_since = coalesce(files_since, ${now})`
+    ? sql`, remaining = ${JSON.stringify(remaining)}::jsonb, files_since = ${filesSince ?? null}`
     : sql``;
   const ends = end
     ? sql`, status = ${end}, phone_number = null, failure_code = ${failure ?? null},

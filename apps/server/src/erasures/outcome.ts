@@ -15,6 +15,8 @@ export interface Outcome {
   due?: Date;
   /** What could not be deleted in this round. */
   remaining?: NonNullable<ErasureRow['remaining']>;
+  /** Exports that are ready after this were begun without the number. Given with the first that could not be deleted. */
+  filesSince?: Date;
   /** Why it is given up. */
   failure?: NonNullable<ErasureRow['failure_code']>;
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { campaignTransitions } from '../../src/campaigns/campaign.ts';
 import { createCampaign } from '../../src/campaigns/create-campaign.ts';
 import { deleteCampaign } from '../../src/campaigns/delete-campaign.ts';
+import { eraseContacts } from '../../src/campaigns/erase-contacts.ts';
 import { hasEnded } from '../../src/campaigns/explain-contact.ts';
 import { moveCampaign } from '../../src/campaigns/move-campaign.ts';
 import { startCampaign, startDueCampaign } from '../../src/campaigns/start-campaign.ts';
@@ -203,4 +204,31 @@ test('a deleted campaign leaves no contact behind, not even one that was being a
     expect(left).toEqual([]);
   }
   expect(await read(id)).toBeUndefined();
+});
+
+test('contacts that others delete or change meanwhile keep none from being erased', async () => {
+  const id = newUuid();
+  await under.database.inEngine(({ db }) =>
+    sql`
+      insert into campaign_contacts (workspace_id, campaign_id, id, list_id, phone_number, "values", lane, state,
+        next_attempt_at)
+      select ${workspaceId}, ${id}, lpad(i::text, 32, '0')::uuid, gen_random_uuid(), 14155560000 + i, '{}', 1, 'done',
+        'epoch' from generate_series(1, 5001) as i`.execute(db),
+  );
+  const erase = (after?: string) => under.database.inWorkspace(workspaceId, (tx) => eraseContacts(tx, id, after));
+  const last = await meanwhile(
+    under.database,
+    async ({ db }) => {
+      await sql`delete from campaign_contacts where campaign_id = ${id} and phone_number = 14155560007`.execute(db);
+      await sql`
+        update campaign_contacts set name = 'Ada' where campaign_id = ${id} and phone_number = 14155560008`.execute(db);
+    },
+    () => erase(),
+  );
+  expect(last).toMatch(/5000$/);
+  expect(await erase(last)).toBeUndefined();
+  const left = await under.database.inEngine(({ db }) =>
+    sql`select from campaign_contacts where campaign_id = ${id}`.execute(db),
+  );
+  expect(left.rows).toEqual([]);
 });

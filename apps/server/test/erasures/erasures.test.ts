@@ -468,12 +468,29 @@ test('a contact file that can not be deleted keeps no other from it, and is trie
   const [kept, gone] = keys.map(({ storage_key }) => path.join(server.dataDir, 'objects', storage_key));
   await rm(kept!);
   await mkdir(kept!);
+  // An export that was made ready by a server whose clock is ahead.
+  const later = new Date(server.clock.now().getTime() + DAY_MS / 2);
+  const exported = { storage_key: 'exports/ahead.csv', ready_at: later, expires_at: later };
+  const exportId = newUuid();
+  await insert('exports', {
+    ...{ workspace_id: workspaceId, id: exportId, type: 'calls', filter: {}, status: 'ready', ...exported },
+    ...{ row_count: 1, size_bytes: 1, created_at: server.clock.now() },
+  });
+  const exportFile = path.join(server.dataDir, 'objects', exported.storage_key);
+  await mkdir(exportFile, { recursive: true });
   const { id } = await erase(number);
   await waits(id, 'file');
-  expect(await read(id)).toMatchObject({ remaining: { recordings: 0, files: 1 } });
+  expect(await read(id)).toMatchObject({ remaining: { recordings: 0, files: 2 } });
   expect(existsSync(gone!)).toBe(false);
   await rmdir(kept!);
+  await until(async () => {
+    server.clock.advance(1000);
+    return (await read(id)).remaining?.files !== 2;
+  });
+  expect(await read(id)).toMatchObject({ status: 'running', remaining: { files: 1 } });
+  await rmdir(exportFile);
   expect(await completed(id)).not.toHaveProperty('remaining');
+  expect(await one(`select status from exports where id = '${exportId}'`)).toBe('expired');
 });
 
 /** An erasure that has come to a table. */

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
+import { deleteRuns } from '../../src/workflows/runs/retention.ts';
+import { meanwhile } from '../race.ts';
 import { until } from '../until.ts';
 import { definitionOf, end, set, wait } from './nodes.ts';
 import { type RunServer, startRunServer } from './run-server.ts';
@@ -123,7 +125,7 @@ test('a workflow goes with its ended runs, and stays while one is active', async
       select workspace_id, id, 1, node_id, 'completed', created_at from more`.execute(db),
   );
   expect((await remove()).response.status).toBe(200);
-  expect((await server.start(workflowId, given)).response.status).toBe(404);
+  expect((await server.start(workflowId)).response.status).toBe(404);
   await until(async () => {
     const { rows } = await server.database.inEngine(({ db }) =>
       sql`select (select count(*) from workflow_runs where ${ofWorkflow}) as runs,
@@ -132,4 +134,27 @@ test('a workflow goes with its ended runs, and stays while one is active', async
     );
     expect(rows).toEqual([{ runs: 0, steps: 0 }]);
   });
+  expect((await server.start(workflowId, given)).response.status).toBe(404);
+});
+
+test('steps that others delete or change meanwhile keep none from going with their run', async () => {
+  const { database } = server;
+  const run = newUuid();
+  const workspaceId = newUuid();
+  const ofRun = sql`workspace_id = ${workspaceId} and run_id = ${run}`;
+  await database.inEngine(({ db }) =>
+    sql`
+      insert into workflow_run_steps (workspace_id, run_id, step, node_id, status, started_at)
+      select ${workspaceId}, ${run}, i, 'a', 'completed', ${new Date()} from generate_series(1, 5001) as i`.execute(db),
+  );
+  await meanwhile(
+    database,
+    async ({ db }) => {
+      await sql`delete from workflow_run_steps where ${ofRun} and step = 7`.execute(db);
+      await sql`update workflow_run_steps set status = 'failed' where ${ofRun} and step = 8`.execute(db);
+    },
+    () => deleteRuns(database, workspaceId, [run]),
+  );
+  const left = await database.inEngine(({ db }) => sql`select from workflow_run_steps where ${ofRun}`.execute(db));
+  expect(left.rows).toEqual([]);
 });

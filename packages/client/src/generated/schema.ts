@@ -1744,7 +1744,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a workflow
-         * @description Deletes the workflow, its versions and its ended runs, of more than a thousand the oldest in the background; the calls that they placed stay. Refused with `invalid_state` while a run of it is active: cancel it first. A node of another workflow that starts it fails from then on.
+         * @description Deletes the workflow, its versions and its ended runs, these in the background where they are more than a thousand, or their steps more than 5,000; the calls that they placed stay. Refused with `invalid_state` while a run of it is active: cancel it first. A node of another workflow that starts it fails from then on.
          */
         delete: operations["deleteWorkflow"];
         options?: never;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../database/database.ts';
+import { MOST_AT_ONCE } from '../../in-chunks.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { type AuditEntry, audit } from '../../journal/record.ts';
 import { ServiceError } from '../../service-error.ts';
@@ -9,8 +10,8 @@ import { RUNS_AT_ONCE } from '../runs/retention.ts';
 import { lockWorkflow } from './workflow-store.ts';
 
 /**
- * Deletes a workflow with its versions and its ended runs, of many the oldest by background work; the calls that they placed stay. Throws `not_found`, and
- * `invalid_state` while a run is active.
+ * Deletes a workflow with its versions and its ended runs, these by background work where they are many; the calls that they placed stay.
+ * Throws `not_found`, and `invalid_state` while a run is active.
  */
 export async function deleteWorkflow(
   { database, clock, jobs }: WorkflowDeps & { jobs: Jobs },
@@ -22,19 +23,32 @@ export async function deleteWorkflow(
     // A start holds the row, too: nobody starts a run from here on.
     await lockWorkflow(tx, workflowId);
     await refuseActive(tx, workflowId);
-    const { rows } = await sql<{ runs: number }>`
-      with gone as (
-        delete from workflow_runs where ctid = any(array(
-          select ctid from workflow_runs where workspace_id = ${workspaceId} and workflow_id = ${workflowId}
-          order by id desc limit ${sql.lit(RUNS_AT_ONCE)}))
-        returning id),
-      steps as (
-        delete from workflow_run_steps s using gone where s.workspace_id = ${workspaceId} and s.run_id = gone.id)
-      select count(*) as runs from gone`.execute(tx.db);
-    if (rows[0]!.runs === RUNS_AT_ONCE) await jobs.enqueue(tx, eraseRunsQueue, { workspaceId, workflowId });
+    if (await hasFewRuns(tx, workflowId)) await eraseRuns(tx, workflowId);
+    else await jobs.enqueue(tx, eraseRunsQueue, { workspaceId, workflowId });
     await tx.db.deleteFrom('workflows').where('workspace_id', '=', workspaceId).where('id', '=', workflowId).execute();
     await audit(tx, auditEntry, clock.now());
   });
+}
+
+/** Whether its runs and their steps are few enough to be deleted with it. */
+async function hasFewRuns({ db, workspaceId }: WorkspaceTx, workflowId: string): Promise<boolean> {
+  const { rows } = await sql<{ runs: number; steps: number }>`
+    with runs as materialized (
+        select id from workflow_runs where workspace_id = ${workspaceId} and workflow_id = ${workflowId}
+        limit ${sql.lit(RUNS_AT_ONCE + 1)}),
+      steps as (
+        select from runs join workflow_run_steps s on s.workspace_id = ${workspaceId} and s.run_id = runs.id
+        limit ${sql.lit(MOST_AT_ONCE + 1)})
+    select (select count(*) from runs) as runs, (select count(*) from steps) as steps`.execute(db);
+  return rows[0]!.runs <= RUNS_AT_ONCE && rows[0]!.steps <= MOST_AT_ONCE;
+}
+
+async function eraseRuns({ db, workspaceId }: WorkspaceTx, workflowId: string): Promise<void> {
+  const theirs = sql`workspace_id = ${workspaceId} and workflow_id = ${workflowId}`;
+  await sql`
+    delete from workflow_run_steps where workspace_id = ${workspaceId}
+      and run_id = any(array(select id from workflow_runs where ${theirs}))`.execute(db);
+  await sql`delete from workflow_runs where ${theirs}`.execute(db);
 }
 
 async function refuseActive(tx: WorkspaceTx, workflowId: string): Promise<void> {

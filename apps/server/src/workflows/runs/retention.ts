@@ -46,13 +46,18 @@ async function nextRuns(database: Database, workspaceId: string, before: Date, a
 
 /** @returns whether there may be more of them */
 async function deleteSteps(database: Database, workspaceId: string, runIds: string[]): Promise<boolean> {
-  const { numAffectedRows } = await database.inHotLoop(({ db }) =>
-    sql`
-      delete from workflow_run_steps where ctid = any(array(
-        select ctid from workflow_run_steps where workspace_id = ${workspaceId} and run_id = any(${runIds}::uuid[])
-        limit ${sql.lit(MOST_AT_ONCE)}))`.execute(db),
+  // Others may change or delete some of those that are picked.
+  const { rows } = await database.inHotLoop(({ db }) =>
+    sql<{ count: number }>`
+      with picked as materialized (
+          select run_id, step from workflow_run_steps
+          where workspace_id = ${workspaceId} and run_id = any(${runIds}::uuid[]) limit ${sql.lit(MOST_AT_ONCE)}),
+        gone as (
+          delete from workflow_run_steps s using picked p
+          where s.workspace_id = ${workspaceId} and s.run_id = p.run_id and s.step = p.step)
+      select count(*) as count from picked`.execute(db),
   );
-  return Number(numAffectedRows) === MOST_AT_ONCE;
+  return rows[0]!.count === MOST_AT_ONCE;
 }
 
 /** Deletes ended runs, their steps first, in small transactions. @param signal leaves the rest to who begins again */
