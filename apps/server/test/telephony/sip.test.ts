@@ -1,136 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type EndStoredOptions, SdpSession, type StoredDialog, type StoredEnd } from '@trunkline/sip';
-import { pino } from 'pino';
+import type { EndStoredOptions, StoredDialog, StoredEnd } from '@trunkline/sip';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openRecordingFiles } from '../../src/calls/recordings/recording-files.ts';
-import { systemClock } from '../../src/clock.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
 import { newUuid } from '../../src/ids.ts';
-import { MediaPlane } from '../../src/media/media-plane.ts';
-import { createAddressGuard } from '../../src/outbound-http/address-guard.ts';
 import type { CallEvent, CallRequest, TelephonyGateway, Trunk } from '../../src/telephony/gateway.ts';
 import { readMessages } from '../../src/telephony/kept-messages.ts';
 import { postgresCallStore } from '../../src/telephony/sip/call-store.ts';
 import { endStoredCall } from '../../src/telephony/sip/end-stored-call.ts';
-import { openSipGateway, type SipGatewayOptions } from '../../src/telephony/sip/sip-gateway.ts';
-import { freshDatabase } from '../database.ts';
-import { type Agent, startAgent } from '../media/agent.ts';
 import { until } from '../until.ts';
-import { type Callee, type Carrier, startCarrier } from './carrier.ts';
+import { type Carrier, startCarrier } from './carrier.ts';
 import { type GatewayUnderTest, gatewayConformance } from './conformance.ts';
+import { callees, openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
 
-const loopback = { networks: [{ address: '127.0.0.0', prefix: 8 }], hosts: [] };
-const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
-
-let database: Database;
-let drop: () => Promise<void>;
-let agent: Agent;
-let folder: string;
+let gateways: SipGateways;
 beforeAll(async () => {
-  const fresh = await freshDatabase();
-  drop = fresh.drop;
-  database = openDatabase({ connection: fresh.connection, poolSize: 4, log });
-  agent = await startAgent();
-  folder = await mkdtemp(join(tmpdir(), 'recordings-'));
+  gateways = await openSipGateways();
 });
-afterAll(async () => {
-  await agent.stop();
-  await database.close();
-  await drop();
-  await rm(folder, { recursive: true });
-});
-
-const rings = async (call: Parameters<Callee>[0]) => {
-  call.ring();
-  await sleep(60);
-};
-const talks: Callee = async (call, answer) => {
-  await rings(call);
-  await answer();
-};
-const refuses =
-  (status: number): Callee =>
-  async (call) => {
-    await rings(call);
-    call.reject(status);
-  };
-const answers: Callee = async (call, answer) => {
-  await rings(call);
-  await answer();
-  setTimeout(() => void call.hangUp(), 150);
-};
-const callees: Record<string, Callee> = {
-  '+14155550101': answers,
-  '+14155550102': talks,
-  '+14155550103': refuses(603),
-  '+14155550108': (call) => call.ring(),
-  '+14155550150': refuses(500),
-  '+14155550186': refuses(486),
-};
-
-const trunkTo = (port: number): Trunk => ({
-  id: newUuid(),
-  revision: 1,
-  terminationUrl: `127.0.0.1:${port}`,
-  transport: 'udp',
-  register: false,
-  registerExpiresSeconds: 3600,
-  ipAllowlist: [],
-  inboundDigest: false,
-  probe: 'options',
-  callsPerSecond: 100,
-  numberFormat: 'e164_plus',
-  callerIdHeader: 'from',
-  codecs: ['PCMU', 'PCMA'],
-  mediaEncryption: 'none',
-  headers: {},
-});
-
-/** Below the ports that the kernel gives to anybody's sockets, and those that other tests take. */
-let nextPort = 10_000 + 2 * (process.pid % 2000);
-
-async function gatewayFor(calls = 20, given: Partial<SipGatewayOptions> = {}): Promise<TelephonyGateway> {
-  const portMin = nextPort;
-  nextPort += 2 * calls;
-  const media = new MediaPlane({
-    workers: 1,
-    host: '127.0.0.1',
-    portMin,
-    portMax: portMin + 2 * calls - 1,
-    peerAddresses: loopback,
-    agentAddresses: loopback,
-    onThreadDied: () => {},
-  });
-  const serverId = newUuid();
-  return openSipGateway({
-    settings: { host: '127.0.0.1', port: 0, tls: {}, localNetworks: [], drainSeconds: 0 },
-    lease: { serverId: () => serverId, leftMs: () => 1000 },
-    clock: systemClock,
-    log,
-    secret: 'a secret',
-    media,
-    store: postgresCallStore(database),
-    recorder: await openRecordingFiles(folder),
-    trunkGuard: createAddressGuard(loopback),
-    resolveAgent: async () => ({
-      connection: {
-        type: 'stream',
-        url: agent.url,
-        headers: {},
-        connectAt: 'answered',
-        connectTimeoutSeconds: 2,
-        reconnect: false,
-      },
-    }),
-    inbound: { trunks: async () => [], trunk: async () => undefined, numbersOf: async () => [] },
-    registered: { take: async () => [], note: async () => {}, leave: async () => {} },
-    leaseSeconds: 10,
-    ...given,
-  });
-}
+afterAll(() => gateways.close());
 
 /** The gateway as the suite asks for it: each call with its trunk, answers that get lost, events that come twice. */
 function behind(carrier: Carrier, gateway: TelephonyGateway) {
@@ -172,9 +56,9 @@ function behind(carrier: Carrier, gateway: TelephonyGateway) {
 gatewayConformance('SIP', async (): Promise<GatewayUnderTest> => {
   const carrier = await startCarrier(callees);
   return {
-    ...behind(carrier, await gatewayFor()),
+    ...behind(carrier, await gateways.gatewayFor()),
     startAnother: async () => {
-      const { gateway } = behind(carrier, await gatewayFor());
+      const { gateway } = behind(carrier, await gateways.gatewayFor());
       await gateway.start();
       return gateway;
     },
@@ -196,7 +80,7 @@ gatewayConformance('SIP', async (): Promise<GatewayUnderTest> => {
 
 test('what the two sides of a call said is kept after its end', async () => {
   const carrier = await startCarrier(callees);
-  const gateway = await gatewayFor();
+  const gateway = await gateways.gatewayFor();
   await gateway.start();
   const { roomId, workspaceId } = { roomId: newUuid(), workspaceId: newUuid() };
   const numbers = { from: '+14155550100', to: '+14155550102' };
@@ -205,7 +89,7 @@ test('what the two sides of a call said is kept after its end', async () => {
   await gateway.placeCall({ workspaceId, roomId, attempt: 1, agentId: 'anna', trunk, ...numbers, ...limits });
   const reference = { workspaceId, roomId, attempt: 1, ...numbers, placedAt: new Date() };
   await until(async () => expect(await gateway.lookup(reference)).toMatchObject({ phase: 'answered' }));
-  const said = () => database.inWorkspace(workspaceId, (tx) => readMessages(tx, roomId));
+  const said = () => gateways.database.inWorkspace(workspaceId, (tx) => readMessages(tx, roomId));
   expect(await said()).toEqual([]);
   await gateway.endCall(reference);
   await until(async () => expect(await said()).not.toEqual([]));
@@ -221,7 +105,7 @@ test('what the two sides of a call said is kept after its end', async () => {
   ]);
   expect(messages[0]).toMatchObject({ transport: 'udp', peer: `127.0.0.1:${carrier.port}` });
   expect(messages[0]!.text).toContain('m=audio');
-  expect(await postgresCallStore(database).find(roomId)).toMatchObject({ trunkId: trunk.id });
+  expect(await postgresCallStore(gateways.database).find(roomId)).toMatchObject({ trunkId: trunk.id });
   await gateway.stop();
   await carrier.stop();
 });
@@ -260,70 +144,9 @@ test('a call that rang as its server died is cancelled by us, and counts; what n
   for (const kind of ['hung_up', 'gone'] as const) expect(await end({ kind })).toMatchObject({ outcome: 'unknown' });
 });
 
-/** Of a server that is given up once it has kept a call. */
-function givenUp(): Pick<SipGatewayOptions, 'lease' | 'store'> {
-  const store = postgresCallStore(database);
-  let leftMs = 1000;
-  const begin: typeof store.begin = async (call) => {
-    const isNew = await store.begin(call);
-    leftMs = 0;
-    return isNew;
-  };
-  return { lease: { serverId: newUuid, leftMs: () => leftMs }, store: { ...store, begin } };
-}
-
-test('a server that was given up before it answers a caller turns him away', async () => {
-  const carrier = await startCarrier(callees);
-  const [workspaceId, port] = [newUuid(), nextPort];
-  const settings = { host: '127.0.0.1', port, tls: {}, localNetworks: [], drainSeconds: 0 };
-  const trunk = { ...trunkTo(carrier.port), workspaceId, digestNumbers: [] };
-  const gateway = await gatewayFor(2, {
-    ...givenUp(),
-    settings,
-    inbound: {
-      trunks: async () => [trunk],
-      trunk: async () => undefined,
-      numbersOf: async (numbers) => numbers.map((number) => ({ number, workspaceId })),
-    },
-  });
-  const answer = { workspaceId, agentId: 'anna', maxCallSeconds: 60 };
-  gateway.onInbound((call) => void gateway.answerInbound(call, { ...answer, roomId: newUuid() }));
-  await gateway.start();
-  const call = () =>
-    carrier.userAgent.invite({
-      to: `sip:+14155550100@127.0.0.1:${port}`,
-      from: '<sip:+14155550177@carrier.example>',
-      targets: [{ address: '127.0.0.1', port, transport: 'udp' }],
-      sdp: new SdpSession({ address: '127.0.0.1', port: 9, codecs: ['PCMU'] }).offer(),
-      ringTimeoutMs: 3000,
-    });
-  // Until the server has learned whose address this is, nothing comes back.
-  await until(async () => expect(await call().ended).toMatchObject({ kind: 'rejected', status: 503 }));
-  await gateway.stop();
-  await carrier.stop();
-});
-
-test('a server that was given up after it has kept a call, and before it has sent it, sends it no more', async () => {
-  const carrier = await startCarrier(callees);
-  const frozen = await gatewayFor(2, givenUp());
-  const other = await gatewayFor(2);
-  for (const gateway of [frozen, other]) await gateway.start();
-  const numbers = { from: '+14155550100', to: '+14155550108' };
-  const call = { ...numbers, workspaceId: newUuid(), roomId: newUuid(), attempt: 1 };
-  const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };
-  const trunk = trunkTo(carrier.port);
-  expect(await frozen.placeCall({ ...call, ...limits, agentId: 'anna', trunk })).toMatchObject({ status: 'unknown' });
-  // By then the carrier has answered what the other server sent after what would have been sent.
-  const found = await other.lookup({ ...call, placedAt: new Date() });
-  expect(found).toMatchObject({ state: 'ended', outcome: 'unknown' });
-  expect(carrier.calls).toEqual([]);
-  for (const gateway of [frozen, other]) await gateway.stop();
-  await carrier.stop();
-});
-
 test('a call for which no port is free could not be sent for want of a channel', async () => {
   const carrier = await startCarrier(callees);
-  const gateway = await gatewayFor(2);
+  const gateway = await gateways.gatewayFor(2);
   await gateway.start();
   const [noisy, quiet] = [newUuid(), newUuid()];
   const place = (workspaceId: string, roomId = newUuid()) => {
@@ -341,7 +164,7 @@ test('a call for which no port is free could not be sent for want of a channel',
 
 test('a trunk is told who calls, and whom, as it wants', async () => {
   const carrier = await startCarrier({});
-  const gateway = await gatewayFor();
+  const gateway = await gateways.gatewayFor();
   await gateway.start();
   const numbers = { from: '+14155550100', to: '+14155550177' };
   const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };

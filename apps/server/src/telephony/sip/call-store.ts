@@ -39,8 +39,10 @@ export interface CallStore {
     at: Date;
     dialog?: StoredDialog;
   }): Promise<boolean>;
-  /** Keeps the latest state of a call; an ended one stays as it is. */
-  note(call: { roomId: string; dialog?: StoredDialog } & CallTimes): Promise<void>;
+  /** Keeps the latest state of a call. @returns false where it has ended: then it stays as it is */
+  note(call: { roomId: string; dialog?: StoredDialog } & CallTimes): Promise<boolean>;
+  /** Keeps that nothing of a call was sent, and nothing will be; one that another server has ended stays as it is. */
+  withdraw(call: { roomId: string; at: Date }): Promise<void>;
   end(end: CallEnded): Promise<void>;
   /** Keeps what the two sides of a call said. */
   keepMessages(roomId: string, messages: readonly LadderEntry[]): Promise<void>;
@@ -83,23 +85,29 @@ export function postgresCallStore(database: Database): CallStore {
     { atMost: MOST, sets: 4 },
   );
   const changeAll = coalesce(
-    async (changes: ((tx: Tx) => Promise<unknown>)[]) => {
-      await database.inHotLoop(async (tx) => {
-        await Promise.all(changes.map((each) => each(tx)));
-      });
-    },
+    (changes: ((tx: Tx) => Promise<{ rows: unknown[] }>)[]) =>
+      database.inHotLoop((tx) => Promise.all(changes.map((each) => each(tx)))),
     { ms: WRITE_MS, atMost: MOST, oneByOne: true },
   );
-  const change = async (each: (tx: Tx) => Promise<unknown>): Promise<void> => void (await changeAll(each));
+  const change = async (each: Parameters<typeof changeAll>[0]): Promise<void> => void (await changeAll(each));
   return {
     begin,
-    note: ({ roomId, dialog, ringingAt, answeredAt }) =>
-      change((tx) =>
+    async note({ roomId, dialog, ringingAt, answeredAt }) {
+      const { rows } = await changeAll((tx) =>
         sql`
           update sip_calls set dialog = coalesce(${json(dialog)}::json, dialog),
             ringing_at = coalesce(ringing_at, ${ringingAt ?? null}),
             answered_at = coalesce(answered_at, ${answeredAt ?? null})
-          where room_id = ${roomId} and ended_at is null`.execute(tx.db),
+          where room_id = ${roomId} and ended_at is null returning room_id`.execute(tx.db),
+      );
+      return rows.length > 0;
+    },
+    withdraw: ({ roomId, at }) =>
+      change((tx) =>
+        sql`
+          update sip_calls set dialog = null, ended_at = ${at} where room_id = ${roomId} and ended_at is null`.execute(
+          tx.db,
+        ),
       ),
     end: (end) =>
       change((tx) =>

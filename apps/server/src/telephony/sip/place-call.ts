@@ -20,8 +20,9 @@ import { credentialsOf, type TrunkAddress, trunkAddress, userAt } from './trunk-
 export interface PlaceParts {
   userAgent: UserAgent;
   store: CallStore;
-  serverId: () => string;
-  /** Whether its lease has ended: another server may have taken over its calls. */
+  /** Under which the call was taken up: a lease that was lost is taken anew under another ID. */
+  serverId: string;
+  /** Whether that server's lease has ended: another may have taken over its calls. */
   isGivenUp: () => boolean;
   /** Makes what names a call on the wire, so that it can be found again. */
   secret: string;
@@ -78,16 +79,21 @@ export async function placeCall(
           call.sentTo = dialog.invite.target;
           call.trusted = [call.sentTo.address];
         }
-        if (isKept && dialog.phase !== 'inviting') return void parts.store.note({ roomId, dialog }).catch(() => {});
+        const hasLeft = dialog.phase !== 'inviting' || dialog.invite.early !== undefined;
+        if (isKept && hasLeft) return void parts.store.note({ roomId, dialog }).catch(() => {});
         // What another server would cancel must be kept before it is sent.
-        if (isKept) await parts.store.note({ roomId, dialog });
-        else {
+        if (isKept) {
+          if (!(await parts.store.note({ roomId, dialog }))) throw new Error('the call was ended elsewhere');
+        } else {
           const at = new Date();
-          const own = { roomId, attempt, workspaceId, serverId: parts.serverId(), trunkId: request.trunk.id };
+          const own = { roomId, attempt, workspaceId, serverId: parts.serverId, trunkId: request.trunk.id };
           if (!(await parts.store.begin({ ...own, at, dialog }))) throw new Error('the room was placed before');
         }
         // Frozen meanwhile, this server was given up: another may have ended the call already, by what is kept of it.
-        if (parts.isGivenUp()) throw new Error('this server was given up');
+        if (parts.isGivenUp()) {
+          if (!isKept) await parts.store.withdraw({ roomId, at: new Date() });
+          throw new Error('this server was given up');
+        }
         isKept = true;
         taken ??= setTimeout(accept, TAKEN_AFTER_MS);
       },

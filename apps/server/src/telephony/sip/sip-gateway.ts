@@ -201,13 +201,13 @@ class SipGateway implements TelephonyGateway {
     for (const listener of this.#listeners) listener([event]);
   }
 
-  /** What its calls and placements work with. */
+  /** What a call works with from when it is placed or taken. */
   #parts(userAgent: UserAgent): CallParts & PlaceParts {
     const { clock, log, media, store, recorder, secret, lease } = this.#options;
+    const serverId = lease.serverId();
     return {
-      ...{ clock, log, media, store, recorder, secret, userAgent },
-      serverId: lease.serverId,
-      isGivenUp: () => lease.leftMs() === 0,
+      ...{ clock, log, media, store, recorder, secret, userAgent, serverId },
+      isGivenUp: () => lease.leftMs() === 0 || lease.serverId() !== serverId,
       emit: (event) => this.#emit(event),
       onOver: (call, ended) => {
         this.#calls.delete(call.roomId);
@@ -261,9 +261,7 @@ class SipGateway implements TelephonyGateway {
 
   async #receive(incoming: IncomingCall): Promise<void> {
     const { request, source, username } = incoming;
-    if (this.#isDraining || this.#inboundListeners.size === 0) {
-      return incoming.reject(...noRoom);
-    }
+    if (this.#isDraining || this.#inboundListeners.size === 0) return incoming.reject(...noRoom);
     const read = await this.#peers!.read(request, source, username);
     if (!read) {
       const { log } = this.#options;
