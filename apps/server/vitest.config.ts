@@ -18,12 +18,14 @@ export const shared = {
 } as const;
 
 const last = 'test/contract/every-status.test.ts';
-/** They put something else in the place of what other files use. */
+/** They put something else in the place of what other files use, such as the timer that a process begins once. */
 const alone = [
   'src/jobs/every.test.ts',
   'test/database/plans.test.ts',
+  'test/http/bodies.test.ts',
   'test/http/edge.test.ts',
   'test/media/plane.test.ts',
+  'test/objects/disk.test.ts',
 ];
 const exclude = [...configDefaults.exclude, '**/*.long.test.ts', ...alone, last];
 

@@ -57,7 +57,7 @@ test('a body that does not come in time is 408, and its connection closes', asyn
   try {
     const slow = await post(list, 'slow', { 'Content-Length': 1000 });
     slow.socket.write('{"phoneNumbers":');
-    await vi.waitUntil(() => vi.getTimerCount() > 0);
+    await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 30_000 });
     vi.advanceTimersByTime(9_000);
     slow.socket.write('[');
     expect(slow.text).toBe('');

@@ -51,7 +51,7 @@ async function send(url: string, init: RequestInit & { duplex?: 'half' } = {}) {
   return { status: response.status, body: (await response.json()) as { code?: string; error?: string } };
 }
 
-// Before all others: the timer that one of them has begun would not be ours.
+// Before the others of this file: the timer that one of them has begun would not be ours.
 it('refuses a file that comes too slowly, and keeps nothing of it', async () => {
   const key = freshKey();
   const { url } = await store.uploadUrl(key, { ...options, maxBytes: 1_000_000 });
