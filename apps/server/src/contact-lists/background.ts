@@ -7,6 +7,8 @@ import { type EraseJob, eraseQueue, importQueue, type UploadJob, validateQueue }
 import { giveUpValidation, validateUpload } from './validate-upload.ts';
 
 const SWEEP_MS = 2000;
+/** Once a minute for a week: a file store that is away for days keeps no file for ever. */
+const ERASE_TRIES = 7 * 24 * 60;
 
 /** Begins the background work on contact lists in this process. Close it before the queue. */
 export async function startContactListWork(deps: ContactListDeps): Promise<Repeating> {
@@ -14,6 +16,7 @@ export async function startContactListWork(deps: ContactListDeps): Promise<Repea
   await jobs.work<EraseJob>({
     queue: eraseQueue,
     concurrency: 2,
+    retries: ERASE_TRIES,
     run: (job, signal) => eraseUploads(deps, job, signal),
   });
   await jobs.work<UploadJob>({

@@ -3,8 +3,11 @@ import type { Database, WorkspaceTx } from '../database/database.ts';
 import { inChunks, MOST_AT_ONCE } from '../in-chunks.ts';
 import { NotYet } from '../jobs/jobs.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
+import { someAtOnce } from '../some-at-once.ts';
 import type { EraseJob } from './queues.ts';
 import { uploadLock } from './upload-lock.ts';
+
+const FILES_AT_ONCE = 10;
 
 /**
  * Deletes the entries of uploads, in small transactions, and their files. Safe to run twice.
@@ -22,7 +25,10 @@ export async function eraseUploads(
     }, signal);
     signal.throwIfAborted();
   }
-  for (const file of files) await objects.delete(file);
+  // One that is refused keeps no other.
+  const faults: unknown[] = [];
+  await someAtOnce(FILES_AT_ONCE, files, (file) => objects.delete(file).catch((fault) => faults.push(fault)));
+  if (faults.length > 0) throw faults[0];
 }
 
 /** @returns whether there may be more of them */

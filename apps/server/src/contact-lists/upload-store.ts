@@ -134,12 +134,11 @@ export async function noteFileErased(tx: WorkspaceTx, id: string, now: Date): Pr
     .execute();
 }
 
-/** Has a validation that another process died at count from nothing. @returns whether the upload is still being validated */
-export async function beginAnew(tx: WorkspaceTx, id: string, now: Date): Promise<boolean> {
+/** Has a validation count from nothing, once no row is left of one that another process died at. */
+export async function countFromNothing(tx: WorkspaceTx, id: string): Promise<void> {
   await sql`
     update contact_list_uploads set valid_rows = 0
     where workspace_id = ${tx.workspaceId} and id = ${id} and status = 'validating'`.execute(tx.db);
-  return noteProgress(tx, id, { rows: 0, bytes: 0 }, now);
 }
 
 /** Notes how far the validation has read. @returns whether the upload is still being validated */

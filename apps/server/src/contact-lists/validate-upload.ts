@@ -8,7 +8,7 @@ import { type ErrorReportFile, openErrorReport } from './error-report-file.ts';
 import { eraseQueue, type UploadJob } from './queues.ts';
 import { appendColumns, MOST_LIST_COLUMNS } from './store.ts';
 import type { UploadRow } from './upload.ts';
-import { beginAnew, failUpload, moveUpload, noteProgress } from './upload-store.ts';
+import { countFromNothing, failUpload, moveUpload, noteProgress } from './upload-store.ts';
 import { answer, type ValidationResult, type ValidationWork } from './validation-channel.ts';
 
 /** As many variables as the contract lets an entry have. */
@@ -54,6 +54,7 @@ export async function validateUpload(
           content = (await objects.get(upload.storage_key))[Symbol.asyncIterator]();
           return true;
         },
+        cleared: async () => void (await database.inWorkspace(workspaceId, (tx) => countFromNothing(tx, uploadId))),
         chunk: async () => {
           const { value, done } = await content!.next();
           return done ? undefined : value;
@@ -107,7 +108,7 @@ async function begin({ database, clock }: ContactListDeps, { workspaceId, upload
   return database.inWorkspace(workspaceId, async (tx) => {
     const now = clock.now();
     const moved = await moveUpload(tx, uploadId, 'validating', { rows_read: 0, bytes_read: 0 }, now);
-    return moved !== undefined || (await beginAnew(tx, uploadId, now));
+    return moved !== undefined || (await noteProgress(tx, uploadId, { rows: 0, bytes: 0 }, now));
   });
 }
 

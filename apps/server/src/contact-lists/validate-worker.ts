@@ -58,6 +58,7 @@ async function validate(staging: Staging, result: ValidationResult): Promise<voi
 async function main(): Promise<void> {
   const staging = await openStaging(connection, { workspaceId, uploadId }, () => ask(port, 'begin', {}));
   if (staging) {
+    await ask(port, 'cleared', {});
     const result: ValidationResult = { totalRows: 0, validRows: 0, invalidRows: 0, duplicateRows: 0, errorRows: [] };
     try {
       await validate(staging, result);

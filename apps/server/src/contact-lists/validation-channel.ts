@@ -30,6 +30,8 @@ export interface ValidationResult {
 export interface Questions {
   /** It alone validates the upload now: may it begin? */
   begin: { ask: Record<never, never>; answer: boolean };
+  /** Nothing is left of an earlier validation. */
+  cleared: { ask: Record<never, never>; answer: undefined };
   /** The next bytes of the file; nothing at its end. */
   chunk: { ask: Record<never, never>; answer: Uint8Array | undefined };
   /** Where in the list's columns these variables stand. */

@@ -54,6 +54,7 @@ import * as erasuresByTurns from '../../migrations/0051-erasures-by-turns.ts';
 import * as foundNumbers from '../../migrations/0052-found-numbers.ts';
 import * as runsByTurns from '../../migrations/0053-runs-by-turns.ts';
 import * as erasuresThatEnd from '../../migrations/0054-erasures-that-end.ts';
+import * as unreadUploads from '../../migrations/0055-unread-uploads.ts';
 import type { Database } from './database.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
@@ -110,6 +111,7 @@ export const migrations = {
   '0052-found-numbers': foundNumbers,
   '0053-runs-by-turns': runsByTurns,
   '0054-erasures-that-end': erasuresThatEnd,
+  '0055-unread-uploads': unreadUploads,
 };
 
 /**

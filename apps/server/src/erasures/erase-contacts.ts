@@ -1,7 +1,6 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
 import { numberCheck, numberDigest } from '../database/number-digest.ts';
-import { someAtOnce } from '../some-at-once.ts';
 import type { ErasureDeps } from './deps.ts';
 import type { RunningErasure } from './erasure.ts';
 import type { Outcome } from './outcome.ts';
@@ -9,6 +8,7 @@ import type { Outcome } from './outcome.ts';
 const UPLOADS_AT_ONCE = 5000;
 const MOST_CONTACTS = 1000;
 const FILES_AT_ONCE = 10;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Keeps campaigns that are just taking their contacts from lists from taking any until the transaction ends. */
 async function holdAdding(tx: EngineTx, workspaceId: string): Promise<void> {
@@ -29,18 +29,45 @@ export async function isBeingRead(
   return rows.length > 0;
 }
 
-/** Whether a file of such an upload is there that nobody has been told of yet. */
+/** Such uploads that are still to be read, or are being read. */
+async function unreadUploads(tx: EngineTx, { workspace_id: workspaceId, created_at }: RunningErasure) {
+  const { rows } = await sql<{ id: string }>`
+    select id from contact_list_uploads where workspace_id = ${workspaceId} and created_at <= ${created_at}
+      and status in ('pending', 'uploaded', 'validating')`.execute(tx.db);
+  return rows.map(({ id }) => id);
+}
+
+/** Whether one of them was read since the tables were looked through from the first: it may have brought the person. */
+export async function wasRead(tx: EngineTx, { workspace_id: workspaceId, unread }: RunningErasure): Promise<boolean> {
+  const { rows } = await sql`
+    select from unnest(${unread ?? []}::uuid[]) as was (id) where not exists (
+      select from contact_list_uploads u where u.workspace_id = ${workspaceId} and u.id = was.id
+        and u.status in ('pending', 'uploaded', 'validating', 'failed', 'expired')) limit 1`.execute(tx.db);
+  return rows.length > 0;
+}
+
+/** Whether a file of such an upload is there that nobody has been told of yet; nothing where the store doesn't say. */
 export async function isFileUntold(
-  { database, objects }: Pick<ErasureDeps, 'database' | 'objects'>,
+  { database, objects, log }: Pick<ErasureDeps, 'database' | 'objects' | 'log'>,
   { workspace_id: workspaceId, created_at }: RunningErasure,
-): Promise<boolean> {
-  const { rows } = await database.inEngine(({ db }) =>
-    sql<{ storage_key: string }>`
-      select storage_key from contact_list_uploads
-      where workspace_id = ${workspaceId} and status = 'pending' and created_at <= ${created_at}`.execute(db),
-  );
-  const found = await someAtOnce(FILES_AT_ONCE, rows, ({ storage_key }) => objects.stat(storage_key));
-  return found.some((file) => file !== undefined);
+): Promise<boolean | undefined> {
+  for (let after = FIRST_ID; ; ) {
+    const { rows } = await database.inEngine(({ db }) =>
+      sql<{ id: string; storage_key: string }>`
+        select id, storage_key from contact_list_uploads
+        where workspace_id = ${workspaceId} and status = 'pending' and created_at <= ${created_at} and id > ${after}
+        order by id limit ${sql.lit(FILES_AT_ONCE)}`.execute(db),
+    );
+    try {
+      const found = await Promise.all(rows.map(({ storage_key }) => objects.stat(storage_key)));
+      if (found.some((file) => file !== undefined)) return true;
+    } catch (error) {
+      log.warn({ err: error }, 'a contact file could not be looked for; it is tried again');
+      return undefined;
+    }
+    if (rows.length < FILES_AT_ONCE) return false;
+    after = rows.at(-1)!.id;
+  }
 }
 
 /**
@@ -49,6 +76,7 @@ export async function isFileUntold(
  */
 export async function eraseEntries(tx: EngineTx, erasure: RunningErasure, now: Date): Promise<Outcome> {
   const { workspace_id: workspaceId, phone_number: number, place } = erasure;
+  const begun = place ? {} : { unread: await unreadUploads(tx, erasure) };
   await holdAdding(tx, workspaceId);
   if (!place) await keepDoNotCall(tx, erasure, now);
   const { rows: uploads } = await sql<{ id: string }>`
@@ -56,12 +84,7 @@ export async function eraseEntries(tx: EngineTx, erasure: RunningErasure, now: D
     order by id limit ${sql.lit(UPLOADS_AT_ONCE)}`.execute(tx.db);
   const theirs = sql`workspace_id = ${workspaceId} and upload_id = any(${uploads.map(({ id }) => id)}::uuid[])
     and phone_number = ${number}`;
-  // An import into such a list counts its rows under this lock.
-  await sql`
-    select from contact_lists where workspace_id = ${workspaceId} and id in (
-      select list_id from contact_list_uploads where workspace_id = ${workspaceId}
-        and id in (select upload_id from contact_list_entries where ${theirs}))
-    order by id for no key update`.execute(tx.db);
+  if (!(await lockLists(tx, workspaceId, theirs))) return { ...begun, waitsFor: 'upload' };
   const { rows: gone } = await sql<{ upload_id: string }>`
     delete from contact_list_entries where ${theirs} returning upload_id`.execute(tx.db);
   const from = gone.map((row) => row.upload_id);
@@ -75,10 +98,21 @@ export async function eraseEntries(tx: EngineTx, erasure: RunningErasure, now: D
       where workspace_id = ${workspaceId} and id = any(${from}::uuid[]) and status = 'processed' group by list_id) as u
     where l.workspace_id = ${workspaceId} and l.id = u.list_id`.execute(tx.db);
   const last = uploads.length === UPLOADS_AT_ONCE ? uploads.at(-1) : undefined;
-  return { counts: { entries: gone.length }, place: last && [last.id] };
+  return { ...begun, counts: { entries: gone.length }, place: last && [last.id] };
 }
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+/** Locks the lists of entries. An import into such a list counts its rows under this lock: answers false while one does. */
+async function lockLists(tx: EngineTx, workspaceId: string, entries: RawBuilder<unknown>): Promise<boolean> {
+  const { rows } = await sql<{ found: number; locked: number }>`
+    with found as materialized (
+        select distinct list_id from contact_list_uploads where workspace_id = ${workspaceId}
+          and id in (select upload_id from contact_list_entries where ${entries})),
+      locked as materialized (
+        select id from contact_lists where workspace_id = ${workspaceId} and id in (select list_id from found)
+        order by id for no key update skip locked)
+    select (select count(*) from found) as found, (select count(*) from locked) as locked`.execute(tx.db);
+  return rows[0]!.found === rows[0]!.locked;
+}
 
 async function keepDoNotCall(
   tx: EngineTx,

@@ -8,6 +8,7 @@ import { exportTransitions } from '../exports/export.ts';
 import { someAtOnce } from '../some-at-once.ts';
 import type { ErasureDeps } from './deps.ts';
 import { recordingsToErase } from './erase-calls.ts';
+import { isBeingRead, isFileUntold, wasRead } from './erase-contacts.ts';
 import type { RunningErasure } from './erasure.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -26,6 +27,8 @@ interface Holder {
 interface Tried {
   deleted: Holder[];
   place: string[] | undefined;
+  /** After the last: whether there is a file that is still to be read; nothing where the store doesn't say. */
+  isFileUntold?: boolean | undefined;
 }
 
 /** SQL for what has such files. Exports that were begun after the first round can't hold the number. */
@@ -41,7 +44,8 @@ const holders = ({ workspace_id: workspaceId, created_at, files_since }: Running
  * Deletes uploaded files, error reports and exported files of a workspace, some at a time: before anything is noted, so that
  * whoever goes on after a crash deletes them again. What can't be deleted keeps no other from it.
  */
-export async function deleteFiles({ database, objects, log }: ErasureDeps, erasure: RunningErasure): Promise<Tried> {
+export async function deleteFiles(deps: ErasureDeps, erasure: RunningErasure): Promise<Tried> {
+  const { database, objects, log } = deps;
   const [kind = '', id = ''] = erasure.place ?? [];
   const { rows } = await database.inEngine((tx) =>
     sql<Holder>`
@@ -58,18 +62,21 @@ export async function deleteFiles({ database, objects, log }: ErasureDeps, erasu
     }
   });
   const last = rows.length === MOST ? rows.at(-1) : undefined;
-  return { deleted: rows.filter((_, at) => isDeleted[at]), place: last && [last.kind, last.id] };
+  const deleted = rows.filter((_, at) => isDeleted[at]);
+  if (last) return { deleted, place: [last.kind, last.id] };
+  return { deleted, place: undefined, isFileUntold: await isFileUntold(deps, erasure) };
 }
 
 /**
- * Notes that these files are gone. After the last of them it counts what is left, and has exports that are under way begin
- * anew for once: they may have read the number.
+ * Notes that these files are gone. After the last of them it waits for files that are being read, and looks for whom these
+ * have brought. Then it counts what is left, and has exports that are under way begin anew for once: they may have read the
+ * number.
  */
 export async function noteDeleted(
   tx: EngineTx,
   deps: ErasureDeps,
   erasure: RunningErasure,
-  { deleted, place }: Tried,
+  { deleted, place, isFileUntold: isUntold }: Tried,
   now: Date,
 ): Promise<Outcome> {
   const { workspace_id: workspaceId } = erasure;
@@ -83,10 +90,13 @@ export async function noteDeleted(
       and status in ${from(exportTransitions, 'expired')}`.execute(tx.db);
   const counts = { files: deleted.length };
   if (place) return { counts, place };
+  if (isUntold || (await isBeingRead(tx, erasure))) return { counts, waitsFor: 'upload', place: null };
+  if (await wasRead(tx, erasure)) return { counts, back: 'entries' };
   const filesSince = erasure.files_since ?? (await endFirstRound(tx, deps, workspaceId, now));
   const { rows } = await sql<{ files: number }>`
     select count(*) as files from (${holders(erasure)}) as h`.execute(tx.db);
-  const remaining = { files: rows[0]!.files, recordings: await recordingsToErase(tx, erasure) };
+  const files = rows[0]!.files + (isUntold === undefined ? 1 : 0);
+  const remaining = { files, recordings: await recordingsToErase(tx, erasure) };
   return { counts, remaining, filesSince };
 }
 

@@ -12,14 +12,14 @@ import { cancelWithin } from '../workflows/runs/cancel-run.ts';
 import { isFinal, type RunRow } from '../workflows/runs/run.ts';
 import type { ErasureDeps } from './deps.ts';
 import { eraseBesideCalls, isBeingRecorded, isOnACall } from './erase-calls.ts';
-import { eraseContacts, eraseEntries, isBeingRead, isFileUntold } from './erase-contacts.ts';
+import { eraseContacts, eraseEntries } from './erase-contacts.ts';
 import { deleteFiles, noteDeleted } from './erase-files.ts';
 import { eraseKeys } from './erase-keys.ts';
 import { eraseMentions } from './erase-mentions.ts';
 import { takeBackCalls } from './erase-waiting-calls.ts';
 import { countsWith, type ErasureRow, erasureTransitions, type RunningErasure } from './erasure.ts';
 import type { Outcome } from './outcome.ts';
-import { isGivenUp, nextTry } from './tries.ts';
+import { isGivenUp, isOnTime, nextTry } from './tries.ts';
 
 const LOOK_MS = 500;
 /** After so long it looks again for what it waits for. */
@@ -86,9 +86,12 @@ async function eraseBatch(deps: ErasureDeps, next: RunningErasure, now: Date): P
 }
 
 /** Others go on while one that failed rests, longer and longer, until it is given up. */
-async function noteFailure(tx: EngineTx, erasure: RunningErasure, now: Date): Promise<void> {
+async function noteFailure(tx: EngineTx, next: RunningErasure, now: Date): Promise<void> {
+  const erasure = await hold(tx, next, now);
+  if (!erasure) return;
   const since = erasure.failing_since ?? now;
-  if (isGivenUp(since, now)) return moveOn(tx, erasure, { failure: 'internal_error' }, now);
+  if (isGivenUp(since, now) && isOnTime(erasure.due_at, now))
+    return moveOn(tx, erasure, { failure: 'internal_error' }, now);
   await sql`
     update erasures set failing_since = ${since}, waits_for = 'retry', waits_until = null, due_at = ${nextTry(since, now)}
     where workspace_id = ${erasure.workspace_id} and id = ${erasure.id} and status = 'running'`.execute(tx.db);
@@ -97,22 +100,25 @@ async function noteFailure(tx: EngineTx, erasure: RunningErasure, now: Date): Pr
 async function advance(deps: ErasureDeps, next: RunningErasure, now: Date): Promise<void> {
   const { database } = deps;
   const files = steps[next.step] === 'files' ? await deleteFiles(deps, next) : undefined;
-  const isUntold = isStoreOf(next.step, 'contact_list_entries') && (await isFileUntold(deps, next));
   if (isStoreOf(next.step, 'webhook_deliveries')) await untilHandedOver(database, next.workspace_id);
   await database.inEngine(async (tx) => {
-    const { rows } = await sql<RunningErasure>`
-      select * from erasures where workspace_id = ${next.workspace_id} and id = ${next.id} and status = 'running'
-        and step = ${next.step} and place is not distinct from ${next.place}::text[] and due_at <= ${now}
-      for update skip locked`.execute(tx.db);
-    const erasure = rows[0];
+    const erasure = await hold(tx, next, now);
     if (!erasure) return;
     const doNext = async (): Promise<Outcome> => {
       if (await isOnACall(tx, erasure.workspace_id, erasure.phone_number)) return { waitsFor: 'call' };
-      if (isUntold) return { waitsFor: 'upload' };
       return files ? noteDeleted(tx, deps, erasure, files, now) : stepOn(tx, deps, erasure, now);
     };
     await moveOn(tx, erasure, await doNext(), now);
   });
+}
+
+/** Locks an erasure; nothing where another server holds it, or has moved it on. */
+async function hold({ db }: EngineTx, next: RunningErasure, now: Date): Promise<RunningErasure | undefined> {
+  const { rows } = await sql<RunningErasure>`
+    select * from erasures where workspace_id = ${next.workspace_id} and id = ${next.id} and status = 'running'
+      and step = ${next.step} and place is not distinct from ${next.place}::text[] and due_at <= ${now}
+    for update skip locked`.execute(db);
+  return rows[0];
 }
 
 /**
@@ -143,7 +149,6 @@ async function eraseFrom(
   now: Date,
 ): Promise<Outcome> {
   const { workspace_id: workspaceId, phone_number: number } = erasure;
-  if (store.table === 'contact_list_entries' && (await isBeingRead(tx, erasure))) return { waitsFor: 'upload' };
   const person = await findPerson(tx, workspaceId, number);
   const { found, place } = await lookThrough(tx, store, { workspaceId, person, after: erasure.place ?? undefined });
   if (takenOutBefore.has(store.table) && found.some((row) => row.isPerson)) return { back: 'entries' };
@@ -183,7 +188,7 @@ async function markOf(tx: EngineTx, workspaceId: string, number: number): Promis
 
 /** Writes down how far an erasure is, or how it ended. */
 async function moveOn(tx: EngineTx, erasure: RunningErasure, outcome: Outcome, now: Date): Promise<void> {
-  const { counts = {}, place, again, back, waitsFor, until, remaining, filesSince, failure } = outcome;
+  const { counts = {}, place, again, back, waitsFor, until, remaining, filesSince, unread, failure } = outcome;
   const stays = place !== undefined || again || waitsFor !== undefined;
   const step = back ? steps.indexOf(back) : stays ? erasure.step : erasure.step + 1;
   const nextPlace = place !== undefined ? place : stays ? erasure.place : null;
@@ -194,14 +199,18 @@ async function moveOn(tx: EngineTx, erasure: RunningErasure, outcome: Outcome, n
   const isCounted = remaining
     ? sql`, remaining = ${JSON.stringify(remaining)}::jsonb, files_since = ${filesSince ?? null}`
     : sql``;
+  // Whom the lists have brought meanwhile may stand in exports that were begun meanwhile.
+  const beginsAnew = back === 'entries' ? sql`, files_since = null` : sql``;
+  const hasRead = unread ? sql`, unread = ${unread}::uuid[]` : sql``;
   const ends = end
-    ? sql`, status = ${end}, phone_number = null, failure_code = ${failure ?? null},
+    ? sql`, status = ${end}, phone_number = null, unread = null, failure_code = ${failure ?? null},
         completed_at = ${failure ? null : now}`
     : sql``;
   await sql`
     update erasures set step = ${end ? erasure.step : step}, place = ${nextPlace}::text[],
       counts = ${JSON.stringify(countsWith(erasure, counts))}::jsonb, waits_for = ${waitsFor ?? null},
-      waits_until = ${until ?? null}, due_at = ${due}, failing_since = null ${isCounted} ${ends}
+      waits_until = ${until ?? null}, due_at = ${due}, failing_since = null ${isCounted} ${beginsAnew}
+      ${hasRead} ${ends}
     where workspace_id = ${erasure.workspace_id} and id = ${erasure.id}
       and status in ${running}`.execute(tx.db);
 }

@@ -15,6 +15,8 @@ export interface Outcome {
   due?: Date;
   /** What could not be deleted in this round. */
   remaining?: NonNullable<ErasureRow['remaining']>;
+  /** Uploads that nobody has read yet, as the tables are looked through from the first. */
+  unread?: string[];
   /** Exports that are ready after this were begun without the number. Given with the first that could not be deleted. */
   filesSince?: Date;
   /** Why it is given up. */

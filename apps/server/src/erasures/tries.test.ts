@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { afterRound, GIVE_UP_MS, nextTry } from './tries.ts';
+import { afterRound, GIVE_UP_MS, isOnTime, nextTry } from './tries.ts';
 
 const since = new Date('2026-11-20T09:30:00Z');
 const after = (ms: number) => new Date(since.getTime() + ms);
@@ -8,6 +8,10 @@ const HOUR_MS = 3_600_000;
 test('what fails is tried again after pauses that grow to an hour', () => {
   const restAfter = (ms: number) => nextTry(since, after(ms)).getTime() - after(ms).getTime();
   expect([0, 10_000, HOUR_MS, 100 * HOUR_MS].map(restAfter)).toEqual([2000, 5000, HOUR_MS / 2, HOUR_MS]);
+});
+
+test('what no server has tried for long is not given up', () => {
+  expect([0, HOUR_MS, 24 * HOUR_MS].map((late) => isOnTime(since, after(late)))).toEqual([true, true, false]);
 });
 
 test('an erasure is over, waits for keys, tries what is left, or is given up', () => {

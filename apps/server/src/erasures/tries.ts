@@ -15,6 +15,9 @@ export function nextTry(since: Date, now: Date): Date {
 /** Whether it has failed for so long that it is given up. */
 export const isGivenUp = (since: Date, now: Date): boolean => now.getTime() - since.getTime() >= GIVE_UP_MS;
 
+/** Whether a try is made soon after it is due. Otherwise no server ran, and it was not tried all that time. */
+export const isOnTime = (due: Date, now: Date): boolean => now.getTime() - due.getTime() <= LONGEST_MS;
+
 /**
  * What comes after the last round: it is over, waits for keys, or tries once more what could not be deleted. Files are
  * not given up while keys are waited for.

@@ -106,7 +106,7 @@ test('whom an import and a campaign are just taking up is erased from both, and 
   const list = await importFile(server, file);
   await seedNumber(database, workspaceId, '+12125550187');
   const lists = [{ id: list.id, role: 'contacts' as const }];
-  const wanted = { name: 'Spring', agentId: 'anna', fromNumber: '+12125550187', lists };
+  const wanted = { name: `Spring ${number}`, agentId: 'anna', fromNumber: '+12125550187', lists };
   const campaign = { path: { id: (await client.POST('/v1/calls/campaigns', { body: wanted })).data!.data.id } };
   const { data: empty } = await client.POST('/v1/calls/contact-lists', {
     body: { name: 'Autumn', fileName: 'autumn.csv' },
@@ -133,11 +133,24 @@ test('whom an import and a campaign are just taking up is erased from both, and 
     });
     const { data: read } = await client.GET('/v1/calls/campaigns/{id}/contacts', { params: campaign });
     expect(read!.data.items.map(({ phoneNumber }) => phoneNumber)).toEqual(['+14155550183']);
+    // All else is done meanwhile.
+    const { data: named } = await client.GET('/v1/calls/campaigns/{id}', { params: campaign });
+    expect(named!.data.name).toBe('Spring +9990000000');
     await other.query('commit');
     await completed(data!.id);
     expect((await upload()).data!.metadata).toMatchObject({ validRows: 1 });
     expect((await confirm(server, reading)).data!.totalEntries).toBe(1);
     expect(await whereIs(server, number.slice(1))).toEqual([]);
+    // An import holds a list for as long as it takes.
+    await other.query('begin');
+    await other.query('select from contact_lists where id = $1 for update', [fromId(list.id)]);
+    const { data: held } = await client.POST('/v1/erasures', { body: { phoneNumber: '+14155550183' } });
+    await until(async () => {
+      const found = await client.GET('/v1/erasures/{erasureId}', { params: { path: { erasureId: held!.id } } });
+      return found.data!.waitsFor === 'upload';
+    });
+    await other.query('commit');
+    await completed(held!.id);
   } finally {
     await other.end();
   }

@@ -5628,13 +5628,13 @@ export interface components {
          */
         ErasureId: string;
         /**
-         * @description Whether the erasure is under way, or all is gone. `failed`: it was given up after seven days of tries; `failure` says what was in the way, and all else is gone.
+         * @description Whether the erasure is under way, or all is gone. `failed`: it was given up after seven days of tries; `failure` says what was in the way, and what may be left.
          * @example completed
          * @enum {string}
          */
         ErasureStatus: "running" | "completed" | "failed";
         /**
-         * @description What an erasure waits for. `call`: the end of a call with the number that began meanwhile. `upload`: a contact file of an upload that was created before the erasure, and is being read. `recording`: a recording that is being stored, or whose file is being erased. `file`: a contact file, an error report or an export that could not be deleted yet. `keys`: an `Idempotency-Key` or a `Concurrency-Key` that bears the number, and keeps it from being called twice; it goes at `waitsUntil`, when it is of no use any more. `retry`: a fault of the server's own, after which it is tried again.
+         * @description What an erasure waits for. `call`: the end of a call with the number that began meanwhile. `upload`: a contact file of an upload that was created before the erasure, and is being read, or an import into a list with the number. `recording`: a recording that is being stored, or whose file is being erased. `file`: a contact file, an error report or an export that could not be deleted yet, or looked for. `keys`: an `Idempotency-Key` or a `Concurrency-Key` that bears the number, and keeps it from being called twice; it goes at `waitsUntil`, when it is of no use any more. `retry`: a fault of the server's own, after which it is tried again.
          * @example keys
          * @enum {string}
          */

@@ -340,6 +340,7 @@ export interface Schema {
     files_since: Date | null;
     failing_since: Date | null;
     failure_code: 'files_left' | 'internal_error' | null;
+    unread: string[] | null;
   };
   events: {
     workspace_id: string;
