@@ -30,6 +30,8 @@ export interface MachineClock extends Clock {
   compare(asked: number, theirs: Date): void;
   /** How far it is ahead of the database's, in milliseconds; below zero where it is behind; undefined before a comparison. */
   aheadMs(): number | undefined;
+  /** What it reads, right or wrong, in milliseconds since the epoch: it goes on while the machine sleeps. */
+  read(): number;
   /** Whether it is known to be near enough to the database's: while it is not, nothing is claimed. */
   isRight(): boolean;
   /** What an operator should know of it; nothing while it is right. */
@@ -58,6 +60,7 @@ export function createMachineClock(read: () => number = Date.now): MachineClock 
       if (isRight()) whenRight = atLook;
     },
     aheadMs,
+    read,
     isRight,
     fault: () => {
       if (isRight()) return undefined;

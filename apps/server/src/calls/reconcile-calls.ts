@@ -1,11 +1,11 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { every, type Repeating } from '../jobs/every.ts';
 import type { HeldCall } from './call.ts';
 import { keysOf, type LiveRow, toHeld } from './call-row.ts';
 import { createDoubtfulCalls, type LookUpOptions } from './look-up-calls.ts';
-import { overdueCalls, TAKE_OVER_SIZE, takeOverCalls } from './take-over-calls.ts';
+import { lostServers, overdueCalls, TAKE_OVER_SIZE, takeOverCalls } from './take-over-calls.ts';
 
 /** How often calls in doubt are looked up, in milliseconds. */
 const LOOK_UP_MS = 1000;
@@ -40,8 +40,6 @@ export function createCallReconciler(options: ReconcilerOptions): CallReconciler
   const doubtful = createDoubtfulCalls(options);
   let loops: Repeating[] = [];
   let knownAs = lease.serverId();
-  /** From then on calls of others are taken over, by `performance.now()`. */
-  let othersFrom = 0;
 
   /** After the lease was lost: what another server has taken over or ended is not ours to count any more. */
   async function forgetLost(): Promise<void> {
@@ -59,21 +57,21 @@ export function createCallReconciler(options: ReconcilerOptions): CallReconciler
   }
 
   /**
-   * Where the database was away, all may have lost their leases at once: who has a new one takes up its own calls, which are
-   * up, and leaves the others the time of a lease for theirs.
+   * Where the database was away, several may have lost their leases at once: who has a new one takes up its own calls, which
+   * are up. Who has just started, or saw the gap in its own renewals, leaves the others the time of a lease for theirs.
    */
   async function takeOverAll(): Promise<void> {
     if (lease.leftMs() === 0) return;
     if (lease.serverId() !== knownAs) {
-      while (await takeOver(knownAs));
+      while (await takeOver(lostServers.only(knownAs)));
       await forgetLost();
-      othersFrom = performance.now() + options.leaseSeconds * 1000;
     }
-    if (performance.now() >= othersFrom) while (await takeOver());
+    const isSteady = performance.now() >= lease.steadySince() + options.leaseSeconds * 1000;
+    while (await takeOver(isSteady ? lostServers.any : lostServers.stopped));
   }
 
-  /** Answers whether there may be more. @param from the only server that is looked at */
-  async function takeOver(from?: string): Promise<boolean> {
+  /** Answers whether there may be more. @param from the servers that are looked at */
+  async function takeOver(from: RawBuilder<unknown>): Promise<boolean> {
     const rows = await takeOverCalls(database, lease.serverId(), log, from);
     await settleQueuedAndWatch(rows);
     return rows.length === TAKE_OVER_SIZE;

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database, EngineTx } from '../database/database.ts';
 import { holdServer } from '../database/lease.ts';
@@ -9,16 +9,23 @@ export const TAKE_OVER_SIZE = 500;
 /** How far over its longest ring and talk a call is before its end is taken for lost. */
 const OVERDUE_SECONDS = 30;
 
-/**
- * Takes over calls of a server whose lease has ended, for the server `me`, unless that was given up itself meanwhile.
- * @param from the only one that is looked at; any by default
- */
-export function takeOverCalls(database: Database, me: string, log: Logger, from?: string): Promise<LiveRow[]> {
+/** SQL, true for servers that have stopped, and gave their leases up. */
+const isStopped = sql<boolean>`lease_until = '-infinity'`;
+/** SQL: which servers without a lease are looked at. */
+export const lostServers = { any: sql`true`, stopped: isStopped, only: (id: string) => sql`id = ${id}` };
+
+/** Takes over calls of a server whose lease has ended, for the server `me`, unless that was given up itself meanwhile. */
+export function takeOverCalls(
+  database: Database,
+  me: string,
+  log: Logger,
+  from: RawBuilder<unknown> = lostServers.any,
+): Promise<LiveRow[]> {
   return database.inEngine(async (tx) => {
     if (!(await holdServer(tx, me))) return [];
     const dead = await sql<{ id: string; given_up: boolean }>`
-      select id, lease_until = '-infinity' as given_up from servers
-      where lease_until < clock_timestamp() and id <> ${me} and id = coalesce(${from ?? null}, id)
+      select id, ${isStopped} as given_up from servers
+      where lease_until < clock_timestamp() and id <> ${me} and ${from}
       order by id limit 1 for update skip locked`.execute(tx.db);
     const [server] = dead.rows;
     if (!server) return [];

@@ -16,8 +16,16 @@ export interface Lease {
    * here that it must not go on, and the machine's clock is right.
    */
   isHeld(): boolean;
-  /** How long it holds yet, in milliseconds, if it isn't renewed; 0 where it does not hold. */
+  /**
+   * How long it holds yet, in milliseconds, if it isn't renewed; 0 where it does not hold. The time that has passed stands
+   * still while the machine sleeps, so that its clock is asked too: a jump ahead of more than is left counts.
+   */
   leftMs(): number;
+  /**
+   * Since when it was renewed without a gap, by `performance.now()`: a renewal that came later than half a lease after the
+   * one before may mean that others have lost theirs.
+   */
+  steadySince(): number;
   /** Ends the lease at once, at `-infinity`, so that others need not wait for it and know that nothing went wrong. */
   release(): Promise<void>;
 }
@@ -38,7 +46,19 @@ export async function openLease(options: {
   const { seconds, log, machine = createMachineClock() } = options;
   const database = openDatabase({ connection: options.database.connection, poolSize: 1, log });
   let id = newUuid();
-  let heldUntil = 0;
+  const leaseMs = seconds * 1000;
+  const readClocks = () => ({ passed: performance.now(), read: machine.read() });
+  let heldUntil = readClocks();
+  let renewedAt = Number.NEGATIVE_INFINITY;
+  let steadySince = 0;
+  const leftMs = () => Math.max(0, Math.min(heldUntil.passed - performance.now(), heldUntil.read - machine.read()));
+  /** It was renewed. @param asked when that was asked for */
+  const hold = (asked: typeof heldUntil) => {
+    heldUntil = { passed: asked.passed + leaseMs, read: asked.read + leaseMs };
+    const at = performance.now();
+    if (at - renewedAt > leaseMs / 2) steadySince = at;
+    renewedAt = at;
+  };
 
   /** Runs a statement that answers the database's time, and whether it did. */
   const timed = async ({ db }: EngineTx, statement: RawBuilder<{ now: Date }>): Promise<boolean> => {
@@ -57,7 +77,7 @@ export async function openLease(options: {
   };
 
   const take = async () => {
-    const asked = performance.now();
+    const asked = readClocks();
     await database.inEngine((tx) =>
       timed(
         tx,
@@ -67,14 +87,14 @@ export async function openLease(options: {
             returning clock_timestamp() as now`,
       ),
     );
-    heldUntil = asked + seconds * 1000;
+    hold(asked);
     // A first answer may be slow: the connection is new, and so are the plans. Until one comes in time nothing is known.
     for (let again = 0; machine.aheadMs() === undefined && again < MOST_LOOKS; again += 1)
       await database.inEngine((tx) => timed(tx, sql<{ now: Date }>`select clock_timestamp() as now`));
     tellOfClock();
   };
   const renew = async () => {
-    const asked = performance.now();
+    const asked = readClocks();
     const isRenewed = await database.inEngine((tx) =>
       timed(
         tx,
@@ -83,12 +103,10 @@ export async function openLease(options: {
       ),
     );
     tellOfClock();
-    if (isRenewed) {
-      heldUntil = asked + seconds * 1000;
-      return;
-    }
+    if (isRenewed) return hold(asked);
     log.warn({ serverId: id }, 'the lease of this server was lost; its calls go on elsewhere');
     id = newUuid();
+    renewedAt = Number.NEGATIVE_INFINITY;
     await take();
   };
 
@@ -97,22 +115,20 @@ export async function openLease(options: {
     throw error;
   });
   let renewing: Promise<void> = Promise.resolve();
-  const timer = setInterval(
-    () => {
-      renewing = renew().catch((error) => log.warn({ err: error }, 'the lease could not be renewed'));
-    },
-    (seconds * 1000) / 3,
-  );
+  const timer = setInterval(() => {
+    renewing = renew().catch((error) => log.warn({ err: error }, 'the lease could not be renewed'));
+  }, leaseMs / 3);
   timer.unref();
 
   return {
     serverId: () => id,
-    isHeld: () => performance.now() < heldUntil && machine.isRight(),
-    leftMs: () => Math.max(0, heldUntil - performance.now()),
+    isHeld: () => leftMs() > 0 && machine.isRight(),
+    leftMs,
+    steadySince: () => steadySince,
     release: async () => {
       clearInterval(timer);
       await renewing;
-      heldUntil = 0;
+      heldUntil = readClocks();
       await database
         .inEngine(({ db }) => sql`update servers set lease_until = '-infinity' where id = ${id}`.execute(db))
         .finally(() => database.close());

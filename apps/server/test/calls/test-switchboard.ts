@@ -37,7 +37,10 @@ export function startTestSwitchboard(
   const switchboard = createSwitchboard({
     ...common,
     guard: createRestoreGuard({ ...common, witness: undefined }),
-    lease: { serverId: () => serverId, isHeld: () => true, leftMs: () => 1000, release: async () => undefined },
+    lease: {
+      ...{ serverId: () => serverId, isHeld: () => true, leftMs: () => 1000 },
+      ...{ steadySince: () => Number.NEGATIVE_INFINITY, release: async () => undefined },
+    },
     leaseSeconds: 10,
     gateways: new Map([['simulator', played as TelephonyGateway]]),
     maxCalls: 10,

@@ -37,7 +37,36 @@ test.each([
     const lease = await openLease({ database, seconds: 60, log, machine: { ...clock, compare } });
     expect(looked).toBe(looks);
     expect(lease.isHeld()).toBe(false);
+    expect(lease.leftMs()).toBeGreaterThan(0);
     expect(clock.fault()).toMatch(fault);
     await lease.release();
   }),
 );
+
+test('a machine that has slept for longer than its lease has lost it, though little time has passed for it', () =>
+  withDatabase(async (database) => {
+    let slept = 0;
+    const machine = createMachineClock(() => Date.now() + slept);
+    const lease = await openLease({ database, seconds: 60, log, machine });
+    slept = 61_000;
+    expect(lease.leftMs()).toBe(0);
+    slept = -61_000;
+    expect(lease.leftMs()).toBeGreaterThan(0);
+    await lease.release();
+    expect(lease.leftMs()).toBe(0);
+  }));
+
+test('a lease that was renewed late is steady only since then', () =>
+  withDatabase(async (database) => {
+    const lease = await openLease({ database, seconds: 3, log });
+    const blocker = await database.pool.connect();
+    await blocker.query("begin; select set_config('trunkline.engine', 'on', true); select from servers for update");
+    const blocked = performance.now();
+    await until(() => performance.now() - blocked > 1600);
+    expect(lease.steadySince()).toBeLessThan(blocked);
+    const released = performance.now();
+    await blocker.query('commit');
+    blocker.release();
+    await until(() => lease.steadySince() > released);
+    await lease.release();
+  }));

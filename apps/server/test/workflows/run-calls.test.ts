@@ -229,7 +229,13 @@ test.concurrent('calls that the provider is slow to end, or has not ended, keep 
         return asked.size === 1 ? slow : Promise.resolve('ending');
       },
     };
-    const lease = { serverId: () => serverId, isHeld: () => true, leftMs: () => 1000, release: async () => {} };
+    const lease = {
+      serverId: () => serverId,
+      isHeld: () => true,
+      leftMs: () => 1000,
+      steadySince: () => 0,
+      release: async () => {},
+    };
     const gatewayFor = () => gateway as TelephonyGateway;
     const loop = hangUpRequested({ database, lease, log: pino({ level: 'silent' }), gatewayFor });
     await until(() => asked.size === 103);
