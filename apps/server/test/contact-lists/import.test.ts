@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eraseUploads } from '../../src/contact-lists/erase-uploads.ts';
 import { fromId, newUuid } from '../../src/ids.ts';
 import { keyWith } from '../api-keys/keys.ts';
+import { meanwhile } from '../race.ts';
 import { insertRows } from '../seed/rows.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
@@ -176,6 +178,30 @@ test('deleting erases entries, uploads and files', async () => {
   expect((await openEvents(server, { id, uploadID })).status).toBe(404);
   await until(async () => (await stored([uploadID])) === 0);
   await until(async () => (await fetch(upload.errorReportUrl!)).status === 404);
+});
+
+test('entries that others delete or change meanwhile keep none from being erased', async () => {
+  const { database } = server;
+  const [workspaceId, uploadId] = [newUuid(), newUuid()];
+  const ofUpload = sql`workspace_id = ${workspaceId} and upload_id = ${uploadId}`;
+  await database.inEngine(({ db }) =>
+    sql`
+      insert into contact_list_entries (workspace_id, upload_id, phone_number, row_number, "values")
+      select ${workspaceId}, ${uploadId}, 14155560000 + i, i, '{}' from generate_series(1, 5001) as i`.execute(db),
+  );
+  const job = { workspaceId, uploadIds: [uploadId], files: [] };
+  await meanwhile(
+    database,
+    async ({ db }) => {
+      await sql`delete from contact_list_entries where ${ofUpload} and row_number = 7`.execute(db);
+      await sql`update contact_list_entries set name = 'Ada' where ${ofUpload} and row_number = 8`.execute(db);
+    },
+    () => eraseUploads({ database } as never, job, new AbortController().signal),
+  );
+  const { rows } = await database.inEngine(({ db }) =>
+    sql`select from contact_list_entries where ${ofUpload}`.execute(db),
+  );
+  expect(rows).toEqual([]);
 });
 
 test('a stream ends when its list is deleted', async () => {

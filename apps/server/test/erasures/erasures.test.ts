@@ -575,9 +575,15 @@ test('an erasure that fails again and again keeps no other from going on', async
   });
   await completed((await erase('+14155550188')).id);
   expect(await read(toId('ers', id))).toMatchObject({ status: 'running', waitsFor: 'retry' });
+  // As it is where no server ran for long: it is tried once more.
   await server.database.inEngine(({ db }) =>
-    sql`update erasures set failing_since = ${before}::timestamptz - interval '7 days' where id = ${id}`.execute(db),
+    sql`
+      update erasures set failing_since = ${before}::timestamptz - interval '7 days', due_at = ${before}
+      where id = ${id}`.execute(db),
   );
+  await until(async () => ((await one(`select due_at from erasures where id = '${id}'`)) as Date) > server.clock.now());
+  expect(await read(toId('ers', id))).toMatchObject({ status: 'running', waitsFor: 'retry' });
+  server.clock.advance(3_600_000);
   await until(async () => {
     server.clock.advance(1000);
     return (await read(toId('ers', id))).status === 'failed';
