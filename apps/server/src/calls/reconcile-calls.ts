@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../database/database.ts';
+import type { Database, EngineTx } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { every, type Repeating } from '../jobs/every.ts';
+import type { TelephonyGateway } from '../telephony/gateway.ts';
 import type { HeldCall } from './call.ts';
 import { keysOf, type LiveRow, toHeld } from './call-row.ts';
 import { createDoubtfulCalls, type LookUpOptions } from './look-up-calls.ts';
@@ -23,6 +24,7 @@ interface ReconcilerOptions extends LookUpOptions {
   lease: Lease;
   leaseSeconds: number;
   allHeld: () => HeldCall[];
+  gateways: ReadonlyMap<string, TelephonyGateway>;
   /** Has this process hold calls no longer. */
   release: (calls: HeldCall[]) => void;
   /** Has this process hold calls that are in doubt. */
@@ -40,6 +42,11 @@ export function createCallReconciler(options: ReconcilerOptions): CallReconciler
   const doubtful = createDoubtfulCalls(options);
   let loops: Repeating[] = [];
   let knownAs = lease.serverId();
+
+  /** Tells providers under which server ID this process holds calls from now on. */
+  async function moveCalls(tx: EngineTx, roomIds: string[], serverId: string): Promise<void> {
+    for (const gateway of new Set(options.gateways.values())) await gateway.moveCalls?.(tx, roomIds, serverId);
+  }
 
   /** After the lease was lost: what another server has taken over or ended is not ours to count any more. */
   async function forgetLost(): Promise<void> {
@@ -63,7 +70,7 @@ export function createCallReconciler(options: ReconcilerOptions): CallReconciler
   async function takeOverAll(): Promise<void> {
     if (lease.leftMs() === 0) return;
     if (lease.serverId() !== knownAs) {
-      while (await takeOver(lostServers.only(knownAs)));
+      while (await takeOver(lostServers.only(knownAs), moveCalls));
       await forgetLost();
     }
     const isSteady = performance.now() >= lease.steadySince() + options.leaseSeconds * 1000;
@@ -71,8 +78,8 @@ export function createCallReconciler(options: ReconcilerOptions): CallReconciler
   }
 
   /** Answers whether there may be more. @param from the servers that are looked at */
-  async function takeOver(from: RawBuilder<unknown>): Promise<boolean> {
-    const rows = await takeOverCalls(database, lease.serverId(), log, from);
+  async function takeOver(from: RawBuilder<unknown>, move?: typeof moveCalls): Promise<boolean> {
+    const rows = await takeOverCalls(database, lease.serverId(), log, from, move);
     await settleQueuedAndWatch(rows);
     return rows.length === TAKE_OVER_SIZE;
   }

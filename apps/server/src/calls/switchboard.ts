@@ -131,6 +131,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
   const reconciler = createCallReconciler({
     ...common,
     allHeld: () => [...held.values()],
+    gateways,
     release,
     watch,
     record: recorder.record,

@@ -14,12 +14,16 @@ const isStopped = sql<boolean>`lease_until = '-infinity'`;
 /** SQL: which servers without a lease are looked at. */
 export const lostServers = { any: sql`true`, stopped: isStopped, only: (id: string) => sql`id = ${id}` };
 
-/** Takes over calls of a server whose lease has ended, for the server `me`, unless that was given up itself meanwhile. */
+/**
+ * Takes over calls of a server whose lease has ended, for the server `me`, unless that was given up itself meanwhile.
+ * @param move tells, in the transaction that takes them, which calls `me` has now
+ */
 export function takeOverCalls(
   database: Database,
   me: string,
   log: Logger,
   from: RawBuilder<unknown> = lostServers.any,
+  move?: (tx: EngineTx, roomIds: string[], serverId: string) => Promise<void>,
 ): Promise<LiveRow[]> {
   return database.inEngine(async (tx) => {
     if (!(await holdServer(tx, me))) return [];
@@ -30,6 +34,8 @@ export function takeOverCalls(
     const [server] = dead.rows;
     if (!server) return [];
     const taken = await takeCalls(tx, server.id, me);
+    const roomIds = taken.map(({ id }) => id);
+    await move?.(tx, roomIds, me);
     if (taken.length < TAKE_OVER_SIZE) await sql`delete from servers where id = ${server.id}`.execute(tx.db);
     const note = { server: server.id, calls: taken.length };
     if (server.given_up) log.info(note, 'a server has stopped; its calls are followed from here');

@@ -1,3 +1,5 @@
+import type { EngineTx } from '../database/database.ts';
+
 /** How a call ended, in the contract's words. */
 export const callOutcomes = [
   'answered',
@@ -285,6 +287,8 @@ export interface TelephonyGateway {
   endCall(call: CallReference): Promise<'ending' | 'already_ended' | 'absent'>;
   /** The call as the provider sees it. One found live is followed: its later events come to this process too. */
   lookup(call: CallReference): Promise<CallState>;
+  /** Keeps, in the transaction that moves them, that calls are held by this process under another server ID from now on. */
+  moveCalls?(tx: EngineTx, roomIds: readonly string[], serverId: string): Promise<void>;
   /** Adds a listener; the answer removes it. */
   onEvents(listener: CallEventListener): () => void;
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { takeOverCalls } from '../../src/calls/take-over-calls.ts';
 import { addContacts } from '../../src/campaigns/add-contacts.ts';
 import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
+import type { Tx } from '../../src/database/database.ts';
 import { openLease } from '../../src/database/lease.ts';
 import { newUuid } from '../../src/ids.ts';
 import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
@@ -64,12 +65,15 @@ test.concurrent('servers that lost their leases together take up their own calls
     const { workspaceId, campaignId } = await seedCampaign(database, { contacts: 0, campaign: { status: 'paused' } });
     const { phone_number_id } = await campaignRow(database, campaignId);
     const [theirs, mine, next] = [newUuid(), newUuid(), newUuid()];
+    const calls: { id: string }[] = [];
     for (const [at, server_id] of [theirs, mine].entries()) {
       await seedRow(database, 'servers', { id: server_id, lease_until: new Date(0) });
-      await seedRow(database, 'calls', {
-        ...{ workspace_id: workspaceId, campaign_id: campaignId, to_number: 14155550100 + at, server_id },
-        ...{ phone_number_id: phone_number_id!, status: 'in_progress' },
-      });
+      calls.push(
+        await seedRow(database, 'calls', {
+          ...{ workspace_id: workspaceId, campaign_id: campaignId, to_number: 14155550100 + at, server_id },
+          ...{ phone_number_id: phone_number_id!, status: 'in_progress' },
+        }),
+      );
     }
     await seedRow(database, 'servers', { id: next });
     const told: { server: string; at: number }[] = [];
@@ -82,7 +86,9 @@ test.concurrent('servers that lost their leases together take up their own calls
       ...{ serverId: () => id, isHeld: () => leftMs > 0, leftMs: () => leftMs },
       ...{ steadySince: () => steadySince, release: async () => {} },
     };
-    const { switchboard } = startTestSwitchboard(database, {}, pino({ level: 'warn' }, { write }), {
+    const moved: unknown[] = [];
+    const moveCalls = async (_tx: Tx, roomIds: readonly string[], to: string) => void moved.push({ roomIds, to });
+    const { switchboard } = startTestSwitchboard(database, { moveCalls }, pino({ level: 'warn' }, { write }), {
       lease,
       leaseSeconds: 1,
     });
@@ -90,6 +96,7 @@ test.concurrent('servers that lost their leases together take up their own calls
     await until(() => told.length === 2);
     await switchboard.stop();
     expect(told.map(({ server }) => server)).toEqual([mine, theirs]);
+    expect(moved).toEqual([{ roomIds: [calls[1]!.id], to: next }]);
     expect(told[1]!.at - steadySince).toBeGreaterThanOrEqual(1000);
   }));
 

@@ -5,6 +5,7 @@ import { newUuid } from '../../src/ids.ts';
 import type { CallEvent } from '../../src/telephony/gateway.ts';
 import { type CallStore, postgresCallStore } from '../../src/telephony/sip/call-store.ts';
 import type { SipGatewayOptions } from '../../src/telephony/sip/sip-gateway.ts';
+import { seedRow } from '../seed/rows.ts';
 import { until } from '../until.ts';
 import { startCarrier } from './carrier.ts';
 import { callees, openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
@@ -142,3 +143,23 @@ test.each([...ways, 'unseen'] as const)(
     await carrier.stop();
   },
 );
+
+test('a call that its server has taken up again under a new lease is ended by that server alone', async () => {
+  const carrier = await startCarrier(callees);
+  const [before, now] = [newUuid(), newUuid()];
+  let serverId = before;
+  const holder = await gateways.gatewayFor(2, { lease: { serverId: () => serverId, leftMs: () => 1000 } });
+  const other = await gateways.gatewayFor(2);
+  for (const gateway of [holder, other]) await gateway.start();
+  const call = newCall();
+  await holder.placeCall({ ...call, ...limits, agentId: 'anna', trunk: trunkTo(carrier.port) });
+  await seedRow(gateways.database, 'servers', { id: now });
+  serverId = now;
+  await gateways.database.inEngine((tx) => holder.moveCalls!(tx, [call.roomId], now));
+  const reference = { ...call, placedAt: new Date() };
+  expect(await other.endCall(reference)).toBe('ending');
+  expect(await other.lookup(reference)).toMatchObject({ state: 'undetermined' });
+  expect(await holder.lookup(reference)).toMatchObject({ state: 'live' });
+  for (const gateway of [holder, other]) await gateway.stop();
+  await carrier.stop();
+});

@@ -1,7 +1,7 @@
 import type { LadderEntry, StoredDialog } from '@trunkline/sip';
 import { sql } from 'kysely';
 import { coalesce } from '../../coalesce.ts';
-import type { Database, Tx } from '../../database/database.ts';
+import type { Database, EngineTx, Tx } from '../../database/database.ts';
 import type { Row } from '../../database/schema.ts';
 import type { CallEvent, CallOutcome, CallTimes, EndedBy } from '../gateway.ts';
 
@@ -44,6 +44,8 @@ export interface CallStore {
   /** Keeps that nothing of a call was sent, and nothing will be; one that another server has ended stays as it is. */
   withdraw(call: { roomId: string; at: Date }): Promise<void>;
   end(end: CallEnded): Promise<void>;
+  /** Keeps that calls are held under another server ID. */
+  move(tx: EngineTx, roomIds: readonly string[], serverId: string): Promise<void>;
   /** Keeps what the two sides of a call said. */
   keepMessages(roomId: string, messages: readonly LadderEntry[]): Promise<void>;
   /**
@@ -118,6 +120,11 @@ export function postgresCallStore(database: Database): CallStore {
             packets_received = ${end.packetsReceived ?? null}, packets_lost = ${end.packetsLost ?? null}
           where room_id = ${end.roomId} and ended_at is null`.execute(tx.db),
       ),
+    async move({ db }, roomIds, serverId) {
+      await sql`
+        update sip_calls set server_id = ${serverId}
+        where room_id = any(${roomIds}::uuid[]) and ended_at is null`.execute(db);
+    },
     keepMessages: (roomId, messages) =>
       change((tx) =>
         sql`update sip_calls set messages = ${JSON.stringify(messages)}::json where room_id = ${roomId}`.execute(tx.db),

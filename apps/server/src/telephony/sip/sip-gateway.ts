@@ -114,11 +114,13 @@ class SipGateway implements TelephonyGateway {
   #peers: InboundPeers | undefined;
   #registrar: Registrar | undefined;
   readonly #messages: CallMessages;
+  readonly moveCalls: CallStore['move'];
   #isDraining = false;
 
   constructor(options: SipGatewayOptions, addressing: Addressing) {
     this.#options = options;
     this.#addressing = addressing;
+    this.moveCalls = options.store.move;
     this.#messages = callMessages({
       keep: options.store.keepMessages,
       isPeer: (address) => this.#peers?.knows(address) === true,
