@@ -55,6 +55,9 @@ test('the commands of the README do what they say, in 60 columns', async () => {
             .replace(/^(\w+)_…$/, (_, prefix) => idOf(prefix)),
     );
     expect(program).toBe('trunkline');
+    // Whoever types is not as fast as this: by then the run sleeps.
+    if (line.startsWith('trunkline runs wake'))
+      await expect.poll(async () => (await client().workflowRuns.getRun(idOf('run'))).status).toBe('waiting_schedule');
     const { code, stdout, stderr } = await cli(rest, { env, stdin: apiKey, columns: 60 });
     expect({ line, code, stderr: code ? stderr : '' }).toEqual({ line, code: 0, stderr: '' });
     if (!line.includes('--json'))
