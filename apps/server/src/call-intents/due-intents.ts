@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { MAX, NIL } from 'uuid';
 import type { RecordCallEvents } from '../calls/call-events.ts';
 import type { EngineTx } from '../database/database.ts';
 import { together } from '../database/together.ts';
@@ -14,9 +15,6 @@ const EXPIRED_SIZE = 100;
 /** The most intents of a workspace that are woken because something has changed. */
 const MOST_WOKEN = 1000;
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-
 /**
  * The intents whose time has come, by workspace: of each the few that have waited longest, so that none holds up another's.
  * It goes from one workspace to the next at the head of an index, and where none is due it stops at the first look.
@@ -24,11 +22,11 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 export async function dueIntents(tx: EngineTx, now: Date): Promise<IntentKey[][]> {
   const next = (after: RawBuilder<unknown>) => sql`
     select workspace_id from call_intents
-    where next_attempt_at is not null and workspace_id > ${after} and workspace_id <= ${LAST_ID}
+    where next_attempt_at is not null and workspace_id > ${after} and workspace_id <= ${MAX}
     order by workspace_id limit 1`;
   const { rows } = await sql<{ workspace_id: string; id: string }>`
     with recursive waiting (workspace_id) as (
-      select (${next(sql`${FIRST_ID}`)}) where exists (select from call_intents where next_attempt_at <= ${now})
+      select (${next(sql`${NIL}`)}) where exists (select from call_intents where next_attempt_at <= ${now})
       union all select (${next(sql`w.workspace_id`)}) from waiting w where w.workspace_id is not null)
     select w.workspace_id, d.id from waiting w cross join lateral (
       select id from call_intents where workspace_id = w.workspace_id and next_attempt_at <= ${now}

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { NIL } from 'uuid';
 import type { Database } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import { workspaceIds } from '../database/workspace-ids.ts';
@@ -20,7 +21,7 @@ interface Place {
  */
 export async function deleteOldCalls(database: Database, before: Date, signal?: AbortSignal): Promise<void> {
   for (const workspaceId of await database.inEngine(workspaceIds)) {
-    let place: Place = { id: '00000000-0000-0000-0000-000000000000', at: '-infinity' };
+    let place: Place = { id: NIL, at: '-infinity' };
     await inChunks(async () => {
       const old = await nextOld(database, workspaceId, before, place);
       await deleteCalls(

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
+import { NIL } from 'uuid';
 import type { WorkspaceTx } from '../database/database.ts';
 
 /** Below the ID of every contact. */
-const FIRST_CONTACT = '00000000-0000-0000-0000-000000000000';
 
 /** Has the windows of all of the workspace's campaigns computed anew, after its quiet hours or holidays have changed. */
 export async function changeHoursOfWorkspace(tx: WorkspaceTx): Promise<void> {
@@ -39,6 +39,6 @@ const hasLeftOutByHours = sql`exists (select from campaign_lanes l
 /** Has `relaneContacts` go over some campaigns: until it is done, no claim runs. */
 async function relane({ db, workspaceId }: WorkspaceTx, which: RawBuilder<unknown>): Promise<void> {
   await sql`
-    update campaigns c set relaning_after = ${FIRST_CONTACT}, contacts_added = false
+    update campaigns c set relaning_after = ${NIL}, contacts_added = false
     where c.workspace_id = ${workspaceId} and c.status in ('running', 'paused') and ${which}`.execute(db);
 }

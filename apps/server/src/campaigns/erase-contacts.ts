@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { NIL } from 'uuid';
 import type { Database, WorkspaceTx } from '../database/database.ts';
 import { inChunks, MOST_AT_ONCE } from '../in-chunks.ts';
 import type { Jobs } from '../jobs/jobs.ts';
@@ -6,8 +7,6 @@ import type { CampaignKey } from './campaign.ts';
 
 /** Erases what is left of the contacts of campaigns that were deleted. */
 export const eraseContactsQueue = 'erase-contacts';
-
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Erases the next contacts of a campaign, in the order of their IDs.
@@ -17,7 +16,7 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 export async function eraseContacts(
   tx: WorkspaceTx,
   campaignId: string,
-  after: string = FIRST_ID,
+  after: string = NIL,
 ): Promise<string | undefined> {
   const { workspaceId } = tx;
   const { rows } = await sql<{ id: string }>`
@@ -38,7 +37,7 @@ export const startErasingContacts = ({ database, jobs }: { database: Database; j
     queue: eraseContactsQueue,
     concurrency: 2,
     run: async ({ workspaceId, campaignId }, signal) => {
-      let after: string | undefined = FIRST_ID;
+      let after: string | undefined = NIL;
       await inChunks(async () => {
         after = await database.inWorkspace(workspaceId, (tx) => eraseContacts(tx, campaignId, after));
         return after !== undefined;

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { NIL } from 'uuid';
 import type { EngineTx } from '../database/database.ts';
 import { numberCheck, numberDigest } from '../database/number-digest.ts';
 import type { ErasureDeps } from './deps.ts';
@@ -8,7 +9,6 @@ import type { Outcome } from './outcome.ts';
 const UPLOADS_AT_ONCE = 5000;
 const MOST_CONTACTS = 1000;
 const FILES_AT_ONCE = 10;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Keeps campaigns that are just taking their contacts from lists from taking any until the transaction ends. */
 async function holdAdding(tx: EngineTx, workspaceId: string): Promise<void> {
@@ -51,7 +51,7 @@ export async function isFileUntold(
   { database, objects, log }: Pick<ErasureDeps, 'database' | 'objects' | 'log'>,
   { workspace_id: workspaceId, created_at }: RunningErasure,
 ): Promise<boolean | undefined> {
-  for (let after = FIRST_ID; ; ) {
+  for (let after: string = NIL; ; ) {
     const { rows } = await database.inEngine(({ db }) =>
       sql<{ id: string; storage_key: string }>`
         select id, storage_key from contact_list_uploads
@@ -80,7 +80,7 @@ export async function eraseEntries(tx: EngineTx, erasure: RunningErasure, now: D
   await holdAdding(tx, workspaceId);
   if (!place) await keepDoNotCall(tx, erasure, now);
   const { rows: uploads } = await sql<{ id: string }>`
-    select id from contact_list_uploads where workspace_id = ${workspaceId} and id > ${place?.[0] ?? FIRST_ID}
+    select id from contact_list_uploads where workspace_id = ${workspaceId} and id > ${place?.[0] ?? NIL}
     order by id limit ${sql.lit(UPLOADS_AT_ONCE)}`.execute(tx.db);
   const theirs = sql`workspace_id = ${workspaceId} and upload_id = any(${uploads.map(({ id }) => id)}::uuid[])
     and phone_number = ${number}`;

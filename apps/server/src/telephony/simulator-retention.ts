@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { NIL } from 'uuid';
 import type { Database } from '../database/database.ts';
 import { inChunks, MOST_AT_ONCE } from '../in-chunks.ts';
 
@@ -13,7 +14,7 @@ interface Placed {
  * it at once.
  */
 export async function forgetSimulatedCalls(database: Database, before: Date, signal?: AbortSignal): Promise<void> {
-  let after = '00000000-0000-0000-0000-000000000000';
+  let after: string = NIL;
   await inChunks(async () => {
     const rows = await nextPlaced(database, before, after);
     const old = rows.filter(({ is_old }) => is_old).map(({ room_id }) => room_id);

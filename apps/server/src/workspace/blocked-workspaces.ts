@@ -1,9 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
+import { MAX, NIL } from 'uuid';
 import type { EngineTx } from '../database/database.ts';
 import { liveCalls } from './limits.ts';
-
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** A workspace in which something is blocked. */
 export interface BlockedWorkspace {
@@ -31,10 +29,10 @@ export async function blockedWorkspaces(
 ): Promise<BlockedWorkspace[]> {
   const next = (after: RawBuilder<unknown>) => sql`
     select workspace_id from ${table}
-    where ${blocked} and workspace_id > ${after} and workspace_id <= ${LAST_ID} order by workspace_id limit 1`;
+    where ${blocked} and workspace_id > ${after} and workspace_id <= ${MAX} order by workspace_id limit 1`;
   const { rows } = await sql<{ workspace_id: string; changed_at: Date; room: number }>`
     with recursive blocked (workspace_id) as (
-      (${next(sql`${FIRST_ID}`)})
+      (${next(sql`${NIL}`)})
       union all select (${next(sql`b.workspace_id`)}) from blocked b where b.workspace_id is not null)
     select b.workspace_id, greatest(w.updated_at,
       ${latestChange(sql`phone_numbers`)}, ${latestChange(sql`number_pools`)}) as changed_at,

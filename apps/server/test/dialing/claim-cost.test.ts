@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { returnCalls } from '../../src/calls/return-calls.ts';
-import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
+import { type ClaimTerms, claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
 import { finishIfDone } from '../../src/campaigns/finish-campaign.ts';
 import { campaignCallOwner } from '../../src/campaigns/own-calls.ts';
 import type { Database, EngineTx } from '../../src/database/database.ts';
-import { openLease } from '../../src/database/lease.ts';
+import { type Lease, openLease } from '../../src/database/lease.ts';
 import { newUuid } from '../../src/ids.ts';
 import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { withDatabase } from '../database/own-database.ts';
@@ -49,16 +49,18 @@ test('a claim reads no more after most contacts of a large campaign were dialled
     });
   }));
 
+const termsOf = (lease: Lease): ClaimTerms => ({
+  serverId: lease.serverId(),
+  free: 50,
+  now: new Date(),
+  isSimulated: () => true,
+  operator: noOperatorLimits,
+});
+
 async function rowsReadByClaim(database: Database, contacts: number): Promise<number> {
   const campaign = await seedClaimable(database, contacts);
   const lease = await openLease({ database, seconds: 30, log: pino({ level: 'silent' }) });
-  const terms = {
-    serverId: lease.serverId(),
-    free: 50,
-    now: new Date(),
-    isSimulated: () => true,
-    operator: noOperatorLimits,
-  };
+  const terms = termsOf(lease);
   const read = await rowsReadBy(database, async (counting) => {
     const { calls } = await claimContacts(counting, campaign, terms, async () => {});
     expect(calls).toHaveLength(50);
@@ -90,13 +92,7 @@ async function rowsReadByPoolClaim(database: Database, members: number): Promise
   await database.inEngine(({ db }) => sql`analyze campaign_contacts`.execute(db));
   await analyzeOnOld(database, 'number_usage');
   const lease = await openLease({ database, seconds: 30, log: pino({ level: 'silent' }) });
-  const terms = {
-    serverId: lease.serverId(),
-    free: 50,
-    now: new Date(),
-    isSimulated: () => true,
-    operator: noOperatorLimits,
-  };
+  const terms = termsOf(lease);
   const read = await rowsReadBy(database, async (counting) => {
     const { calls } = await claimContacts(counting, campaign, terms, async () => {});
     expect(calls).toHaveLength(50);

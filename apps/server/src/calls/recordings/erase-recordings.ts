@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { NIL } from 'uuid';
 import { from } from '../../database/moves.ts';
 import { MOST_AT_ONCE } from '../../in-chunks.ts';
 import type { RecordingDeps } from './keep-recordings.ts';
@@ -17,8 +18,7 @@ export interface ErasePlace {
   roomId: string;
 }
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-const START: ErasePlace = { workspaceId: FIRST_ID, roomId: FIRST_ID };
+const START: ErasePlace = { workspaceId: NIL, roomId: NIL };
 
 /**
  * Erases recordings that were deleted, or kept for as long as the settings say (without such a setting for ever), and gives up those that were lost with

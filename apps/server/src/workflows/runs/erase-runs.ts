@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
+import { MAX } from 'uuid';
 import type { Database } from '../../database/database.ts';
 import { inChunks } from '../../in-chunks.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { deleteRuns, RUNS_AT_ONCE } from './retention.ts';
-
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** Erases what is left of the runs of workflows that were deleted. */
 export const eraseRunsQueue = 'erase-runs';
@@ -20,7 +19,7 @@ export const startErasingRuns = ({ database, jobs }: { database: Database; jobs:
     queue: eraseRunsQueue,
     concurrency: 2,
     run: async (job, signal) => {
-      let before = LAST_ID;
+      let before: string = MAX;
       await inChunks(async () => {
         const ids = await nextRuns(database, job, before);
         await deleteRuns(database, job.workspaceId, ids, signal);

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
+import { NIL } from 'uuid';
 import type { Database, EngineTx } from '../../database/database.ts';
 import { workspaceIds } from '../../database/workspace-ids.ts';
 import { inChunks, MOST_AT_ONCE } from '../../in-chunks.ts';
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 /** Runs that are deleted with one look. */
 export const RUNS_AT_ONCE = 1000;
 const DAY_MS = 24 * 3600 * 1000;
@@ -22,7 +22,7 @@ interface WalkedRun {
  */
 export async function deleteOldRuns(database: Database, before: Date, signal?: AbortSignal): Promise<void> {
   for (const workspaceId of await database.inEngine(workspaceIds)) {
-    let after = FIRST_ID;
+    let after: string = NIL;
     await inChunks(async () => {
       const runs = await nextRuns(database, workspaceId, before, after);
       const old = runs.filter(({ is_old }) => is_old).map(({ id }) => id);
