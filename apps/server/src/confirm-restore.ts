@@ -33,9 +33,12 @@ export type Confirmed = { reason: string; paused: number; cancelled: number; wit
 export async function confirmRestore(database: Database, witness: Witness | undefined, now: Date): Promise<Confirmed> {
   const testimony = await witness?.read();
   const cluster = await readCluster(database);
-  const done = await database.inEngine((tx) => release(tx, witness ? testimony : null, cluster, now));
-  if (done) await witness?.write(done.testimony);
-  return done?.confirmed;
+  return database.inEngine(async (tx) => {
+    const done = await release(tx, witness ? testimony : null, cluster, now);
+    // Before any server sees that nothing is held: one that looked then, and found the old witness, would hold it again.
+    if (done) await witness?.write(done.testimony);
+    return done?.confirmed;
+  });
 }
 
 async function release(tx: EngineTx, witness: Testimony | undefined | null, cluster: Cluster, now: Date) {

@@ -7,7 +7,9 @@ import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
 import { newKey } from '../../src/api-keys/key.ts';
+import { confirmRestore } from '../../src/confirm-restore.ts';
 import { newUuid, toId } from '../../src/ids.ts';
+import { readInstallation } from '../../src/installation/installation.ts';
 import { copyOf, freshDatabase } from '../database.ts';
 import { campaignRow } from '../dialing/dialing.ts';
 import { seedCampaign } from '../seed/campaign.ts';
@@ -136,6 +138,24 @@ test('a witness that is missing where there was one holds dialing; one that was 
   expect(await confirm(database.connection.connectionString)).toContain('Confirmed: the witness is missing');
   expect(JSON.parse(await readFile(witnessPath, 'utf8'))).toMatchObject({ watermark: expect.any(Number) });
   expect(await confirm(database.connection.connectionString)).toContain('nothing to confirm');
+});
+
+test('a confirmation is told to the witness before a server can see it, which would hold dialing again by the old one', async () => {
+  const database = await freshDatabase();
+  databases.push(database);
+  const server = await serve(database);
+  await stop(server);
+  await rm(witnessPath);
+  const { database: again } = await serve(database);
+  const heldAtWrite: (string | null)[] = [];
+  const witness = {
+    read: async () => undefined,
+    write: async () => {
+      heldAtWrite.push((await again.inEngine(readInstallation)).held_reason);
+    },
+  };
+  expect(await confirmRestore(again, witness, new Date())).toMatchObject({ reason: 'the witness is missing' });
+  expect(heldAtWrite).toEqual(['the witness is missing']);
 });
 
 test('a witness that holds something else lets nothing be placed, and says so', async () => {
