@@ -13,6 +13,8 @@ const DAY_MS = 24 * 3600 * 1000;
 const USUAL_DAYS = 7;
 const MOST_DAYS = 92;
 const MOST_DAYS_OF_HOURS = 31;
+/** The local day that it lies in begins in year 1, the first that can be written, wherever that is. */
+const EARLIEST = new Date('0001-01-02T00:00:00Z');
 /** A month of a clock change is longer, and so is one up to now, by as long as the request takes. */
 const CLOCK_CHANGE_MS = 2 * 3600 * 1000;
 /** Few are counted at a time, so that other requests find connections; one place is kept for workspaces of few calls. */
@@ -57,6 +59,7 @@ function timeOf(query: { from?: string; to?: string; timezone?: string }, groupB
   const most = groupBy === 'hour' ? MOST_DAYS_OF_HOURS : MOST_DAYS;
   const tooLong = to.getTime() - from.getTime() > most * DAY_MS + CLOCK_CHANGE_MS;
   refuse([
+    ...(from < EARLIEST ? [{ path: '/query/from', message: `must not be before ${EARLIEST.toISOString()}` }] : []),
     ...(from >= to ? [{ path: '/query/from', message: 'must be before to' }] : []),
     ...(tooLong ? [{ path: '/query/from', message: `must be at most ${most} days before to, by ${groupBy}` }] : []),
     ...(timezone === undefined

@@ -146,6 +146,11 @@ test('refuses a time that is none, or too long, and an unknown zone', async () =
   );
   const october = { from: '2026-10-01T00:00:00+02:00', to: '2026-11-01T00:00:00+01:00', groupBy: 'hour' } as const;
   expect(await faultOf({ ...october, timezone: 'Europe/Berlin' })).toBeUndefined();
+  const first = 'query/from must not be before 0001-01-02T00:00:00.000Z';
+  const early = await server.client.GET('/v1/calls/statistics', { params: { query: { to: '0001-01-08T23:59:59Z' } } });
+  expect(early.error?.error).toBe(first);
+  const inYearZero = { from: '0001-01-01T00:00:00Z', to: '0001-01-03T00:00:00Z', timezone: 'America/New_York' };
+  expect(await faultOf(inYearZero)).toBe(first);
   expect(await faultOf({ timezone: 'Berlin' })).toBe(
     'query/timezone must be an IANA time zone such as America/New_York',
   );
