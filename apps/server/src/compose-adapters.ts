@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { createSystemResolver } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type AgentDirectory, anyAgent } from './agents/directory.ts';
@@ -15,6 +16,7 @@ import { createSecrets } from './database/secrets.ts';
 import { fileWitness } from './installation/file-witness.ts';
 import { s3Witness } from './installation/s3-witness.ts';
 import type { Witness } from './installation/witness.ts';
+import { limiter } from './limiter.ts';
 import { MediaPlane } from './media/media-plane.ts';
 import { countPackets, registerMediaMetrics } from './media/metrics.ts';
 import { type DiskObjectStore, openDiskObjectStore } from './objects/disk.ts';
@@ -32,6 +34,9 @@ import { openTrunkProber, type TrunkProber } from './telephony/sip/trunk-prober.
 import { inboundTrunks } from './trunks/inbound-trunks.ts';
 import { registeredTrunks } from './trunks/registered-trunks.ts';
 
+/** How many questions for names of trunks are open at a time; one workspace alone has half of them. */
+const TRUNK_NAMES_AT_ONCE = 128;
+
 /** What the SIP adapter needs of the rest. */
 export interface SipParts {
   config: Config;
@@ -41,6 +46,8 @@ export interface SipParts {
   lease: Lease;
   agents: AgentDirectory;
   trunkGuard: AddressGuard;
+  /** Addresses of name servers, instead of those of the machine. */
+  nameServers: readonly string[] | undefined;
   /** The server's key, of which the one for names on the wire is made. */
   encryptionKey: Buffer;
   registry: Registry;
@@ -81,6 +88,7 @@ async function openSip({
   lease,
   agents,
   trunkGuard,
+  nameServers,
   encryptionKey,
   registry,
   host,
@@ -102,6 +110,8 @@ async function openSip({
   });
   registerMediaMetrics(registry, media);
   measureSlots(registry, 'rtp_ports', media.ports);
+  const turns = limiter(TRUNK_NAMES_AT_ONCE);
+  measureSlots(registry, 'trunk_name_lookups', turns);
   return openSipGateway({
     settings: {
       host,
@@ -119,6 +129,7 @@ async function openSip({
     store: postgresCallStore(database),
     recorder,
     trunkGuard,
+    trunkNames: { resolver: createSystemResolver(nameServers && { servers: nameServers }), turns },
     resolveAgent: agents.resolve,
     inbound: inboundTrunks({ database, secrets, log }),
     registered: registeredTrunks({ database, secrets, clock, log }),

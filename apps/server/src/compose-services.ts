@@ -70,11 +70,15 @@ export async function openServices(parts: Parts) {
   const notifications = openNotifications({ connection: database.connection, log });
   database.onTold(notifications.notify);
   measureSlots(metrics.registry, 'event_stream_reads', feedsOf(database).slots);
-  const { guard, trunkGuard } = openGuards(config, metrics.registry, overrides.nameServers);
+  const { nameServers } = overrides;
+  const { guard, trunkGuard } = openGuards(config, metrics.registry, nameServers);
   const lease = await openLease({ database, seconds: config.leaseSeconds, log, machine });
   registerLeaseMetrics(metrics.registry, lease);
   const { registry } = metrics;
-  const sip = { ...{ config, database, clock, log, lease, registry }, agents: callAgents, trunkGuard, encryptionKey };
+  const sip = {
+    ...{ config, database, clock, log, lease, registry, trunkGuard, nameServers, encryptionKey },
+    agents: callAgents,
+  };
   const keyRing = createKeyRing({ database, clock, log });
   return {
     secrets,

@@ -30,7 +30,8 @@ export interface Core {
   /** Calls and registrations to be ended with the user agent. */
   running: Set<Running>;
   open(target: Target): Promise<Flow>;
-  locate(uri: string | SipUri, transport?: TransportName): Promise<Target[]>;
+  /** @param asker on whose behalf the DNS is asked; by default that of whom this core was made for */
+  locate(uri: string | SipUri, transport?: TransportName, asker?: string): Promise<Target[]>;
   /** Hears of an exception that a user's function threw. */
   report(error: unknown): void;
 }

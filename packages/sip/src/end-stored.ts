@@ -11,6 +11,8 @@ export interface EndStoredOptions {
   /** For a peer that challenges the BYE. */
   credentials?: Credentials;
   reason?: Reason;
+  /** On whose behalf the DNS is asked, for the user agent's `turns`. */
+  asker?: string;
 }
 
 /** What came of ending a stored call. */

@@ -47,6 +47,8 @@ export class IncomingCall implements Call, Running {
   /** The caller's offer, where there is one. */
   readonly sdp: string | undefined;
   readonly ended: Promise<CallEnd>;
+  /** On whose behalf the DNS is asked, for the user agent's `turns`. */
+  asker = '';
   readonly #core: Core;
   readonly #transaction: InviteServerTransaction;
   readonly #session: Session;
@@ -60,7 +62,7 @@ export class IncomingCall implements Call, Running {
 
   constructor(core: Core, transaction: InviteServerTransaction, options: IncomingOptions) {
     const { request, flow } = transaction;
-    this.#core = core;
+    this.#core = { ...core, locate: (uri, transport) => core.locate(uri, transport, this.asker) };
     this.#transaction = transaction;
     this.request = request;
     this.source = flow.target;
@@ -71,7 +73,7 @@ export class IncomingCall implements Call, Running {
       this.#settle = resolve;
     });
     this.#session = openSession({
-      core,
+      core: this.#core,
       dialog: calleeDialog(request, randomToken(core.random), flow.target),
       flow,
       handlers: () => this.#handlers,

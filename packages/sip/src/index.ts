@@ -1,4 +1,5 @@
 export { type Addressing, createAddressing } from './addressing.ts';
+export type { Turns } from './cached-resolver.ts';
 export type { Call } from './call.ts';
 export type { CallEnd, Rejected, Why } from './call-end.ts';
 export type { CallHandlers, Info, Progress } from './call-handlers.ts';

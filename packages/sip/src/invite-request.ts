@@ -37,6 +37,8 @@ export interface InviteOptions extends CallHandlers {
   ringTimeoutMs?: number;
   /** How long the session holds without a refresh (RFC 4028); 1,800 by default, 0 for ever. */
   sessionSeconds?: number;
+  /** On whose behalf the DNS is asked, for the user agent's `turns`. */
+  asker?: string;
 }
 
 const SESSION_SECONDS = 1800;

@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, test, vi } from 'vitest';
-import { TestClock } from '../test/test-clock.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { inOrder, locate } from './locate.ts';
 import { type Random, systemRandom } from './random.ts';
-import { cachedResolver, createSystemResolver, type Resolver, systemResolver } from './resolver.ts';
+import { createSystemResolver, type Resolver, systemResolver } from './resolver.ts';
 import type { TransportName } from './transport.ts';
 import { parseUri } from './uri.ts';
 
@@ -90,28 +89,6 @@ test('weights decide within a priority', () => {
   expect(first.later).toBe(0);
 });
 
-test('answers are kept for as long as they hold, asked for once at a time, and refusals for some seconds', async () => {
-  const { it, asked } = resolver();
-  const clock = new TestClock();
-  const cached = cachedResolver(it, clock);
-  await Promise.all([cached.addresses('one.example.com', 4), cached.addresses('one.example.com', 4)]);
-  await clock.advance(119_000);
-  await cached.addresses('one.example.com', 4);
-  expect(asked).toHaveLength(1);
-  await clock.advance(2000);
-  await cached.addresses('one.example.com', 4);
-  expect(asked).toHaveLength(2);
-  await cached.addresses('missing.example.com', 4);
-  await clock.advance(31_000);
-  await cached.addresses('missing.example.com', 4);
-  expect(asked).toHaveLength(4);
-  for (let n = 0; n < 2; n += 1) await cached.addresses('broken.example.com', 4).catch(() => {});
-  expect(asked).toHaveLength(5);
-  await clock.advance(5001);
-  await expect(cached.addresses('broken.example.com', 4)).rejects.toThrow();
-  expect(asked).toHaveLength(6);
-});
-
 test('the machine’s own names are found', async () => {
   expect((await systemResolver.addresses('localhost', 4)).records).toEqual(['127.0.0.1']);
   expect((await systemResolver.addresses('no-such-host.invalid', 4)).records).toEqual([]);
@@ -136,60 +113,73 @@ test('names whose name server is silent keep no other waiting', async () => {
   silent.close();
 });
 
-test('a name with a dot that the DNS does not know is looked for in the hosts file, and takes no thread', async () => {
+/** A name server that gives these names 192.0.2.9 and knows no other, with files of a machine. */
+async function machine({ known = [], hosts = '', resolv = '' }: { known?: string[]; hosts?: string; resolv?: string }) {
+  const asked: string[] = [];
   const server = createSocket('udp4').bind(0, '127.0.0.1');
   await once(server, 'listening');
   server.on('message', (question, from) => {
-    const answer = Buffer.from(question);
-    answer.writeUInt16BE(0x8183, 2);
-    server.send(answer, from.port, from.address);
+    const labels: string[] = [];
+    let at = 12;
+    for (; question[at]! > 0; at += 1 + question[at]!)
+      labels.push(question.toString('latin1', at + 1, at + 1 + question[at]!).toLowerCase());
+    const name = labels.join('.');
+    asked.push(name);
+    const answer = Buffer.from(question.subarray(0, at + 5));
+    const isKnown = known.includes(name);
+    answer.writeUInt16BE(isKnown ? 0x8180 : 0x8183, 2);
+    answer.fill(0, 6, 12);
+    if (isKnown) answer.writeUInt16BE(1, 6);
+    // The name by its place, A, IN, 60 seconds, four bytes.
+    const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 9]);
+    server.send(isKnown ? Buffer.concat([answer, record]) : answer, from.port, from.address);
   });
-  const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-hosts-'));
-  const hostsFile = path.join(folder, 'hosts');
-  await writeFile(
-    hostsFile,
-    '# 192.0.2.6 pbx.example.com\n192.0.2.7\tother PBX.example.com # ours\n2001:db8::7 pbx.example.com',
-  );
-  const looked: string[] = [];
-  const own = createSystemResolver({
-    servers: [`127.0.0.1:${server.address().port}`],
-    hostsFile,
-    lookUp: async (name) => {
-      looked.push(name);
-      return [{ address: '192.0.2.8', family: 4 }];
-    },
+  const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-names-'));
+  const [hostsFile, resolvFile] = [path.join(folder, 'hosts'), path.join(folder, 'resolv.conf')];
+  await writeFile(hostsFile, hosts);
+  await writeFile(resolvFile, resolv);
+  onTestFinished(async () => {
+    server.close();
+    await rm(folder, { recursive: true });
   });
+  return {
+    own: createSystemResolver({ servers: [`127.0.0.1:${server.address().port}`], hostsFile, resolvFile }),
+    asked,
+  };
+}
+
+test('what stands in the hosts file is not asked for', async () => {
+  const hosts =
+    '# 192.0.2.6 pbx.example.com\n192.0.2.7\tother PBX.example.com # ours\n2001:db8::7 pbx.example.com\n192.0.2.8 pbx';
+  const { own, asked } = await machine({ known: ['pbx.example.com'], hosts });
   expect((await own.addresses('pbx.example.com', 4)).records).toEqual(['192.0.2.7']);
   expect((await own.addresses('pbx.example.com', 6)).records).toEqual(['2001:db8::7']);
-  expect((await own.addresses('none.example.com', 4)).records).toEqual([]);
   expect((await own.addresses('pbx', 4)).records).toEqual(['192.0.2.8']);
-  expect(looked).toEqual(['pbx']);
-  server.close();
-  await rm(folder, { recursive: true });
+  expect((await own.addresses('pbx', 6)).records).toEqual([]);
+  expect(asked).toEqual([]);
 });
 
-test('names without a dot whose look-up hangs are given up, and take two threads at most', async () => {
-  vi.useFakeTimers();
-  try {
-    const begun: string[] = [];
-    const hanging = new Map<string, () => void>();
-    const own = createSystemResolver({
-      lookUp: (name) => {
-        begun.push(name);
-        return new Promise((resolve) => hanging.set(name, () => resolve([{ address: '192.0.2.9', family: 4 }])));
-      },
-    });
-    const codes = ['one', 'two', 'three'].map((name) => own.addresses(name, 4).catch((error) => error.code));
-    await vi.advanceTimersByTimeAsync(4000);
-    expect(await Promise.all(codes)).toEqual(['ETIMEOUT', 'ETIMEOUT', 'ETIMEOUT']);
-    const next = own.addresses('four', 4);
-    expect(begun).toEqual(['one', 'two']);
-    hanging.get('two')!();
-    await vi.waitUntil(() => begun.includes('four'));
-    hanging.get('four')!();
-    expect((await next).records).toEqual(['192.0.2.9']);
-    expect(begun).toEqual(['one', 'two', 'four']);
-  } finally {
-    vi.useRealTimers();
-  }
+test.each<[string, string[]]>([
+  ['search one.test\nsearch first.test second.test third.test', ['pbx.first.test', 'pbx.second.test']],
+  ['domain second.test', ['pbx.second.test']],
+  ['search first.test\noptions ndots:5', ['pbx.first.test', 'pbx']],
+  ['search second.test\noptions edns0 ndots:0', ['pbx']],
+  ['nameserver 192.0.2.1\nsearch .', ['pbx']],
+])('a name without a dot is asked for in the search domains of %j', async (resolv, expected) => {
+  const { own, asked } = await machine({ known: ['pbx', 'pbx.second.test', 'pbx.example.com'], resolv });
+  expect((await own.addresses('pbx', 4)).records).toEqual(['192.0.2.9']);
+  expect(asked).toEqual(expected);
+  await own.addresses('pbx.example.com', 4);
+  await own.addresses('none.example.com', 4);
+  expect(asked.slice(expected.length)).toEqual(['pbx.example.com', 'none.example.com']);
+});
+
+test('names without a dot whose name server is silent keep no other waiting', async () => {
+  const silent = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const own = createSystemResolver({ servers: [`127.0.0.1:${silent.address().port}`] });
+  const dead = Array.from({ length: 50 }, (_, at) => own.addresses(`dead${at}`, 4).catch((error) => error.code));
+  expect((await own.addresses('localhost', 4)).records).toEqual(['127.0.0.1']);
+  expect(await Promise.all(dead)).toEqual(Array(50).fill('ETIMEOUT'));
+  silent.close();
 });

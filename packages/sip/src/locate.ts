@@ -12,7 +12,7 @@ const srvPrefix: Record<TransportName, string> = { udp: '_sip._udp.', tcp: '_sip
  * there, else SRV records by priority and weight, else all A and AAAA records. `maddr` and its like are not followed.
  *
  * @param transport overrides the URI's `transport`; UDP where neither says
- * @throws TransportError `dns` where the name has no address or the DNS gives no answer
+ * @throws TransportError `dns` where the name has no address, the DNS gives no answer, or it could not be asked in time
  */
 export async function locate(
   uri: SipUri,
@@ -40,6 +40,7 @@ export async function locate(
     }
     if (targets.length > 0) return targets.slice(0, MAX_TARGETS);
   } catch (error) {
+    if (error instanceof TransportError) throw new TransportError(error.code, `${host}: ${error.message}`);
     throw new TransportError(
       'dns',
       `${host}: the DNS gives no answer (${(error as NodeJS.ErrnoException).code ?? error}).`,

@@ -23,6 +23,8 @@ export interface ProbeOptions {
   verifiesCredentials?: boolean;
   /** How long each answer may take; 5,000 by default. */
   timeoutMs?: number;
+  /** On whose behalf the DNS is asked, for the user agent's `turns`. */
+  asker?: string;
 }
 
 /** What is known of a trunk: whether somebody is there, and apart from that, whether he takes the credentials. */

@@ -24,6 +24,8 @@ export interface RegisterOptions {
   expiresSeconds?: number;
   /** The user part of the Contact; by default that of the address. */
   contactUser?: string;
+  /** On whose behalf the DNS is asked, for the user agent's `turns`. */
+  asker?: string;
   onState?: (state: RegistrationState) => void;
 }
 

@@ -1,7 +1,6 @@
-import { promises as dns, type LookupAddress } from 'node:dns';
+import { promises as dns } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import type { Clock } from './clock.ts';
 
 /** Some records, and how many seconds they hold. No records: the name has none of this kind. */
 export interface DnsAnswer<Entry> {
@@ -29,67 +28,34 @@ const TRY_MS = 1000;
 const TRIES = 2;
 const absent = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL_NXDOMAIN']);
 
-const silent = new Set(['ETIMEOUT', 'ESERVFAIL']);
-
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? '';
-
-/** `getaddrinfo` has a thread of the process wait, of which there are four, and can't be ended. */
-const LOOK_UPS_AT_ONCE = 2;
-/** How long a name is waited for, with its turn. */
-const LOOK_UP_MS = 4000;
-
-type LookUp = (name: string, family: 4 | 6) => Promise<LookupAddress[]>;
-
-/** Looks up so many names at a time; one that takes too long keeps its thread, and nobody waits for it. */
-function inTurns(lookUp: LookUp): LookUp {
-  const waiting = new Set<() => void>();
-  let underWay = 0;
-  const next = () => {
-    const [begin] = waiting;
-    if (begin && underWay < LOOK_UPS_AT_ONCE) begin();
-  };
-  return (name, family) =>
-    new Promise((resolve, reject) => {
-      const begin = () => {
-        waiting.delete(begin);
-        underWay += 1;
-        const over = () => {
-          clearTimeout(timer);
-          underWay -= 1;
-          next();
-        };
-        lookUp(name, family).then(resolve, reject).finally(over);
-      };
-      const timer = setTimeout(() => {
-        waiting.delete(begin);
-        reject(Object.assign(new Error(`ETIMEOUT ${name}`), { code: 'ETIMEOUT' }));
-      }, LOOK_UP_MS);
-      waiting.add(begin);
-      next();
-    });
-}
-
-const systemLookUp = inTurns((name, family) => dns.lookup(name, { family, all: true }));
-
 /** The addresses that a hosts file gives a name. */
-async function inHostsFile(file: string, name: string, family: 4 | 6): Promise<string[]> {
+async function inHostsFile(file: string, name: string): Promise<string[]> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return text.split('\n').flatMap((line) => {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/);
-    return isIP(address) === family && names.includes(name.toLowerCase()) ? [address] : [];
+    return isIP(address) !== 0 && names.includes(name.toLowerCase()) ? [address] : [];
   });
 }
 
+/** What a name stands for, in the order in which the machine asks: without a dot its search domains count (resolv.conf(5)). */
+async function inSearchDomains(file: string, name: string): Promise<string[]> {
+  if (name.includes('.')) return [name];
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const last = text.match(/^(?:search|domain)[ \t].*/gm)?.at(-1);
+  const [, ...domains] = last?.trim().split(/\s+/) ?? [];
+  const longer = domains.filter((domain) => domain !== '.').map((domain) => `${name}.${domain}`);
+  return /^options[ \t].*\bndots:0\b/m.test(text) ? [name, ...longer] : [...longer, name];
+}
+
 /**
- * The DNS of the machine, and its hosts file for names that it doesn't know. Only names without a dot are looked up as the
- * machine does, with its search domains: whose name server is silent would else stop all others.
- * @param standIns for tests: name servers, the hosts file, and how the machine looks up a name
+ * The machine's hosts file and its DNS, asked without `getaddrinfo`: that would have one of the few threads of the process
+ * wait for each name.
+ * @param standIns for tests: name servers, and the machine's files
  */
 export function createSystemResolver(
-  standIns: { servers?: readonly string[]; hostsFile?: string; lookUp?: LookUp } = {},
+  standIns: { servers?: readonly string[]; hostsFile?: string; resolvFile?: string } = {},
 ): Resolver {
-  const { servers, hostsFile = '/etc/hosts' } = standIns;
-  const lookUp = standIns.lookUp ? inTurns(standIns.lookUp) : systemLookUp;
+  const { servers, hostsFile = '/etc/hosts', resolvFile = '/etc/resolv.conf' } = standIns;
   const resolver = new dns.Resolver({ timeout: TRY_MS, tries: TRIES });
   if (servers) resolver.setServers(servers);
   const inDns = async (name: string, family: 4 | 6): Promise<DnsAnswer<string>> => {
@@ -106,15 +72,15 @@ export function createSystemResolver(
       }
     },
     async addresses(name, family) {
-      try {
-        if (name.includes('.')) return await inDns(name, family);
-        const found = await lookUp(name, family);
-        return { records: found.map(({ address }) => address), ttlSeconds: ASSUMED_TTL_SECONDS };
-      } catch (error) {
-        if (silent.has(codeOf(error))) throw error;
-        const records = await inHostsFile(hostsFile, name, family);
-        return records.length > 0 ? { records, ttlSeconds: ASSUMED_TTL_SECONDS } : emptyWhereAbsent(error);
+      const own = await inHostsFile(hostsFile, name);
+      if (own.length > 0)
+        return { records: own.filter((each) => isIP(each) === family), ttlSeconds: ASSUMED_TTL_SECONDS };
+      let answer: DnsAnswer<string> = { records: [], ttlSeconds: ASSUMED_TTL_SECONDS };
+      for (const each of await inSearchDomains(resolvFile, name)) {
+        answer = await inDns(each, family).catch(emptyWhereAbsent);
+        if (answer.records.length > 0) break;
       }
+      return answer;
     },
   };
 }
@@ -123,40 +89,6 @@ export function createSystemResolver(
 export const systemResolver: Resolver = createSystemResolver();
 
 function emptyWhereAbsent(error: unknown): DnsAnswer<never> {
-  if (absent.has(codeOf(error))) return { records: [], ttlSeconds: ASSUMED_TTL_SECONDS };
+  if (absent.has((error as NodeJS.ErrnoException).code ?? '')) return { records: [], ttlSeconds: ASSUMED_TTL_SECONDS };
   throw error;
-}
-
-const MAX_ENTRIES = 1000;
-const SHORTEST_MS = 1000;
-const LONGEST_MS = 3600_000;
-/** What is missing may come soon, and a name server that is silent may answer again. */
-const LONGEST_ABSENT_MS = 30_000;
-const REFUSED_MS = 5000;
-
-/** Keeps answers for as long as they hold, an hour at most, and asks once where many want to know. Refusals are kept shortly. */
-export function cachedResolver(resolver: Resolver, clock: Clock): Resolver {
-  const known = new Map<string, { until: number; answer: Promise<DnsAnswer<unknown>> }>();
-  const cached = <Entry>(key: string, ask: () => Promise<DnsAnswer<Entry>>): Promise<DnsAnswer<Entry>> => {
-    const entry = known.get(key);
-    if (entry && entry.until > clock.now()) return entry.answer as Promise<DnsAnswer<Entry>>;
-    if (known.size >= MAX_ENTRIES) known.delete(known.keys().next().value!);
-    const asked = { until: Number.POSITIVE_INFINITY, answer: ask() };
-    known.delete(key);
-    known.set(key, asked);
-    asked.answer.then(
-      ({ records, ttlSeconds }) => {
-        const longest = records.length > 0 ? LONGEST_MS : LONGEST_ABSENT_MS;
-        asked.until = clock.now() + Math.min(Math.max(ttlSeconds * 1000, SHORTEST_MS), longest);
-      },
-      () => {
-        asked.until = clock.now() + REFUSED_MS;
-      },
-    );
-    return asked.answer;
-  };
-  return {
-    srv: (name) => cached(`srv ${name}`, () => resolver.srv(name)),
-    addresses: (name, family) => cached(`${family} ${name}`, () => resolver.addresses(name, family)),
-  };
 }

@@ -1,3 +1,4 @@
+import { cachedResolver, type Turns } from './cached-resolver.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Core } from './core.ts';
 import { type Authentication, DigestServer } from './digest-server.ts';
@@ -12,7 +13,7 @@ import { type ProbeOptions, type ProbeReport, probe } from './probe.ts';
 import { type Random, systemRandom } from './random.ts';
 import { type Admission, RequestReceiver } from './receive-request.ts';
 import { type RegisterOptions, Registration } from './registration.ts';
-import { cachedResolver, type Resolver, systemResolver } from './resolver.ts';
+import { type Resolver, systemResolver } from './resolver.ts';
 import type { StoredDialog } from './stored-dialog.ts';
 import { SipSyntaxError } from './syntax.ts';
 import { standardTimers, Timers, type TimerValues } from './timers.ts';
@@ -44,6 +45,8 @@ export interface UserAgentOptions extends TransportOptions {
   /** The user part of the Contact of incoming calls. */
   contactUser?: string;
   resolver?: Resolver;
+  /** When each question to the DNS begins; at once by default. One that may not in 4 seconds is a failure, `dns`. */
+  turns?: Turns;
   clock?: Clock;
   random?: Random;
   /** T1, T2 and T4, where those of RFC 3261 don't fit. */
@@ -62,8 +65,8 @@ export interface UserAgent {
   probe(options: ProbeOptions): Promise<ProbeReport>;
   /** Ends a call that another process has stored: by CANCEL, or by BYE. */
   endStored(stored: StoredDialog, options?: EndStoredOptions): Promise<StoredEnd>;
-  /** Where a URI leads (RFC 3263). Rejects with a `TransportError`. */
-  locate(uri: string, transport?: TransportName): Promise<Target[]>;
+  /** Where a URI leads (RFC 3263). Rejects with a `TransportError`. @param asker on whose behalf the DNS is asked */
+  locate(uri: string, transport?: TransportName, asker?: string): Promise<Target[]>;
   /** How much is held at the moment. */
   counts(): { calls: number; dialogs: number; transactions: number; timers: number };
   /**
@@ -84,7 +87,7 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
   const report = options.onError ?? throwLater;
   const timers = new Timers(clock);
   const values = { ...standardTimers, ...options.timers };
-  const resolver = cachedResolver(options.resolver ?? systemResolver, clock);
+  const resolverOf = cachedResolver(options.resolver ?? systemResolver, clock, options.turns);
   const wire = createWire(options.onMessage);
   let receive = (_received: Received) => {};
   const transports = await openTransports(options, timers, (received) => receive(received));
@@ -111,10 +114,12 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     dialogs: new Map(),
     running: new Set(),
     open: (target) => transports.open(target),
-    locate: async (uri, transport) =>
-      locate(typeof uri === 'string' ? parseUri(uri) : uri, transport, resolver, random),
+    locate: async (uri, transport, asker = '') =>
+      locate(typeof uri === 'string' ? parseUri(uri) : uri, transport, resolverOf(asker), random),
     report,
   };
+  /** The same, whose names are all asked for on somebody's behalf. */
+  const coreOf = (asker = ''): Core => ({ ...core, locate: (uri, transport) => core.locate(uri, transport, asker) });
   const receiver = new RequestReceiver(core, {
     admit: options.admit ?? (() => 'accept'),
     digest: options.authentication && new DigestServer(options.authentication, random.bytes(32), clock),
@@ -137,10 +142,10 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
   return {
     port: transports.port,
     tlsPort: transports.tlsPort,
-    invite: (invite) => new OutgoingCall(core, invite),
-    register: (registration) => new Registration(core, registration),
-    probe: (what) => probe(core, what),
-    endStored: (stored, how) => endStored(core, stored, how),
+    invite: (invite) => new OutgoingCall(coreOf(invite.asker), invite),
+    register: (registration) => new Registration(coreOf(registration.asker), registration),
+    probe: (what) => probe(coreOf(what.asker), what),
+    endStored: (stored, how) => endStored(coreOf(how?.asker), stored, how),
     locate: core.locate,
     counts: () => ({
       calls: core.running.size,

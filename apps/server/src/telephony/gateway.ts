@@ -23,6 +23,8 @@ export type EndedBy = 'caller' | 'callee' | 'agent' | 'service' | 'time_limit' |
 export interface Trunk {
   /** UUID. */
   id: string;
+  /** UUID. */
+  workspaceId: string;
   /** Raised with each change: what an adapter keeps by the ID holds for one revision. */
   revision: number;
   /** A SIP URI without a user part, or a host, with or without a port. Its address is still to be judged at connect. */

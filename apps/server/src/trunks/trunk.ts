@@ -42,6 +42,7 @@ export const passwordPlace = (row: Pick<TrunkRow, 'workspace_id' | 'id'> & { pas
 export function trunkOf(row: TrunkRow, secrets: Secrets): Trunk {
   return {
     id: row.id,
+    workspaceId: row.workspace_id,
     revision: row.revision,
     terminationUrl: row.termination_url,
     transport: row.transport,

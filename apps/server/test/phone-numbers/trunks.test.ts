@@ -93,7 +93,7 @@ test('a trunk has every field that was sent, and is checked at once', async () =
   expect(response.status).toBe(201);
   expect(data).toMatchObject({ ...shown, hasPassword: true, status: 'active', phoneNumberCount: 0, liveCalls: 0 });
   expect(data).not.toHaveProperty('password');
-  expect(probed).toEqual([{ ...whole, id: fromId(data!.id), revision: 1 }]);
+  expect(probed).toEqual([{ ...whole, workspaceId, id: fromId(data!.id), revision: 1 }]);
   expect((await eventsOf(data!.id)).map(({ data: { status, reason } }) => [status, reason])).toEqual([
     ['paused', 'unchecked'],
     ['active', undefined],

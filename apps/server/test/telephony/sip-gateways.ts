@@ -51,6 +51,7 @@ export const callees: Record<string, Callee> = {
 /** A trunk to a carrier on loopback. */
 export const trunkTo = (port: number): Trunk => ({
   id: newUuid(),
+  workspaceId: newUuid(),
   revision: 1,
   terminationUrl: `127.0.0.1:${port}`,
   transport: 'udp',
@@ -108,6 +109,7 @@ export async function openSipGateways(): Promise<SipGateways> {
       store: postgresCallStore(database),
       recorder: await openRecordingFiles(folder),
       trunkGuard: createAddressGuard(loopback),
+      trunkNames: {},
       resolveAgent: async () => ({
         connection: {
           type: 'stream',

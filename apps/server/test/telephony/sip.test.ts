@@ -1,5 +1,6 @@
-import type { EndStoredOptions, StoredDialog, StoredEnd } from '@trunkline/sip';
+import { type EndStoredOptions, SdpSession, type StoredDialog, type StoredEnd } from '@trunkline/sip';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../../../../packages/sip/test/peers/peer-process.ts';
 import { newUuid } from '../../src/ids.ts';
 import type { CallEvent, CallRequest, TelephonyGateway, Trunk } from '../../src/telephony/gateway.ts';
 import { readMessages } from '../../src/telephony/kept-messages.ts';
@@ -130,7 +131,67 @@ test('the BYE of a call that another server has placed bears the credentials of 
     },
   };
   expect(await endStoredCall(userAgent, call, new Date(), trunk)).toMatchObject({ outcome: 'answered' });
-  expect(given).toEqual([{ credentials: { username: 'ada-auth', password: 'secret' } }]);
+  const credentials = { username: 'ada-auth', password: 'secret' };
+  expect(given).toEqual([{ credentials, asker: call.workspaceId }]);
+});
+
+test('names of a trunk, and those that its peers give in calls, are looked up in the share of its workspace', async () => {
+  const carrier = await startCarrier(callees, { publicAddress: 'carrier.example' });
+  const caller = await startCarrier(callees, { publicAddress: 'caller.example' });
+  const [workspaceId, port] = [newUuid(), await freePort()];
+  const at = (host: string) => ({ ...trunkTo(carrier.port), workspaceId, terminationUrl: `${host}:${carrier.port}` });
+  const [trunk, watched, registered] = [at('trunk.example'), at('watched.example'), at('registrar.example')];
+  const asked = new Map<string, string>();
+  let by = '';
+  const gateway = await gateways.gatewayFor(4, {
+    settings: { host: '127.0.0.1', port, tls: {}, localNetworks: [], drainSeconds: 0 },
+    trunkNames: {
+      resolver: {
+        srv: async () => ({ records: [], ttlSeconds: 60 }),
+        async addresses(name, family) {
+          asked.set(name, by);
+          return { records: family === 4 ? ['127.0.0.1'] : [], ttlSeconds: 60 };
+        },
+      },
+      turns: (asker, ask) => {
+        by = asker;
+        return ask();
+      },
+    },
+    inbound: {
+      trunks: async () => [{ ...watched, digestNumbers: [] }],
+      trunk: async () => undefined,
+      numbersOf: async (all) => all.map((number) => ({ number, workspaceId })),
+    },
+    registered: { take: async () => [{ workspaceId, trunk: registered }], note: async () => {}, leave: async () => {} },
+  });
+  const [placed, taken] = [newUuid(), newUuid()];
+  gateway.onInbound((call) => {
+    void gateway.answerInbound(call, { workspaceId, agentId: 'anna', maxCallSeconds: 60, roomId: taken });
+  });
+  await gateway.start();
+  expect(await gateway.probeTrunk(at('probed.example'), new AbortController().signal)).toMatchObject({ valid: true });
+  const numbers = { from: '+14155550100', to: '+14155550102' };
+  const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };
+  await gateway.placeCall({ workspaceId, roomId: placed, attempt: 1, agentId: 'anna', trunk, ...numbers, ...limits });
+  await until(() => expect(asked.get('watched.example')).toBeDefined());
+  const call = caller.userAgent.invite({
+    to: `sip:+14155550100@127.0.0.1:${port}`,
+    from: '<sip:+14155550177@caller.example>',
+    sdp: new SdpSession({ address: '127.0.0.1', port: 9, codecs: ['PCMU'] }).offer(),
+  });
+  await call.answered;
+  for (const roomId of [placed, taken]) {
+    const reference = { workspaceId, roomId, attempt: 1, ...numbers, placedAt: new Date() };
+    await until(async () => expect(await gateway.lookup(reference)).toMatchObject({ phase: 'answered' }));
+    await gateway.endCall(reference);
+    await until(async () => expect(await gateway.lookup(reference)).toMatchObject({ state: 'ended' }));
+  }
+  const names = ['probed', 'trunk', 'watched', 'registrar', 'carrier', 'caller'].map((name) => `${name}.example`);
+  expect(Object.fromEntries(asked)).toEqual(Object.fromEntries(names.map((name) => [name, workspaceId])));
+  await gateway.stop();
+  await carrier.stop();
+  await caller.stop();
 });
 
 test('a call that rang as its server died is cancelled by us, and counts; what nobody knows of is unknown', async () => {

@@ -11,7 +11,7 @@ import { credentialsOf } from './trunk-address.ts';
  */
 export async function endStoredCall(
   userAgent: Pick<UserAgent, 'endStored'>,
-  { roomId, dialog, answeredAt }: StoredCall,
+  { roomId, workspaceId, dialog, answeredAt }: StoredCall,
   at: Date,
   trunk: Trunk | undefined,
 ): Promise<CallEnded> {
@@ -26,7 +26,7 @@ export async function endStoredCall(
   });
   const wasAnswered = answeredAt !== undefined || dialog?.phase === 'answered';
   if (!dialog) return ended(wasAnswered ? 'answered' : 'unknown');
-  const end = await userAgent.endStored(dialog, trunk && credentialsOf(trunk));
+  const end = await userAgent.endStored(dialog, { ...(trunk && credentialsOf(trunk)), asker: workspaceId });
   if (wasAnswered) return ended('answered');
   if (end.kind !== 'cancelled') return ended('unknown');
   return end.status === undefined ? ended('cancelled') : ended(outcomeOfSipStatus(end.status), end.status);

@@ -139,6 +139,7 @@ async function prepare(
     to: userAt(dialledNumber(request.to, trunk), address),
     targets,
     transport: address.transport,
+    asker: address.asker,
     ...(address.outboundProxy && { outboundProxy: address.outboundProxy }),
     ...credentialsOf(trunk),
     sdp: session.offer(),

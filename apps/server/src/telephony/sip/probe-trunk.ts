@@ -20,6 +20,7 @@ export async function probeTrunk(userAgent: UserAgent, trunk: Trunk): Promise<Tr
   const { reachability, credentials, roundTripMs } = await userAgent.probe({
     uri: address.uri,
     transport: address.transport,
+    asker: address.asker,
     ...(address.outboundProxy && { outboundProxy: address.outboundProxy }),
     ...credentialsOf(trunk),
     ...(trunk.username !== undefined && { from: userAt(escapeUser(trunk.username), address, trunk.fromDomain) }),

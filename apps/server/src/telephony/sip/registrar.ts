@@ -163,6 +163,7 @@ function termsOf(trunk: Trunk): RegisterOptions {
     registrar: address.uri,
     address: userAt(user, address, trunk.fromDomain),
     transport: address.transport,
+    asker: address.asker,
     ...(address.outboundProxy && { outboundProxy: address.outboundProxy }),
     ...credentialsOf(trunk),
     expiresSeconds: trunk.registerExpiresSeconds,

@@ -8,6 +8,7 @@ import {
   type Target,
   type TlsOptions,
   type UserAgent,
+  type UserAgentOptions,
 } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
@@ -74,6 +75,8 @@ export interface SipGatewayOptions {
   recorder: Recorder;
   /** Judges where trunks may be. */
   trunkGuard: HostGuard;
+  /** How names of trunks are looked up, each workspace in its share. */
+  trunkNames: Pick<UserAgentOptions, 'resolver' | 'turns'>;
   resolveAgent: (agentId: string, workspaceId: string) => Promise<CallAgent | undefined>;
   inbound: InboundDirectory;
   registered: RegisteredTrunks;
@@ -87,9 +90,7 @@ const OVER_MS = 3000;
 const PAUSE_MS = 50;
 /** Of challenges to callers. It tells nobody whose server this is. */
 const REALM = 'sip';
-type Rejection = Parameters<IncomingCall['reject']>;
-const REJECTIONS = { declined: [603] as Rejection, no_room: agentFull, unavailable: noRoom };
-const NOT_FOUND = 404;
+const REJECTIONS = { declined: [603] as typeof noRoom, no_room: agentFull, unavailable: noRoom };
 
 /** Calls over SIP trunks, put through to agents without a media server in between. */
 export const openSipGateway = async (options: SipGatewayOptions): Promise<TelephonyGateway> => {
@@ -129,10 +130,10 @@ class SipGateway implements TelephonyGateway {
   }
 
   async start(): Promise<void> {
-    const { settings, trunkGuard, inbound, registered, lease, leaseSeconds, log } = this.#options;
+    const { settings, trunkGuard, trunkNames, inbound, registered, lease, leaseSeconds, log } = this.#options;
     const { host, port, tls, publicAddress, localNetworks } = settings;
     const userAgent = await createUserAgent({
-      ...{ host, port, tls, localNetworks },
+      ...{ host, port, tls, localNetworks, ...trunkNames },
       ...(publicAddress !== undefined && { publicAddress }),
       mayConnect: (address) => this.#named.has(address) || trunkGuard.isOpenHost(address),
       admit: (request, source) => this.#peers?.admit(request, source) ?? 'ignore',
@@ -221,9 +222,9 @@ class SipGateway implements TelephonyGateway {
     };
   }
 
-  async #locate({ host, uri, transport, outboundProxy }: TrunkAddress): Promise<Target[]> {
+  async #locate({ host, uri, transport, outboundProxy, asker }: TrunkAddress): Promise<Target[]> {
     if (!this.#userAgent) return [];
-    const targets = await this.#userAgent.locate(outboundProxy ?? uri, transport);
+    const targets = await this.#userAgent.locate(outboundProxy ?? uri, transport, asker);
     const asked = outboundProxy === undefined ? host : parseUri(outboundProxy).host;
     if (this.#options.trunkGuard.isAllowedHost(asked)) for (const { address } of targets) this.#named.add(address);
     return targets;
@@ -268,7 +269,7 @@ class SipGateway implements TelephonyGateway {
     if (!read) {
       const { log } = this.#options;
       log.warn({ uri: request.uri, source: source.address }, 'a call to no number of its trunk is refused');
-      return incoming.reject(NOT_FOUND);
+      return incoming.reject(404);
     }
     const providerCallId = newUuid();
     this.#arriving.set(providerCallId, incoming);

@@ -24,6 +24,7 @@ export async function takeCall(
 ): Promise<void> {
   const { roomId, workspaceId } = call.terms;
   call.call = incoming;
+  incoming.asker = workspaceId;
   incoming.listen({
     ...call.handlers(),
     onState: (dialog) => void store.note({ roomId, dialog }).catch(() => {}),

@@ -8,18 +8,23 @@ export interface TrunkAddress {
   uri: string;
   transport: TransportName;
   outboundProxy?: string;
+  /** In whose share of questions to the DNS it is looked up: its workspace. */
+  asker: string;
 }
 
 /** `auto` is TLS for `sips:` and port 5061, what the URI says, or UDP (phone-numbers.md, "Buy or import"). */
-export function trunkAddress(trunk: Pick<Trunk, 'terminationUrl' | 'transport' | 'outboundProxy'>): TrunkAddress {
+export function trunkAddress(
+  trunk: Pick<Trunk, 'workspaceId' | 'terminationUrl' | 'transport' | 'outboundProxy'>,
+): TrunkAddress {
   const uri = parseUri(withScheme(trunk.terminationUrl));
   const isTls = uri.scheme === 'sips' || uri.port === 5061;
   const named = uri.parameters.get('transport')?.toLowerCase() as TransportName | undefined;
   const transport = trunk.transport === 'auto' ? (named ?? (isTls ? 'tls' : 'udp')) : trunk.transport;
   const { user: _user, headers: _headers, ...rest } = uri;
   const plain = writeUri({ ...rest, scheme: 'sip', parameters: new Map() });
-  const { outboundProxy } = trunk;
-  return { host: uri.host, uri: plain, transport, ...(outboundProxy && { outboundProxy: withScheme(outboundProxy) }) };
+  const { outboundProxy, workspaceId: asker } = trunk;
+  const proxy = outboundProxy && { outboundProxy: withScheme(outboundProxy) };
+  return { host: uri.host, uri: plain, transport, ...proxy, asker };
 }
 
 const withScheme = (text: string) => (/^sips?:/i.test(text) ? text : `sip:${text}`);
