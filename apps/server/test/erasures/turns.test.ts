@@ -3,17 +3,22 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import type { ErasureDeps } from '../../src/erasures/deps.ts';
+import { isFileUntold } from '../../src/erasures/erase-contacts.ts';
 import { erasingByTurns } from '../../src/erasures/erase-number.ts';
+import type { RunningErasure } from '../../src/erasures/erasure.ts';
 import { newUuid } from '../../src/ids.ts';
 import { lookThrough } from '../../src/person-data/look-through.ts';
 import { personOf } from '../../src/person-data/spellings.ts';
 import { stores } from '../../src/person-data/stores.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { analyzeOnOld, rowsReadBy } from '../dialing/claim-cost.ts';
+import { seedRow } from '../seed/rows.ts';
 import { seedWorkspace } from '../seed/workspace.ts';
 import { testClock } from '../test-clock.ts';
 
 const NUMBER = 14155550142;
+
+const nothing = { objects: undefined, jobs: undefined, recordEvents: async () => {}, requestEnd: async () => {} };
 
 /** So many erasures of a workspace, one of each number. */
 async function seedErasures(database: Database, workspaceId: string, count: number, due: Date): Promise<void> {
@@ -35,7 +40,6 @@ const running = (database: Database, workspaceId: string) =>
 test('an erasure waits for one of each other workspace, however many these have', () =>
   withDatabase(async (database) => {
     const clock = testClock(new Date(), { stands: true });
-    const nothing = { objects: undefined, jobs: undefined, recordEvents: async () => {}, requestEnd: async () => {} };
     const deps = { database, clock, log: pino({ level: 'silent' }), ...nothing } as unknown as ErasureDeps;
     const [busy, patient] = [await seedWorkspace(database), await seedWorkspace(database)];
     await seedErasures(database, busy, 40, new Date(clock.now().getTime() - 60_000));
@@ -45,6 +49,62 @@ test('an erasure waits for one of each other workspace, however many these have'
     for (let batch = 0; batch < 2 * batches; batch += 1) expect(await nextBatch()).toBe(true);
     expect(await running(database, patient)).toBe(0);
     expect(await running(database, busy)).toBe(40);
+  }));
+
+test.each([
+  ['a step', sql`step = step + 1`],
+  ['a place', sql`place = array['further']`],
+])('a server that fails late leaves alone what another has moved on by %s', (_, change) =>
+  withDatabase(async (database) => {
+    const clock = testClock(new Date(), { stands: true });
+    const workspaceId = await seedWorkspace(database);
+    await seedErasures(database, workspaceId, 1, clock.now());
+    let transactions = 0;
+    const late: Pick<Database, 'inEngine'> = {
+      inEngine: async (work) => {
+        transactions += 1;
+        // The first finds the erasure, and the second is its batch.
+        if (transactions !== 2) return database.inEngine(work);
+        await database.inEngine(({ db }) => sql`update erasures set ${change}`.execute(db));
+        throw new Error('The connection was lost.');
+      },
+    };
+    const deps = { ...nothing, database: late, clock, log: pino({ level: 'silent' }) } as unknown as ErasureDeps;
+    await expect(erasingByTurns(deps)()).rejects.toThrow('The connection was lost.');
+    expect(transactions).toBe(3);
+    const { rows } = await database.inEngine(({ db }) =>
+      sql`select waits_for, failing_since, due_at from erasures`.execute(db),
+    );
+    expect(rows).toEqual([{ waits_for: null, failing_since: null, due_at: clock.now() }]);
+  }),
+);
+
+test('a file that nobody was told of yet is found behind any number of uploads without one, and no further', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await seedWorkspace(database);
+    const { id: list_id } = await seedRow(database, 'contact_lists', { workspace_id: workspaceId });
+    const created_at = new Date();
+    const keys = Array.from({ length: 35 }, (_, at) => `uploads/${at}.csv`);
+    for (const storage_key of keys)
+      await seedRow(database, 'contact_list_uploads', {
+        ...{ workspace_id: workspaceId, list_id, storage_key, status: 'pending', processed_at: null, created_at },
+      });
+    const untold = async (stored: (key: string) => object | undefined) => {
+      const asked: string[] = [];
+      const stat = async (key: string) => {
+        asked.push(key);
+        return stored(key);
+      };
+      const deps = { database, objects: { stat }, log: pino({ level: 'silent' }) } as unknown as ErasureDeps;
+      const erasure = { workspace_id: workspaceId, created_at } as RunningErasure;
+      return { found: await isFileUntold(deps, erasure), asked: asked.length };
+    };
+    expect(await untold((key) => (key === keys[17] ? {} : undefined))).toEqual({ found: true, asked: 20 });
+    expect(await untold(() => undefined)).toEqual({ found: false, asked: 35 });
+    const silent = () => {
+      throw new Error('The store does not answer.');
+    };
+    expect(await untold(silent)).toMatchObject({ found: undefined });
   }));
 
 test('the SIP calls of a workspace are looked through without those of others', () =>

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../../src/ids.ts';
+import type { Jobs } from '../../src/jobs/jobs.ts';
+import { deleteWorkflow } from '../../src/workflows/definitions/delete-workflow.ts';
 import { deleteRuns } from '../../src/workflows/runs/retention.ts';
 import { meanwhile } from '../race.ts';
 import { until } from '../until.ts';
@@ -135,6 +137,46 @@ test('a workflow goes with its ended runs, and stays while one is active', async
     expect(rows).toEqual([{ runs: 0, steps: 0 }]);
   });
   expect((await server.start(workflowId, given)).response.status).toBe(404);
+});
+
+test.each([
+  { runs: 2, steps: 5000, later: false },
+  { runs: 2, steps: 5001, later: true },
+  { runs: 1000, steps: 1000, later: false },
+  { runs: 1001, steps: 1001, later: true },
+])('a workflow with $runs runs of $steps steps is deleted with them, or these after it: $later', async (given) => {
+  const { database, clock } = server;
+  const workflowId = fromId(await server.publish(definitionOf([end()])));
+  const { rows: workspaces } = await database.inEngine(({ db }) =>
+    sql<{ workspace_id: string }>`select workspace_id from workflows where id = ${workflowId}`.execute(db),
+  );
+  const workspaceId = workspaces[0]!.workspace_id;
+  await database.inEngine(({ db }) =>
+    sql`
+      with run as (insert into workflow_runs (workspace_id, id, workflow_id, version, workflow_name, status, node_id,
+          context, ended_at, created_at, updated_at)
+        select ${workspaceId}, gen_random_uuid(), ${workflowId}, 1, 'Test', 'completed', 'done', '{}', now.at, now.at, now.at
+        from generate_series(1, ${given.runs}::integer), (select ${clock.now()}::timestamptz as at) as now returning id)
+      insert into workflow_run_steps (workspace_id, run_id, step, node_id, status, started_at)
+      select ${workspaceId}, id, step, 'done', 'completed', ${clock.now()}
+      from run, generate_series(1, ${Math.ceil(given.steps / given.runs)}::integer) as step
+      limit ${sql.lit(given.steps)}`.execute(db),
+  );
+  const queued: unknown[] = [];
+  const jobs = { enqueue: async (_: unknown, __: unknown, data: unknown) => void queued.push(data) } as unknown as Jobs;
+  const auditEntry = {
+    ...{ keyId: newUuid(), action: 'workflow.deleted', resourceType: 'workflow', resourceId: toId('wf', workflowId) },
+    ...{ address: '127.0.0.1', requestId: 'request' },
+  };
+  await deleteWorkflow({ database, clock, jobs } as never, workspaceId, workflowId, auditEntry);
+  const { rows } = await database.inEngine(({ db }) =>
+    sql`
+      select (select count(*) from workflow_runs where workflow_id = ${workflowId}) as runs,
+        (select count(*) from workflow_run_steps where workspace_id = ${workspaceId}
+          and run_id in (select id from workflow_runs where workflow_id = ${workflowId})) as steps`.execute(db),
+  );
+  const left = { runs: given.later ? given.runs : 0, steps: given.later ? given.steps : 0 };
+  expect({ queued, rows }).toEqual({ queued: given.later ? [{ workspaceId, workflowId }] : [], rows: [left] });
 });
 
 test('steps that others delete or change meanwhile keep none from going with their run', async () => {
