@@ -9,6 +9,7 @@ import { startCarrier } from '../telephony/carrier.ts';
 export interface CarrierLine {
   event: 'ready' | 'invited' | 'calling' | 'answered' | 'ended';
   at: number;
+  /** Where the carrier takes calls; of a call, where the server speaks SIP. */
   port?: number;
   callId?: string;
   to?: number;
@@ -36,9 +37,9 @@ const later = (ms: number, run: () => void) => setTimeout(run, ms);
 
 /** What a callee does hangs on the last digit: busy, declining, away, or talking for some seconds. */
 function answerCall(call: IncomingCall, to: number, pickUp: () => Promise<Peer>): void {
-  const { callId } = call;
+  const { callId, source } = call;
   const digit = to % 10;
-  tell({ event: 'invited', callId, to });
+  tell({ event: 'invited', callId, to, port: source.port });
   void call.ended.then((end) => {
     tell({ event: 'ended', callId, to, ...(end.kind === 'hung_up' && { by: sideOf(end.by) }) });
   });
@@ -78,7 +79,7 @@ async function callServer({ from, to, host: far, port }: Caller): Promise<void> 
       later(1000 + (from % 10) * 500, () => void call.hangUp());
     },
   });
-  tell({ event: 'calling', callId: call.callId, from });
+  tell({ event: 'calling', callId: call.callId, from, port });
   const end = await call.ended;
   phone.close();
   tell({ event: 'ended', callId: call.callId, ...(end.kind === 'hung_up' && { by: sideOf(end.by) }) });

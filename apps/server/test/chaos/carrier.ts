@@ -5,13 +5,16 @@ import { createInterface } from 'node:readline';
 import type { Caller, CarrierLine } from './carrier-process.ts';
 import type { Arrived, Invited } from './history.ts';
 
+/** A call as the carrier knows it: servers by their ports. */
+type Seen<Call> = Omit<Call, 'server'> & { port: number };
+
 /** The carrier that servers call over SIP, and its own record of what came. */
 export interface Carrier {
   address: string;
-  invited(): Invited[];
+  invited(): Seen<Invited>[];
   /** Has somebody call a server. */
   call(caller: Caller): void;
-  arrived(): Arrived[];
+  arrived(): Seen<Arrived>[];
   stop(): Promise<void>;
 }
 
@@ -20,15 +23,15 @@ export async function startCarrierProcess(host: string, prefix: readonly string[
   const entry = path.join(import.meta.dirname, 'carrier-process.ts');
   const [program, ...args] = [...prefix, process.execPath, '--conditions=source', entry, host];
   const child = spawn(program!, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
-  const calls = new Map<string, Invited>();
-  const arrived = new Map<string, Arrived>();
+  const calls = new Map<string, Seen<Invited>>();
+  const arrived = new Map<string, Seen<Arrived>>();
   let port = 0;
   const take = (line: string) => {
-    const { event, at, callId = '', to = 0, from = 0, by, port: own } = JSON.parse(line) as CarrierLine;
+    const { event, at, callId = '', to = 0, from = 0, by, port: its = 0 } = JSON.parse(line) as CarrierLine;
     const call = calls.get(callId) ?? arrived.get(callId);
-    if (event === 'ready') port = own!;
-    else if (event === 'invited') calls.set(callId, calls.get(callId) ?? { callId, to, at });
-    else if (event === 'calling') arrived.set(callId, { callId, from, at });
+    if (event === 'ready') port = its;
+    else if (event === 'invited') calls.set(callId, calls.get(callId) ?? { callId, to, at, port: its });
+    else if (event === 'calling') arrived.set(callId, { callId, from, at, port: its });
     else if (event === 'answered') call!.answeredAt = at;
     else Object.assign(call!, { endedAt: at, ...(by && { endedBy: by }) });
   };

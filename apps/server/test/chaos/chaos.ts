@@ -48,7 +48,7 @@ export async function chaos(options: ChaosOptions, signal?: AbortSignal): Promis
     const faults = await doFaults(world, options).finally(() => {
       isOver = true;
     });
-    tell('all faults are undone; waiting for what was begun');
+    tell(`all faults are undone: ${countsOf(faults, options.faults)}; waiting for what was begun`);
     const began = performance.now();
     await loading;
     tell(`the load has ended after ${Math.round((performance.now() - began) / 1000)} s`);
@@ -66,6 +66,12 @@ export async function chaos(options: ChaosOptions, signal?: AbortSignal): Promis
     await world.stop();
   }
 }
+
+/** How often each fault was done; one may have been left out, or not have had its turn. */
+const countsOf = (faults: History['faults'], names: ChaosOptions['faults']): string =>
+  names
+    .map((name) => `${name} ${faults.filter((one) => one.name === name && !one.what.startsWith('left out')).length}`)
+    .join(', ');
 
 function summary({ promised, placed, invited, arrived, delivered, streams }: History, answered: number): string {
   const parts = [

@@ -30,7 +30,7 @@ const restarted =
   (world, chance, told) =>
     withServer(world, chance, async (server) => {
       const ms = between(chance, 0, 3000);
-      told(`${server.name} gets ${signal}, and starts again after ${ms} ms`);
+      told(`gets ${signal}, and starts again after ${ms} ms`, server);
       await server.signal(signal);
       await sleep(ms);
       await server.start();
@@ -41,7 +41,7 @@ const disturbed =
   (world, chance, told) =>
     withServer(world, chance, async (server) => {
       const { disorder, what, ms } = draw(chance);
-      told(`${server.name}: ${what} for ${ms} ms`);
+      told(`${what} for ${ms} ms`, server);
       server.disturb(disorder);
       await sleep(ms);
       server.disturb({});
@@ -66,7 +66,7 @@ export const serverFaults = {
   stop: (world, chance, told) =>
     withServer(world, chance, async (server) => {
       const ms = between(chance, 500, LEASE_SECONDS * 1600);
-      told(`${server.name} is frozen for ${ms} ms`);
+      told(`is frozen for ${ms} ms`, server);
       await server.signal('SIGSTOP');
       try {
         await sleep(ms);
@@ -78,7 +78,7 @@ export const serverFaults = {
     const hours = Math.round((chance() < 0.5 ? -1 : 1) * (1 + chance() * 11));
     return {
       disorder: { aheadMs: hours * HOUR_MS },
-      what: `its clock jumps by ${hours} h`,
+      what: `has a clock that is ${hours} h off`,
       ms: between(chance, 1000, 4000),
     };
   }),
@@ -91,7 +91,7 @@ export const serverFaults = {
       repeat: share(),
       delay: share(),
     };
-    const what = `its provider loses and repeats, ${JSON.stringify(provider)},`;
+    const what = `has a provider that loses and repeats, ${JSON.stringify(provider)},`;
     return { disorder: { provider }, what, ms: between(chance, 2000, 5000) };
   }),
   packets: dropPackets,

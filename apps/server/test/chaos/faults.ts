@@ -10,9 +10,13 @@ import type { World } from './world.ts';
 
 /**
  * A fault: does something, waits, and undoes it, whatever happens.
- * @param told is given what it does, once
+ * @param told is given what it does, once, and to which server
  */
-export type Fault = (world: World, chance: () => number, told: (what: string) => void) => Promise<void>;
+export type Fault = (
+  world: World,
+  chance: () => number,
+  told: (what: string, server?: { name: string }) => void,
+) => Promise<void>;
 
 const faults: Readonly<Record<FaultName, Fault>> = {
   ...serverFaults,
@@ -27,11 +31,14 @@ export async function doFaults(world: World, options: ChaosOptions): Promise<Fau
   const done: FaultDone[] = [];
   const running = new Set<Promise<void>>();
   const perform = async (name: FaultName, chance: () => number) => {
-    const record: FaultDone = { name, what: name, from: Date.now(), to: Number.POSITIVE_INFINITY };
+    const record: FaultDone = {
+      ...{ name, what: name, server: undefined, from: Date.now(), to: Number.POSITIVE_INFINITY },
+    };
     done.push(record);
-    await faults[name](world, chance, (what) => {
-      record.what = what;
-      tell(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${name}: ${what}`);
+    await faults[name](world, chance, (what, server) => {
+      Object.assign(record, { what, server: server?.name });
+      const whom = server ? `${server.name} ` : '';
+      tell(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${name}: ${whom}${what}`);
     });
     record.to = Date.now();
     tell(`          ${name}: undone after ${record.to - record.from} ms`);

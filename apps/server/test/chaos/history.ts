@@ -51,6 +51,8 @@ interface SeenByCarrier {
   endedAt?: number;
   /** Who hung up an answered call. */
   endedBy?: 'local' | 'remote';
+  /** The name of the server at the other end. */
+  server: string | undefined;
 }
 
 /** A call to somebody behind the carrier. */
@@ -81,6 +83,8 @@ export interface Asked {
 export interface FaultDone {
   name: string;
   what: string;
+  /** The name of the one server that it was done to, where it was one. */
+  server: string | undefined;
   from: number;
   to: number;
 }
@@ -111,7 +115,7 @@ export type ContactOfHistory = Pick<
   Row<'campaign_contacts'>,
   'id' | 'campaign_id' | 'phone_number' | 'state' | 'reason' | 'last_outcome'
 >;
-export type RunOfHistory = Pick<Row<'workflow_runs'>, 'id' | 'status' | 'revision'> & {
+export type RunOfHistory = Pick<Row<'workflow_runs'>, 'id' | 'status' | 'revision' | 'parent_run_id'> & {
   steps: number[];
   nodes: string[];
 };
@@ -132,10 +136,11 @@ export interface History {
   campaigns: CampaignOfHistory[];
   contacts: ContactOfHistory[];
   runs: RunOfHistory[];
+  /** Of files; not what is kept of batches in their form. */
   uploads: Pick<Row<'contact_list_uploads'>, 'id' | 'status' | 'imported_rows'>[];
   documents: Pick<Row<'knowledge_base_documents'>, 'id' | 'status'>[];
   events: EventOfHistory[];
   /** What is still to be done, a line each. */
   open: string[];
-  limits: { workspaceCalls: number; trunkChannels: number; leaseMs: number; maxCallMs: number };
+  limits: { workspaceCalls: number; trunkChannels: number; trunkCallsPerSecond: number; maxCallMs: number };
 }

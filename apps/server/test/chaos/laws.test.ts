@@ -65,21 +65,25 @@ const right = (): History =>
     invited: [
       {
         ...{ callId: 'a', to: 14156000001, at: noon + 10, answeredAt: noon + 500, endedAt: noon + 3000 },
-        endedBy: 'local',
+        ...{ endedBy: 'local', server: 'server 1' },
       },
     ],
     arrived: [
-      { callId: 'c', from: 14159000001, at: noon, answeredAt: noon + 50, endedAt: noon + 3000, endedBy: 'local' },
+      {
+        ...{ callId: 'c', from: 14159000001, at: noon, answeredAt: noon + 50, endedAt: noon + 3000 },
+        ...{ endedBy: 'local', server: 'server 2' },
+      },
     ],
     delivered: [
       { eventId: 'event-1', type: 'workflow_run.queued', body: '{"data":{"id":"run_run"}}', at: noon },
       { eventId: 'event-2', type: 'workflow_run.completed', body: '{"data":{"id":"run_run"}}', at: noon + 1 },
       { eventId: 'event-3', type: 'call.ended', body: '{"data":{"roomId":"room_call1"}}', at: noon + 2 },
       { eventId: 'event-6', type: 'call.ended', body: '{"data":{"roomId":"room_callin"}}', at: noon + 3 },
+      { eventId: 'event-7', type: 'campaign.completed', body: '{"data":{"id":"cmp_campaign"}}', at: noon + 4 },
       { eventId: 'event-4', type: 'call.ended', body: '{"data":{"roomId":"room_call2"}}', at: noon + 3 },
     ],
     asked: [{ key: 'key', person: 7 }],
-    faults: [{ name: 'postgres', what: '', from: noon, to: noon + 1000 }],
+    faults: [{ name: 'postgres', what: '', server: undefined, from: noon, to: noon + 1000 }],
     calls,
     campaigns: [campaign('campaign'), campaign('batch')],
     contacts: [
@@ -88,15 +92,21 @@ const right = (): History =>
         ...{ reason: null, last_outcome: 'answered' },
       },
     ],
-    runs: [{ id: 'run', status: 'completed', revision: 2, steps: [1, 2], nodes: ['look', 'ring'] }],
+    runs: [
+      { id: 'run', status: 'completed', revision: 2, steps: [1, 2], nodes: ['look', 'ring'], parent_run_id: null },
+    ],
     uploads: [{ id: 'upload', status: 'processed', imported_rows: 5 }],
     documents: [{ id: 'document', status: 'ready' }],
     events: [
       { id: 'event-1', resource_id: 'run', revision: 1, type: 'workflow_run.queued' },
       { id: 'event-2', resource_id: 'run', revision: 2, type: 'workflow_run.completed' },
+      { id: 'event-3', resource_id: 'call-1', revision: 1, type: 'call.ended' },
+      { id: 'event-4', resource_id: 'call-2', revision: 1, type: 'call.ended' },
+      { id: 'event-6', resource_id: 'call-in', revision: 1, type: 'call.ended' },
+      { id: 'event-7', resource_id: 'campaign', revision: 3, type: 'campaign.completed' },
     ],
     open: [],
-    limits: { workspaceCalls: 2, trunkChannels: 1, leaseMs: 5000, maxCallMs: 10_000 },
+    limits: { workspaceCalls: 2, trunkChannels: 1, trunkCallsPerSecond: 1, maxCallMs: 10_000 },
   });
 
 /** A history that breaks each law, and what is said of it. */
@@ -112,6 +122,29 @@ const forged: [law: string, forge: (history: History) => void, says: RegExp][] =
     'nobody is dialled twice',
     ({ invited }) => void invited.push({ ...invited[0]!, callId: 'b', at: noon + 9000, endedAt: noon + 9001 }),
     /rang 2 times over SIP, for 1 calls/,
+  ],
+  [
+    'nobody is dialled twice',
+    (history) => {
+      history.calls.push(again(history.calls[1], { id: 'call-3', status: 'cancelled', ended_by: 'error' }));
+      history.invited.push({ ...history.invited[0]!, callId: 'b', at: noon + 9000, endedAt: noon + 9001 });
+    },
+    /rang 2 times over SIP, for 1 calls/,
+  ],
+  [
+    'nobody is on two calls',
+    (history) => {
+      history.calls.push(again(history.calls[0], { id: 'call-3', campaign_id: 'batch', contact_id: 'contact-3' }));
+      history.placed.push({ ...history.placed[0]!, roomId: 'call-3', placedAt: noon + 1999 });
+    },
+    /\+14152000001: 2 calls at once/,
+  ],
+  [
+    'nothing is placed before',
+    ({ placed }) => {
+      placed[0]!.to = 14152000002;
+    },
+    /call-1: \+14152000002 was placed, \+14152000001 is on record/,
   ],
   [
     'nothing is placed before',
@@ -220,7 +253,15 @@ const forged: [law: string, forge: (history: History) => void, says: RegExp][] =
   ],
   [
     'no limit is passed',
-    ({ invited }) => void invited.push({ callId: 'b', to: 14152000001, at: noon + 20 }),
+    ({ calls }) => {
+      Object.assign(calls[1]!, { ended_at: later(100) });
+      calls.push(again(calls[1], { id: 'call-3', dialed_at: later(900), ended_at: later(950) }));
+    },
+    /the trunk: 2 in a second, 1 are allowed/,
+  ],
+  [
+    'no limit is passed',
+    ({ invited }) => void invited.push({ ...invited[0]!, callId: 'b', to: 14152000009 }),
     /the trunk, at the carrier: 2 at once, 1 are allowed/,
   ],
   [
@@ -251,6 +292,45 @@ const forged: [law: string, forge: (history: History) => void, says: RegExp][] =
       history.runs.push({ ...history.runs[0]!, id: 'other', status: 'cancelled' });
     },
     /person 7 has the runs run and other/,
+  ],
+  [
+    'nothing is there that nobody asked for',
+    (history) => void history.calls.push(again(history.calls[0], { ...ofNobody, id: 'call-3' })),
+    /call call-3/,
+  ],
+  [
+    'nothing is there that nobody asked for',
+    (history) => void history.campaigns.push(campaign('batch-2')),
+    /campaign batch-2/,
+  ],
+  [
+    'nothing is there that nobody asked for',
+    (history) => void history.runs.push({ ...history.runs[0]!, id: 'run-2' }),
+    /run run-2/,
+  ],
+  [
+    'nothing is there that nobody asked for',
+    (history) => void history.uploads.push({ ...history.uploads[0]!, id: 'upload-2' }),
+    /upload upload-2/,
+  ],
+  [
+    'nobody is left out',
+    ({ contacts }) => void Object.assign(contacts[0]!, { state: 'skipped', reason: 'no_common_hour' }),
+    /\+14152000001: left out as no_common_hour/,
+  ],
+  [
+    'nobody is left out',
+    (history) => {
+      history.calls.shift();
+    },
+    /\+14152000001: done, and never called/,
+  ],
+  [
+    'nobody is left out',
+    (history) => {
+      history.placed = [];
+    },
+    /call-1: answered, and the provider knows nothing of it/,
   ],
   [
     'comes to its end',
@@ -328,6 +408,19 @@ const forged: [law: string, forge: (history: History) => void, says: RegExp][] =
     /event-1: came with different bodies/,
   ],
   [
+    'each event is delivered',
+    ({ delivered }) => void delivered.push({ ...delivered[0]!, eventId: 'event-9' }),
+    /event-9.*delivered, and never recorded/,
+  ],
+  [
+    'each event is delivered',
+    ({ delivered, events }) => {
+      delivered.push({ ...delivered.find(({ eventId }) => eventId === 'event-7')!, eventId: 'event-8' });
+      events.push({ id: 'event-8', resource_id: 'campaign', revision: 4, type: 'campaign.completed' });
+    },
+    /campaign: campaign.completed 2 times/,
+  ],
+  [
     'delivered in their order',
     ({ delivered }) => void delivered.push(delivered.shift()!),
     /revision 2.*before the one/,
@@ -345,6 +438,13 @@ const forged: [law: string, forge: (history: History) => void, says: RegExp][] =
       streams[0]!.seen = [1, 1, 2];
     },
     /1 came after 1/,
+  ],
+  [
+    'streams go on',
+    ({ streams }) => {
+      streams[0]!.seen = [1];
+    },
+    /2 is missing/,
   ],
   [
     'streams go on',
@@ -373,10 +473,21 @@ test('each law is broken by a forged history', () => {
 });
 
 test('a call over SIP whose server was killed, and one that was asked to end, may be cut off', () => {
-  const killed = right();
-  killed.invited[0]!.endedBy = 'remote';
-  killed.faults.push({ name: 'kill', what: '', from: noon + 2900, to: noon + 2950 });
-  expect(judge(killed)).toEqual([]);
+  const killed = (name: string, server: string | undefined, from: number) => {
+    const history = right();
+    history.invited[0]!.endedBy = 'remote';
+    history.faults = [{ name, what: '', server, from, to: from + 50 }];
+    return judge(history).map(({ law }) => law);
+  };
+  expect(killed('kill', 'server 1', noon + 2900)).toEqual([]);
+  expect(killed('packets', undefined, noon + 2900)).toEqual([]);
+  // Of another server, and long before or after.
+  expect(killed('kill', 'server 2', noon + 2900)).toEqual(['nobody is cut off']);
+  expect(killed('kill', 'server 1', noon - 100)).toEqual(['nobody is cut off']);
+  expect(killed('stop', 'server 1', noon + 3001)).toEqual(['nobody is cut off']);
+  // While PostgreSQL is away nobody is, however long.
+  expect(killed('postgres', undefined, noon + 2900)).toEqual(['nobody is cut off']);
+  expect(killed('clock', 'server 1', noon + 2900)).toEqual(['nobody is cut off']);
   const asked = right();
   asked.invited[0]!.endedBy = 'remote';
   asked.calls[1]!.end_requested_at = NOON;
@@ -391,6 +502,8 @@ test('somebody whose hours are over may wait', () => {
   if (promise?.kind === 'campaign') promise.zones.set(14152000001, 'Asia/Tokyo');
   history.calls.shift();
   history.placed = [{ ...history.placed[0]!, roomId: 'call-2', to: 14156000001 }];
+  history.invited = [];
+  history.calls[0]!.trunk_id = null;
   history.promised = history.promised.filter(({ kind }) => kind !== 'call');
   expect(judge(history)).toEqual([]);
 });

@@ -5,7 +5,7 @@ import type { CallOfHistory, CampaignOfHistory, FaultDone, History, Placed } fro
 import { limits, MAX_CALL_SECONDS } from './limits.ts';
 import type { ClientRecord } from './load/client-record.ts';
 import { read } from './rest.ts';
-import { LEASE_SECONDS, SIMULATOR_SEED, SIMULATOR_SPEED, type World } from './world.ts';
+import { SIMULATOR_SEED, SIMULATOR_SPEED, type World } from './world.ts';
 
 interface StoredPlacement {
   room_id: string;
@@ -40,7 +40,7 @@ function placedOf(row: StoredPlacement): Placed {
 
 /** Gathers all that is known in the end. */
 export async function readHistory(
-  { database, endpoints, carrier }: World,
+  { database, endpoints, carrier, servers }: World,
   { promised, wrongAnswers, streams }: ClientRecord,
   { faults, open }: { faults: FaultDone[]; open: string[] },
 ): Promise<History> {
@@ -49,6 +49,10 @@ export async function readHistory(
     sql<CampaignOfHistory>`
       select id, status, total_contacts, max_concurrency, calls_per_second, retry_policy from campaigns order by id`,
   );
+  const withServer = <Seen extends { port: number }>({ port, ...call }: Seen) => ({
+    ...call,
+    server: servers.find(({ sip }) => sip.port === port)?.name,
+  });
   for (const campaign of campaigns) Object.assign(campaign, await countersOf(database, campaign.id));
   return {
     promised,
@@ -57,8 +61,8 @@ export async function readHistory(
     faults,
     open,
     campaigns,
-    invited: carrier.invited(),
-    arrived: carrier.arrived(),
+    invited: carrier.invited().map(withServer),
+    arrived: carrier.arrived().map(withServer),
     delivered: endpoints.delivered,
     asked: endpoints.asked,
     placed: (await rows(sql<StoredPlacement>`select * from simulator_calls order by placed_at`)).map(placedOf),
@@ -68,14 +72,16 @@ export async function readHistory(
     contacts: await rows(sql<History['contacts'][number]>`
       select id, campaign_id, phone_number, state, reason, last_outcome from campaign_contacts order by campaign_id, id`),
     runs: await rows(sql<History['runs'][number]>`
-      select r.id, r.status, r.revision,
+      select r.id, r.status, r.revision, r.parent_run_id,
         array(select step from workflow_run_steps s where s.run_id = r.id order by step) as steps,
         array(select node_id from workflow_run_steps s where s.run_id = r.id order by step) as nodes
       from workflow_runs r order by r.id`),
-    uploads: await rows(sql<History['uploads'][number]>`select id, status, imported_rows from contact_list_uploads`),
+    uploads: await rows(sql<History['uploads'][number]>`
+      select u.id, u.status, u.imported_rows from contact_list_uploads u join contact_lists l
+        on l.workspace_id = u.workspace_id and l.id = u.list_id where l.type <> 'batch'`),
     documents: await rows(sql<History['documents'][number]>`select id, status from knowledge_base_documents`),
     events: await rows(sql<History['events'][number]>`
       select id, resource_id, revision, type from events order by resource_id, revision`),
-    limits: { ...limits, leaseMs: LEASE_SECONDS * 1000, maxCallMs: MAX_CALL_SECONDS * 1000 },
+    limits: { ...limits, maxCallMs: MAX_CALL_SECONDS * 1000 },
   };
 }

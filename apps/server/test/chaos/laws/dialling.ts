@@ -1,3 +1,4 @@
+import { peak } from '../../dialing/audit.ts';
 import type { Arrived, CallOfHistory, History, Invited } from '../history.ts';
 import { groupsOf, type Law } from './law.ts';
 
@@ -22,7 +23,7 @@ export const dialledOnce: Law = {
   name: 'nobody is dialled twice for one attempt',
   breaches: ({ placed, invited, calls }) => {
     const dialled = groupsOf(
-      calls.filter(({ dialed_at }) => dialed_at !== null),
+      calls.filter((call) => call.dialed_at !== null && !wasTakenBack(call)),
       ({ to_number }) => to_number,
     );
     const twice = placed.filter(({ placements }) => placements > 1);
@@ -38,6 +39,21 @@ export const dialledOnce: Law = {
   },
 };
 
+/** No telephone has two calls of ours at a time, whoever asked for them. */
+export const oneAtATime: Law = {
+  name: 'nobody is on two calls at once',
+  breaches: ({ placed, invited }) => {
+    const stretches = [
+      ...placed.map(({ to, placedAt, endedAt }) => ({ who: to, from: placedAt, to: endedAt })),
+      ...invited.map(({ to, at, endedAt = Number.POSITIVE_INFINITY }) => ({ who: to, from: at, to: endedAt })),
+    ];
+    return [...groupsOf(stretches, ({ who }) => who)].flatMap(([who, its]) => {
+      const most = peak(its);
+      return most > 1 ? [`+${who}: ${most} calls at once`] : [];
+    });
+  },
+};
+
 /** The provider hears of a call only after its commit. */
 export const committedFirst: Law = {
   name: 'nothing is placed before it is committed',
@@ -48,6 +64,7 @@ export const committedFirst: Law = {
       ...placed.flatMap(({ roomId, to, placedAt }) => {
         const call = byRoom.get(roomId);
         if (!call) return [`room ${roomId}, +${to}: placed, and there is no such call`];
+        if (call.to_number !== to) return [`room ${roomId}: +${to} was placed, +${call.to_number} is on record`];
         if (call.status === 'queued' || wasTakenBack(call)) return [`room ${roomId}: placed, but ${call.status}`];
         const early = (call.dialed_at?.getTime() ?? Number.POSITIVE_INFINITY) - placedAt;
         return early > CLOCKS_APART_MS ? [`room ${roomId}: placed ${early} ms before its commit`] : [];
@@ -87,7 +104,7 @@ export const triesKept: Law = {
   },
 };
 
-/** What may end a call that is up over SIP: its server is gone or was given up, or its packets were lost. */
+/** What may end the calls that are up over SIP: of one server, which is gone or was given up, or of all, whose packets were lost. */
 const endsCalls: readonly string[] = ['kill', 'stop', 'drain', 'packets'];
 /** How long after such a fault its calls may still be ended, in milliseconds. */
 const AFTERMATH_MS = 60_000;
@@ -116,12 +133,12 @@ export const nobodyCutOff: Law = {
 const talkOf = ({ at, answeredAt, endedAt }: Invited | Arrived): string =>
   `${new Date(at).toISOString()}: answered after ${answeredAt! - at} ms, cut off ${endedAt! - answeredAt!} ms later`;
 
-/** Whether a call that was up may have ended by something that was done to its server. */
-export function isExcused({ answeredAt = 0, endedAt = 0 }: Invited | Arrived, { faults, limits }: History): boolean {
+/** Whether a call that was up may have ended by something that was done to its own server, or to the packets of all. */
+export function isExcused(call: Invited | Arrived, { faults, limits }: History): boolean {
+  const { at, answeredAt = 0, endedAt = 0 } = call;
   if (endedAt - answeredAt > limits.maxCallMs - CLOCKS_APART_MS) return true;
-  return faults.some(({ name, from, to }) => {
-    // A lease that can't be renewed, thrice in its time, takes the server's calls from it.
-    const ends = endsCalls.includes(name) || to - from > limits.leaseMs * 0.6;
-    return ends && answeredAt < to + AFTERMATH_MS && endedAt > from;
+  return faults.some(({ name, server, from, to }) => {
+    const ends = endsCalls.includes(name) && (server === undefined || server === call.server);
+    return ends && at < to && endedAt > from && endedAt < to + AFTERMATH_MS;
   });
 }

@@ -40,6 +40,24 @@ export const acceptedKept: Law = {
   },
 };
 
+/** What is there was promised to a client: a request that is asked again after a lost answer makes nothing anew. */
+export const askedFor: Law = {
+  name: 'nothing is there that nobody asked for',
+  breaches: ({ promised, campaigns, calls, runs, uploads }) => {
+    const known = new Set(promised.map(({ id }) => id));
+    const single = calls.filter((call) => call.direction === 'outbound' && !call.campaign_id && !call.workflow_run_id);
+    const rows = {
+      campaign: campaigns,
+      call: single,
+      run: runs.filter(({ parent_run_id }) => parent_run_id === null),
+      upload: uploads,
+    };
+    return Object.entries(rows).flatMap(([kind, its]) =>
+      its.filter(({ id }) => !known.has(id)).map(({ id }) => `${kind} ${id}`),
+    );
+  },
+};
+
 const over = ['done', 'skipped'];
 
 /** Contacts that wait for a reason that a person would understand: their hours are over. */
@@ -70,6 +88,32 @@ export const allEnded: Law = {
       const last = { run: 'completed', upload: 'processed', document: 'ready' }[kind];
       return row.status === last ? [] : [`${kind} ${id} is ${row.status}`];
     });
+  },
+};
+
+/** Outcomes that only a telephone gives. */
+const heard: readonly (string | null)[] = ['answered', 'voicemail', 'busy', 'no_answer', 'declined'];
+
+/** Who may be called is called, by the provider's own record; who is left out is on the do-not-call list. */
+export const nobodyLeftOut: Law = {
+  name: 'nobody is left out',
+  breaches: ({ promised, contacts, calls, placed, invited }) => {
+    const refused = new Set(promised.flatMap((promise) => (promise.kind === 'campaign' ? promise.refused : [])));
+    const called = new Set(calls.filter(({ outcome }) => outcome !== null).map(({ contact_id }) => contact_id));
+    const rooms = new Set(placed.map(({ roomId }) => roomId));
+    const rang = new Set(invited.map(({ to }) => to));
+    return [
+      ...contacts
+        .filter(({ state, phone_number }) => state === 'skipped' && !refused.has(phone_number))
+        .map(({ phone_number, reason }) => `+${phone_number}: left out as ${reason}`),
+      ...contacts
+        .filter(({ state, id }) => state === 'done' && !called.has(id))
+        .map(({ phone_number }) => `+${phone_number}: done, and never called`),
+      ...calls
+        .filter((call) => call.direction === 'outbound' && heard.includes(call.outcome))
+        .filter(({ id, to_number, trunk_id }) => (trunk_id ? !rang.has(to_number) : !rooms.has(id)))
+        .map(({ id, outcome }) => `call ${id}: ${outcome}, and the provider knows nothing of it`),
+    ];
   },
 };
 

@@ -1,6 +1,15 @@
 import { arrivalsKept } from './arriving.ts';
-import { committedFirst, dialledOnce, nobodyCutOff, triesKept, unknownNotRedialled } from './dialling.ts';
-import { acceptedKept, allEnded, answersRight, atRest, countsRight, runsStepOnce } from './keeping.ts';
+import { committedFirst, dialledOnce, nobodyCutOff, oneAtATime, triesKept, unknownNotRedialled } from './dialling.ts';
+import {
+  acceptedKept,
+  allEnded,
+  answersRight,
+  askedFor,
+  atRest,
+  countsRight,
+  nobodyLeftOut,
+  runsStepOnce,
+} from './keeping.ts';
 import type { Law } from './law.ts';
 import { hoursKept, limitsKept } from './limits.ts';
 import { streamsWhole, toldInOrder, toldOnceAtLeast } from './telling.ts';
@@ -8,6 +17,7 @@ import { streamsWhole, toldInOrder, toldOnceAtLeast } from './telling.ts';
 /** What every history is judged by. */
 export const laws: readonly Law[] = [
   dialledOnce,
+  oneAtATime,
   committedFirst,
   unknownNotRedialled,
   triesKept,
@@ -16,7 +26,9 @@ export const laws: readonly Law[] = [
   hoursKept,
   limitsKept,
   acceptedKept,
+  askedFor,
   allEnded,
+  nobodyLeftOut,
   atRest,
   countsRight,
   runsStepOnce,

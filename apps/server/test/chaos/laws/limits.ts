@@ -5,6 +5,11 @@ import { groupsOf, type Law } from './law.ts';
 const over = (what: string, found: number, limit: number) =>
   found > limit ? [`${what}: ${found} at once, ${limit} are allowed`] : [];
 
+const tooFast = (what: string, calls: CallOfHistory[], limit: number) => {
+  const rate = mostInASecond(calls);
+  return rate > limit ? [`${what}: ${rate} in a second, ${limit} are allowed`] : [];
+};
+
 /** No limit is ever passed, by our records or by the provider's. */
 export const limitsKept: Law = {
   name: 'no limit is passed',
@@ -13,24 +18,23 @@ export const limitsKept: Law = {
       placed.map(({ roomId, placedAt, endedAt }) => [roomId, { from: placedAt, to: endedAt }]),
     );
     const atProvider = (some: CallOfHistory[]) => some.flatMap(({ id }) => placedByRoom.get(id) ?? []);
+    const overTrunk = calls.filter(({ trunk_id }) => trunk_id);
     const ofCampaign = groupsOf(calls, ({ campaign_id }) => campaign_id);
     const channels = invited.map(({ at, endedAt = Number.POSITIVE_INFINITY }) => ({ from: at, to: endedAt }));
     return [
       ...campaigns.flatMap(({ id, max_concurrency, calls_per_second }) => {
         const its = ofCampaign.get(id) ?? [];
-        const rate = mostInASecond(its);
         return [
           ...over(`campaign ${id}, as recorded`, recordedPeak(its), max_concurrency),
           ...over(`campaign ${id}, at the provider`, peak(atProvider(its)), max_concurrency),
-          ...(calls_per_second !== null && rate > Math.max(1, calls_per_second)
-            ? [`campaign ${id}: ${rate} in a second, ${calls_per_second} are allowed`]
-            : []),
+          ...(calls_per_second === null ? [] : tooFast(`campaign ${id}`, its, Math.max(1, calls_per_second))),
         ];
       }),
       ...over('the workspace, as recorded', recordedPeak(calls), limits.workspaceCalls),
       ...over('the workspace, at the provider', peak(atProvider(calls)), limits.workspaceCalls),
-      ...over('the trunk, as recorded', recordedPeak(calls.filter(({ trunk_id }) => trunk_id)), limits.trunkChannels),
+      ...over('the trunk, as recorded', recordedPeak(overTrunk), limits.trunkChannels),
       ...over('the trunk, at the carrier', peak(channels), limits.trunkChannels),
+      ...tooFast('the trunk', overTrunk, limits.trunkCallsPerSecond),
     ];
   },
 };

@@ -3,11 +3,22 @@ import { groupsOf, type Law } from './law.ts';
 /** What the endpoint is told of. Those of numbers and trunks come before it is made. */
 const isTold = (type: string) => !/^(phone_number|trunk)\.|^upload\.progress$/.test(type);
 
+/** What happens to a resource once. */
+const happensOnce = [
+  'call.ended',
+  'workflow_run.completed',
+  'campaign.completed',
+  'batch.completed',
+  'upload.processed',
+];
+
 /** Every event reaches the endpoint, under one ID and with one body. */
 export const toldOnceAtLeast: Law = {
   name: 'each event is delivered, under one ID',
   breaches: ({ events, delivered, calls, runs }) => {
     const byEvent = groupsOf(delivered, ({ eventId }) => eventId);
+    const recorded = new Set(events.map(({ id }) => id));
+    const ofResource = groupsOf(events, ({ resource_id, type }) => `${resource_id}: ${type}`);
     const toldOf = (type: string) => {
       const found = new Map<string, Set<string>>();
       for (const { eventId, body } of delivered.filter((each) => each.type === type)) {
@@ -27,6 +38,12 @@ export const toldOnceAtLeast: Law = {
       ...[...byEvent].flatMap(([id, tries]) =>
         new Set(tries.map(({ body }) => body)).size > 1 ? [`event ${id}: came with different bodies`] : [],
       ),
+      ...delivered
+        .filter(({ eventId }) => !recorded.has(eventId))
+        .map(({ eventId, type }) => `event ${eventId}, ${type}: delivered, and never recorded`),
+      ...[...ofResource]
+        .filter(([, its]) => its.length > 1 && happensOnce.includes(its[0]!.type))
+        .map(([what, its]) => `${what} ${its.length} times`),
       ...calls
         .filter(({ direction, dialed_at, ended_at, status, ended_by }) => {
           const began = dialed_at || direction === 'inbound';
@@ -64,9 +81,11 @@ export const streamsWhole: Law = {
     return streams.flatMap(({ kind, resource, seen, ended }) => {
       const [first = 0, last = 0] = [seen[0], seen.at(-1)];
       const back = seen.findIndex((revision, at) => at > 0 && revision <= seen[at - 1]!);
+      // A run's stream ends with it, and its last event is the last of all; an upload's goes on after its reader.
+      const end = kind === 'run' && ended ? Number.POSITIVE_INFINITY : last;
       const missed = (recorded.get(resource) ?? [])
         .map(({ revision }) => revision)
-        .filter((revision) => revision > first && revision < last && !seen.includes(revision));
+        .filter((revision) => revision > first && revision < end && !seen.includes(revision));
       const what = `${kind} ${resource}, seen ${seen.join(' ')}`;
       return [
         ...(back > 0 ? [`${what}: ${seen[back]} came after ${seen[back - 1]}`] : []),

@@ -14,15 +14,19 @@ const OPEN_ZONE = 'UTC';
 const farZones = ['Asia/Tokyo', 'Pacific/Honolulu'];
 const RATE = 8;
 
-/** Numbers of callees: of campaigns, where hours are over, over SIP, of single calls and runs. */
+/** Numbers of callees: of campaigns, where hours are over, over SIP, of single calls and runs, and of people whom many call. */
 const numbers = {
   open: 14_152_000_000,
   closed: 14_157_000_000,
   sip: 14_156_000_000,
   single: 14_153_000_000,
+  wanted: 14_154_000_000,
   callers: 14_159_000_000,
 };
 const phone = (digits: number) => `+${digits}`;
+
+/** One of few people: several campaigns and calls by themselves want them at the same time. */
+const wantedBy = (chance: () => number) => numbers.wanted + Math.floor(chance() * 4);
 
 /** From two hours ago to four hours ahead, in UTC. */
 function windowsNow(): Window {
@@ -40,6 +44,7 @@ export async function runCampaign(clients: Clients, setting: Setting): Promise<v
     const isFar = at % 8 === 7;
     zones.set((isFar ? numbers.closed : numbers.open) + next(), isFar ? farZones[at % 2]! : OPEN_ZONE);
   }
+  zones.set(wantedBy(chance), OPEN_ZONE);
   const name = `campaign-${next()}`;
   const people = [...zones].map(([number, zone]) => `${phone(number)},${zone}`);
   const refused = setting.refused.map((number) => `${phone(number)},${OPEN_ZONE}`);
@@ -95,7 +100,7 @@ export async function runBatch(clients: Clients, setting: Setting): Promise<void
 export async function runCall(clients: Clients, setting: Setting): Promise<void> {
   const { insist, record, next, chance } = clients;
   const idempotencyKey = `call-${next()}`;
-  const toNumber = phone(numbers.single + next());
+  const toNumber = phone(chance() < 0.3 ? wantedBy(chance) : numbers.single + next());
   const { roomId } = await insist('createCall', (client) =>
     client.calls.create(
       { agentId: setting.agentId, fromNumber: setting.simulated, toNumber, ringTimeoutSeconds: 10 },

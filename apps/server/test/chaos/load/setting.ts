@@ -36,7 +36,7 @@ export async function makeSetting(world: World, clients: Clients): Promise<Setti
     client.trunks.create({
       terminationUrl: world.carrier.address,
       maxChannels: limits.trunkChannels,
-      callsPerSecond: 10,
+      callsPerSecond: limits.trunkCallsPerSecond,
     }),
   );
   await insist('importPhoneNumbers', (client) =>
