@@ -29,9 +29,11 @@ export const text = (value: string) => value;
 
 export const flag = (value: string) => oneOf('true', 'false')(value) === 'true';
 
-/** A URL, without a slash at its end. */
+/** A URL of HTTP, without a slash at its end. `fetch` takes none with a password, and would show it in its error. */
 export const url = (value: string) => {
-  if (!URL.canParse(value)) throw new Error('must be a URL');
+  const given = /^https?:\/\//.test(value) && URL.canParse(value) ? new URL(value) : undefined;
+  if (!given || given.username || given.password)
+    throw new Error('must be a URL such as https://host.example.com, without a user name and a password');
   return value.replace(/\/+$/, '');
 };
 

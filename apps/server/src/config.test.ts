@@ -48,6 +48,18 @@ test.each([
     { BOOTSTRAP_API_KEY: `tl_dev_${letters}` },
     'BOOTSTRAP_API_KEY must be a key that nobody guesses: make its letters and digits by chance.',
   ]),
+  ...['PUBLIC_URL', 'AGENTS_URL', 'S3_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'].flatMap((name) =>
+    [
+      'localhost:8080',
+      'ftp://a.example.com',
+      'https://hunter2@a.example.com',
+      'http://a:hunter2@localhost',
+      'http://',
+    ].map((value): [Record<string, string>, string] => [
+      { [name]: value },
+      `${name} must be a URL such as https://host.example.com, without a user name and a password.`,
+    ]),
+  ),
   [{ TRUST_PROXY: 'yes' }, 'TRUST_PROXY must be one of true, false.'],
   [
     { DATABASE_URL: 'nowhere' },

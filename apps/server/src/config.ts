@@ -208,7 +208,7 @@ export const variables = {
     'MAX_CONCURRENCY',
     '10000',
     integer(1, 10_000),
-    'Highest `maxConcurrency` that a campaign may ask for.',
+    'Most calls that a server process has queued or up, and the highest `maxConcurrency` that a campaign may ask for; 10,000 at most.',
   ),
   operatorAllowedCountries: optional(
     'OPERATOR_ALLOWED_COUNTRIES',
