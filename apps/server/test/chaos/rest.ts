@@ -46,18 +46,25 @@ export const openWork = async (database: Database): Promise<string[]> =>
     )
   ).map(({ what }) => what);
 
+/** The longest that a call or a run waits for its next try: what waits for longer was put off by a wrong clock, and stays so. */
+const LONGEST_WAIT_MS = 3_600_000;
+
 /**
  * Has what waits for minutes go on at once, as if these had passed: retries of contacts, of webhooks, of calls; and does what
- * an operator would: resumes trunks that were paused for what their carrier did.
+ * an operator would: resumes trunks that were paused for what their carrier did. A campaign is looked at again for the
+ * contacts whose time has passed alone: one that was forgotten stays forgotten.
  */
 async function passTime(database: Database, { insist }: Clients): Promise<void> {
   const now = new Date();
+  const latest = new Date(now.getTime() + LONGEST_WAIT_MS);
   await read(
     database,
-    sql`with contacts as (update campaign_contacts set next_attempt_at = ${now} where state = 'waiting'),
-        campaigns as (update campaigns set next_claim_at = '1970-01-01' where status = 'running'),
-        intents as (update call_intents set next_attempt_at = ${now} where next_attempt_at is not null),
-        runs as (update workflow_runs set due_at = ${now} where due_at > ${now} and server_id is null)
+    sql`with contacts as (update campaign_contacts set next_attempt_at = ${now}
+          where state = 'waiting' and next_attempt_at between ${now} and ${latest} returning campaign_id),
+        campaigns as (update campaigns set next_claim_at = '1970-01-01'
+          where status = 'running' and id in (select campaign_id from contacts)),
+        intents as (update call_intents set next_attempt_at = ${now} where next_attempt_at between ${now} and ${latest}),
+        runs as (update workflow_runs set due_at = ${now} where due_at between ${now} and ${latest} and server_id is null)
       update webhook_deliveries set next_attempt_at = ${now} where status = 'pending' and attempts > 0`,
   );
   const trunks = await insist('listTrunks', (client) => client.trunks.list());

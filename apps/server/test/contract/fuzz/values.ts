@@ -179,10 +179,13 @@ export function valuesOf(document: ContractDocument) {
       );
       const requiredKeys = required.filter((key) => key in fields);
       const needed = Object.fromEntries(requiredKeys.map((key) => [key, fields[key]!]));
-      // What is optional often contradicts itself.
+      // What is optional often contradicts itself: it also comes not at all, and one by one.
+      const optional = Object.keys(fields).filter((key) => !requiredKeys.includes(key));
+      const withOne = (key: string) => fc.record({ ...needed, [key]: fields[key]! }, { noNullPrototype: true });
       return fc.oneof(
         fc.record(fields, { requiredKeys, noNullPrototype: true }),
         fc.record(needed, { noNullPrototype: true }),
+        ...(optional.length > 0 ? [fc.constantFrom(...optional).chain(withOne)] : []),
       );
     }
     const names = propertyNames ? (of({ type: 'string', ...propertyNames }) as fc.Arbitrary<string>) : name;
