@@ -69,6 +69,7 @@ export async function openServices(parts: Parts) {
   const witness = await openWitness(config, objects);
   const notifications = openNotifications({ connection: database.connection, log });
   database.onTold(notifications.notify);
+  measureSlots(metrics.registry, 'database_connections', database.slots);
   measureSlots(metrics.registry, 'event_stream_reads', feedsOf(database).slots);
   const { nameServers } = overrides;
   const { guard, trunkGuard } = openGuards(config, metrics.registry, nameServers);

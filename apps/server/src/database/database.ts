@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import type { Measured } from '../slot-metrics.ts';
 import type { Connection } from './connection.ts';
+import { connectionShares } from './connection-shares.ts';
 import { isDiskFull, isLockTimeout, isRetriable, isStalePlan, tookTooLong, translated } from './errors.ts';
 import { NUMBER_KEY } from './number-digest.ts';
 import type { Schema } from './schema.ts';
@@ -45,7 +47,8 @@ export interface WorkspaceTxOptions {
  */
 export interface Database {
   /**
-   * Throws `unavailable` too where a statement takes longer than 30 s, or waits for locks of other transactions for 5 s.
+   * Throws `unavailable` too where a statement takes longer than 30 s, or waits for locks of other transactions for 5 s, and
+   * where transactions of the workspace hold its share of the connections for 10 s.
    * @param workspaceId the workspace's UUID
    */
   inWorkspace<T>(workspaceId: string, fn: (tx: WorkspaceTx) => Promise<T>, options?: WorkspaceTxOptions): Promise<T>;
@@ -62,6 +65,8 @@ export interface Database {
   onTold(listener: (topic: string) => void): void;
   /** What an operator should know of it, a line each. */
   faults(): string[];
+  /** The connections that workspaces share. */
+  readonly slots: Measured;
   readonly connection: Connection;
   readonly pool: pg.Pool;
   close(): Promise<void>;
@@ -85,6 +90,9 @@ const RETRIES = 3;
 const LIMITS = { idle_in_transaction_session_timeout: 3000, lock_timeout: 2500, statement_timeout: 30_000 };
 /** After so long, in milliseconds, a transaction of a workspace that was kept from a lock does not begin to wait again. */
 const WAITS_MS = 4000;
+
+/** How long a transaction waits for a connection, in milliseconds. */
+const CONNECT_MS = 10_000;
 
 /** So long after its last word a full disk is told of, in milliseconds: a server writes all the time. */
 const FULL_MS = 60_000;
@@ -126,7 +134,7 @@ export function openDatabase(options: {
   const pool = new pg.Pool({
     ...withSettings(options.connection, options.numberKey),
     max: options.poolSize,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: CONNECT_MS,
     ...LIMITS,
     application_name: 'trunkline',
     types: columnTypes,
@@ -138,6 +146,7 @@ export function openDatabase(options: {
   pool.on('connect', (client) => client.on('error', () => {}));
 
   const statement = namedStatements();
+  const { slots, inTurn } = connectionShares(options.poolSize, CONNECT_MS);
 
   let fullAt = Number.NEGATIVE_INFINITY;
   const isFull = () => performance.now() - fullAt < FULL_MS;
@@ -171,11 +180,13 @@ export function openDatabase(options: {
       if (!uuidPattern.test(workspaceId)) throw new TypeError('A workspace is named by its UUID.');
       const limits = mayTakeLong ? '; set local statement_timeout = 0; set local lock_timeout = 0' : '';
       const beginThere = `${begin}; set local trunkline.workspace = '${workspaceId}'${limits}`;
-      return inTransaction(
-        () => beginThere,
-        (tx) => fn({ ...tx, workspaceId } as WorkspaceTx),
-        WAITS_MS,
-      ).catch((error) => {
+      const work = () =>
+        inTransaction(
+          () => beginThere,
+          (tx) => fn({ ...tx, workspaceId } as WorkspaceTx),
+          WAITS_MS,
+        );
+      return inTurn(workspaceId, work).catch((error) => {
         throw tookTooLong(error);
       });
     };
@@ -196,6 +207,7 @@ export function openDatabase(options: {
       onTold = listener;
     },
     faults: () => (isFull() ? ["the database's disk is full: nothing can be written"] : []),
+    slots,
     connection: options.connection,
     pool,
     close: () => pool.end(),
