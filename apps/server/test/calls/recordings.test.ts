@@ -8,6 +8,7 @@ import { recordingKey } from '../../src/calls/recordings/recording.ts';
 import { openRecordingFiles, type RecordingFiles } from '../../src/calls/recordings/recording-files.ts';
 import { fromId } from '../../src/ids.ts';
 import type { ObjectStore } from '../../src/objects/object-store.ts';
+import { seedRow, seedRows } from '../seed/rows.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
 import { createEndpoint, type Receiver, sendsToLoopback, startReceiver } from '../webhooks/receiver.ts';
@@ -138,6 +139,38 @@ test('a store that is away loses nothing, however long, and what was deleted mea
   expect(stored).toEqual([recordingKey(kept.key.roomId)]);
   expect(await kept.read()).toMatchObject({ status: 'stored', sizeBytes: 32_044 });
   expect(await elsewhere.list()).toEqual([]);
+});
+
+test('however many recordings one workspace has, those of others are stored in turn, also what comes meanwhile', async () => {
+  const own = await openRecordingFiles(join(server.dataDir, 'recordings-in-turn'));
+  const { database, clock } = server;
+  const owners = await seedRows(database, 'workspaces', [{}, {}]);
+  const [noisy, quiet] = owners.map(({ id }) => id);
+  const whose = new Map<string, string>();
+  const record = async (workspace_id: string) => {
+    const ended = { status: 'completed', outcome: 'answered', ended_at: clock.now() } as const;
+    const { id: roomId } = await seedRow(database, 'calls', { workspace_id, to_number: 14155550101, ...ended });
+    const key = { workspaceId: workspace_id, roomId };
+    whose.set(recordingKey(roomId), workspace_id);
+    await writeFile(own.pathOf(key), sound(1));
+    await own.finish(key, 'whole');
+  };
+  for (let at = 0; at < 30; at += 1) await record(noisy!);
+  await record(quiet!);
+  const stored: string[] = [];
+  const objects = {
+    put: async (key: string) => {
+      stored.push(whose.get(key)!);
+      if (stored.length === 3) await record(quiet!);
+      return true;
+    },
+  } as Partial<ObjectStore> as ObjectStore;
+  const deps = { database, objects, files: own, clock, log: pino({ level: 'silent' }), retentionDays: 30 };
+  await keepRecordings({ ...deps, recordEvents: async () => {} });
+  expect(stored).toHaveLength(32);
+  const [first, second] = stored.flatMap((owner, at) => (owner === quiet ? [at] : []));
+  expect(first).toBeLessThan(2);
+  expect(second).toBeLessThan(13);
 });
 
 test('recordings are erased once they were kept for as long as the settings say', async () => {

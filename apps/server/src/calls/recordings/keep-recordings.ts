@@ -30,25 +30,55 @@ const BYTES_PER_MS = 32;
 /** A call of four hours, and some. */
 const MAX_BYTES = 600_000_000;
 
+/** Before the folder is looked at again, so many recordings of each workspace are stored. */
+const A_ROUND = 10;
+
 /**
- * Notes the recordings that are being written, and hands those that are whole to the object store. A store that can't be
- * reached is tried again at the next time: the files stay until it has them. Servers may do it at once.
+ * Notes the recordings that are being written, and hands those that are whole to the object store, of each workspace one in
+ * turn. A store that can't be reached is tried again at the next time: the files stay until it has them. Servers may do it
+ * at once.
  * @param signal ends it between two files
  */
 export async function keepRecordings(deps: RecordingDeps, signal?: AbortSignal): Promise<void> {
-  const { files, log } = deps;
-  const found = await files.list();
-  await noteBegun(deps, found);
-  for (const file of found) {
-    if (signal?.aborted) return;
-    if (file.stage === 'writing') continue;
-    try {
-      if (file.stage === 'failed') await fail(deps, file);
-      else await store(deps, file);
-      await files.remove(file);
-    } catch (error) {
-      log.warn({ err: error, roomId: file.roomId }, 'a recording could not be stored; it is tried again');
+  const { files } = deps;
+  const [tried, noted] = [new Set<string>(), new Set<string>()];
+  for (let hasMore = true; hasMore; ) {
+    const found = (await files.list()).filter(({ path }) => !tried.has(path));
+    await noteBegun(
+      deps,
+      found.filter(({ roomId }) => !noted.has(roomId)),
+    );
+    for (const { roomId } of found) noted.add(roomId);
+    const next = nextInTurn(found.filter(({ stage }) => stage !== 'writing'));
+    for (const file of next) {
+      if (signal?.aborted) return;
+      tried.add(file.path);
+      await keep(deps, file);
     }
+    hasMore = next.length > 0;
+  }
+}
+
+/** The first files of each workspace, one of each after the other. */
+function nextInTurn(found: readonly RecordingFile[]): RecordingFile[] {
+  const turns = Array.from({ length: A_ROUND }, (): RecordingFile[] => []);
+  const taken = new Map<string, number>();
+  for (const file of found) {
+    const turn = taken.get(file.workspaceId) ?? 0;
+    taken.set(file.workspaceId, turn + 1);
+    turns[turn]?.push(file);
+  }
+  return turns.flat();
+}
+
+async function keep(deps: RecordingDeps, file: RecordingFile): Promise<void> {
+  const { files, log } = deps;
+  try {
+    if (file.stage === 'failed') await fail(deps, file);
+    else await store(deps, file);
+    await files.remove(file);
+  } catch (error) {
+    log.warn({ err: error, roomId: file.roomId }, 'a recording could not be stored; it is tried again');
   }
 }
 
