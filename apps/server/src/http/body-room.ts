@@ -5,7 +5,7 @@ const MOST = 64 * MEBIBYTE;
 /** Two of the largest bodies there are. */
 const MOST_OF_A_KEY = 16 * MEBIBYTE;
 
-/** A request, and how much room its body has taken. */
+/** A request, and how much room its body, or what waits of its answer, has taken. */
 export interface RoomTaker {
   /** The key's UUID; empty while nobody is known. */
   keyId: string;
@@ -15,10 +15,17 @@ export interface RoomTaker {
   room: number;
 }
 
-/** What the bodies of JSON take of a process's memory, from their first byte until their request is answered. */
+/**
+ * What bodies of JSON take of a process's memory, from their first byte until their request is answered, and answers, until
+ * the client has taken them.
+ */
 export interface BodyRoom {
+  /** Throws `unavailable` where answers that nobody reads take too much already. */
+  refuseMore(taker: RoomTaker): void;
   /** Throws `unavailable` where all bodies, or those of the key or of its workspace, would take too much. */
   take(taker: RoomTaker, bytes: number): void;
+  /** Has an answer of so many bytes stand in the place of the body. */
+  keep(taker: RoomTaker, bytes: number): void;
   giveBack(taker: RoomTaker): void;
 }
 
@@ -35,12 +42,19 @@ export function createBodyRoom(): BodyRoom {
     taken += bytes;
     taker.room += bytes;
   };
+  const refuse = (taker: RoomTaker, bytes: number) => {
+    if (takenOf(taker.keyId) + bytes > MOST_OF_A_KEY) throw noRoom('of this key');
+    // No more than it leaves to others: one workspace alone has half.
+    if (takenOf(taker.workspaceId) + bytes > MOST - taken) throw noRoom('of this workspace, or of all,');
+  };
   return {
+    refuseMore: (taker) => refuse(taker, 0),
     take(taker, bytes) {
-      if (takenOf(taker.keyId) + bytes > MOST_OF_A_KEY) throw noRoom('of this key');
-      // No more than it leaves to others: one workspace alone has half.
-      if (takenOf(taker.workspaceId) + bytes > MOST - taken) throw noRoom('of this workspace, or of all,');
+      refuse(taker, bytes);
       count(taker, bytes);
+    },
+    keep(taker, bytes) {
+      if (taker.room !== bytes) count(taker, bytes - taker.room);
     },
     giveBack(taker) {
       if (taker.room > 0) count(taker, -taker.room);
@@ -49,4 +63,7 @@ export function createBodyRoom(): BodyRoom {
 }
 
 const noRoom = (whose: string) =>
-  new ServiceError('unavailable', `Too many bytes of requests ${whose} are being worked on. Try again in a moment.`);
+  new ServiceError(
+    'unavailable',
+    `Too many bytes of requests and answers ${whose} are under way. Try again in a moment.`,
+  );

@@ -102,6 +102,7 @@ export function createEdge(options: EdgeOptions): Edge {
 
     exchange.keyId = principal.keyId;
     exchange.workspaceId = principal.workspaceId;
+    room.refuseMore(exchange);
     const read = route.reader.read(exchange, match.params, query);
     const parts = read instanceof Promise ? await read : read;
     await validate(route, parts);
@@ -113,6 +114,14 @@ export function createEdge(options: EdgeOptions): Edge {
     if (route.listsByCursor) sealCursor(route.operation, parts, answer);
     if (answer.stream && opensStream) answering.openStream(exchange, answer.stream, finish);
     else answering.answer(exchange, answer);
+  }
+
+  /** At once, or when the client has taken the answer: until then it takes memory too. */
+  function giveBackRoom(exchange: Exchange): void {
+    const { response, stream } = exchange;
+    const waiting = stream || response.destroyed ? 0 : response.writableLength;
+    room.keep(exchange, waiting);
+    if (waiting > 0) response.once('close', () => room.giveBack(exchange));
   }
 
   /** Once all is sent. */
@@ -134,7 +143,7 @@ export function createEdge(options: EdgeOptions): Edge {
       if (isComing(request)) await nextTurn();
       answering.fail(exchange, error);
     } finally {
-      room.giveBack(exchange);
+      giveBackRoom(exchange);
       if (!exchange.stream) finish(exchange);
     }
   };

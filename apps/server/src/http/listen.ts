@@ -26,6 +26,12 @@ const LATE_CHECK_MS = 5_000;
  */
 export const KEEP_ALIVE_MS = 75_000;
 
+/**
+ * After so long a connection closes on which nothing has moved while a request was under way: its client does not read what
+ * it was answered. No work of a request takes as long, and event streams send something every 15 s.
+ */
+const STILL_MS = 120_000;
+
 const serverOptions = {
   requestTimeout: LONGEST_REQUEST_MS,
   headersTimeout: LONGEST_HEADERS_MS,
@@ -38,13 +44,15 @@ const serverOptions = {
 /**
  * Listens. Until `serve` is called everything answers 503, but `/livez`, so that a long migration isn't taken for a
  * dead server. Throws where the port is taken, saying what to do.
+ * @param stillMs after how long a connection closes whose client takes nothing of an answer
  */
-export async function listen(port: number, host: string): Promise<Listening> {
+export async function listen(port: number, host: string, stillMs = STILL_MS): Promise<Listening> {
   let listener: RequestListener = answerStarting;
   const server = createServer(serverOptions, (request, response) => {
     if (request.headers.host === undefined && request.httpVersion === '1.1') answerWithoutHost(request, response);
     else listener(request, response);
   });
+  server.setTimeout(stillMs);
   // What else is expected than to go on (RFC 9110, section 10.1.1) may be left unheeded; Node would refuse it, barely.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => listener(request, response));
   server.on('clientError', answerUnreadable);
