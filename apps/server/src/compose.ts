@@ -26,7 +26,7 @@ import { campaignCallDetails, campaignCallOwner } from './campaigns/own-calls.ts
 import { recordEngineMove } from './campaigns/record-campaign.ts';
 import { startDueCampaign } from './campaigns/start-campaign.ts';
 import { openServices, type Parts, type Services } from './compose-services.ts';
-import { acceptFile, roomForFile } from './contact-lists/accept-file.ts';
+import { acceptFile, beginFile } from './contact-lists/accept-file.ts';
 import { startContactListWork } from './contact-lists/background.ts';
 import { entryOperations } from './contact-lists/entry-operations.ts';
 import { contactListOperations } from './contact-lists/operations.ts';
@@ -70,6 +70,7 @@ import { createFlows } from './workflows/runs/flows.ts';
 import { createRunEngine } from './workflows/runs/run-engine.ts';
 import { createRunStarter } from './workflows/runs/run-starter.ts';
 import { runCallOwner } from './workflows/runs/signal-runs.ts';
+import { createComingFiles } from './workspace/coming-files.ts';
 import { workspaceOperations } from './workspace/operations.ts';
 import { operatorLimits } from './workspace/operator-limits.ts';
 
@@ -98,7 +99,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   if ('grantOf' in objects) {
     const { contactLists } = features;
     const judge = {
-      roomFor: (key: string) => roomForFile(contactLists, key),
+      begin: (key: string) => beginFile(contactLists, key),
       onStored: (key: string) => acceptFile(contactLists, key),
       read: fileOf,
     };
@@ -183,10 +184,11 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
     maxRowLength: config.uploadMaxRowBytes,
   };
   const { storageMaxBytes } = config;
+  const coming = createComingFiles(metrics.registry);
   const common = { database, clock, log, secrets };
   const providers = [...new Set(gateways.values())];
   return {
-    contactLists: { database, notifications, jobs, objects, clock, log, limits, storageMaxBytes },
+    contactLists: { database, notifications, jobs, objects, clock, log, limits, coming, storageMaxBytes },
     recordings: {
       database,
       objects,
@@ -196,7 +198,7 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
       retentionDays: config.recordingRetentionDays,
       storageMaxBytes,
     },
-    knowledgeBases: { database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes, storageMaxBytes },
+    knowledgeBases: { database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes, coming, storageMaxBytes },
     exports: { database, jobs, objects, clock, log, mostRows: MOST_ROWS, mostBytes: MOST_BYTES },
     phoneNumbers: {
       ...common,

@@ -1,4 +1,5 @@
 import type { WorkspaceTx } from '../database/database.ts';
+import type { Coming } from '../workspace/coming-files.ts';
 import { lockStorage, readStorage, roomIn, storageFull } from '../workspace/storage.ts';
 import type { ContactListDeps } from './deps.ts';
 import { validateQueue } from './queues.ts';
@@ -35,18 +36,24 @@ export async function acceptFile(deps: ContactListDeps, storageKey: string): Pro
   return full;
 }
 
+/** A file that comes under a key. */
+export interface ComingFile extends Coming {
+  /** Why no more of it is kept, for a person. */
+  message: string;
+}
+
 /**
- * For how many bytes there is room under a key that a file is to be stored under, and why for no more.
- * @returns nothing where there is no limit, or nobody waits for a file
+ * Begins to take the file of an upload; its workspace keeps no more than it may, with all else that comes.
+ * @returns nothing where nobody waits for one under this key
+ * @throws `rate_limited`, `unavailable`
  */
-export async function roomForFile(
-  { database, storageMaxBytes }: Pick<ContactListDeps, 'database' | 'storageMaxBytes'>,
+export async function beginFile(
+  { database, coming, storageMaxBytes }: Pick<ContactListDeps, 'database' | 'coming' | 'storageMaxBytes'>,
   storageKey: string,
-): Promise<{ bytes: number; message: string } | undefined> {
-  if (storageMaxBytes === undefined) return undefined;
+): Promise<ComingFile | undefined> {
   const upload = await database.inEngine((tx) => uploadOfKey(tx, storageKey));
-  if (!upload) return undefined;
+  if (upload?.status !== 'pending') return undefined;
   const read = (tx: WorkspaceTx) => readStorage(tx, upload.workspace_id, storageMaxBytes);
   const storage = await database.inWorkspace(upload.workspace_id, read);
-  return { bytes: roomIn(storage), message: storageFull(storage) };
+  return { ...coming.enter(upload.workspace_id, roomIn(storage)), message: storageFull(storage) };
 }

@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts';
 import type { Notifications } from '../database/notifications.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
+import type { ComingFiles } from '../workspace/coming-files.ts';
 import type { ReadLimits } from './reading/read-contacts.ts';
 
 /** What the acts on contact lists work with. */
@@ -16,6 +17,7 @@ export interface ContactListDeps {
   log: Logger;
   /** Caps of one file. */
   limits: ReadLimits;
+  coming: ComingFiles;
   /** Most bytes of files that a workspace may keep; without it as many as it likes. */
   storageMaxBytes?: number | undefined;
 }

@@ -4,7 +4,7 @@ import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { ObjectTooLarge } from '../objects/object-store.ts';
 import { existing, notFound, ServiceError } from '../service-error.ts';
-import { lockStorage, readStorage, refuseFull, roomIn, type Storage, storageFull } from '../workspace/storage.ts';
+import { lockStorage, readStorage, refuseFull, roomIn, storageFull } from '../workspace/storage.ts';
 import { changeDocuments } from './change-documents.ts';
 import type { KnowledgeBaseDeps } from './deps.ts';
 import { type DocumentRow, fileKey } from './document.ts';
@@ -43,16 +43,24 @@ export async function addDocuments(
   refuseOverLimit(base.document_count + 1);
   refuseFull(storage);
   const stored: StoredFile[] = [];
+  const coming = deps.coming.enter(workspaceId, roomIn(storage));
+  let isKept = false;
   try {
-    for await (const file of files) await store(deps, workspaceId, file, { stored, storage });
+    const counted = (content: AsyncIterable<Uint8Array>) =>
+      coming.counted(content, () => new ServiceError('limit_reached', storageFull(storage)));
+    for await (const file of files) await store(deps, workspaceId, { ...file, content: counted(file.content) }, stored);
     if (stored.length === 0) throw refusal('must hold at least one file');
-    return await commit(deps, workspaceId, knowledgeBaseId, stored, auditOf);
+    const documents = await commit(deps, workspaceId, knowledgeBaseId, stored, auditOf);
+    isKept = true;
+    return documents;
   } catch (error) {
     const ids = stored.map((file) => file.id);
     await database
       .inWorkspace(workspaceId, (tx) => eraseUnclaimed(tx, ids))
       .catch((err) => log.warn({ err }, 'files that no document claimed will be erased later'));
     throw error;
+  } finally {
+    coming.leave(isKept);
   }
 }
 
@@ -60,26 +68,24 @@ async function store(
   { database, objects, maxBytes }: KnowledgeBaseDeps,
   workspaceId: string,
   { name, fileName, content }: FilePart,
-  { stored, storage }: { stored: StoredFile[]; storage: Storage },
+  stored: StoredFile[],
 ): Promise<void> {
   if (name !== 'files') throw refusal('must come as parts named files');
   if (stored.length === MOST_FILES) throw refusal(`must be at most ${MOST_FILES} files`);
   const file: StoredFile = { id: newUuid(), fileName: fileNameOf(fileName), sizeBytes: 0 };
   await database.inWorkspace(workspaceId, (tx) => eraseUnlessClaimed(tx, file.id));
-  const room = roomIn(storage) - bytesOf(stored);
   stored.push(file);
   try {
-    await objects.put(fileKey(file.id), counted(content, file), Math.min(maxBytes, room));
+    await objects.put(fileKey(file.id), measured(content, file), maxBytes);
   } catch (error) {
     if (!(error instanceof ObjectTooLarge)) throw error;
-    if (room < maxBytes) throw new ServiceError('limit_reached', storageFull(storage));
     throw new ServiceError('payload_too_large', `A file is larger than ${maxBytes / 1_000_000} MB.`);
   }
 }
 
 const bytesOf = (stored: readonly StoredFile[]) => stored.reduce((bytes, file) => bytes + file.sizeBytes, 0);
 
-async function* counted(content: AsyncIterable<Uint8Array>, file: StoredFile): AsyncGenerator<Uint8Array> {
+async function* measured(content: AsyncIterable<Uint8Array>, file: StoredFile): AsyncGenerator<Uint8Array> {
   for await (const chunk of content) {
     file.sizeBytes += chunk.length;
     yield chunk;

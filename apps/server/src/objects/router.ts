@@ -6,10 +6,21 @@ import type { DiskObjectStore } from './disk.ts';
 import { isKey, ObjectTooLarge } from './object-store.ts';
 import type { Grant } from './signature.ts';
 
+/** A file that comes, among others of its owner. */
+interface ComingFile {
+  /** How many bytes more of it are kept, and why no more. */
+  left(): number;
+  message: string;
+  /** Passes on its bytes while there is room for them; throws what `refusal` makes where there is none. */
+  counted(content: AsyncIterable<Uint8Array>, refusal: () => ServiceError): AsyncIterable<Uint8Array>;
+  /** Ends it. @param isCounted whether it is kept, and counted where it is kept */
+  leave(isCounted: boolean): void;
+}
+
 /** What decides on uploads besides their signed URLs. */
 export interface UploadJudge {
-  /** For how many bytes there is room, and why for no more; nothing where there is no limit. */
-  roomFor(key: string): Promise<{ bytes: number; message: string } | undefined>;
+  /** Begins to take a file; nothing where nobody waits for one. Throws where no more can come at a time. */
+  begin(key: string): Promise<ComingFile | undefined>;
   /**
    * Told of every complete upload, before its PUT is answered; must be safe to run twice for a key. Answers why the file
    * is not kept, where there was no room for it after all.
@@ -33,7 +44,7 @@ const mediaType = (header = '') => header.replace(/;.*/, '').trim().toLowerCase(
 async function upload(store: DiskObjectStore, judge: UploadJudge, request: Request, response: Response) {
   const grant = grantOf(store, 'PUT', request);
   if (grant?.method !== 'PUT') throw notGranted();
-  const { key, contentType } = grant;
+  const { key, contentType, maxBytes } = grant;
   const taken = async () => {
     await judge.onStored(key);
     return new ServiceError('invalid_state', 'A file was uploaded to this URL already. Ask for a new upload.');
@@ -42,20 +53,27 @@ async function upload(store: DiskObjectStore, judge: UploadJudge, request: Reque
     throw new ServiceError('unsupported_media_type', `Send the file with Content-Type: ${contentType}.`);
   }
   if (await store.stat(key)) throw await taken();
-  const room = await judge.roomFor(key);
-  const maxBytes = Math.min(grant.maxBytes, room?.bytes ?? grant.maxBytes);
-  const over = maxBytes < grant.maxBytes ? room!.message : `The file is larger than ${maxBytes} bytes.`;
-  const tooLarge = (message = over) => new ServiceError('payload_too_large', message);
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  const coming = await judge.begin(key);
+  if (!coming) throw notGranted();
+  const full = (message = coming.message) => new ServiceError('payload_too_large', message);
+  const tooLarge = () => full(`The file is larger than ${maxBytes} bytes.`);
+  let isKept = false;
   try {
-    if (!(await store.put(key, judge.read(request), maxBytes))) throw await taken();
+    const bytes = Number(request.headers['content-length'] ?? 0);
+    if (bytes > maxBytes) throw tooLarge();
+    if (bytes > coming.left()) throw full();
+    const content = coming.counted(judge.read(request), full);
+    if (!(await store.put(key, content, maxBytes))) throw await taken();
+    const message = await judge.onStored(key);
+    if (message !== undefined) throw full(message);
+    isKept = true;
   } catch (error) {
     if (error instanceof ObjectTooLarge) throw tooLarge();
     if (request.destroyed && !request.complete) return;
     throw error;
+  } finally {
+    coming.leave(isKept);
   }
-  const full = await judge.onStored(key);
-  if (full !== undefined) throw tooLarge(full);
   response.status(200).json({ key });
 }
 

@@ -15,6 +15,7 @@ import { openNotifications } from '../../src/database/notifications.ts';
 import { fromId } from '../../src/ids.ts';
 import { type Jobs, NotYet, openJobs } from '../../src/jobs/jobs.ts';
 import { openDiskObjectStore } from '../../src/objects/disk.ts';
+import { createComingFiles } from '../../src/workspace/coming-files.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
 import {
@@ -46,7 +47,8 @@ beforeAll(async () => {
   const directory = path.join(dataDir, 'objects');
   const disk = await openDiskObjectStore({ directory, secret: 'another', baseUrl: () => server.url, clock, log });
   const objects = { ...disk, tellsOfUploads: false };
-  deps = { database, notifications, jobs, objects, clock, log, limits: DEFAULT_READ_LIMITS };
+  const coming = createComingFiles(new Registry());
+  deps = { database, notifications, jobs, objects, clock, log, coming, limits: DEFAULT_READ_LIMITS };
 });
 afterAll(async () => {
   await jobs.close();

@@ -17,6 +17,7 @@ import { readerRights } from '../../src/knowledge-bases/reader-rights.ts';
 import { readingLimits } from '../../src/knowledge-bases/reading/limits.ts';
 import { runReader } from '../../src/knowledge-bases/run-reader.ts';
 import { openDiskObjectStore } from '../../src/objects/disk.ts';
+import { createComingFiles } from '../../src/workspace/coming-files.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
 import { type Content, docxOf, encryptedPdf, pdfOf } from './document-files.ts';
@@ -34,7 +35,7 @@ beforeAll(async () => {
   const log = pino({ level: 'silent' });
   const objects = await openDiskObjectStore({ directory, secret: 'x', baseUrl: () => server.url, clock, log });
   const jobs = await openJobs({ connection: database.connection, log, registry: new Registry() });
-  deps = { database, objects, clock, jobs, log, maxBytes: 1 };
+  deps = { database, objects, clock, jobs, log, coming: createComingFiles(new Registry()), maxBytes: 1 };
 });
 afterAll(async () => {
   await deps.jobs.close();

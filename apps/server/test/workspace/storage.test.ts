@@ -75,33 +75,64 @@ test('a workspace keeps as many bytes of files as it may, and more once some are
   expect((await server.client.POST(lists, { body: { name: 'Full again' } })).response.status).toBe(409);
 });
 
-test('of two files that come at once, and have room one by one, one is kept', async () => {
-  await limited(1000);
-  const both = [await newList(), await newList()];
+/** A file whose second half comes once that is let through. */
+function inHalves(text: string) {
   let open = () => {};
   const gate = new Promise<void>((resolve) => {
     open = resolve;
   });
-  const slow = () => {
-    const halves = [fileOf(600).slice(0, 300), fileOf(600).slice(300)];
-    return new ReadableStream({
-      async pull(controller) {
-        const half = halves.shift();
-        if (half === undefined) return controller.close();
-        if (halves.length === 0) await gate;
-        controller.enqueue(new TextEncoder().encode(half));
-      },
-    });
-  };
-  const sent = both.map((list) => send(list, slow()));
+  const halves = [text.slice(0, text.length / 2), text.slice(text.length / 2)];
+  const body = new ReadableStream({
+    async pull(controller) {
+      const half = halves.shift();
+      if (half === undefined) return controller.close();
+      if (halves.length === 0) await gate;
+      controller.enqueue(new TextEncoder().encode(half));
+    },
+  });
+  return { body, open };
+}
+
+const incoming = async () => (await readdir(join(server.dataDir, 'objects/.incoming'))).length;
+
+test('of two files that come at once, and have room one by one, one is kept', async () => {
+  await limited(1000);
+  const both = [await newList(), await newList()];
+  const files = both.map(() => inHalves(fileOf(600)));
+  const sent = both.map((list, at) => send(list, files[at]!.body));
   // Both are being written: so each has been told of the room that there was.
-  await until(async () => (await readdir(join(server.dataDir, 'objects/.incoming'))).length === 2);
-  open();
+  await until(async () => (await incoming()) === 2);
+  for (const { open } of files) open();
   const statuses = (await Promise.all(sent)).map(({ status }) => status);
   expect(statuses.toSorted()).toEqual([200, 413]);
-  const loser = both[statuses.indexOf(413)]!;
-  expect(await uploadOf(loser)).toMatchObject({ status: 'failed', failure: { code: 'storage_full' } });
   expect(await stored()).toBe(1);
+  const loser = both[statuses.indexOf(413)]!;
+  expect(await uploadOf(loser)).toMatchObject({ status: 'pending' });
+  expect((await send(loser, fileOf(400))).status).toBe(200);
+});
+
+test('files that are coming take no more of the disk together than their workspace may keep', async () => {
+  await limited(1000);
+  const made = [await newList(), await newList()];
+  const kbId = await createBase(server);
+  const first = inHalves(fileOf(800));
+  const sent = send(made[0]!, first.body);
+  await until(async () => (await incoming()) === 1);
+  // The first has brought 400 bytes, and has not come whole.
+  expect((await send(made[1]!, new Blob([fileOf(700)]).stream())).status).toBe(413);
+  const documents = await sendFiles(server, kbId, formOf({ 'a.txt': 'a'.repeat(700) }));
+  expect([documents.status, ((await documents.json()) as { code: string }).code]).toEqual([409, 'limit_reached']);
+  expect(await incoming()).toBe(1);
+  first.open();
+  expect((await sent).status).toBe(200);
+  expect((await send(made[1]!, fileOf(200))).status).toBe(200);
+});
+
+test('a URL whose upload is gone takes no file', async () => {
+  await limited(1000);
+  const list = await newList();
+  await server.client.DELETE(`${lists}/{id}`, { params: { path: { id: list.id } } });
+  expect((await send(list, fileOf(100))).status).toBe(403);
 });
 
 test('a recording for which there is no room fails, and counts no more', async () => {
