@@ -22,12 +22,12 @@ const taken = sql<number>`pending + waiting + in_flight + done + skipped`;
 /**
  * Adds the next chunk of a started campaign's contacts from its lists' entries; a number that is there already stays
  * once. An advisory lock keeps other servers out, so that the campaign's row is locked only for the moment in which
- * the chunk is counted, and dialing goes on. Answers whether there may be more to add.
+ * the chunk is counted, and dialing goes on. Answers whether it did something: its workspace may have more to add.
  */
 export async function addContacts(database: Database, campaign: CampaignKey, now: Date): Promise<boolean> {
   const added = await addChunk(database, campaign, now);
   if (added.changesStatistics) await refreshStatistics(database);
-  return added.more;
+  return added.isSomething;
 }
 
 /** The claim's plan rests on statistics; autovacuum may come a minute after a million contacts have. */
@@ -36,12 +36,12 @@ async function refreshStatistics(database: Database): Promise<void> {
 }
 
 interface AddedChunk {
-  more: boolean;
+  isSomething: boolean;
   /** Whether it was the first or the last of many. */
   changesStatistics: boolean;
 }
 
-const nothing: AddedChunk = { more: false, changesStatistics: false };
+const nothing: AddedChunk = { isSomething: false, changesStatistics: false };
 
 async function addChunk(database: Database, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<AddedChunk> {
   return database.inEngine(async (tx) => {
@@ -58,7 +58,7 @@ async function addChunk(database: Database, { workspaceId, campaignId }: Campaig
     if (row.relaning_after !== null) {
       const terms = { rule: row.callee_time_zone, after: row.relaning_after, now };
       await relaneContacts(tx, { workspaceId, campaignId }, terms);
-      return { more: true, changesStatistics: false };
+      return { isSomething: true, changesStatistics: false };
     }
 
     const upload = row.adding_uploads[0];
@@ -104,6 +104,6 @@ async function addChunk(database: Database, { workspaceId, campaignId }: Campaig
       where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
     tx.tell(campaignId);
     const isLarge = row.taken + added >= CHUNK_SIZE;
-    return { more: !done, changesStatistics: isLarge && (done || row.taken === 0) };
+    return { isSomething: true, changesStatistics: isLarge && (done || row.taken === 0) };
   });
 }

@@ -114,10 +114,11 @@ export function createClaiming(options: ClaimingOptions): Claiming {
 
   const fillTurn = async (): Promise<boolean> => {
     let more = false;
+    const fill = async (campaign: CampaignKey) => {
+      more = (await addContacts(database, campaign, clock.now())) || more;
+    };
     for (const campaign of lease.isHeld() ? await database.inEngine(campaignsToFill) : []) {
-      await attempt(campaign, async () => {
-        more = (await addContacts(database, campaign, clock.now())) || more;
-      });
+      await attempt(campaign, () => fill(campaign));
       claiming?.nudge();
     }
     return more;
@@ -131,10 +132,9 @@ export function createClaiming(options: ClaimingOptions): Claiming {
     await database.inEngine(async (tx) => {
       for (const campaign of await endDueCampaigns(tx, now)) await onFinished(tx, campaign);
     });
-    for (const campaign of await database.inEngine((tx) => campaignsToStart(tx, now))) {
-      await attempt(campaign, () => options.startDue(database, campaign, now));
-      filling?.nudge();
-    }
+    const toStart = await database.inEngine((tx) => campaignsToStart(tx, now));
+    await startEach(toStart, (campaign) => attempt(campaign, () => options.startDue(database, campaign, now)));
+    if (toStart.length > 0) filling?.nudge();
   };
 
   return {
@@ -151,6 +151,13 @@ export function createClaiming(options: ClaimingOptions): Claiming {
       await Promise.all([claiming, filling, starting, recounting].map((loop) => loop?.close()));
     },
   };
+}
+
+/** Starts campaigns: one whose agent can't be asked for keeps no other from it. Throws the first fault in the end. */
+async function startEach(campaigns: CampaignKey[], start: (campaign: CampaignKey) => Promise<void>): Promise<void> {
+  const faults: unknown[] = [];
+  for (const campaign of campaigns) await start(campaign).catch((error) => faults.push(error));
+  if (faults.length > 0) throw faults[0];
 }
 
 /** Mends counts of live calls that are wrong. */

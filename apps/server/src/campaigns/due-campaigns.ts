@@ -26,20 +26,20 @@ export async function claimableCampaigns(tx: EngineTx, now: Date): Promise<Campa
   return rows.map(toKey);
 }
 
-/** Started campaigns whose contacts are not all added yet. */
+/** Of each workspace one of its started campaigns whose contacts are not all added yet: whichever, as one may fail. */
 export async function campaignsToFill(tx: EngineTx): Promise<CampaignKey[]> {
   const { rows } = await sql<KeyRow>`
-    select workspace_id, id from campaigns where status in ('running', 'paused') and not contacts_added
-    order by id limit 20`.execute(tx.db);
+    select distinct on (workspace_id) workspace_id, id from campaigns
+    where status in ('running', 'paused') and not contacts_added order by workspace_id, random()`.execute(tx.db);
   return rows.map(toKey);
 }
 
-/** Scheduled campaigns whose time has come. */
+/** Scheduled campaigns whose time has come, of each workspace one in turn. */
 export async function campaignsToStart(tx: EngineTx, now: Date): Promise<CampaignKey[]> {
   const { rows } = await sql<KeyRow>`
     select workspace_id, id from campaigns
     where status = 'scheduled' and coalesce(greatest(start_date, scheduled_at), 'epoch') <= ${now}
-    order by id limit 20`.execute(tx.db);
+    order by row_number() over (partition by workspace_id order by random()), random() limit 100`.execute(tx.db);
   return rows.map(toKey);
 }
 

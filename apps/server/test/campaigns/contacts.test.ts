@@ -221,10 +221,7 @@ describe('contacts', () => {
     const two = await seed([{ entries: numbers(3) }, { entries: numbers(4) }]);
     expect((await two.begin()).totalContacts).toBe(7);
     const totals = [];
-    for (let more = true; more; ) {
-      more = await two.add();
-      totals.push((await two.stats()).totalContacts);
-    }
+    while (await two.add()) totals.push((await two.stats()).totalContacts);
     expect(totals).toEqual([7, 4]);
     expect((await two.contacts()).totalCount).toBe(4);
   });

@@ -2,9 +2,11 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { CallToPlace } from '../../src/calls/place-calls.ts';
-import { createClaiming } from '../../src/campaigns/claiming.ts';
+import { type ClaimingOptions, createClaiming } from '../../src/campaigns/claiming.ts';
 import { systemClock } from '../../src/clock.ts';
+import type { Database } from '../../src/database/database.ts';
 import { openLease } from '../../src/database/lease.ts';
+import { ServiceError } from '../../src/service-error.ts';
 import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { seedCampaign } from '../seed/campaign.ts';
@@ -12,6 +14,60 @@ import { seedWorkspace } from '../seed/workspace.ts';
 import { until } from '../until.ts';
 
 const CAMPAIGNS = 100;
+
+/** Loops of campaigns that claim nothing. */
+async function loopsOf(database: Database, startDue: ClaimingOptions['startDue'] = async () => undefined) {
+  const log = pino({ level: 'silent' });
+  const lease = await openLease({ database, seconds: 30, log });
+  const claiming = createClaiming({
+    ...{ database, lease, log, startDue },
+    clock: systemClock,
+    switchboard: { place: () => undefined, free: () => 0, isSimulated: () => true, mayPlace: async () => true },
+    operator: noOperatorLimits,
+    onFinished: async () => undefined,
+  });
+  claiming.start();
+  return async () => {
+    await claiming.stop();
+    await lease.release();
+  };
+}
+
+test('campaigns of one workspace whose contacts take long to be added hold up those of no other', () =>
+  withDatabase(async (database) => {
+    const [noisy, quiet] = [await seedWorkspace(database), await seedWorkspace(database)];
+    const other = await database.pool.connect();
+    for (let at = 0; at < 25; at += 1) {
+      const { campaignId } = await seedCampaign(database, { contacts: 1, workspaceId: noisy });
+      // Another server is at it.
+      await other.query('select pg_advisory_lock(hashtextextended($1, 0))', [campaignId]);
+    }
+    const { campaignId } = await seedCampaign(database, { contacts: 1, workspaceId: quiet });
+    const stop = await loopsOf(database);
+    await until(async () => {
+      const { rows } = await database.inEngine(({ db }) =>
+        sql<{ id: string }>`select id from campaigns where contacts_added`.execute(db),
+      );
+      return rows.length === 1 && rows[0]!.id === campaignId;
+    });
+    await stop();
+    other.release(true);
+  }));
+
+test('campaigns of one workspace whose agents can not be asked for keep those of no other from starting', () =>
+  withDatabase(async (database) => {
+    const [noisy, quiet] = [await seedWorkspace(database), await seedWorkspace(database)];
+    const scheduled = { contacts: 1, campaign: { status: 'scheduled', scheduled_at: new Date(0) } } as const;
+    for (let at = 0; at < 25; at += 1) await seedCampaign(database, { ...scheduled, workspaceId: noisy });
+    await seedCampaign(database, { ...scheduled, workspaceId: quiet });
+    let hasStarted = false;
+    const stop = await loopsOf(database, async (_, { workspaceId }) => {
+      if (workspaceId === noisy) throw new ServiceError('unavailable', 'The directory of agents is silent.');
+      hasStarted = true;
+    });
+    await until(() => hasStarted);
+    await stop();
+  }));
 
 test('a workspace with a hundred campaigns holds up no claim of another', () =>
   withDatabase(async (database) => {
