@@ -4,7 +4,7 @@ import { findPerson } from '../person-data/find-person.ts';
 import { lookThrough } from '../person-data/look-through.ts';
 import { holds } from '../person-data/number-in-text.ts';
 import type { Person } from '../person-data/spellings.ts';
-import { stores } from '../person-data/stores.ts';
+import { keyStores, stores } from '../person-data/stores.ts';
 import type { Table } from './contact-rows.ts';
 import type { PersonFilter } from './export.ts';
 
@@ -24,7 +24,7 @@ export function personTable(database: Database, workspaceId: string, { phoneNumb
 
 async function* personRows(database: Database, workspaceId: string, number: number): AsyncGenerator<unknown[][]> {
   const person = await database.inWorkspace(workspaceId, (tx) => findPerson(tx, workspaceId, number));
-  for (const store of stores) {
+  for (const store of [...stores, ...keyStores]) {
     let after: string[] | undefined;
     do {
       const wanted = { workspaceId, person, after, whole: true };

@@ -136,6 +136,12 @@ export const stores: readonly Store[] = [
   },
 ];
 
+/** Keys that clients have made, perhaps of a number. An erasure waits until they go (`erasures/erase-keys.ts`). */
+export const keyStores: readonly Store[] = [
+  { table: 'idempotency_keys', key: { operation: 'text', key: 'text' }, columns: { key: 'text' } },
+  { table: 'concurrency_keys', key: { key: 'text' }, columns: { key: 'text' } },
+];
+
 /** Of their columns that hold JSON, those that are text to the database. */
 export const isTextToDatabase = (store: Store, column: string): boolean =>
   store.table === 'webhook_deliveries' && column === 'payload';

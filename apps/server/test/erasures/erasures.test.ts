@@ -159,8 +159,8 @@ test('a number is nowhere after its erasure, calls stay countable, and another w
 });
 
 /** All that is kept about the number, as a file. */
-async function personExport(): Promise<string> {
-  const body = { type: 'person', filter: { phoneNumber: NUMBER } } as const;
+async function personExport(phoneNumber = NUMBER): Promise<string> {
+  const body = { type: 'person', filter: { phoneNumber } } as const;
   const reader = server.clientOf(await keyWith(server, { permissions: ['calls:read'] }));
   expect((await reader.POST('/v1/exports', { body })).response.status).toBe(403);
   const { data } = await server.client.POST('/v1/exports', { body });
@@ -298,6 +298,8 @@ test('keys that bear the number stay as long as they keep it from being called t
   await seedRow(server.database, 'concurrency_keys', {
     ...{ workspace_id: workspaceId, key: number, last_ended_at: server.clock.now() },
   });
+  const kinds = (await personExport(number)).split('\n').map((line) => line.split(',')[0]);
+  expect(kinds).toEqual(expect.arrayContaining(['call_intents', 'idempotency_keys', 'concurrency_keys']));
   const { id } = await erase(number);
   await until(async () => (await read(id)).waitsFor === 'keys');
   expect(await whereIs(server, number.slice(1))).toEqual(
