@@ -22,6 +22,7 @@ const last = 'test/contract/every-status.test.ts';
 const alone = [
   'src/jobs/every.test.ts',
   'test/database/plans.test.ts',
+  'test/database/silence.test.ts',
   'test/http/bodies.test.ts',
   'test/http/edge.test.ts',
   'test/media/plane.test.ts',

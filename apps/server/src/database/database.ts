@@ -8,6 +8,7 @@ import { connectionShares } from './connection-shares.ts';
 import { isDiskFull, isLockTimeout, isRetriable, isStalePlan, tookTooLong, translated } from './errors.ts';
 import { NUMBER_KEY } from './number-digest.ts';
 import type { Schema } from './schema.ts';
+import { watchPool } from './silence.ts';
 import { namedStatements, type Statement } from './statements.ts';
 import { inOneWrite } from './together.ts';
 import { bindToClient } from './transaction-driver.ts';
@@ -144,6 +145,7 @@ export function openDatabase(options: {
   // Without a listener a lost connection ends the process. Once when idle, and once when in use, where the query fails too.
   pool.on('error', (error) => options.log.warn({ reason: error.message }, 'an idle database connection was lost'));
   pool.on('connect', (client) => client.on('error', () => {}));
+  const silence = watchPool(pool, options);
 
   const statement = namedStatements();
   const { slots, inTurn } = connectionShares(options.poolSize, CONNECT_MS);
@@ -210,7 +212,10 @@ export function openDatabase(options: {
     slots,
     connection: options.connection,
     pool,
-    close: () => pool.end(),
+    close: async () => {
+      await pool.end();
+      silence.close();
+    },
   };
 }
 

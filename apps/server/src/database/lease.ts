@@ -114,11 +114,9 @@ export async function openLease(options: {
     await database.close();
     throw error;
   });
-  let renewing: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    renewing = renew().catch((error) => log.warn({ err: error }, 'the lease could not be renewed'));
-  }, leaseMs / 3);
-  timer.unref();
+  const renewals = everyInTurn(leaseMs / 3, () =>
+    renew().catch((error) => log.warn({ err: error }, 'the lease could not be renewed')),
+  );
 
   return {
     serverId: () => id,
@@ -126,12 +124,31 @@ export async function openLease(options: {
     leftMs,
     steadySince: () => steadySince,
     release: async () => {
-      clearInterval(timer);
-      await renewing;
+      await renewals.close();
       heldUntil = readClocks();
       await database
         .inEngine(({ db }) => sql`update servers set lease_until = '-infinity' where id = ${id}`.execute(db))
         .finally(() => database.close());
+    },
+  };
+}
+
+/**
+ * Runs something over and over, one at a time: of the renewals that gather while the database is away each would take a lease
+ * of its own. `close` resolves when the last is over.
+ */
+function everyInTurn(ms: number, run: () => Promise<void>): { close(): Promise<void> } {
+  let running: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    running ??= run().finally(() => {
+      running = undefined;
+    });
+  }, ms);
+  timer.unref();
+  return {
+    close: async () => {
+      clearInterval(timer);
+      await running;
     },
   };
 }

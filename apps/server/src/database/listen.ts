@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Connection } from './connection.ts';
+import { ASK_MS, SILENCE_MS } from './silence-limits.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5000;
@@ -35,7 +36,7 @@ async function keepListening(
     const client = new pg.Client({
       ...connection,
       connectionTimeoutMillis: LONGEST_CONNECT_MS,
-      keepAlive: true,
+      query_timeout: ASK_MS,
       application_name: 'trunkline listen',
     });
     let end = () => {};
@@ -46,15 +47,19 @@ async function keepListening(
     client.on('error', end);
     closing.addEventListener('abort', end);
     client.on('notification', ({ payload }) => onPayload(payload ?? ''));
+    let beat: NodeJS.Timeout | undefined;
     try {
       await client.connect();
       await client.query(`listen ${channel}`);
       pause = FIRST_PAUSE_MS;
+      // Nobody would notice that a database which has gone without a word says nothing more.
+      beat = setInterval(() => client.query('select 1').catch(end), SILENCE_MS);
       await over;
       if (!closing.aborted) log.warn('the listening database connection was lost');
     } catch (error) {
       log.warn({ reason: error instanceof Error ? error.message : undefined }, 'cannot listen to the database');
     }
+    clearInterval(beat);
     closing.removeEventListener('abort', end);
     client.end().catch(() => {});
     await sleep(pause, undefined, { signal: closing }).catch(() => {});

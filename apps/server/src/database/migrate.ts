@@ -56,6 +56,7 @@ import * as runsByTurns from '../../migrations/0053-runs-by-turns.ts';
 import * as erasuresThatEnd from '../../migrations/0054-erasures-that-end.ts';
 import * as unreadUploads from '../../migrations/0055-unread-uploads.ts';
 import type { Database } from './database.ts';
+import { watchPool } from './silence.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
 export const migrations = {
@@ -122,6 +123,8 @@ export async function migrate(database: Database, log: Logger): Promise<void> {
   // Connections without the limits of the others: it takes its time, and waits for who migrates already.
   const pool = new pg.Pool({ ...database.connection, connectionTimeoutMillis: 10_000, application_name: 'trunkline' });
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  const silence = watchPool(pool, { connection: database.connection, log });
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
     await warnOfPrivileges(db, log);
@@ -134,6 +137,7 @@ export async function migrate(database: Database, log: Logger): Promise<void> {
     if (error) throw error;
   } finally {
     await db.destroy();
+    silence.close();
   }
 }
 

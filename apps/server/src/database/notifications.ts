@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { coalesce } from '../coalesce.ts';
 import type { Connection } from './connection.ts';
 import { listen } from './listen.ts';
+import { watchPool } from './silence.ts';
 
 /**
  * Word between servers that a resource has changed. A hint only: it may be lost or late, so who waits also looks by
@@ -45,6 +46,7 @@ export function openNotifications(options: { connection: Connection; log: Logger
   });
   mouth.on('error', () => {});
   mouth.on('connect', (client) => client.on('error', () => {}));
+  const silence = watchPool(mouth, options);
 
   let failing = false;
 
@@ -82,6 +84,7 @@ export function openNotifications(options: { connection: Connection; log: Logger
     async close() {
       await notify.idle();
       await Promise.all([ear.close(), mouth.end()]);
+      silence.close();
     },
   };
 }

@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
+import type pg from 'pg';
 import { fromKysely, type Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Connection } from '../database/connection.ts';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import { watchPool } from '../database/silence.ts';
 import { measureSlots } from '../slot-metrics.ts';
 
 /** One kind of background work. `run` gets IDs, reads the rest from their rows, and is safe to run twice. */
@@ -97,6 +99,8 @@ export async function openJobs({
   });
   boss.on('error', (error) => log.warn({ reason: error.message }, 'the job queue has a problem'));
   await boss.start();
+  // Its type doesn't tell of the pool. The connection that listens is asked by itself whether it is still there.
+  const silence = watchPool((boss.getDb() as unknown as { pool: pg.Pool }).pool, { connection, log });
   const quitting = new AbortController();
   const queues = new Set<string>();
 
@@ -155,6 +159,7 @@ export async function openJobs({
     async close() {
       quitting.abort();
       await boss.stop({ graceful: true, timeout: CLOSING_MS });
+      silence.close();
     },
   };
 }

@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Connection } from '../../src/database/connection.ts';
 
-/** What stands before a PostgreSQL: lets clients through, hangs up, says that it starts, or isn't there. */
+/** What stands before a PostgreSQL: lets clients through, hangs up, says that it starts, isn't there, or says nothing. */
 export interface Front {
   connection: Connection;
   /** Ends every connection, and lets nobody through any more. */
   become(state: 'open' | 'starting' | 'gone'): Promise<void>;
+  /** Lets nothing pass over the connections that there are, ever, nor over new ones until it becomes something else. */
+  fallSilent(): void;
   /** How many it has told that it starts. */
   refused(): number;
 }
@@ -27,13 +29,20 @@ export async function frontOf({ connectionString }: Connection): Promise<Front> 
     ? { path: `${host}/.s.PGSQL.${real.port || 5432}` }
     : { host, port: Number(real.port || 5432) };
   const sockets = new Set<Socket>();
+  const silent = new Set<Socket>();
   let isOpen = false;
+  let isSilent = false;
   let refused = 0;
   const refuse = (socket: Socket) => {
     refused += 1;
     socket.end(startingUp());
   };
   const server = createServer((socket) => {
+    if (isSilent) {
+      silent.add(socket);
+      socket.on('error', () => {}).resume();
+      return;
+    }
     const there = isOpen ? connect(target) : undefined;
     for (const each of [socket, there ?? []].flat()) {
       sockets.add(each);
@@ -53,8 +62,17 @@ export async function frontOf({ connectionString }: Connection): Promise<Front> 
   return {
     connection: { connectionString: there },
     refused: () => refused,
+    fallSilent: () => {
+      isSilent = true;
+      for (const socket of sockets) {
+        silent.add(socket.unpipe().resume());
+        sockets.delete(socket);
+      }
+    },
     become: async (state) => {
       isOpen = state === 'open';
+      isSilent = false;
+      if (state === 'gone') for (const socket of silent) socket.destroy();
       for (const socket of sockets) socket.destroy();
       if (server.listening === (state !== 'gone')) return;
       if (state === 'gone') server.close();

@@ -70,3 +70,17 @@ test('a lease that was renewed late is steady only since then', () =>
     await until(() => lease.steadySince() > released);
     await lease.release();
   }));
+
+test('a server whose renewals waited for the database loses its lease once', () =>
+  withDatabase(async (database) => {
+    const lost: string[] = [];
+    const write = (line: string) => void (line.includes('was lost') && lost.push(line));
+    const lease = await openLease({ database, seconds: 1, log: pino({ level: 'info' }, { write }) });
+    const blocker = await database.pool.connect();
+    await blocker.query("begin; select set_config('trunkline.engine', 'on', true); select from servers for update");
+    await until(() => lost.length > 0 && lease.isHeld());
+    await blocker.query('commit');
+    blocker.release();
+    await lease.release();
+    expect(lost).toHaveLength(1);
+  }));
