@@ -3,10 +3,12 @@ import { finished } from 'node:stream/promises';
 import pg from 'pg';
 import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams';
 import type { Connection } from '../database/connection.ts';
+import { type SilenceWatch, watchSilence } from '../database/silence.ts';
 import { uploadLock } from './upload-lock.ts';
 
 /** Rows of one COPY, and so of one transaction: long ones would keep the database from tidying up. */
 const ROWS_PER_COPY = 50_000;
+const LONGEST_CONNECT_MS = 10_000;
 const ERASE = 'delete from contact_list_entries_all where workspace_id = $1 and upload_id = $2';
 
 /**
@@ -32,28 +34,41 @@ export async function openStaging(
   { workspaceId, uploadId }: { workspaceId: string; uploadId: string },
   begin: () => Promise<boolean>,
 ): Promise<Staging | undefined> {
-  const newClient = () => new pg.Client({ ...connection, application_name: 'trunkline import', keepAlive: true });
+  const newClient = () =>
+    new pg.Client({
+      ...connection,
+      connectionTimeoutMillis: LONGEST_CONNECT_MS,
+      application_name: 'trunkline import',
+    }).on('error', () => {});
   const clients = [newClient(), newClient()];
-  const close = async () => void (await Promise.all(clients.map((client) => client.end())));
+  // Who waits fails, and tells why.
+  const watch = watchSilence(connection, () => {});
+  const each = (act: (client: pg.Client) => Promise<unknown>) =>
+    Promise.all(clients.map((client) => watch.during(client, () => act(client))));
+  const close = async () => {
+    await each((client) => client.end());
+    watch.close();
+  };
   try {
     await Promise.all(clients.map((client) => client.connect()));
+    await Promise.all(clients.map(watch.meets));
     // What says that all rows are there is committed after them, and reaches the disk behind them.
-    await Promise.all(clients.map((client) => client.query('set synchronous_commit = off')));
-    await holdLock(clients, uploadLock(uploadId));
+    await each((client) => client.query('set synchronous_commit = off'));
+    await holdLock(clients, uploadLock(uploadId), watch);
     if (!(await begin())) {
       await close();
       return undefined;
     }
-    await clients[0]!.query(ERASE, [workspaceId, uploadId]);
+    await watch.during(clients[0]!, () => clients[0]!.query(ERASE, [workspaceId, uploadId]));
   } catch (error) {
     await close();
     throw error;
   }
-  const lanes = clients.map((client) => new Lane(client));
+  const lanes = clients.map((client) => new Lane(client, watch));
   return {
     write: async (text, rows) => {
-      const free = lanes.find((lane) => !lane.busy);
-      const lane = free ?? (await Promise.race(lanes.map(async (each) => each.busy!.then(() => each))));
+      const free = lanes.find(({ busy }) => !busy);
+      const lane = free ?? (await Promise.race(lanes.map(async (lane) => lane.busy!.then(() => lane))));
       lane.write(text, rows);
     },
     flush: async () => void (await Promise.all(lanes.map((lane) => lane.flush()))),
@@ -62,25 +77,28 @@ export async function openStaging(
 }
 
 /** One session takes the lock alone, and then shares it with the others: it is free when none of them lives. */
-async function holdLock([first, ...others]: pg.Client[], key: string): Promise<void> {
-  const { rows } = await first!.query('select pg_try_advisory_lock($1) as free', [key]);
+async function holdLock([first, ...others]: pg.Client[], key: string, watch: SilenceWatch): Promise<void> {
+  const ask = (client: pg.Client, text: string) => watch.during(client, () => client.query(text, [key]));
+  const { rows } = await ask(first!, 'select pg_try_advisory_lock($1) as free');
   if (!rows[0].free) throw new Error('Another process still validates this upload.');
-  const share = (client: pg.Client) => client.query('select pg_advisory_lock_shared($1)', [key]);
+  const share = (client: pg.Client) => ask(client, 'select pg_advisory_lock_shared($1)');
   await share(first!);
-  await first!.query('select pg_advisory_unlock($1)', [key]);
+  await ask(first!, 'select pg_advisory_unlock($1)');
   await Promise.all(others.map(share));
 }
 
 /** Copies into the partition itself, since COPY refuses tables with row-level security. */
 class Lane {
   readonly #client: pg.Client;
+  readonly #watch: SilenceWatch;
   #copy: CopyStreamQuery | undefined;
   #rows = 0;
   /** Until it takes more. */
   busy: Promise<unknown> | undefined;
 
-  constructor(client: pg.Client) {
+  constructor(client: pg.Client, watch: SilenceWatch) {
     this.#client = client;
+    this.#watch = watch;
   }
 
   write(text: string, rows: number): void {
@@ -91,7 +109,7 @@ class Lane {
     this.#rows += rows;
     const goesOn = this.#copy.write(text);
     if (this.#rows >= ROWS_PER_COPY) this.#wait(this.#end());
-    else if (!goesOn) this.#wait(once(this.#copy, 'drain'));
+    else if (!goesOn) this.#wait(this.#answered(once(this.#copy, 'drain')));
   }
 
   async flush(): Promise<void> {
@@ -114,6 +132,10 @@ class Lane {
     this.#rows = 0;
     if (!copy) return;
     copy.end();
-    await finished(copy);
+    await this.#answered(finished(copy));
+  }
+
+  #answered(until: Promise<unknown>): Promise<unknown> {
+    return this.#watch.during(this.#client, () => until);
   }
 }

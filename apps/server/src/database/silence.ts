@@ -15,6 +15,8 @@ export interface SilenceWatch {
   waits(client: pg.ClientBase): void;
   /** It waits no more. */
   rests(client: pg.ClientBase): void;
+  /** It waits until `act` is over. */
+  during<T>(client: pg.ClientBase, act: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
@@ -44,6 +46,10 @@ export function watchSilence(connection: Connection, onEnded: (clients: number) 
   const pids = new WeakMap<pg.ClientBase, number>();
   const waits = (client: pg.ClientBase) => void waiting.set(client, { bytes: -1, at: 0 });
   const rests = (client: pg.ClientBase) => void waiting.delete(client);
+  const during = <T>(client: pg.ClientBase, act: () => Promise<T>): Promise<T> => {
+    waits(client);
+    return act().finally(() => rests(client));
+  };
   // What a client was told of as it connected is another's where a pooler stands between.
   const pidOf = (client: pg.ClientBase) => pids.get(client) ?? (client as unknown as { processID: number }).processID;
 
@@ -87,14 +93,12 @@ export function watchSilence(connection: Connection, onEnded: (clients: number) 
   timer.unref();
   return {
     meets: async (client) => {
-      waits(client);
-      const { rows } = await client
-        .query<{ pid: number }>('select pg_backend_pid() as pid')
-        .finally(() => rests(client));
+      const { rows } = await during(client, () => client.query<{ pid: number }>('select pg_backend_pid() as pid'));
       pids.set(client, rows[0]!.pid);
     },
     waits,
     rests,
+    during,
     close: () => clearInterval(timer),
   };
 }

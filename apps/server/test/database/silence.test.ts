@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openStaging } from '../../src/contact-lists/staging.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { openNotifications } from '../../src/database/notifications.ts';
+import { newUuid } from '../../src/ids.ts';
 import { freshDatabase } from '../database.ts';
 import { campaignRow, untilCompleted } from '../dialing/dialing.ts';
 import { seedCampaign } from '../seed/campaign.ts';
@@ -123,4 +125,16 @@ test('who listens hears again after a database went without a word', async () =>
   heard.mockClear();
   await hears();
   await notifications.close();
+});
+
+test('an import whose database went without a word fails, and one that is over ends', async () => {
+  await front.become('open');
+  const open = () => openStaging(front.connection, { workspaceId: newUuid(), uploadId: newUuid() }, async () => true);
+  const [copying, over] = [(await open())!, (await open())!];
+  const ids = `${newUuid()}\t${newUuid()}`;
+  await copying.write(`${ids}\t14155550101\t2\tAda\t\\N\t{}\n`, 1);
+  front.fallSilent();
+  await front.become('open');
+  await expect(copying.flush()).rejects.toThrow('Connection terminated: nothing came over it');
+  await Promise.all([copying.close(), over.close()]);
 });
