@@ -2,26 +2,29 @@ import { sql } from 'kysely';
 import type { CallKey, EndedCall, OwnedCall, ReturnedCall } from '../calls/call.ts';
 import { keysOf } from '../calls/call-row.ts';
 import type { EngineTx, Tx } from '../database/database.ts';
+import { together } from '../database/together.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import { callOutcomes } from '../telephony/gateway.ts';
 import { afterOutcome } from './after-outcome.ts';
 import type { CampaignKey } from './campaign.ts';
+import { finishIfDone } from './finish-campaign.ts';
 import { countable, failTooOften, withEnds } from './recent-ends.ts';
 
 /** A call of a campaign's contact. */
 export type ContactCall<T extends OwnedCall> = T & { campaignId: string; contactId: string };
 
 /**
- * Moves the contacts of ended calls on, and counts them on the campaign's row, which the caller holds. Each is looked up and
- * locked by its key, and then named by its place, so that no plan reads others too. Answers whether so many calls of the
- * campaign have failed lately that it should pause.
+ * Moves the contacts of ended calls on, counts them on the campaign's row, which the caller holds, and completes it where
+ * they were the last. Each is looked up and locked by its key, and then named by its place, so that no plan reads others
+ * too. Who claims waits for that row, so all that follows the look goes out together. Answers whether the campaign is
+ * finished, and whether so many of its calls have failed lately that it should pause.
  */
 export async function endContacts(
   tx: Tx,
   key: CampaignKey,
   calls: ContactCall<EndedCall>[],
   now: Date,
-): Promise<{ failTooOften: boolean }> {
+): Promise<{ isFinished: boolean; failTooOften: boolean }> {
   const { workspaceId, campaignId } = key;
   const contacts = await sql<{
     id: string;
@@ -44,7 +47,7 @@ export async function endContacts(
     const tally = { tries: row.tries, faults: row.faults, agentFaults: row.agent_faults };
     return { place: row.place, outcome, ...afterOutcome(tally, outcome, row.campaign.retry_policy, endedAt, setAside) };
   });
-  await sql`
+  const move = sql`
     update campaign_contacts c set state = x.state, tries = x.tries, faults = x.faults, agent_faults = x.agent_faults,
       next_attempt_at = x.next_attempt_at, last_outcome = x.outcome, reason = x.reason
     from unnest(${moved.map((m) => m.place)}::tid[], ${moved.map((m) => m.state)}::text[],
@@ -52,21 +55,22 @@ export async function endContacts(
       ${moved.map((m) => m.agentFaults)}::smallint[], ${moved.map((m) => m.nextAttemptAt)}::timestamptz[],
       ${moved.map((m) => m.outcome)}::text[], ${moved.map((m) => m.reason)}::text[])
       as x (place, state, tries, faults, agent_faults, next_attempt_at, outcome, reason)
-    where c.ctid = x.place`.execute(tx.db);
+    where c.ctid = x.place`;
 
   tx.tell(campaignId);
   const inState = (state: string) => moved.filter((m) => m.state === state).length;
   const before = contacts.rows[0]?.campaign.recent_ends ?? [];
   const outcomes = countable(calls).map(({ outcome }) => outcome);
   const recent = outcomes.length > 0 ? withEnds(before, outcomes, now) : before;
-  await sql`
+  const count = sql`
     update campaigns set in_flight = in_flight - ${calls.length},
       attempts = attempts - ${calls.filter((call) => call.neverPlaced).length}, waiting = waiting + ${inState('waiting')},
       done = done + ${inState('done')}, skipped = skipped + ${inState('skipped')}, ${countOutcomes(calls)},
       recent_ends = ${recent}::integer[],
       next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
-    where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
-  return { failTooOften: failTooOften(recent) };
+    where workspace_id = ${workspaceId} and id = ${campaignId}`;
+  const [, , isFinished] = await together(tx, [move, count, () => finishIfDone(tx, key, now)]);
+  return { isFinished, failTooOften: failTooOften(recent) };
 }
 
 /** `answered = answered + 3, busy = busy + 1, …`: one statement text, whatever the outcomes. */

@@ -5,7 +5,6 @@ import type { CallDetails } from '../calls/store.ts';
 import type { Tx } from '../database/database.ts';
 import type { CampaignKey } from './campaign.ts';
 import { type ContactCall, endContacts, returnContacts, setContactsAside } from './end-contacts.ts';
-import { finishIfDone } from './finish-campaign.ts';
 import { pauseItself } from './pause-itself.ts';
 
 /**
@@ -31,8 +30,8 @@ export function campaignCallOwner(
     },
     onCallsEnded: async (tx, calls, now) => {
       for (const [key, ended] of byCampaign(calls)) {
-        const { failTooOften } = await endContacts(tx, key, ended, now);
-        if (await finishIfDone(tx, key, now)) await told.onFinished(tx, key);
+        const { isFinished, failTooOften } = await endContacts(tx, key, ended, now);
+        if (isFinished) await told.onFinished(tx, key);
         else if (failTooOften && (await pauseItself(tx, key, now))) await told.onPaused(tx, key);
       }
     },
