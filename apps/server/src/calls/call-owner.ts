@@ -13,7 +13,10 @@ export interface CallOwner {
   mayBePlaced(now: Date): RawBuilder<unknown>;
   /** SQL, true for those of its calls `c` that are placed again under their ID when they are given back. */
   isPlacedAgain?: RawBuilder<unknown>;
-  /** Locks its rows, before any of its calls is moved (docs/engine.md, "Locks"). */
+  /**
+   * Locks its rows, before any of its calls is moved (docs/engine.md, "Locks"): by one statement, behind which others of the
+   * transaction may go out in the same write.
+   */
   lock?(tx: Tx, calls: readonly OwnedCall[]): Promise<void>;
   onCallsEnded(tx: Tx, calls: readonly EndedCall[], now: Date): Promise<void>;
   /** Takes back what earlier ends have meant to it: they were not their callees' doing. */
@@ -35,7 +38,10 @@ export const allOwners = (owners: readonly CallOwner[], recordEvents: RecordCall
     sql` or `,
   )})`,
   lock: async (tx, calls) => {
-    for (const owner of owners) await owner.lock?.(tx, calls);
+    await together(
+      tx,
+      owners.map((owner) => async () => owner.lock?.(tx, calls)),
+    );
   },
   onCallsEnded: async (tx, calls, now) => {
     const tellOwners = async () => {

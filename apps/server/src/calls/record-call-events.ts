@@ -135,8 +135,7 @@ async function writeProgress(
   const ending = taken.filter(({ progress }) => progress.ended).map(({ call }) => call);
   const now = clock.now();
   return database.inHotLoop(async (tx) => {
-    await owners.lock(tx, ending);
-    const { rows } = await sql<MovedRow>`
+    const move = sql<MovedRow>`
       update calls c set
         status = case
           when x.final_status = 'failed' and c.status in ${from(callTransitions, 'failed')} then 'failed'
@@ -170,7 +169,8 @@ async function writeProgress(
           sip_reason, release_cause, codec, packets_received, packets_lost)
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ${from(callTransitions, 'completed')}
       returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled, c.trunk_id, c.direction, c.sip_status,
-        c.sip_reason, c.release_cause, c.packets_received`.execute(tx.db);
+        c.sip_reason, c.release_cause, c.packets_received`;
+    const [, { rows }] = await together(tx, [() => owners.lock(tx, ending), move]);
     const moved = new Set(rows.map((row) => row.id));
     const answered = taken.filter(({ call, progress }) => progress.answeredAt && moved.has(call.roomId));
     const answeredCalls = answered.map(({ call }) => call);

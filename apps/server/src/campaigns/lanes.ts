@@ -4,6 +4,7 @@ import { closedHours, type QuietHoursRow } from '../calls/quiet-hours.ts';
 import { type ContactZones, zonesKey } from '../calls/zones-of-contact.ts';
 import type { EngineTx, Tx } from '../database/database.ts';
 import type { Row } from '../database/schema.ts';
+import type { CampaignKey } from './campaign.ts';
 
 /** A set of time zones of a campaign's contacts, with its current or next window. */
 export interface Lane {
@@ -29,26 +30,33 @@ export function callingHours(campaign: ScheduleRow, workspace: QuietHoursRow): C
   };
 }
 
-type LaneRow = QuietHoursRow &
+/** A lane as it stands in the database, with the quiet hours of its workspace where its window is over. */
+export type LaneRow = QuietHoursRow &
   Pick<Row<'campaign_lanes'>, 'lane' | 'timezones' | 'opens_at' | 'closes_at' | 'has_common_hour'>;
 
 /**
- * The campaign's lanes; windows that are over are computed anew. The caller holds the campaign's row. The quiet hours are
- * read with the lanes: those of an earlier statement may be older than the change that had these windows forgotten. 8 buffers
- * for three lanes.
+ * Reads a campaign's lanes, of which `currentLanes` makes what they are now. The caller holds the campaign's row, or has
+ * asked for it in the same write. The quiet hours are read with the lanes: those of an earlier statement may be older than
+ * the change that had these windows forgotten. 8 buffers for three lanes.
  */
-export async function currentLanes(
-  tx: EngineTx,
-  campaign: ScheduleRow & { workspace_id: string; id: string; timezone: string },
-  now: Date,
-): Promise<Lane[]> {
-  const { workspace_id: workspaceId, id: campaignId } = campaign;
+export async function readLanes(tx: EngineTx, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<LaneRow[]> {
   const { rows } = await sql<LaneRow>`
     select l.lane, l.timezones, l.opens_at, l.closes_at, l.has_common_hour, w.quiet_hours_start, w.quiet_hours_end,
       case when l.closes_at <= ${now} then w.quiet_windows end as quiet_windows,
       case when l.closes_at <= ${now} then w.holidays end as holidays
     from campaign_lanes l join workspaces w on w.id = l.workspace_id
     where l.workspace_id = ${workspaceId} and l.campaign_id = ${campaignId} order by l.lane`.execute(tx.db);
+  return rows;
+}
+
+/** The lanes of a campaign whose row the caller holds; windows that are over are computed anew. */
+export async function currentLanes(
+  tx: EngineTx,
+  campaign: ScheduleRow & { workspace_id: string; id: string; timezone: string },
+  rows: readonly LaneRow[],
+  now: Date,
+): Promise<Lane[]> {
+  const { workspace_id: workspaceId, id: campaignId } = campaign;
   const lanes = rows.map((row): Lane => {
     const { lane, opens_at, closes_at, has_common_hour } = row;
     if (closes_at > now) return { lane, opensAt: opens_at, closesAt: closes_at, hasCommonHour: has_common_hour };

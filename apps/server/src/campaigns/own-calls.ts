@@ -21,12 +21,13 @@ export function campaignCallOwner(
         and p.status = 'running' and (p.end_date is null or p.end_date > ${now}))`,
     isPlacedAgain: sql`false`,
     lock: async (tx, calls) => {
-      for (const [{ workspaceId, campaignId }] of byCampaign(calls)) {
-        await sql`
-          select from campaigns where workspace_id = ${workspaceId} and id = ${campaignId} for no key update`.execute(
-          tx.db,
-        );
-      }
+      const keys = byCampaign(calls).map(([key]) => key);
+      if (keys.length === 0) return;
+      await sql`
+        select from unnest(${keys.map((key) => key.workspaceId)}::uuid[], ${keys.map((key) => key.campaignId)}::uuid[])
+          as x (workspace_id, id)
+        cross join lateral (select from campaigns where workspace_id = x.workspace_id and id = x.id
+          limit 1 for no key update) as c`.execute(tx.db);
     },
     onCallsEnded: async (tx, calls, now) => {
       for (const [key, ended] of byCampaign(calls)) {

@@ -1,10 +1,14 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import type { HeldCall } from '../../src/calls/call.ts';
+import { allOwners } from '../../src/calls/call-owner.ts';
+import { createCallRecorder } from '../../src/calls/record-call-events.ts';
 import { returnCalls } from '../../src/calls/return-calls.ts';
 import { type ClaimTerms, claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
 import { finishIfDone } from '../../src/campaigns/finish-campaign.ts';
 import { campaignCallOwner } from '../../src/campaigns/own-calls.ts';
+import { systemClock } from '../../src/clock.ts';
 import type { Database, EngineTx } from '../../src/database/database.ts';
 import { type Lease, openLease } from '../../src/database/lease.ts';
 import { newUuid } from '../../src/ids.ts';
@@ -24,6 +28,7 @@ import {
   seedClaimable,
 } from './claim-cost.ts';
 import { campaignRow, startTestDialer } from './dialing.ts';
+import { roundTripsOf } from './statement-cost.ts';
 
 const LITTLE = 10_000;
 /** As large as shows whether all of it is read; claim-cost.long.test.ts takes a million. */
@@ -181,6 +186,51 @@ test(
       await lease.release();
     }),
 );
+
+test('a claim asks four times one after another, and the first locks the campaign', () =>
+  withDatabase(async (database) => {
+    const campaign = await seedClaimable(database, 200);
+    const lease = await openLease({ database, seconds: 300, log: pino({ level: 'silent' }) });
+    const claiming = async (counted: Database) => {
+      const { calls } = await claimContacts(counted, campaign, termsOf(lease), async () => {});
+      expect(calls).toHaveLength(50);
+    };
+    // Its windows are not known yet.
+    await claiming(database);
+    expect(await roundTripsOf(database, claiming)).toBe(4);
+    await lease.release();
+  }));
+
+test('a set of ends asks once to lock its campaigns and move its calls, and twice of each campaign after that', () =>
+  withDatabase(async (database) => {
+    const lease = await openLease({ database, seconds: 300, log: pino({ level: 'silent' }) });
+    const calls: HeldCall[] = [];
+    for (const _ of [1, 2]) {
+      const campaign = await seedClaimable(database, 200);
+      calls.push(...(await claimContacts(database, campaign, termsOf(lease), async () => {})).calls);
+    }
+    await database.inEngine(({ db }) =>
+      sql`update calls set status = 'in_progress' where ended_at is null`.execute(db),
+    );
+    const owner = campaignCallOwner({ onFinished: async () => {}, onPaused: async () => {} }, () => {});
+    const recordEvents = async () => {};
+    let ended = 0;
+    const trips = await roundTripsOf(database, async (counted) => {
+      const recorder = createCallRecorder({
+        ...{ database: counted, recordEvents, clock: systemClock, log: pino({ level: 'silent' }) },
+        owners: allOwners([owner], recordEvents),
+        callOf: (roomId) => calls.find((call) => call.roomId === roomId),
+        onWritten: (_, written) => {
+          ended += written.length;
+        },
+      });
+      const end = { type: 'ended', at: new Date(), outcome: 'answered', endedBy: 'callee' } as const;
+      recorder.record(calls.map(({ roomId }) => ({ ...end, roomId })));
+      await recorder.idle();
+    });
+    expect({ ended, trips }).toEqual({ ended: 100, trips: 5 });
+    await lease.release();
+  }));
 
 test('to see that a campaign is over takes no look at its contacts', () =>
   withDatabase(async (database) => {

@@ -6,7 +6,7 @@ import { together } from '../../database/together.ts';
 import type { OperatorLimits } from '../../workspace/operator-limits.ts';
 import { type CampaignKey, CLAIM_SIZE } from '../campaign.ts';
 import { finishIfDone } from '../finish-campaign.ts';
-import { currentLanes, type Lane } from '../lanes.ts';
+import { currentLanes, type Lane, readLanes } from '../lanes.ts';
 import { openCallers } from './callers.ts';
 import { lockForClaim, roomForCalls } from './claim-limits.ts';
 import { LEAD_MS, nextSlotClaim, takeSlots } from './pace.ts';
@@ -40,7 +40,8 @@ const nothing: Claim = { calls: [], more: false };
 /**
  * Claims the contacts of one campaign that are to be called now: at most `free`, and at most one batch. One short
  * transaction (engine.md, "Claims"): it locks the campaign, picks contacts, gives each its start, and commits the
- * calls as `queued` before anything is placed. A campaign that another server is claiming is passed over.
+ * calls as `queued` before anything is placed. A campaign that another server is claiming is passed over. Others wait for
+ * its row meanwhile, so what can be asked together goes out together.
  */
 export async function claimContacts(
   database: Database,
@@ -54,7 +55,10 @@ export async function claimContacts(
     return nothing;
   };
   return database.inHotLoop(async (tx) => {
-    const campaign = await lockForClaim(tx, key, { serverId, now, operator });
+    const [campaign, laneRows] = await together(tx, [
+      () => lockForClaim(tx, key, { serverId, now, operator }),
+      () => readLanes(tx, key, now),
+    ]);
     if (!campaign) return nothing;
     const room = await roomForCalls(tx, campaign, Math.min(free, CLAIM_SIZE), now);
     const { slots } = takeSlots(campaign.calls_per_second, campaign.next_start_at, now, room, leadMs);
@@ -65,7 +69,7 @@ export async function claimContacts(
     }
     const [callers, lanes] = await together(tx, [
       () => openCallers(tx, campaign, slots.length, { now, leadMs, isSimulated }),
-      () => currentLanes(tx, campaign, now),
+      () => currentLanes(tx, campaign, laneRows, now),
     ]);
     if (callers.room === 0) return finishOrRest(tx, callers.restUntil);
     const most = Math.min(slots.length, callers.room);
