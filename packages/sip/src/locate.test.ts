@@ -113,8 +113,18 @@ test('names whose name server is silent keep no other waiting', async () => {
   silent.close();
 });
 
-/** A name server that gives these names 192.0.2.9 and knows no other, with files of a machine. */
-async function machine({ known = [], hosts = '', resolv = '' }: { known?: string[]; hosts?: string; resolv?: string }) {
+/** A name server that gives these names 192.0.2.9, fails for others, and knows no more; with files of a machine. */
+async function machine({
+  known = [],
+  failing = [],
+  hosts = '',
+  resolv = '',
+}: {
+  known?: string[];
+  failing?: string[];
+  hosts?: string;
+  resolv?: string;
+}) {
   const asked: string[] = [];
   const server = createSocket('udp4').bind(0, '127.0.0.1');
   await once(server, 'listening');
@@ -127,7 +137,7 @@ async function machine({ known = [], hosts = '', resolv = '' }: { known?: string
     asked.push(name);
     const answer = Buffer.from(question.subarray(0, at + 5));
     const isKnown = known.includes(name);
-    answer.writeUInt16BE(isKnown ? 0x8180 : 0x8183, 2);
+    answer.writeUInt16BE(isKnown ? 0x8180 : failing.includes(name) ? 0x8182 : 0x8183, 2);
     answer.fill(0, 6, 12);
     if (isKnown) answer.writeUInt16BE(1, 6);
     // The name by its place, A, IN, 60 seconds, four bytes.
@@ -172,6 +182,14 @@ test.each<[string, string[]]>([
   await own.addresses('pbx.example.com', 4);
   await own.addresses('none.example.com', 4);
   expect(asked.slice(expected.length)).toEqual(['pbx.example.com', 'none.example.com']);
+});
+
+test('a search domain whose name server fails keeps no name from being found in the others', async () => {
+  const resolv = 'search first.test second.test';
+  const failing = ['pbx.first.test', 'other.first.test'];
+  const { own } = await machine({ known: ['pbx.second.test'], failing, resolv });
+  expect((await own.addresses('pbx', 4)).records).toEqual(['192.0.2.9']);
+  await expect(own.addresses('other', 4)).rejects.toMatchObject({ code: 'ESERVFAIL' });
 });
 
 test('names without a dot whose name server is silent keep no other waiting', async () => {

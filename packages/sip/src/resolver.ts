@@ -27,6 +27,8 @@ const ASSUMED_TTL_SECONDS = 60;
 const TRY_MS = 1000;
 const TRIES = 2;
 const absent = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL_NXDOMAIN']);
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? '';
+const emptyAnswer: DnsAnswer<never> = { records: [], ttlSeconds: ASSUMED_TTL_SECONDS };
 
 /** The addresses that a hosts file gives a name. */
 async function inHostsFile(file: string, name: string): Promise<string[]> {
@@ -75,12 +77,18 @@ export function createSystemResolver(
       const own = await inHostsFile(hostsFile, name);
       if (own.length > 0)
         return { records: own.filter((each) => isIP(each) === family), ttlSeconds: ASSUMED_TTL_SECONDS };
-      let answer: DnsAnswer<string> = { records: [], ttlSeconds: ASSUMED_TTL_SECONDS };
+      let fault: unknown;
       for (const each of await inSearchDomains(resolvFile, name)) {
-        answer = await inDns(each, family).catch(emptyWhereAbsent);
-        if (answer.records.length > 0) break;
+        const { records, ttlSeconds } = await inDns(each, family).catch((error) => {
+          if (codeOf(error) !== 'ESERVFAIL') return emptyWhereAbsent(error);
+          // As the machine does: another domain may have it.
+          fault = error;
+          return emptyAnswer;
+        });
+        if (records.length > 0) return { records, ttlSeconds };
       }
-      return answer;
+      if (fault) throw fault;
+      return emptyAnswer;
     },
   };
 }
@@ -89,6 +97,6 @@ export function createSystemResolver(
 export const systemResolver: Resolver = createSystemResolver();
 
 function emptyWhereAbsent(error: unknown): DnsAnswer<never> {
-  if (absent.has((error as NodeJS.ErrnoException).code ?? '')) return { records: [], ttlSeconds: ASSUMED_TTL_SECONDS };
+  if (absent.has(codeOf(error))) return emptyAnswer;
   throw error;
 }
