@@ -90,7 +90,7 @@ describe.each(transports)('over %s', (transport) => {
 
   test('the caller gives up after the ring timeout', async () => {
     const { caller, call, next } = await pair(transport);
-    const outgoing = caller.invite({ ...call, ringTimeoutMs: 60 });
+    const outgoing = caller.invite({ ...call, ringTimeoutMs: 1000 });
     (await next()).ring();
     expect(await outgoing.ended).toMatchObject({ kind: 'cancelled', by: 'ring_timeout', status: 487 });
   });

@@ -149,7 +149,7 @@ describe.skipIf(!kamailio || !sipp || !authority)(
       ['09', { kind: 'cancelled', status: 200 }],
       ['86', { kind: 'rejected', status: 486 }],
     ])('%s through the proxy', async (digits, end) => {
-      const call = (await trusting()).invite({ ...trunk(`+141555501${digits}`), ringTimeoutMs: 400 });
+      const call = (await trusting()).invite({ ...trunk(`+141555501${digits}`), ringTimeoutMs: 1500 });
       expect(await call.ended).toMatchObject(end);
       if (digits === '09') await until(() => said(callees, call.callId).includes('< 200 BYE'), 'it is hung up');
     });
