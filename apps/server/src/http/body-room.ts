@@ -2,6 +2,8 @@ import { ServiceError } from '../service-error.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const MOST = 64 * MEBIBYTE;
+/** What a workspace has alone. Answers may take more, since what was changed is told: others lose nothing by that. */
+const MOST_OF_A_WORKSPACE = MOST / 2;
 /** Two of the largest bodies there are. */
 const MOST_OF_A_KEY = 16 * MEBIBYTE;
 
@@ -33,13 +35,15 @@ export function createBodyRoom(): BodyRoom {
   let taken = 0;
   const takenBy = new Map<string, number>();
   const takenOf = (holder: string) => takenBy.get(holder) ?? 0;
+  const shareOf = (workspaceId: string) => Math.min(takenOf(workspaceId), MOST_OF_A_WORKSPACE);
   const count = (taker: RoomTaker, bytes: number) => {
+    taken -= shareOf(taker.workspaceId);
     for (const holder of [taker.keyId, taker.workspaceId]) {
       const left = takenOf(holder) + bytes;
       if (left > 0) takenBy.set(holder, left);
       else takenBy.delete(holder);
     }
-    taken += bytes;
+    taken += shareOf(taker.workspaceId);
     taker.room += bytes;
   };
   const refuse = (taker: RoomTaker, bytes: number) => {

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../service-error.ts';
 import { tracer } from '../tracing.ts';
 import { type Answer, type AnswerOptions, createAnswering } from './answer.ts';
-import { createBodyRoom } from './body-room.ts';
+import { type BodyRoom, createBodyRoom } from './body-room.ts';
 import type { Operation, RequestParts } from './contract.ts';
 import { sealCursor, takesCursor } from './cursor.ts';
 import { Caller, Exchange, inputOf, splitUrl, write } from './exchange.ts';
@@ -113,15 +113,11 @@ export function createEdge(options: EdgeOptions): Edge {
     if (tracer) exchange.subject = subjectOf(request.method, match.params, answer);
     if (route.listsByCursor) sealCursor(route.operation, parts, answer);
     if (answer.stream && opensStream) answering.openStream(exchange, answer.stream, finish);
-    else answering.answer(exchange, answer);
-  }
-
-  /** At once, or when the client has taken the answer: until then it takes memory too. */
-  function giveBackRoom(exchange: Exchange): void {
-    const { response, stream } = exchange;
-    const waiting = stream || response.destroyed ? 0 : response.writableLength;
-    room.keep(exchange, waiting);
-    if (waiting > 0) response.once('close', () => room.giveBack(exchange));
+    else {
+      // Of many at once all may have been let in before the first answer that nobody reads. What was changed is told.
+      if (route.operation.method === 'GET') room.refuseMore(exchange);
+      answering.answer(exchange, answer);
+    }
   }
 
   /** Once all is sent. */
@@ -143,10 +139,26 @@ export function createEdge(options: EdgeOptions): Edge {
       if (isComing(request)) await nextTurn();
       answering.fail(exchange, error);
     } finally {
-      giveBackRoom(exchange);
+      giveBackRoom(room, exchange);
       if (!exchange.stream) finish(exchange);
     }
   };
+}
+
+/** At once, or when the client has taken the answer: until then it takes memory too. */
+function giveBackRoom(room: BodyRoom, exchange: Exchange): void {
+  const { request, response, stream } = exchange;
+  const { socket } = request;
+  const waiting = stream || response.destroyed || socket.destroyed ? 0 : response.writableLength;
+  room.keep(exchange, waiting);
+  if (waiting === 0) return;
+  const over = () => {
+    room.giveBack(exchange);
+    socket.off('close', over);
+  };
+  response.once('close', over);
+  // Node 22 does not close one with its connection that waits for the answers before it (pipelining).
+  if (!response.socket) socket.setMaxListeners(0).once('close', over);
 }
 
 const noKey = () => new ServiceError('unauthorized', 'The X-API-Key header is missing or holds no valid key.');
