@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -153,6 +153,7 @@ async function machine({
     await rm(folder, { recursive: true });
   });
   return {
+    hostsFile,
     own: createSystemResolver({ servers: [`127.0.0.1:${server.address().port}`], hostsFile, resolvFile }),
     asked,
   };
@@ -167,6 +168,20 @@ test('what stands in the hosts file is not asked for', async () => {
   expect((await own.addresses('pbx', 4)).records).toEqual(['192.0.2.8']);
   expect((await own.addresses('pbx', 6)).records).toEqual([]);
   expect(asked).toEqual([]);
+});
+
+test('a hosts file is read again when it has changed, and not for each question', async () => {
+  const { own, hostsFile } = await machine({ hosts: '192.0.2.1 pbx' });
+  const says = async (hosts: string, at: number) => {
+    await writeFile(hostsFile, hosts);
+    await utimes(hostsFile, at, at);
+    return (await own.addresses('pbx', 4)).records;
+  };
+  expect(await says('192.0.2.1 pbx', 1000)).toEqual(['192.0.2.1']);
+  expect(await says('192.0.2.2 pbx', 1000)).toEqual(['192.0.2.1']);
+  expect(await says('192.0.2.3 pbx', 1001)).toEqual(['192.0.2.3']);
+  await rm(hostsFile);
+  expect((await own.addresses('pbx', 4)).records).toEqual([]);
 });
 
 test.each<[string, string[]]>([

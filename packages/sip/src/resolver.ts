@@ -1,5 +1,5 @@
 import { promises as dns } from 'node:dns';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
 /** Some records, and how many seconds they hold. No records: the name has none of this kind. */
@@ -30,13 +30,31 @@ const absent = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL_NXDOMAIN']);
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? '';
 const emptyAnswer: DnsAnswer<never> = { records: [], ttlSeconds: ASSUMED_TTL_SECONDS };
 
-/** The addresses that a hosts file gives a name. */
-async function inHostsFile(file: string, name: string): Promise<string[]> {
+/** Addresses by their names in lower case. */
+type Hosts = Map<string, string[]>;
+
+async function readHosts(file: string): Promise<Hosts> {
+  const hosts: Hosts = new Map();
   const text = await readFile(file, 'utf8').catch(() => '');
-  return text.split('\n').flatMap((line) => {
-    const [address = '', ...names] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/);
-    return isIP(address) !== 0 && names.includes(name.toLowerCase()) ? [address] : [];
-  });
+  for (const line of text.toLowerCase().split('\n')) {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (isIP(address) === 0) continue;
+    for (const name of new Set(names)) hosts.set(name, [...(hosts.get(name) ?? []), address]);
+  }
+  return hosts;
+}
+
+/** What a hosts file says, read again where it has changed: some have a hundred thousand lines. */
+function watchHosts(file: string): () => Promise<Hosts> {
+  let hosts: Promise<Hosts> | undefined;
+  let stamp = '';
+  return async () => {
+    const found = await stat(file).catch(() => undefined);
+    const now = `${found?.ino} ${found?.mtimeMs} ${found?.size}`;
+    if (now !== stamp || !hosts) hosts = readHosts(file);
+    stamp = now;
+    return hosts;
+  };
 }
 
 /** What a name stands for, in the order in which the machine asks: without a dot its search domains count (resolv.conf(5)). */
@@ -58,6 +76,7 @@ export function createSystemResolver(
   standIns: { servers?: readonly string[]; hostsFile?: string; resolvFile?: string } = {},
 ): Resolver {
   const { servers, hostsFile = '/etc/hosts', resolvFile = '/etc/resolv.conf' } = standIns;
+  const hosts = watchHosts(hostsFile);
   const resolver = new dns.Resolver({ timeout: TRY_MS, tries: TRIES });
   if (servers) resolver.setServers(servers);
   const inDns = async (name: string, family: 4 | 6): Promise<DnsAnswer<string>> => {
@@ -74,7 +93,7 @@ export function createSystemResolver(
       }
     },
     async addresses(name, family) {
-      const own = await inHostsFile(hostsFile, name);
+      const own = (await hosts()).get(name.toLowerCase()) ?? [];
       if (own.length > 0)
         return { records: own.filter((each) => isIP(each) === family), ttlSeconds: ASSUMED_TTL_SECONDS };
       let fault: unknown;
