@@ -117,7 +117,10 @@ export function watchPool(
   return watch;
 }
 
-/** The backends among these that PostgreSQL works in: all of them where it is there and refuses to say. */
+/** Why nobody was asked: the name servers fail, or this process may open nothing more. It says nothing of the database. */
+const unasked = new Set(['EAI_AGAIN', 'EMFILE', 'ENFILE']);
+
+/** The backends among these that PostgreSQL works in: all of them where it is there and refuses to say, or could not be asked. */
 async function askFor(connection: Connection, pids: number[]): Promise<Set<number>> {
   const client = new pg.Client({
     ...connection,
@@ -131,7 +134,8 @@ async function askFor(connection: Connection, pids: number[]): Promise<Set<numbe
     const { rows } = await client.query<{ pid: number }>(workingAmong, [pids, LOOK_MS / 1000]);
     return new Set(rows.map(({ pid }) => pid));
   } catch (error) {
-    return new Set(error instanceof pg.DatabaseError ? pids : []);
+    const isUnknown = error instanceof pg.DatabaseError || unasked.has((error as NodeJS.ErrnoException).code ?? '');
+    return new Set(isUnknown ? pids : []);
   } finally {
     client.end().catch(() => {});
   }

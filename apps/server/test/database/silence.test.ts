@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import dns from 'node:dns';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -85,6 +86,24 @@ test('a statement that takes long is not given up, and one whose answer can not 
   front.fallSilent();
   await front.become('open');
   await expect(large).rejects.toMatchObject({ code: 'unavailable' });
+  await database.close();
+});
+
+test('a statement that takes long is not given up while the name of its database can not be looked up', async () => {
+  await front.become('open');
+  const url = new URL(front.connection.connectionString);
+  url.hostname = 'localhost';
+  const database = openDatabase({ connection: { connectionString: url.href }, poolSize: 2, log });
+  await database.inEngine(async ({ db }) => {
+    await sql`select 1`.execute(db);
+    const lookup = vi
+      .spyOn(dns, 'lookup')
+      .mockImplementation(((_name: string, _options: unknown, callback: (e: Error) => void) =>
+        callback(Object.assign(new Error('The name server fails.'), { code: 'EAI_AGAIN' }))) as never);
+    await sql`select pg_sleep(2.5)`.execute(db);
+    expect(lookup).toHaveBeenCalled();
+    lookup.mockRestore();
+  });
   await database.close();
 });
 
