@@ -6,6 +6,7 @@ import type { Database, Tx } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { every, type Repeating } from '../jobs/every.ts';
 import { ServiceError } from '../service-error.ts';
+import { someAtOnce } from '../some-at-once.ts';
 import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import { addContacts } from './add-contacts.ts';
 import type { CampaignKey } from './campaign.ts';
@@ -26,6 +27,8 @@ const CLAIM_REST_MS = 100;
 const FILL_REST_MS = 250;
 const DUE_REST_MS = 1000;
 const RECOUNT_REST_MS = 30_000;
+/** So many workspaces have their campaigns started at a time: each may wait for an agent directory. */
+const STARTING_WORKSPACES = 10;
 /** When a campaign that could not be claimed from is tried again. */
 const FAILED_CLAIM_MS = 10_000;
 
@@ -125,16 +128,16 @@ export function createClaiming(options: ClaimingOptions): Claiming {
   };
 
   /** Ends come first: they ask nobody, and starts may have to wait for the agent directory. */
-  const dueTurn = async (): Promise<void> => {
-    if (!lease.isHeld()) return;
+  const dueTurn = async (signal: AbortSignal): Promise<boolean> => {
+    if (!lease.isHeld()) return false;
     const now = clock.now();
     await database.inEngine((tx) => takeUpPutOff(tx, now, log));
     await database.inEngine(async (tx) => {
       for (const campaign of await endDueCampaigns(tx, now)) await onFinished(tx, campaign);
     });
     const toStart = await database.inEngine((tx) => campaignsToStart(tx, now));
-    await startEach(toStart, (campaign) => attempt(campaign, () => options.startDue(database, campaign, now)));
-    if (toStart.length > 0) filling?.nudge();
+    const start = (campaign: CampaignKey) => attempt(campaign, () => options.startDue(database, campaign, now));
+    return startEach(toStart, start, signal).finally(() => filling?.nudge());
   };
 
   return {
@@ -153,11 +156,27 @@ export function createClaiming(options: ClaimingOptions): Claiming {
   };
 }
 
-/** Starts campaigns: one whose agent can't be asked for keeps no other from it. Throws the first fault in the end. */
-async function startEach(campaigns: CampaignKey[], start: (campaign: CampaignKey) => Promise<void>): Promise<void> {
+/**
+ * Starts campaigns, of each workspace one after the other, until it is time to look again; answers whether it is. Where the
+ * agent of one can't be asked for, the others of its workspace wait for the next turn. Throws the first fault in the end.
+ */
+async function startEach(
+  campaigns: CampaignKey[],
+  start: (campaign: CampaignKey) => Promise<void>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const lookAgainAt = performance.now() + DUE_REST_MS;
+  const goesOn = () => !signal.aborted && performance.now() < lookAgainAt;
   const faults: unknown[] = [];
-  for (const campaign of campaigns) await start(campaign).catch((error) => faults.push(error));
+  const startOwn = async (own: CampaignKey[]) => {
+    for (const campaign of own) if (goesOn()) await start(campaign);
+  };
+  const workspaces = [...new Set(campaigns.map(({ workspaceId }) => workspaceId))];
+  await someAtOnce(STARTING_WORKSPACES, workspaces, (id) =>
+    startOwn(campaigns.filter(({ workspaceId }) => workspaceId === id)).catch((error) => faults.push(error)),
+  );
   if (faults.length > 0) throw faults[0];
+  return !goesOn();
 }
 
 /** Mends counts of live calls that are wrong. */

@@ -69,6 +69,42 @@ test('campaigns of one workspace whose agents can not be asked for keep those of
     await stop();
   }));
 
+test('campaigns whose agents are slow to be found keep those of other workspaces from starting as little', () =>
+  withDatabase(async (database) => {
+    const scheduled = { contacts: 1, campaign: { status: 'scheduled', scheduled_at: new Date(0) } } as const;
+    for (let at = 0; at < 9; at += 1)
+      for (const workspaceId of Array(3).fill(await seedWorkspace(database)))
+        await seedCampaign(database, { ...scheduled, workspaceId });
+    const quiet = await seedWorkspace(database);
+    await seedCampaign(database, { ...scheduled, workspaceId: quiet });
+    let begin = () => {};
+    const hasStarted = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const stop = await loopsOf(database, async (_, { workspaceId }) => {
+      if (workspaceId === quiet) begin();
+      await hasStarted;
+    });
+    await hasStarted;
+    await stop();
+  }));
+
+test('a server that stops starts no more campaigns', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await seedWorkspace(database);
+    const scheduled = { contacts: 1, campaign: { status: 'scheduled', scheduled_at: new Date(0) } } as const;
+    for (let at = 0; at < 5; at += 1) await seedCampaign(database, { ...scheduled, workspaceId });
+    let stopped: Promise<void> | undefined;
+    let begun = 0;
+    const stop = await loopsOf(database, async () => {
+      begun += 1;
+      stopped ??= stop();
+    });
+    await until(() => stopped !== undefined);
+    await stopped;
+    expect(begun).toBe(1);
+  }));
+
 test('a workspace with a hundred campaigns holds up no claim of another', () =>
   withDatabase(async (database) => {
     const [noisy, quiet] = [await seedWorkspace(database), await seedWorkspace(database)];
