@@ -69,7 +69,12 @@ export const variables = {
     postgresUrl,
     'PostgreSQL 15 or newer, `postgres://…`. Without it the server runs its own in `DATA_DIR`.',
   ),
-  poolSize: withDefault('POOL_SIZE', '10', integer(2, 1000), 'Most database connections of one server process.'),
+  poolSize: withDefault(
+    'POOL_SIZE',
+    '10',
+    integer(2, 1000),
+    'Most database connections of one server process; one workspace takes half of them.',
+  ),
   encryptionKey: optional(
     'ENCRYPTION_KEY',
     secret32,

@@ -34,6 +34,8 @@ export async function confirmRestore(database: Database, witness: Witness | unde
   const testimony = await witness?.read();
   const cluster = await readCluster(database);
   return database.inEngine(async (tx) => {
+    // A store that is far away may take long to be told.
+    await sql`set local idle_in_transaction_session_timeout = '60s'`.execute(tx.db);
     const done = await release(tx, witness ? testimony : null, cluster, now);
     // Before any server sees that nothing is held: one that looked then, and found the old witness, would hold it again.
     if (done) await witness?.write(done.testimony);

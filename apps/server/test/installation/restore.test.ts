@@ -152,6 +152,8 @@ test('a confirmation is told to the witness before a server can see it, which wo
     read: async () => undefined,
     write: async () => {
       heldAtWrite.push((await again.inEngine(readInstallation)).held_reason);
+      // As long as a store that is far away may take, and longer than other transactions may wait.
+      await new Promise((resolve) => setTimeout(resolve, 3500));
     },
   };
   expect(await confirmRestore(again, witness, new Date())).toMatchObject({ reason: 'the witness is missing' });

@@ -30,8 +30,8 @@ const BYTES_PER_MS = 32;
 /** A call of four hours, and some. */
 const MAX_BYTES = 600_000_000;
 
-/** Before the folder is looked at again, so many recordings of each workspace are stored. */
-const A_ROUND = 10;
+/** Before the folder is looked at again, so many recordings of each workspace are stored, or a hundredth of all that wait. */
+const LEAST_ROUND = 10;
 
 /**
  * Notes the recordings that are being written, and hands those that are whole to the object store, of each workspace one in
@@ -61,7 +61,8 @@ export async function keepRecordings(deps: RecordingDeps, signal?: AbortSignal):
 
 /** The first files of each workspace, one of each after the other. */
 function nextInTurn(found: readonly RecordingFile[]): RecordingFile[] {
-  const turns = Array.from({ length: A_ROUND }, (): RecordingFile[] => []);
+  const round = Math.max(LEAST_ROUND, Math.ceil(found.length / 100));
+  const turns = Array.from({ length: round }, (): RecordingFile[] => []);
   const taken = new Map<string, number>();
   for (const file of found) {
     const turn = taken.get(file.workspaceId) ?? 0;
