@@ -76,10 +76,10 @@ const act = ({ insist }: Clients, operation: string, move: (client: TrunklineCli
     });
   });
 
-/** A batch over SIP or simulated, asked for twice now and then. */
+/** A batch over SIP, as the first is, or simulated; asked for twice now and then. */
 export async function runBatch(clients: Clients, setting: Setting): Promise<void> {
   const { insist, record, next, chance } = clients;
-  const overSip = chance() < 0.6;
+  const overSip = chance() < 0.6 || !record.promised.some(({ kind }) => kind === 'batch');
   const base = overSip ? numbers.sip : numbers.single;
   const recipients = Array.from({ length: 3 + Math.floor(chance() * 8) }, () => ({
     phoneNumber: phone(base + next()),
