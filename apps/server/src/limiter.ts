@@ -19,8 +19,9 @@ export class Shares {
   readonly total: number;
   readonly #rule: Rule;
   readonly #held = new Map<string, number>();
-  /** Keys that held none and found nothing free, and until when that counts. */
-  readonly #wanted = new Map<string, number>();
+  /** The key that last held none and found nothing free, and the last before it that was another, each until that counts. */
+  #wanted = { key: '', until: 0 };
+  #wantedBefore = this.#wanted;
   #taken = 0;
 
   constructor(total: number, rule: Rule = fewerThanFree) {
@@ -53,14 +54,13 @@ export class Shares {
   }
 
   #want(key: string): void {
-    const now = performance.now();
-    for (const [other, until] of this.#wanted) if (until <= now) this.#wanted.delete(other);
-    this.#wanted.set(key, now + WANTED_MS);
+    if (this.#wanted.key !== key) this.#wantedBefore = this.#wanted;
+    this.#wanted = { key, until: performance.now() + WANTED_MS };
   }
 
   #othersWant(key: string): boolean {
-    const now = performance.now();
-    return [...this.#wanted].some(([other, until]) => other !== key && until > now);
+    const { until } = this.#wanted.key === key ? this.#wantedBefore : this.#wanted;
+    return until > performance.now();
   }
 
   giveBack(key: string): void {
