@@ -16,6 +16,7 @@ import { callOperations } from './calls/operations.ts';
 import { startRecordingWork } from './calls/recordings/background.ts';
 import { callStore } from './calls/store.ts';
 import { createSwitchboard } from './calls/switchboard.ts';
+import { callWithdrawer } from './calls/withdraw-calls.ts';
 import type { CampaignKey } from './campaigns/campaign.ts';
 import { changeHoursOfWorkspace } from './campaigns/change-hours.ts';
 import { createClaiming } from './campaigns/claiming.ts';
@@ -30,6 +31,7 @@ import { acceptFile, beginFile } from './contact-lists/accept-file.ts';
 import { startContactListWork } from './contact-lists/background.ts';
 import { entryOperations } from './contact-lists/entry-operations.ts';
 import { contactListOperations } from './contact-lists/operations.ts';
+import { readPhoneNumber } from './contact-lists/reading/phone-number.ts';
 import type { Tx } from './database/database.ts';
 import { doNotCallOperations } from './do-not-call/operations.ts';
 import { startErasing } from './erasures/erase-number.ts';
@@ -300,6 +302,7 @@ function handlersOf(
   const { contactLists, knowledgeBases, phoneNumbers, webhooks } = features;
   const { calls, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun } = engine;
   const { requestEnd, nudgeHangUps } = switchboard;
+  const withdrawCallsTo = callWithdrawer({ database, clock, nudgeHangUps });
   const { maxConcurrency } = config;
   const providers = configured(services.gateways);
   const operator = operatorLimits(config);
@@ -313,13 +316,13 @@ function handlersOf(
     ...numberPoolOperations(phoneNumbers),
     ...contactListOperations(contactLists),
     ...entryOperations(contactLists),
-    ...doNotCallOperations({ database, clock }),
+    ...doNotCallOperations({ database, clock, withdrawCallsTo, readPhoneNumber }),
     ...campaignOperations({ ...campaigns, jobs: services.jobs }),
     ...batchOperations({ ...campaigns, jobs: services.jobs }),
     ...knowledgeBaseOperations(knowledgeBases),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
     ...callIntentOperations({ ...shared, calls, nudge: intentClaiming.nudge }),
-    ...callOperations({ database, clock, calls, objects, countConversions, endCall }),
+    ...callOperations({ database, clock, calls, objects, countConversions, endCall, withdrawCallsTo }),
     ...callStatisticsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
     ...exportOperations({ ...features.exports, calls }),
     ...erasureOperations({ database, clock }),

@@ -76,6 +76,8 @@ export const callingArea = (
 
 /** What a workspace and the one number that is to call say of a call. */
 export interface DialTerms extends CallLimits {
+  /** Of the workspace's do-not-call numbers, read before or with them. */
+  do_not_call_revision: number;
   allowed_countries: string[] | null;
   premium_rate_allowed: boolean;
   /** Null as all of the number, where it can't place calls now. */
@@ -91,13 +93,13 @@ export interface DialTerms extends CallLimits {
 
 /** SQL for the columns of `DialTerms`, but for what whoever runs the server says, of the row `w` of `workspaces` and the row `n` of a number that is `callable`. */
 export const dialTerms = sql`
-  w.allowed_countries, w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day,
+  w.do_not_call_revision, w.allowed_countries, w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day,
   w.max_attempts_per_person_per_day, n.id as phone_number_id, n.phone_number as from_number, n.provider, n.trunk_id,
   n.allowed_outbound_countries, exists (select from number_usage u where u.workspace_id = w.id
     and u.phone_number_id = n.id and u.pool_id is not null) as pooled`;
 
 /** The number of some terms, if it can place calls now and its provider is configured here. */
-export function callerOf(terms: DialTerms, isSimulated: IsSimulated): Caller | undefined {
+export function callerOf(terms: Omit<DialTerms, 'do_not_call_revision'>, isSimulated: IsSimulated): Caller | undefined {
   const { phone_number_id: id, from_number, provider, pooled, trunk_id: trunkId } = terms;
   if (id === null || from_number === null || provider === null) return undefined;
   const simulated = isSimulated(provider);
@@ -154,7 +156,7 @@ export interface CalleeHours {
 }
 
 /** What is known of a workspace when one person is to be called, beside the number that calls. */
-export interface PersonTerms extends DialTerms, UsedOfLimits, QuietHoursRow {
+export interface PersonTerms extends Omit<DialTerms, 'do_not_call_revision'>, UsedOfLimits, QuietHoursRow {
   dialing_paused: boolean;
   /** Today's to this person. */
   attempts: number;

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { from } from '../database/moves.ts';
+import { doNotCallUploads, isDoNotCall } from '../do-not-call/do-not-call-numbers.ts';
 import { isCurrent } from '../installation/installation.ts';
 import type { RestoreGuard } from '../installation/restore-guard.ts';
 import type { CallEvent, CallRequest, PlaceResult, TelephonyGateway, Trunk } from '../telephony/gateway.ts';
@@ -12,7 +13,6 @@ import type { TrunksToCall } from '../trunks/trunks-to-call.ts';
 import { callTransitions, type HeldCall, toE164 } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 import type { CallOwner } from './call-owner.ts';
-import { keysOf } from './call-row.ts';
 import { traceOfCall, tracePlacement } from './trace-calls.ts';
 
 /** The most calls that one statement moves to `dialing`, and the most of these statements at a time. */
@@ -54,8 +54,8 @@ export interface PlacerOptions {
 
 /**
  * Right before placement one statement moves a set of calls to `dialing`, naming server, status, what their owners say,
- * a workspace that dials, a trunk that is not paused, and a database that was not restored; only the calls that it returns are handed to the provider,
- * the others go back.
+ * a workspace that dials, nobody who has asked not to be called since the claim, a trunk that is not paused, and a database
+ * that was not restored; only the calls that it returns are handed to the provider, the others go back.
  */
 export function createCallPlacer(options: PlacerOptions): CallPlacer {
   const { lease, clock, log } = options;
@@ -131,6 +131,13 @@ export function createCallPlacer(options: PlacerOptions): CallPlacer {
   };
 }
 
+/** SQL for whether somebody has forbidden a call `c` since it was claimed: asked only where the workspace's numbers have changed. */
+const isForbiddenSince = isDoNotCall(
+  sql.ref('c.to_number'),
+  sql.ref('c.workspace_id'),
+  sql`array(${doNotCallUploads(sql.ref('c.workspace_id'), sql.ref('c.campaign_id'))})`,
+);
+
 /** @returns the rooms of those that may be handed over */
 async function moveToDialing(
   { database, lease, clock, owners, recordEvents, guard }: PlacerOptions,
@@ -140,10 +147,12 @@ async function moveToDialing(
   return database.inHotLoop(async (tx) => {
     const { rows } = await sql<{ id: string; workspace_id: string }>`
       update calls c set status = 'dialing', dialed_at = ${now}
-      from ${keysOf(due)}
-      where c.workspace_id = x.workspace_id and c.id = x.id
+      from unnest(${due.map((call) => call.workspaceId)}::uuid[], ${due.map((call) => call.roomId)}::uuid[],
+        ${due.map((call) => call.request.doNotCallRevision ?? null)}::bigint[]) as x (workspace_id, id, revision)
+      where c.workspace_id = x.workspace_id and c.id = x.id and c.end_requested_at is null
         and c.status in ${from(callTransitions, 'dialing')} and c.server_id = ${lease.serverId()} and c.place_before > ${now}
-        and exists (select from workspaces w where w.id = c.workspace_id and w.dialing_paused_at is null)
+        and exists (select from workspaces w where w.id = c.workspace_id and w.dialing_paused_at is null
+          and (w.do_not_call_revision = x.revision or not ${isForbiddenSince}))
         and (c.trunk_id is null or (select t.status = 'active' from trunks t
           where t.workspace_id = c.workspace_id and t.id = c.trunk_id))
         and ${owners.mayBePlaced(now)} and ${isCurrent(guard.watermark())}
@@ -188,7 +197,7 @@ export const callRequest = (
   call: HeldCall,
   contact: Pick<
     CallRequest,
-    'agentId' | 'variables' | 'metadata' | 'ringTimeoutSeconds' | 'maxCallSeconds' | 'recording'
+    ('agentId' | 'variables' | 'metadata' | 'ringTimeoutSeconds' | 'maxCallSeconds' | 'recording') | 'doNotCallRevision'
   >,
 ): CallRequest => ({
   workspaceId: call.workspaceId,

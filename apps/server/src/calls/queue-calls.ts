@@ -47,6 +47,8 @@ export interface WantedTogether {
   agentId: string | null;
   /** UUID of the agent, where it has a limit of calls at once; who queues them holds it then. */
   limitedAgentId: string | null;
+  /** By which the callees were found not to be on the workspace's do-not-call list. */
+  doNotCallRevision: number;
   ringTimeoutSeconds: number;
   maxCallSeconds: number;
   recording: boolean;
@@ -92,13 +94,14 @@ export async function queueCalls(tx: Tx, shared: WantedTogether, wanted: WantedC
     .map(({ caller, variables, metadata, ...call }): CallToPlace => {
       const { fromNumber, provider, trunkId } = caller;
       const held = { ...call, fromNumber, provider, trunkId, workspaceId, campaignId, workflowRunId };
-      const { ringTimeoutSeconds, maxCallSeconds, recording } = shared;
+      const { ringTimeoutSeconds, maxCallSeconds, recording, doNotCallRevision } = shared;
       const agent = shared.agentId === null ? {} : { agentId: shared.agentId };
       const told = {
         ...agent,
         ringTimeoutSeconds,
         maxCallSeconds,
         recording,
+        doNotCallRevision,
         variables,
         ...(metadata && { metadata }),
       };

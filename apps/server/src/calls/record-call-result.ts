@@ -2,13 +2,14 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { Database, WorkspaceTx } from '../database/database.ts';
-import { addOptOut } from '../do-not-call/store.ts';
+import { addOptOut, raiseDoNotCall } from '../do-not-call/store.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import { ERASED_NUMBER } from '../person-data/number-in-text.ts';
 import { existing, ServiceError } from '../service-error.ts';
 import type { Call, CallRow } from './shape-call.ts';
 import type { CallStore } from './store.ts';
 import { keepTranscript, readWithTranscript, refuseLongTranscript } from './transcripts.ts';
+import type { WithdrawCallsTo } from './withdraw-calls.ts';
 
 type RecordCallResult = components['schemas']['RecordCallResult'];
 
@@ -23,6 +24,8 @@ export interface CallResultDeps {
     call: Pick<CallRow, 'campaign_id'>,
     change: () => Promise<number>,
   ) => Promise<void>;
+  /** Ends what else is on its way to a person who has opted out (`withdraw-calls.ts`). */
+  withdrawCallsTo: WithdrawCallsTo;
 }
 
 /**
@@ -32,7 +35,7 @@ export interface CallResultDeps {
  * `invalid_state` for a call that waits to be placed and for an opt-out of an erased person, and `invalid_request` for a transcript that is too long.
  */
 export async function recordCallResult(
-  { database, clock, calls, countConversions }: CallResultDeps,
+  { database, clock, calls, countConversions, withdrawCallsTo }: CallResultDeps,
   workspaceId: string,
   roomId: string,
   result: RecordCallResult,
@@ -40,11 +43,14 @@ export async function recordCallResult(
 ): Promise<Call> {
   refuseLongTranscript(result.transcript);
   const now = clock.now();
-  return database.inWorkspace(workspaceId, async (tx) => {
+  let optedOut: number | undefined;
+  const recorded = await database.inWorkspace(workspaceId, async (tx) => {
+    if (result.optOut) await raiseDoNotCall(tx);
     const call = await existing(calls.find(tx, roomId));
     await countConversions(tx, call, async () => {
       const person = await lockPlaced(tx, roomId);
       const { transcript, ...sent } = person === ERASED_NUMBER ? impersonal(result) : result;
+      optedOut = sent.optOut ? person : undefined;
       if (sent.optOut) await addOptOut(tx, person, 'Asked for it on a call.', now);
       const isAnew = transcript !== undefined && (await keepTranscript(tx, roomId, transcript));
       return mergeResult(tx, roomId, sent, isAnew, now);
@@ -52,6 +58,8 @@ export async function recordCallResult(
     await audit(tx, auditEntry, now);
     return (await readWithTranscript(tx, calls, roomId))!;
   });
+  if (optedOut !== undefined) await withdrawCallsTo(workspaceId, [optedOut]);
+  return recorded;
 }
 
 /** What is kept of the result of a call whose person was erased: what is counted. Throws where it asks for more than that. */

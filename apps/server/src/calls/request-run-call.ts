@@ -22,6 +22,7 @@ import {
   type CalleeHours,
   callerOf,
   type DialObstacle,
+  type DialTerms,
   dialTerms,
   type IsSimulated,
   isAttemptOfDay,
@@ -114,6 +115,7 @@ export async function requestRunCall(tx: Tx, wish: RunCallWish, terms: RunCallTe
   }
   const ofAgent = {
     limitedAgentId: found.limited_agent_id,
+    doNotCallRevision: found.do_not_call_revision,
     maxCallSeconds: callSeconds(wish.maxCallSeconds, found),
   };
   return queueRunCall(tx, { ...wish, ...ofAgent }, toNumber, { caller, trunk }, terms);
@@ -193,7 +195,7 @@ async function readTerms(
   { workspaceId, from, agentId }: RunCallWish,
   toNumber: number,
   { serverId, now, operator }: RunCallTerms,
-): Promise<PersonTerms & AgentTerms> {
+): Promise<PersonTerms & DialTerms & AgentTerms> {
   const doNotCall = isDoNotCall(
     sql`${toNumber}`,
     sql`${workspaceId}`,
@@ -201,7 +203,7 @@ async function readTerms(
   );
   const [, { rows }] = await together(tx, [
     () => lockLimits(tx, workspaceId, operator),
-    sql<Omit<PersonTerms, 'operator'> & AgentTerms>`
+    sql<Omit<PersonTerms & DialTerms, 'operator'> & AgentTerms>`
       select w.dialing_paused_at is not null as dialing_paused, w.quiet_hours_start, w.quiet_hours_end,
         w.quiet_windows, w.holidays, ${dialTerms}, ${agentTerms},
         ${usedOfLimits(now, operator)},
@@ -223,7 +225,7 @@ async function readTerms(
 
 async function queueRunCall(
   tx: Tx,
-  wish: RunCallWish & { limitedAgentId: string | null },
+  wish: RunCallWish & { limitedAgentId: string | null; doNotCallRevision: number },
   toNumber: number,
   { caller, trunk }: { caller: Caller; trunk: TrunkRoom | undefined },
   { serverId, now }: RunCallTerms,
@@ -237,6 +239,7 @@ async function queueRunCall(
     serverId,
     agentId,
     limitedAgentId: wish.limitedAgentId,
+    doNotCallRevision: wish.doNotCallRevision,
     ringTimeoutSeconds,
     maxCallSeconds,
     recording,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
+import { raiseDoNotCallOf } from '../do-not-call/store.ts';
 import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import type { AuditEntry } from '../journal/record.ts';
@@ -86,8 +87,9 @@ export async function finishImport(
   await countEntries(tx, listId, added, now);
 }
 
-/** Counts entries that a list has now; it is ready then. The caller holds the list's lock. */
+/** Counts entries that a list has now; it is ready then, and those of `dnd` are not called. The caller holds the list's lock. */
 export async function countEntries(tx: WorkspaceTx, listId: string, added: number, now: Date): Promise<void> {
+  await raiseDoNotCallOf(tx, listId);
   await sql`
     update contact_lists set status = 'ready', total_entries = total_entries + ${added}, updated_at = ${now}
     where workspace_id = ${tx.workspaceId} and id = ${listId} and status in ('draft', 'ready')`.execute(tx.db);

@@ -12,6 +12,27 @@ export interface DoNotCallRow {
   created_at: Date;
 }
 
+/**
+ * Has calls that are claimed, and not placed yet, looked at again before they are. Called first in a transaction that forbids
+ * calls: it locks the workspace's row (docs/engine.md, "Locks").
+ */
+export async function raiseDoNotCall(tx: WorkspaceTx): Promise<void> {
+  await sql`update workspaces set do_not_call_revision = do_not_call_revision + 1 where id = ${tx.workspaceId}`.execute(
+    tx.db,
+  );
+}
+
+/** The same for a list whose entries have changed, if they are not to be called. */
+export async function raiseDoNotCallOf(tx: WorkspaceTx, listId: string): Promise<void> {
+  await sql`
+    update workspaces w set do_not_call_revision = do_not_call_revision + 1
+    where w.id = ${tx.workspaceId} and (
+      exists (select from contact_lists l where l.workspace_id = w.id and l.id = ${listId} and l.type = 'dnd')
+      or exists (select from campaign_lists l where l.workspace_id = w.id and l.list_id = ${listId} and l.role = 'dnd'))`.execute(
+    tx.db,
+  );
+}
+
 /** Adds an opt-out. One that is there keeps its reason and time. `phoneNumber` is E.164 without the plus. */
 export async function addOptOut(
   tx: WorkspaceTx,

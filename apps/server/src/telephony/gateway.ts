@@ -145,6 +145,11 @@ export interface CallRequest {
   maxCallSeconds: number;
   /** Whether it is to be recorded; an agent may want it too. */
   recording: boolean;
+  /**
+   * By which the callee was found not to be on the workspace's do-not-call list: it rises with what is added to that. Without it
+   * that is asked again.
+   */
+  doNotCallRevision?: number;
   /** UUID of what its trace begins with; the room where it is absent. */
   trace?: string;
 }

@@ -13,6 +13,7 @@ export interface AuditedCall {
   outcome: string | null;
   ended_by: string | null;
   attempt: number;
+  start_at: Date;
   dialed_at: Date | null;
   ended_at: Date | null;
   placed_at: Date | null;
@@ -25,7 +26,7 @@ export interface AuditedCall {
 export async function callsOf(database: Database, campaignId: string): Promise<AuditedCall[]> {
   const { rows } = await database.inEngine(({ db }) =>
     sql<AuditedCall>`
-      select c.id, c.contact_id, c.to_number, c.status, c.outcome, c.ended_by, c.attempt, c.dialed_at, c.ended_at,
+      select c.id, c.contact_id, c.to_number, c.status, c.outcome, c.ended_by, c.attempt, c.start_at, c.dialed_at, c.ended_at,
         s.placed_at, s.placements, c.ring_timeout_seconds, c.max_call_seconds
       from calls c left join simulator_calls s on s.room_id = c.id
       where c.campaign_id = ${campaignId} order by c.dialed_at, c.id`.execute(db),

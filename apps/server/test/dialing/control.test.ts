@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
+import { addOptOuts, raiseDoNotCall } from '../../src/do-not-call/store.ts';
 import { withDatabase } from '../database/own-database.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { setKillSwitch } from '../seed/workspace.ts';
 import { until } from '../until.ts';
 import { callsOf, countersOf, dialedWrongly } from './audit.ts';
-import { campaignRow, dialersTurn, shortCalls, startTestDialer, untilCompleted } from './dialing.ts';
+import { campaignRow, contactsOf, dialersTurn, shortCalls, startTestDialer, untilCompleted } from './dialing.ts';
 
 const answering = { weights: { answered: 1 }, ringing: [100, 200], talking: [10_000, 20_000] } as const;
 /** One to two seconds of talk each. */
@@ -69,6 +70,32 @@ test.concurrent('a paused campaign places nothing more, its calls finish, and it
     await untilCompleted(database, campaignId);
     await stop();
     expect(await campaignRow(database, campaignId)).toMatchObject({ answered: 40, done: 40 });
+    await expectRight(database, campaignId);
+  }));
+
+test.concurrent('what is claimed is not placed once its callees have opted out, and they are skipped', () =>
+  withDatabase(async (database) => {
+    const contacts = 8;
+    const { workspaceId, campaignId } = await seedCampaign(database, seeded(contacts, { calls_per_second: 2 }));
+    const { stop } = await startTestDialer(database, upForASecond);
+    // Of these one is to start, and not right now.
+    const waiting = async () =>
+      (await callsOf(database, campaignId)).filter((call) => call.start_at.getTime() > Date.now() + 50);
+    await until(async () => (await waiting()).length > 0);
+    await database.inWorkspace(workspaceId, async (tx) => {
+      await raiseDoNotCall(tx);
+      const numbers = Array.from({ length: contacts }, (_, at) => 14_152_000_000 + at);
+      await addOptOuts(tx, numbers, undefined, new Date());
+    });
+    const claimed = await waiting();
+    await untilCompleted(database, campaignId);
+    await stop();
+    const placed = await callsOf(database, campaignId);
+    expect(placed.filter((call) => claimed.some(({ id }) => id === call.id))).toEqual([]);
+    const { skipped, done } = await campaignRow(database, campaignId);
+    expect([skipped, done]).toEqual([contacts - placed.length, placed.length]);
+    const reasons = (await contactsOf(database, campaignId)).map(({ state, reason }) => [state, reason]);
+    expect(reasons.filter(([state]) => state === 'skipped')).toEqual(Array(skipped).fill(['skipped', 'do_not_call']));
     await expectRight(database, campaignId);
   }));
 

@@ -175,21 +175,59 @@ test('an opt-out of a call adds to the same list', async () => {
   expect(items[0]).not.toHaveProperty('reason');
 });
 
+test('numbers are read as people write them, with a country where they need one', async () => {
+  const body = { phoneNumbers: ['+1 (650) 555-0102', 'tel:+16505550103', '(650) 555-0104'], defaultCountry: 'US' };
+  expect((await server.client.POST(path, { body })).data).toEqual({ added: 3, alreadyListed: 0, rejected: [] });
+  for (const number of ['+16505550102', '+16505550103', '+16505550104'])
+    expect((await remove(number)).response.status).toBe(200);
+});
+
+test('entries of a list of type dnd have calls looked at again before they are placed, and others do not', async () => {
+  const { client, deps } = server;
+  const revision = async () =>
+    (
+      await deps.database.inEngine(({ db }) =>
+        sql<{ revision: number }>`
+      select do_not_call_revision as revision from workspaces where id = ${workspaceId}`.execute(db),
+      )
+    ).rows[0]!.revision;
+  const grows = async (type: 'contacts' | 'dnd') => {
+    const made = await client.POST('/v1/calls/contact-lists', { body: { name: type, fileName: 'a.csv', type } });
+    const before = await revision();
+    const entries = [{ phoneNumber: '+14155550160' }];
+    const { id } = made.data!;
+    await client.POST('/v1/calls/contact-lists/{id}/entries', { params: { path: { id } }, body: { entries } });
+    const grown = (await revision()) - before;
+    await client.DELETE('/v1/calls/contact-lists/{id}', { params: { path: { id } } });
+    return grown;
+  };
+  expect([await grows('contacts'), await grows('dnd')]).toEqual([0, 1]);
+});
+
 test('what is no number is told, and keeps no other from being added', async () => {
-  const sent = ['14155550142', '+14155550147', null, 7, '+1', '😀'.repeat(65), '+14155550147'] as string[];
-  expect((await add(sent)).data).toEqual({
+  const sent = ['(415) 555-0142', '+14155550147', null, 7, '+1', '😀'.repeat(65), '+14155550147'] as string[];
+  const { data } = await add(sent);
+  expect({
+    ...data,
+    rejected: data!.rejected.map(({ index, phoneNumber, code }) => [index, phoneNumber, code]),
+  }).toEqual({
     added: 1,
     alreadyListed: 0,
     rejected: [
-      { index: 0, phoneNumber: '14155550142', code: 'invalid_number' },
-      { index: 2, phoneNumber: 'null', code: 'invalid_number' },
-      { index: 3, phoneNumber: '7', code: 'invalid_number' },
-      { index: 4, phoneNumber: '+1', code: 'invalid_number' },
-      { index: 5, phoneNumber: '😀'.repeat(64), code: 'invalid_number' },
+      [0, '(415) 555-0142', 'default_country_needed'],
+      [2, 'null', 'invalid_entry'],
+      [3, '7', 'invalid_entry'],
+      [4, '+1', 'invalid_phone'],
+      [5, '😀'.repeat(64), 'invalid_phone'],
     ],
   });
-  expect((await add(['x'])).data).toMatchObject({ added: 0, rejected: [{ index: 0 }] });
+  expect(data!.rejected[0]!.error).toBe(
+    'A number without + and country code can be read only with a defaultCountry, such as US.',
+  );
   expect((await remove('+14155550147')).response.status).toBe(200);
+  const { response, error } = await add(['x', '']);
+  expect([response.status, error?.code]).toEqual([400, 'invalid_request']);
+  expect(error?.error).toBe('No number was added. x: This is not a phone number.');
 });
 
 test('what is not a request is refused: 400, 401, 403, 413, 415', async () => {

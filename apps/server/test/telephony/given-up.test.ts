@@ -6,6 +6,7 @@ import type { CallEvent } from '../../src/telephony/gateway.ts';
 import { type CallStore, postgresCallStore } from '../../src/telephony/sip/call-store.ts';
 import type { SipGatewayOptions } from '../../src/telephony/sip/sip-gateway.ts';
 import { seedRow } from '../seed/rows.ts';
+import { seedNumber, seedWorkspace } from '../seed/workspace.ts';
 import { until } from '../until.ts';
 import { startCarrier } from './carrier.ts';
 import { callees, openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
@@ -90,6 +91,35 @@ test.each(ways)('what was kept and not sent by a server that was given up goes b
   expect(await other.placeCall({ ...call, ...terms, attempt: 2 })).toEqual({ status: 'accepted' });
   expect(carrier.calls).toHaveLength(1);
   for (const gateway of [frozen, other]) await gateway.stop();
+  await carrier.stop();
+});
+
+test('a call whose callee has asked not to be called since its claim is not sent', async () => {
+  const carrier = await startCarrier(callees);
+  const gateway = await gateways.gatewayFor(4);
+  await gateway.start();
+  const { database } = gateways;
+  const workspaceId = await seedWorkspace(database, { do_not_call_revision: 7 });
+  const phoneNumberId = await seedNumber(database, workspaceId, '14155550100');
+  const place = async (doNotCallRevision: number, ended: Date | null) => {
+    const call = { ...newCall(), workspaceId };
+    await seedRow(database, 'calls', {
+      ...{ workspace_id: workspaceId, id: call.roomId, phone_number_id: phoneNumberId, status: 'dialing' },
+      ...{ direction: 'outbound', to_number: 14_155_550_000 + carrier.calls.length + doNotCallRevision },
+      end_requested_at: ended,
+    });
+    const given = { ...limits, agentId: 'anna', trunk: trunkTo(carrier.port), doNotCallRevision };
+    return { call, result: await gateway.placeCall({ ...call, ...given }) };
+  };
+  const forbidden = await place(6, new Date());
+  expect(forbidden.result).toMatchObject({ status: 'rejected', outcome: 'cancelled' });
+  const reference = { ...forbidden.call, placedAt: new Date() };
+  await until(async () => expect(await gateway.lookup(reference)).toEqual({ state: 'absent' }));
+  expect(carrier.calls).toEqual([]);
+  // Somebody else has: this call is not asked to end.
+  expect((await place(5, null)).result).toEqual({ status: 'accepted' });
+  expect(carrier.calls).toHaveLength(1);
+  await gateway.stop();
   await carrier.stop();
 });
 

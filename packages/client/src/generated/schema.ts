@@ -33,7 +33,7 @@ export interface paths {
         put?: never;
         /**
          * Add do-not-call numbers
-         * @description Adds 1 to 1,000 numbers for the whole workspace. From then on no campaign, batch or workflow calls them; a call that is up goes on. Adding a number again changes nothing. What is no number in E.164 form is answered in `rejected`, and keeps none of the others from being added.
+         * @description Adds 1 to 1,000 numbers for the whole workspace. After the answer none of them is called by any campaign, batch, workflow or request: what was claimed or on its way to the provider is withdrawn, and a call that rings is cancelled, unless `endRinging` is false. A call that is up goes on. The answer waits until each call that was on its way was sent or withdrawn, two seconds at most. Adding a number again changes nothing. What can't be read as a number is answered in `rejected`, and keeps none of the others from being added; if nothing could be read, the answer is 400.
          */
         post: operations["addDoNotCall"];
         delete?: never;
@@ -2850,10 +2850,27 @@ export interface components {
             /** @description Every single fault, where there is more to say. */
             details?: components["schemas"]["ErrorDetail"][];
         };
+        /**
+         * @description A number that is not to be called.
+         * @example +14155550142
+         */
+        AddedDoNotCallNumber: string;
+        /**
+         * @description ISO 3166-1 alpha-2 country code.
+         * @example US
+         */
+        Country: string;
         /** @description Numbers to add. */
         AddDoNotCall: {
-            /** @description The numbers, in E.164 form. */
-            phoneNumbers: components["schemas"]["E164"][];
+            /** @description The numbers, as in a contact file; those without `+` need a `defaultCountry`. */
+            phoneNumbers: components["schemas"]["AddedDoNotCallNumber"][];
+            /** @description Country in which numbers without `+` are read. */
+            defaultCountry?: components["schemas"]["Country"];
+            /**
+             * @description Whether calls to these numbers that ring are cancelled. What is not sent yet never is, either way.
+             * @default true
+             */
+            endRinging?: boolean;
             /** @description Why, in your words. Kept with every number. */
             reason?: string;
         };
@@ -2870,10 +2887,13 @@ export interface components {
              */
             phoneNumber: string;
             /**
-             * @description Why it was not added.
+             * @description Why it was not added: `invalid_entry` if it is no text, else as of a row of a contact file.
+             * @example invalid_phone
              * @enum {string}
              */
-            code: "invalid_number";
+            code: "invalid_entry" | "missing_phone" | "invalid_phone" | "ambiguous_phone" | "several_phones" | "default_country_needed";
+            /** @description The same for a person, with what would be right. */
+            error: string;
         };
         /** @description What became of the numbers. */
         DoNotCallAdded: {
@@ -2881,7 +2901,7 @@ export interface components {
             added: number;
             /** @description How many numbers had opted out before. They keep their first reason and time. */
             alreadyListed: number;
-            /** @description What is no number in E.164 form, in the order of the request. */
+            /** @description What can't be read as a number, in the order of the request. */
             rejected: components["schemas"]["RejectedDoNotCallNumber"][];
         };
         /** @description The number may be called again, unless a `dnd` list holds it too. */
@@ -2915,11 +2935,6 @@ export interface components {
          * @enum {string}
          */
         ContactListType: "contacts" | "dnd" | "batch";
-        /**
-         * @description ISO 3166-1 alpha-2 country code.
-         * @example US
-         */
-        Country: string;
         /**
          * @description Upload ID.
          * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60718

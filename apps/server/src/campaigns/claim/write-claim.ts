@@ -138,6 +138,7 @@ const sharedBy = (campaign: ClaimedCampaign, { serverId, now }: WritingServer) =
   serverId,
   agentId: campaign.agent_id,
   limitedAgentId: campaign.limited_agent_id,
+  doNotCallRevision: campaign.do_not_call_revision,
   ringTimeoutSeconds: campaign.ring_timeout_seconds,
   maxCallSeconds: callSeconds(campaign.max_call_seconds, campaign),
   recording: campaign.recording,

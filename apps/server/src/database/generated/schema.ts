@@ -722,5 +722,6 @@ export interface Schema {
     premium_rate_allowed: Generated<boolean>;
     quiet_windows: JSONColumnType<{ days: number[]; start: number; end: number }[], string, string> | null;
     holidays: Generated<string[]>;
+    do_not_call_revision: Generated<number>;
   };
 }

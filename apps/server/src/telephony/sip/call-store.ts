@@ -27,8 +27,8 @@ export interface StoredCall extends CallTimes {
 /** What outlives the process: enough to end its calls, and to say how they ended. */
 export interface CallStore {
   /**
-   * Keeps a room before anything is sent. @returns false where it is kept already, but for an earlier attempt that was
-   * refused: then nothing may be sent
+   * Keeps a room before anything is sent. Nothing may be sent where it is `kept` already, but for an earlier attempt that was
+   * refused, and nothing where the callee has asked not to be called since the call was claimed (`forbidden`).
    */
   begin(call: {
     roomId: string;
@@ -38,7 +38,9 @@ export interface CallStore {
     trunkId?: string;
     at: Date;
     dialog?: StoredDialog;
-  }): Promise<boolean>;
+    /** Of the call's request; absent for one that has arrived. */
+    doNotCallRevision?: number;
+  }): Promise<'begun' | 'kept' | 'forbidden'>;
   /** Keeps the latest state of a call. @returns false where it has ended: then it stays as it is */
   note(call: { roomId: string; dialog?: StoredDialog } & CallTimes): Promise<boolean>;
   /** Keeps that nothing of a call was sent, and nothing will be; one that another server has ended stays as it is. */
@@ -65,6 +67,13 @@ const overRefused = sql`
     begun_at = excluded.begun_at, ended_at = excluded.ended_at, dialog = excluded.dialog
   where sip_calls.ended_at is not null and sip_calls.outcome is null and sip_calls.attempt < excluded.attempt`;
 
+/**
+ * SQL for whether a call `x` was to be ended by whoever added its callee to the numbers not called (`withdraw-calls.ts`); its row
+ * is read only if something was added since its claim.
+ */
+const isForbidden = sql`(w.do_not_call_revision is distinct from x.revision and exists (select from calls c
+  where c.workspace_id = x.workspace_id and c.id = x.room_id and c.end_requested_at is not null))`;
+
 const WRITE_MS = 10;
 const MOST = 200;
 
@@ -73,16 +82,27 @@ export function postgresCallStore(database: Database): CallStore {
   const begin = coalesce(
     async (calls: Parameters<CallStore['begin']>[0][]) => {
       const { rows } = await database.inHotLoop((tx) =>
-        sql<{ room_id: string }>`
-          insert into sip_calls (room_id, attempt, workspace_id, server_id, trunk_id, begun_at, dialog)
-          select * from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.attempt)}::smallint[],
-            ${calls.map((call) => call.workspaceId)}::uuid[], ${calls.map((call) => call.serverId)}::uuid[],
-            ${calls.map((call) => call.trunkId ?? null)}::uuid[],
-            ${calls.map((call) => call.at)}::timestamptz[], ${calls.map((call) => json(call.dialog))}::json[])
-          ${overRefused} returning room_id`.execute(tx.db),
+        sql<{ room_id: string; is_forbidden: boolean }>`
+          with given as materialized (
+            select x.*, ${isForbidden} as is_forbidden
+            from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.attempt)}::smallint[],
+              ${calls.map((call) => call.workspaceId)}::uuid[], ${calls.map((call) => call.serverId)}::uuid[],
+              ${calls.map((call) => call.trunkId ?? null)}::uuid[], ${calls.map((call) => call.at)}::timestamptz[],
+              ${calls.map((call) => json(call.dialog))}::json[], ${calls.map((call) => call.doNotCallRevision ?? null)}::bigint[])
+              as x (room_id, attempt, workspace_id, server_id, trunk_id, begun_at, dialog, revision)
+            left join workspaces w on w.id = x.workspace_id
+          ), begun as (
+            insert into sip_calls (room_id, attempt, workspace_id, server_id, trunk_id, begun_at, dialog)
+            select room_id, attempt, workspace_id, server_id, trunk_id, begun_at, dialog from given where not is_forbidden
+            ${overRefused} returning room_id
+          )
+          select room_id, false as is_forbidden from begun
+          union all select room_id, true from given where is_forbidden`.execute(tx.db),
       );
-      const begun = new Set(rows.map((row) => row.room_id));
-      return calls.map((call) => begun.has(call.roomId));
+      const found = new Map(
+        rows.map((row) => [row.room_id, row.is_forbidden ? ('forbidden' as const) : ('begun' as const)]),
+      );
+      return calls.map((call) => found.get(call.roomId) ?? ('kept' as const));
     },
     { atMost: MOST, sets: 4 },
   );

@@ -70,6 +70,7 @@ export async function placeCall(
       resolve({ status: 'accepted' });
     };
     let isKept = false;
+    let isForbidden = false;
     call.call = parts.userAgent.invite({
       ...invite,
       onState: async (dialog) => {
@@ -87,7 +88,13 @@ export async function placeCall(
         } else {
           const at = new Date();
           const own = { roomId, attempt, workspaceId, serverId: parts.serverId, trunkId: request.trunk.id };
-          if (!(await parts.store.begin({ ...own, at, dialog }))) throw new Error('the room was placed before');
+          const { doNotCallRevision } = request;
+          const kept = await parts.store.begin({
+            ...{ ...own, at, dialog },
+            ...(doNotCallRevision !== undefined && { doNotCallRevision }),
+          });
+          isForbidden = kept === 'forbidden';
+          if (kept !== 'begun') throw new Error(isForbidden ? NEVER_DIALLED : 'the room was placed before');
         }
         // Frozen meanwhile, this server was given up: another may have ended the call already, by what is kept of it.
         if (parts.isGivenUp()) {
@@ -114,7 +121,8 @@ export async function placeCall(
           return void call.over(end);
         }
         void call.discard();
-        if (end.code === 'not_stored') resolve({ status: 'unknown', detail: end.message });
+        if (isForbidden) resolve({ status: 'rejected', outcome: 'cancelled', detail: NEVER_DIALLED });
+        else if (end.code === 'not_stored') resolve({ status: 'unknown', detail: end.message });
         else {
           const { outcome } = meaningOfEnd(end, undefined, 'callee');
           resolve({ status: 'rejected', outcome, detail: end.message });

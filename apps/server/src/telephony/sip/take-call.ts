@@ -36,7 +36,7 @@ export async function takeCall(
   // The caller may be gone already.
   void incoming.ended.then((end) => call.over(end));
   const kept = { roomId, attempt: 1, workspaceId, serverId, at: new Date(), dialog: incoming.stored };
-  if (!(await store.begin(kept))) return incoming.reject(480);
+  if ((await store.begin(kept)) !== 'begun') return incoming.reject(480);
   let session: Awaited<ReturnType<SipCall['openMedia']>>;
   try {
     session = await call.openMedia(addressFor(incoming.source.address), ['PCMU', 'PCMA']);
