@@ -63,16 +63,17 @@ export async function benchSql(): Promise<Found> {
 }
 
 /** Listens to what Trunkline sends to PostgreSQL for one page, so that the peer sends just that. */
-async function statementsOf(database: Database, workspaceId: string): Promise<PeerSettings['statements']> {
+export async function statementsOf(database: Database, workspaceId: string): Promise<PeerSettings['statements']> {
   const sent: PeerSettings['statements'] = [];
   const query = pg.Client.prototype.query;
   const listen = function (
     this: pg.Client,
     statement: string | PeerSettings['statements'][number],
-    ...rest: unknown[]
+    values?: unknown[],
   ) {
-    sent.push(typeof statement === 'string' ? { text: statement } : statement);
-    return Reflect.apply(query, this, [statement, ...rest]);
+    const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement;
+    sent.push({ ...(name !== undefined && { name }), text, ...(values && { values }) });
+    return Reflect.apply(query, this, [statement, values]);
   };
   pg.Client.prototype.query = listen as never;
   try {

@@ -30,12 +30,13 @@ const dialect: Dialect = {
 
 /**
  * A Kysely whose every query runs on one client, one after another. `close` makes it refuse more, and resolves when the
- * last query is over. The client is one that pipelines; `statement` is that of its database.
+ * last query is over; `hasFailed` says whether any has failed. The client is one that pipelines; `statement` is that of its
+ * database.
  */
 export function bindToClient(
   client: pg.ClientBase,
   statement: Statement,
-): { db: Kysely<Schema>; close(): Promise<unknown> } {
+): { db: Kysely<Schema>; close(): Promise<unknown>; hasFailed(): boolean } {
   let open = true;
   let last: Promise<unknown> = Promise.resolve();
   /** Why the transaction has failed: what was sent behind that is refused for it, and would hide it. */
@@ -79,13 +80,14 @@ export function bindToClient(
       open = false;
       return last;
     },
+    hasFailed: () => fault !== undefined,
   };
 }
 
 async function execute<R>(client: pg.ClientBase, query: CompiledQuery, statement: Statement): Promise<QueryResult<R>> {
   try {
     inOneWrite(client);
-    const { command, rowCount, rows } = await client.query(statement(query.sql, query.parameters));
+    const { command, rowCount, rows } = await client.query(statement(query.sql), [...query.parameters]);
     return changing.has(command) ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows };
   } catch (error) {
     throw translated(error);

@@ -51,10 +51,10 @@ async function withOneConnection(
   const database = openDatabase({ connection, poolSize: 1, log: pino({ level: 'silent' }) });
   const asked = new Map<string, Asked>();
   database.pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (...values: unknown[]) => unknown;
-    client.query = ((config: pg.QueryConfig, ...more: unknown[]) => {
-      if (config.name) asked.set(config.name, { text: config.text, values: config.values ?? [] });
-      return query(config, ...more);
+    const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+    client.query = ((config: pg.QueryConfig, values?: unknown[], ...more: unknown[]) => {
+      if (config.name) asked.set(config.name, { text: config.text, values: values ?? [] });
+      return query(config, values, ...more);
     }) as typeof client.query;
   });
   let elapsed = 0;

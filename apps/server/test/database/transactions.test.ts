@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type Database, type EngineTx, openDatabase, type WorkspaceTx } from '../../src/database/database.ts';
 import { together } from '../../src/database/together.ts';
 import { freshDatabase } from '../database.ts';
@@ -61,6 +62,8 @@ test('a function that swallows the error of a statement does not seem to have su
   });
   await expect(swallowed).rejects.toThrow('failed before its commit');
   expect(await counters()).toEqual([0, 0]);
+  const unread = database.inSnapshot(a, ({ db }) => sql`select 1 / 0`.execute(db).catch(() => {}));
+  await expect(unread).rejects.toThrow('failed before its commit');
 });
 
 test('a handle that is kept past the end of its transaction is refused', async () => {
@@ -192,6 +195,29 @@ test('a snapshot shows the database of one instant, and changes nothing', async 
   expect(await counters()).toEqual([1, 0]);
   await expect(database.inSnapshot(a, (tx) => add(tx, 1))).rejects.toThrow('read-only');
   expect(await counters()).toEqual([1, 0]);
+});
+
+test('nobody waits for the end of a snapshot, and what comes behind it on its connection is its own', async () => {
+  const only = openDatabase({ connection: fresh.connection, poolSize: 1, log });
+  const seen = ({ db }: WorkspaceTx) =>
+    sql<{ workspace: string; isReadOnly: string }>`
+      select current_setting('trunkline.workspace') as workspace, current_setting('transaction_read_only') as "isReadOnly"`
+      .execute(db)
+      .then(({ rows }) => rows[0]);
+  await only.inSnapshot(a, seen);
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  try {
+    await only.inSnapshot(a, seen);
+    const at = query.mock.calls.findIndex(([text]) => (text as unknown) === 'commit');
+    const commit = query.mock.results[at]!.value as Promise<unknown>;
+    const thisTurn = new Promise((resolve) => process.nextTick(resolve, 'under way'));
+    expect(await Promise.race([commit.then(() => 'over'), thisTurn])).toBe('under way');
+    expect(await only.inWorkspace(b, seen)).toEqual({ workspace: b, isReadOnly: 'off' });
+    expect(await commit).toMatchObject({ command: 'COMMIT' });
+  } finally {
+    query.mockRestore();
+    await only.close();
+  }
 });
 
 test('who waits for a lock for 5 s, or runs for 30, is told to try again, and the engine waits on', async () => {
