@@ -2,7 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { COUNTRY_NOT_ALLOWED, dialRefusal, OPERATOR_LIMIT, readNumber } from '../calls/may-dial.ts';
 import type { BatchContact } from '../campaigns/insert-batch.ts';
 import { readPhoneNumber } from '../contact-lists/reading/phone-number.ts';
-import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
+import { readTimeZone, timeZoneFault } from '../contact-lists/reading/time-zone.ts';
 import { newUuid } from '../ids.ts';
 import { isObject, isText, shownNumber } from '../judged-items.ts';
 import type { CallingArea } from '../phone-numbers/may-call.ts';
@@ -38,7 +38,6 @@ const errors = {
   do_not_call: 'This number is on the do-not-call list.',
   operator_limit: OPERATOR_LIMIT,
   country_not_allowed: COUNTRY_NOT_ALLOWED,
-  invalid_timezone: 'There is no such time zone. Give an IANA name such as Europe/Berlin.',
 };
 
 /** Reads recipients, of whom nothing is known yet. @param defaultCountry with it, numbers are read as in a contact file */
@@ -93,7 +92,7 @@ export function judgeRecipients(
     const fault = metadataFault(metadata);
     if (refusal)
       reject(refusal, errors[refusal === 'invalid_number' && number === area.caller ? 'calls_itself' : refusal]);
-    else if (zone === undefined) reject('invalid_timezone', errors.invalid_timezone);
+    else if (zone === undefined) reject('invalid_timezone', timeZoneFault(timezone!));
     else if (fault) reject('invalid_metadata', fault);
     else if (contacts.has(number)) reject('duplicate', errors.duplicate);
     else {

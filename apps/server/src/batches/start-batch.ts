@@ -2,6 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { agentName, refuseFaults, settingsFaults, windowFaults } from '../campaigns/campaign-settings.ts';
 import type { CampaignDeps } from '../campaigns/deps.ts';
 import { countryFaults } from '../contact-lists/check-country.ts';
+import { properTimeZone } from '../contact-lists/reading/time-zone.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { findIdempotencyKey, takeIdempotencyKey } from '../database/idempotency-keys.ts';
 import { newUuid, toId } from '../ids.ts';
@@ -39,7 +40,7 @@ export async function startBatch(
   { workspaceId, input, idempotencyKey, auditEntryOf }: BatchRequest,
 ): Promise<Answered> {
   const settings = {
-    timezone: input.timezone ?? 'UTC',
+    timezone: properTimeZone(input.timezone ?? 'UTC'),
     schedule_start: input.scheduleStart ?? null,
     schedule_end: input.scheduleEnd ?? null,
     max_concurrency: input.maxConcurrency ?? Math.min(10, maxConcurrency),

@@ -5,7 +5,7 @@ import type { CallStore } from '../calls/store.ts';
 import { agentName, refuseFaults } from '../campaigns/campaign-settings.ts';
 import type { Clock } from '../clock.ts';
 import { countryFaults } from '../contact-lists/check-country.ts';
-import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
+import { readTimeZone, timeZoneFault } from '../contact-lists/reading/time-zone.ts';
 import type { Database, WorkspaceTx } from '../database/database.ts';
 import { findIdempotencyKey, takeIdempotencyKey } from '../database/idempotency-keys.ts';
 import { newUuid, toId } from '../ids.ts';
@@ -112,4 +112,4 @@ function timesOf({ scheduledAt, expiresAt: expires }: CallOrder['input'], now: D
 const zoneFaults = (timezone: string | undefined): ErrorDetail[] =>
   timezone === undefined || readTimeZone(timezone) !== undefined
     ? []
-    : [{ path: '/body/timezone', message: 'There is no such time zone. Give an IANA name such as Europe/Berlin.' }];
+    : [{ path: '/body/timezone', message: timeZoneFault(timezone) }];

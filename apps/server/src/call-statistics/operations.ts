@@ -1,6 +1,6 @@
 import type { CallDetails } from '../calls/store.ts';
 import type { Clock } from '../clock.ts';
-import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
+import { readTimeZone, timeZoneHint } from '../contact-lists/reading/time-zone.ts';
 import type { Database } from '../database/database.ts';
 import type { Handlers } from '../http/handler.ts';
 import { fromId } from '../ids.ts';
@@ -51,6 +51,8 @@ export function callStatisticsOperations(deps: { database: Database; clock: Cloc
   } satisfies Partial<Handlers>;
 }
 
+const zoneHint = (text: string): string => timeZoneHint(text)?.replace(/^/, '. ') ?? '';
+
 /** The time that is meant. Throws `invalid_request` where it can't be, or is too long. */
 function timeOf(query: { from?: string; to?: string; timezone?: string }, groupBy: string, now: Date) {
   const to = query.to === undefined ? now : new Date(query.to);
@@ -63,7 +65,12 @@ function timeOf(query: { from?: string; to?: string; timezone?: string }, groupB
     ...(from >= to ? [{ path: '/query/from', message: 'must be before to' }] : []),
     ...(tooLong ? [{ path: '/query/from', message: `must be at most ${most} days before to, by ${groupBy}` }] : []),
     ...(timezone === undefined
-      ? [{ path: '/query/timezone', message: 'must be an IANA time zone such as America/New_York' }]
+      ? [
+          {
+            path: '/query/timezone',
+            message: `must be an IANA time zone such as America/New_York${zoneHint(query.timezone!)}`,
+          },
+        ]
       : []),
   ]);
   return { from, to, timezone: timezone! };

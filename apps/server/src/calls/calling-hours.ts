@@ -155,6 +155,18 @@ export function haveCommonHour(
   });
 }
 
+/** How many minutes of the seven days from a time on are open in all of some time zones. */
+export function openMinutes(hours: CallingHours, timezones: readonly string[], from: Date): number {
+  const end = from.getTime() + WEEK_MINUTES * 60_000;
+  let open = 0;
+  for (let at = from; at.getTime() < end; ) {
+    const { opensAt, closesAt } = nextCallingWindow(hours, timezones, at);
+    open += Math.max(0, Math.min(closesAt.getTime(), end) - Math.min(opensAt.getTime(), end));
+    at = closesAt;
+  }
+  return Math.round(open / 60_000);
+}
+
 const changesOf = (timezone: string, from: Date): Date[] =>
   clockChanges(inZone(from, timezone), YEAR_DAYS).map((change) => new Date(change.epochMilliseconds));
 

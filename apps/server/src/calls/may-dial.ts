@@ -17,7 +17,7 @@ import {
 } from './calling-hours.ts';
 import type { Caller } from './queue-calls.ts';
 import { closedHours, type QuietHoursRow } from './quiet-hours.ts';
-import { type CalleeTimeZone, zonesOfContact } from './zones-of-contact.ts';
+import { areReadable, type CalleeTimeZone, zonesOfContact } from './zones-of-contact.ts';
 
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 
@@ -139,6 +139,7 @@ export async function numbersAtDailyLimit(
 /** What stands in the way of a call now; the words are those of a campaign contact's `reason`. */
 export type DialObstacle =
   | ('dialing_paused' | 'operator_limit' | 'country_not_allowed' | 'limit_reached' | 'no_common_hour')
+  | 'invalid_time_zone'
   | ClosedReason;
 
 /** A person who is refused for good, whatever is opened later. */
@@ -198,6 +199,7 @@ function closedNow(toNumber: number, hours: CallingHours, { calleeTimeZone, time
   if (hours.windows === ALWAYS && hours.quiet.length === 0 && hours.holidays.size === 0) return undefined;
   const zones = zonesOfContact(calleeTimeZone ?? 'strictest', null, toNumber).timezones;
   const timezones = zones.length > 0 ? zones : [timezone ?? UNKNOWN_ZONE];
+  if (!areReadable(timezones)) return { blocked: 'invalid_time_zone' as const };
   const reason = closedReason(hours, timezones, now);
   if (!reason) return undefined;
   const window = nextCallingWindow(hours, timezones, now);

@@ -9,6 +9,7 @@ export const whyBlocked: Record<RunCallObstacle, string> = {
   outside_window: 'It is outside the calling windows where the callee is.',
   no_common_hour:
     'The callee may be in several time zones, and the calling windows are never open in all of them at once.',
+  invalid_time_zone: 'The time zone that is given for the callee is none that can be read.',
   limit_reached: 'A limit of the workspace, or of the agent, is reached.',
   operator_limit: OPERATOR_LIMIT,
   country_not_allowed: COUNTRY_NOT_ALLOWED,

@@ -1,3 +1,4 @@
+import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
 import { timeZoneOfCountry } from '../phone-numbers/country-time-zone.ts';
 import { timeZonesOfNumber } from '../phone-numbers/number-time-zones.ts';
 import { countryOfNumber } from '../phone-numbers/numbering-plan.ts';
@@ -13,13 +14,20 @@ export interface ContactZones {
   isOwn: boolean;
 }
 
+/** Stands for whatever an older version took for the time zone of a contact, and this one can't read: one lane for all. */
+const UNREADABLE = 'unreadable';
+
+/** Whether somebody can be dialed by some time zones; else they are left out as `invalid_time_zone`. */
+export const areReadable = (timezones: readonly string[]): boolean =>
+  timezones.every((timezone) => readTimeZone(timezone) !== undefined);
+
 /**
  * The time zones of a contact: its own, else the number's, else none.
  * @param own IANA name, of the list's column or the recipient
  * @param phoneNumber E.164 without the plus
  */
 export function zonesOfContact(rule: CalleeTimeZone, own: string | null, phoneNumber: number): ContactZones {
-  if (own !== null) return { timezones: [own], isOwn: true };
+  if (own !== null) return { timezones: [readTimeZone(own) ?? UNREADABLE], isOwn: true };
   if (rule === 'strictest') return { timezones: timeZonesOfNumber(phoneNumber), isOwn: false };
   const country = countryOfNumber(phoneNumber);
   const zone = country && timeZoneOfCountry(country);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { AgentDirectory } from '../agents/directory.ts';
 import type { WeeklyWindow } from '../calls/calling-hours.ts';
-import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
+import { readTimeZone, timeZoneFault } from '../contact-lists/reading/time-zone.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import type { Row } from '../database/schema.ts';
 import { fromId } from '../ids.ts';
@@ -62,10 +62,7 @@ export function settingsFaults(settings: Settings, mostConcurrency: number): Err
     ((startDate && startDate >= endDate && 'startDate') || (scheduledAt && scheduledAt >= endDate && 'scheduledAt'));
   if (late) faults.push({ path: '/body/endDate', message: `endDate must be later than ${late}.` });
   if (readTimeZone(settings.timezone) === undefined) {
-    faults.push({
-      path: '/body/timezone',
-      message: 'There is no such time zone. Give an IANA name such as Europe/Berlin.',
-    });
+    faults.push({ path: '/body/timezone', message: timeZoneFault(settings.timezone) });
   }
   if (settings.max_concurrency > mostConcurrency) {
     faults.push({

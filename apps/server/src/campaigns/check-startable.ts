@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Agent } from '../agents/directory.ts';
-import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
+import { readTimeZone, timeZoneFault } from '../contact-lists/reading/time-zone.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import type { FailureReason } from '../database/schema.ts';
 import { isDoNotCall, readDoNotCallUploads } from '../do-not-call/do-not-call-numbers.ts';
@@ -31,7 +31,7 @@ export async function checkStartable(
 ): Promise<StartObstacle | undefined> {
   if (!agent) return { message: `There is no agent ${campaign.agent_id}.`, reason: 'agent_unavailable' };
   if (readTimeZone(campaign.timezone) === undefined) {
-    return { message: `There is no time zone ${campaign.timezone}.`, reason: 'internal' };
+    return { message: `The time zone of the campaign: ${timeZoneFault(campaign.timezone)}`, reason: 'internal' };
   }
   const { schedule_start: start, schedule_end: end } = campaign;
   if ((start === null) !== (end === null) || (start !== null && end !== null && start >= end)) {

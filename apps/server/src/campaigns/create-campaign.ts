@@ -1,5 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { EVERY_DAY } from '../calls/calling-hours.ts';
+import { properTimeZone } from '../contact-lists/reading/time-zone.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { findIdempotencyKey, type Made, makeOnce } from '../database/idempotency-keys.ts';
 import { newUuid, toId } from '../ids.ts';
@@ -37,7 +38,7 @@ export async function createCampaign(
   idempotencyKey?: string,
 ): Promise<Made<Campaign>> {
   const settings = {
-    timezone: input.timezone ?? 'UTC',
+    timezone: properTimeZone(input.timezone ?? 'UTC'),
     schedule_start: input.scheduleStart ?? null,
     schedule_end: input.scheduleEnd ?? null,
     max_concurrency: input.maxConcurrency ?? Math.min(10, maxConcurrency),

@@ -1,5 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { type CallingHours, closedReason, neverOpenTogether, nextCallingWindow } from '../calls/calling-hours.ts';
+import { areReadable } from '../calls/zones-of-contact.ts';
 import type { CampaignStatus, ContactState } from '../database/schema.ts';
 
 export type ContactReason = components['schemas']['CampaignContactReason'];
@@ -67,10 +68,12 @@ export function campaignReason(campaign: CampaignSituation): ContactReason | und
 export const hasEnded = (status: CampaignStatus): boolean =>
   status === 'completed' || status === 'stopped' || status === 'cancelled' || status === 'failed';
 
-type ClosedNow = ContactReason & ('outside_window' | 'quiet_hours' | 'holiday' | 'no_common_hour');
+type ClosedNow = ContactReason &
+  ('outside_window' | 'quiet_hours' | 'holiday' | 'no_common_hour' | 'invalid_time_zone');
 
 /** Why nobody who may be in any of some time zones is called now. */
 export function whyClosed(hours: CallingHours, timezones: readonly string[], now: Date): ClosedNow | undefined {
+  if (!areReadable(timezones)) return 'invalid_time_zone';
   const reason = closedReason(hours, timezones, now);
   if (!reason || timezones.length < 2) return reason;
   return neverOpenTogether(hours, timezones, nextCallingWindow(hours, timezones, now), now) ? 'no_common_hour' : reason;
@@ -108,6 +111,7 @@ export function contactExplainer(campaign: CampaignSituation, now: Date): (conta
     const held = campaign.limited?.reason ?? (campaign.trunkBusy ? 'trunk_busy' : stored);
     const why = ofCampaign ?? (isDue ? (closedNow(timezones) ?? held) : (stored ?? 'retry_later'));
     if (why === 'no_common_hour') return { reason: why };
+    if (!areReadable(timezones)) return { reason: ofCampaign ?? 'invalid_time_zone' };
     const from = [now, nextAttemptAt, campaign.limited?.until ?? now, campaign.startsAt ?? now].reduce((a, b) =>
       a > b ? a : b,
     );

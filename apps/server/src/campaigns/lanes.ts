@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type CallingHours, neverOpenTogether, nextCallingWindow } from '../calls/calling-hours.ts';
 import { closedHours, type QuietHoursRow } from '../calls/quiet-hours.ts';
-import { type ContactZones, zonesKey } from '../calls/zones-of-contact.ts';
+import { areReadable, type ContactZones, zonesKey } from '../calls/zones-of-contact.ts';
 import type { EngineTx, Tx } from '../database/database.ts';
 import type { Row } from '../database/schema.ts';
 import type { CampaignKey } from './campaign.ts';
@@ -11,8 +11,8 @@ export interface Lane {
   lane: number;
   opensAt: Date;
   closesAt: Date;
-  /** Whether its zones are ever open together. Where not, its contacts are left out, as in a window. */
-  hasCommonHour: boolean;
+  /** Why its contacts are left out, as in a window: its zones are never open together, or no zones. */
+  leftOut: 'no_common_hour' | 'invalid_time_zone' | undefined;
 }
 
 /** The hours of a campaign, as its row holds them. */
@@ -49,6 +49,9 @@ export async function readLanes(tx: EngineTx, { workspaceId, campaignId }: Campa
   return rows;
 }
 
+/** When a lane whose contacts are left out is looked at again. */
+const laterBy = (now: Date) => new Date(now.getTime() + 8 * 24 * 3600 * 1000);
+
 /** The lanes of a campaign whose row the caller holds; windows that are over are computed anew. */
 export async function currentLanes(
   tx: EngineTx,
@@ -58,20 +61,22 @@ export async function currentLanes(
 ): Promise<Lane[]> {
   const { workspace_id: workspaceId, id: campaignId } = campaign;
   const lanes = rows.map((row): Lane => {
-    const { lane, opens_at, closes_at, has_common_hour } = row;
-    if (closes_at > now) return { lane, opensAt: opens_at, closesAt: closes_at, hasCommonHour: has_common_hour };
-    const hours = callingHours(campaign, row);
     const timezones = row.timezones.length > 0 ? row.timezones : [campaign.timezone];
+    const { lane, opens_at: opensAt, closes_at: closesAt } = row;
+    if (!areReadable(timezones)) return { lane, opensAt: now, closesAt: laterBy(now), leftOut: 'invalid_time_zone' };
+    if (closesAt > now) return { lane, opensAt, closesAt, leftOut: row.has_common_hour ? undefined : 'no_common_hour' };
+    const hours = callingHours(campaign, row);
     const window = nextCallingWindow(hours, timezones, now);
-    const hasCommonHour = !neverOpenTogether(hours, timezones, window, now);
-    return { lane, ...window, ...(!hasCommonHour && { opensAt: now }), hasCommonHour };
+    if (!neverOpenTogether(hours, timezones, window, now)) return { lane, ...window, leftOut: undefined };
+    return { lane, ...window, opensAt: now, leftOut: 'no_common_hour' };
   });
-  const renewed = lanes.filter((lane, at) => lane.closesAt !== rows[at]!.closes_at);
+  const isNew = (row: LaneRow, { leftOut }: Lane) => row.closes_at <= now || row.has_common_hour === Boolean(leftOut);
+  const renewed = lanes.filter((lane, at) => isNew(rows[at]!, lane));
   if (renewed.length > 0) {
     await sql`
       update campaign_lanes l set opens_at = x.opens_at, closes_at = x.closes_at, has_common_hour = x.has_common_hour
       from unnest(${renewed.map((lane) => lane.lane)}::smallint[], ${renewed.map((lane) => lane.opensAt)}::timestamptz[],
-        ${renewed.map((lane) => lane.closesAt)}::timestamptz[], ${renewed.map((lane) => lane.hasCommonHour)}::boolean[])
+        ${renewed.map((lane) => lane.closesAt)}::timestamptz[], ${renewed.map((lane) => !lane.leftOut)}::boolean[])
         as x (lane, opens_at, closes_at, has_common_hour)
       where l.workspace_id = ${workspaceId} and l.campaign_id = ${campaignId} and l.lane = x.lane`.execute(tx.db);
   }

@@ -8,11 +8,11 @@ import { lanesOf } from './lanes.ts';
 const CHUNK_SIZE = 5000;
 
 /** SQL for whether a contact is left out only for the hours that held so far. */
-const leftOutByHours = sql`(c.state = 'skipped' and c.reason = 'no_common_hour')`;
+const leftOutByHours = sql`(c.state = 'skipped' and c.reason in ('no_common_hour', 'invalid_time_zone'))`;
 
 /**
  * Moves the next chunk of a campaign's open contacts to the lanes that its `calleeTimeZone` gives them: those above `after`
- * without a time zone of their own. Who was left out as `no_common_hour` is open again; a claim judges that anew.
+ * without a time zone of their own. Who was left out as `no_common_hour`, or for the campaign's time zone, is open again; a claim judges that anew.
  */
 export async function relaneContacts(
   tx: EngineTx,

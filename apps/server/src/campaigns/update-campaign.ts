@@ -1,6 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import { sql, type Updateable } from 'kysely';
 import { EVERY_DAY } from '../calls/calling-hours.ts';
+import { properTimeZone } from '../contact-lists/reading/time-zone.ts';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, audit } from '../journal/record.ts';
 import { type ErrorDetail, existing, notFound, ServiceError } from '../service-error.ts';
@@ -128,7 +129,7 @@ const settingsChange = (input: UpdateCampaign) =>
     name: input.name,
     description: input.description,
     agent_id: input.agentId,
-    timezone: input.timezone,
+    timezone: input.timezone && properTimeZone(input.timezone),
     callee_time_zone: input.calleeTimeZone,
     scheduled_at: date(input.scheduledAt),
     start_date: date(input.startDate),

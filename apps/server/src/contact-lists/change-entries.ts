@@ -10,9 +10,9 @@ import { columnsFor, lockOwnList } from './add-entries.ts';
 import { mayShorten } from './delete-list.ts';
 import type { ContactListDeps } from './deps.ts';
 import { shapeEntry } from './entry-store.ts';
-import { NO_SUCH_ZONE, valuesOf } from './judge-entries.ts';
+import { valuesOf } from './judge-entries.ts';
 import type { ListRow } from './list.ts';
-import { readTimeZone } from './reading/time-zone.ts';
+import { readTimeZone, timeZoneFault } from './reading/time-zone.ts';
 import { findList, readyUploads } from './store.ts';
 
 type Deps = Pick<ContactListDeps, 'database' | 'clock' | 'limits'>;
@@ -32,7 +32,7 @@ export async function updateEntry(
   auditOf: AuditOf,
 ): Promise<components['schemas']['ContactListEntry']> {
   const zone = timezone?.trim() ? readTimeZone(timezone.trim()) : null;
-  if (zone === undefined) refuse([{ path: '/body/timezone', message: NO_SUCH_ZONE }]);
+  if (zone === undefined) refuse([{ path: '/body/timezone', message: timeZoneFault(timezone!) }]);
   return database.inWorkspace(workspaceId, async (tx) => {
     const list = await lockOwnList(tx, listId);
     const entry = await findEntry(tx, listId, phoneNumber);

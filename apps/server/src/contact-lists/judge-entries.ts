@@ -2,7 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { isObject, itemFault, shown, shownNumber } from '../judged-items.ts';
 import { readPhoneNumber } from './reading/phone-number.ts';
 import type { ReadLimits } from './reading/read-contacts.ts';
-import { readTimeZone } from './reading/time-zone.ts';
+import { readTimeZone, timeZoneFault } from './reading/time-zone.ts';
 
 type Rejected = components['schemas']['RejectedContactListEntry'];
 type Fault = Pick<Rejected, 'code' | 'error'>;
@@ -25,7 +25,6 @@ export interface EntryTerms {
 
 const FIELDS = ['phoneNumber', 'name', 'timezone', 'variables'];
 const LONGEST_NAME = 64;
-export const NO_SUCH_ZONE = 'This is not an IANA time zone name, such as America/New_York.';
 
 /** Judges entries as rows of a contact file: each for itself, and of those with one number the first counts. */
 export function judgeEntries(
@@ -63,7 +62,7 @@ function readEntry(item: unknown, { defaultCountry, limits }: EntryTerms): NewEn
   const number = readPhoneNumber(phoneNumber, defaultCountry);
   if ('code' in number) return { code: number.code, error: number.reason };
   const zone = timezone?.trim() ? readTimeZone(timezone.trim()) : null;
-  if (zone === undefined) return { code: 'invalid_timezone', error: NO_SUCH_ZONE };
+  if (zone === undefined) return { code: 'invalid_timezone', error: timeZoneFault(timezone!) };
   return { phoneNumber: number.digits, name: name?.trim() || null, timezone: zone, variables: valuesOf(variables) };
 }
 

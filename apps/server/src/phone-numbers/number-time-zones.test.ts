@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { zonesByPrefixSource } from '../../generate/zones-by-prefix.ts';
+import { overlays, zonesByPrefixSource } from '../../generate/zones-by-prefix.ts';
+import { closedReason, EVERY_DAY } from '../calls/calling-hours.ts';
+import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
+import { zonesByPrefix } from './generated/zones-by-prefix.ts';
 import { timeZonesOfNumber } from './number-time-zones.ts';
 
 test.each([
@@ -16,11 +19,123 @@ test.each([
   expect(timeZonesOfNumber(number)).toEqual(zones);
 });
 
-test('a toll-free number may be anywhere in its country, and nowhere else', () => {
+test('a toll-free or personal number of North America may be anywhere there, one of Canada in Canada', () => {
   const zones = timeZonesOfNumber(18005550123);
-  expect(zones).toEqual(expect.arrayContaining(['America/New_York', 'Pacific/Honolulu']));
-  expect(zones).not.toContain('Pacific/Guam');
-  expect(zones).not.toContain('America/Halifax');
+  const all = ['America/New_York', 'Pacific/Honolulu', 'America/Halifax', 'America/St_Johns', 'Pacific/Guam'];
+  expect(zones).toEqual(expect.arrayContaining(all));
+  expect(timeZonesOfNumber(16222345678)).toContain('America/Halifax');
+  expect(timeZonesOfNumber(16222345678)).not.toContain('Pacific/Honolulu');
+});
+
+test('a number of a country with one clock has the clock of that country, and its name', () => {
+  const zones = [218912345678, 37060112345, 213551234567, 50581234567, 212612345678].map(timeZonesOfNumber);
+  expect(zones.flat()).toEqual([
+    'Africa/Tripoli',
+    'Europe/Vilnius',
+    'Africa/Algiers',
+    'America/Managua',
+    'Africa/Casablanca',
+  ]);
+});
+
+/** Mobiles, and others that are of no place, and places of the country in which they may be. */
+const anywhere: [kind: string, number: number, places: string[]][] = [
+  [
+    'a mobile of Australia',
+    61412345678,
+    ['Australia/Sydney', 'Australia/Perth', 'Australia/Darwin', 'Indian/Christmas'],
+  ],
+  ['a 1300 number of Australia', 611300975707, ['Australia/Hobart', 'Australia/Perth']],
+  ['a mobile of Russia', 79161234567, ['Europe/Kaliningrad', 'Europe/Moscow', 'Asia/Novosibirsk', 'Asia/Kamchatka']],
+  ['a mobile of Spain', 34612345678, ['Europe/Madrid', 'Atlantic/Canary']],
+  ['a mobile of Portugal', 351912345678, ['Europe/Lisbon', 'Atlantic/Azores']],
+  [
+    'a mobile of Brazil',
+    5511961234567,
+    ['America/Sao_Paulo', 'America/Manaus', 'America/Rio_Branco', 'America/Noronha'],
+  ],
+  [
+    'a number of Mexico, where mobiles look like others',
+    525512345678,
+    ['America/Mexico_City', 'America/Tijuana', 'America/Cancun'],
+  ],
+  ['a mobile of Indonesia', 62811234567, ['Asia/Jakarta', 'Asia/Makassar', 'Asia/Jayapura']],
+  ['a mobile of Kazakhstan', 77011234567, ['Asia/Almaty', 'Asia/Aqtobe']],
+  ['a mobile of Chile', 56912345678, ['America/Santiago', 'America/Punta_Arenas', 'Pacific/Easter']],
+  ['a mobile of the Congo', 243812345678, ['Africa/Kinshasa', 'Africa/Lubumbashi']],
+  ['a mobile of New Zealand', 64211234567, ['Pacific/Auckland', 'Pacific/Chatham']],
+  ['a toll-free number of the United States', 18885550123, ['America/New_York', 'Pacific/Honolulu']],
+  ['a personal number of Canada', 16222345678, ['America/Toronto', 'America/Vancouver', 'America/St_Johns']],
+];
+
+/** Area codes with exchanges in several time zones, and what was laid over them. */
+const split: [areaCode: number, places: string[]][] = [
+  [208, ['America/Boise', 'America/Los_Angeles']],
+  [986, ['America/Boise', 'America/Los_Angeles']],
+  [219, ['America/Chicago', 'America/New_York']],
+  [574, ['America/Chicago', 'America/New_York']],
+  [812, ['America/Chicago', 'America/New_York']],
+  [930, ['America/Chicago', 'America/New_York']],
+  [250, ['America/Vancouver', 'America/Edmonton']],
+  [778, ['America/Vancouver', 'America/Edmonton']],
+  [270, ['America/Chicago', 'America/New_York']],
+  [364, ['America/Chicago', 'America/New_York']],
+  [308, ['America/Chicago', 'America/Denver']],
+  [418, ['America/Toronto', 'America/Halifax']],
+  [581, ['America/Toronto', 'America/Halifax']],
+  [423, ['America/Chicago', 'America/New_York']],
+  [541, ['America/Los_Angeles', 'America/Boise']],
+  [458, ['America/Los_Angeles', 'America/Boise']],
+  [605, ['America/Chicago', 'America/Denver']],
+  [701, ['America/Chicago', 'America/Denver']],
+  [850, ['America/Chicago', 'America/New_York']],
+  [448, ['America/Chicago', 'America/New_York']],
+  [867, ['America/Whitehorse', 'America/Toronto']],
+  [906, ['America/Chicago', 'America/Detroit']],
+  [928, ['America/Phoenix', 'America/Denver']],
+];
+
+const nine = { windows: [{ days: EVERY_DAY, start: 480, end: 1260 }], quiet: [], holidays: new Set<string>() };
+
+test.each([
+  ...anywhere,
+  ...split.map(([code, places]): [string, number, string[]] => [
+    `area code ${code}`,
+    1e10 + code * 1e7 + 2345678,
+    places,
+  ]),
+])('%s is rung within hours wherever it may be, at any time of a year', (_kind, number, places) => {
+  const zones = timeZonesOfNumber(number);
+  const from = Date.UTC(2026, 10, 1);
+  const wrong = Array.from({ length: 365 * 24 * 2 }, (_, at) => new Date(from + at * 1_800_000)).filter(
+    (at) => closedReason(nine, zones, at) === undefined && closedReason(nine, places, at) !== undefined,
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('a landline outside North America stays with its prefix', () => {
+  const zones = [61255501234, 74012345678, 34911234567, 351213123456, 551131234567].map(timeZonesOfNumber);
+  expect(zones).toEqual([
+    ['Australia/Sydney'],
+    ['Europe/Kaliningrad'],
+    ['Europe/Madrid'],
+    ['Europe/Lisbon'],
+    ['America/Sao_Paulo'],
+  ]);
+});
+
+test('each name of the generated zones is a time zone that is dialed by', () => {
+  const names = Object.values(zonesByPrefix).flatMap((zones) => zones.split(' '));
+  expect(names.filter((name) => readTimeZone(name) !== name)).toEqual([]);
+});
+
+test('an area code laid over one of several time zones is known with it', () => {
+  const assigned = Object.entries(overlays).filter(([code]) => code in zonesByPrefix);
+  expect(assigned.length).toBeGreaterThan(8);
+  for (const [code, of] of assigned) {
+    expect(timeZonesOfNumber(Number(`${code}5550123`)), code).toEqual(timeZonesOfNumber(Number(`${of}5550123`)));
+    expect(timeZonesOfNumber(Number(`${code}5550123`)).length, code).toBeGreaterThan(1);
+  }
 });
 
 test('a number of no country has none', () => {

@@ -1,41 +1,96 @@
-import { getCountry } from 'countries-and-timezones';
-import { clocksOf } from './country-time-zone.ts';
+import { clocksOf, distinctClocks, zoneNamesOfCountry, zonesOfCountry } from './country-time-zone.ts';
 import { zonesByPrefix } from './generated/zones-by-prefix.ts';
-import { countryOfNumber } from './numbering-plan.ts';
+import { countriesOfCode, holdersOf } from './numbering-plan.ts';
 
 /** As numbers: cutting digits off a text took most of a look-up, and 20,000 contacts are added at a time. */
 const byPrefix = new Map(Object.entries(zonesByPrefix).map(([prefix, zones]) => [Number(prefix), zones.split(' ')]));
-/** By the country and the prefix that decide. */
-const known = new Map<string, readonly string[]>();
+
+/** The most digits that tell a calling code, or an area code of North America with it: what is known of a number at once. */
+const START = 10_000;
+const byStart = new Map<number, readonly string[] | undefined>();
+const bySet = new Map<string, readonly string[]>();
 
 /**
- * The IANA time zones in which the holder of a number may be, by its area code or else its country: one where the numbering
- * plan tells, several where it doesn't, none for numbers of no country. Zones whose clocks agree all year count once. Of a
- * number that can't exist only the first digits are looked at.
+ * The IANA time zones in which the holder of a number may be: one where that is known, several where it isn't, none for
+ * numbers of no country. Zones whose clocks agree count once. In North America, where numbers move, it is the area code
+ * that tells; elsewhere a landline's prefix. All other numbers (mobile, toll-free, shared, VoIP, personal, or of a kind that
+ * nobody knows) may be anywhere in their country. Of a number that can't exist only the first digits are looked at.
  * @param digits the E.164 number without its plus
  */
 export function timeZonesOfNumber(digits: number): readonly string[] {
+  let start = digits;
+  while (start >= START) start = Math.floor(start / 10);
+  if (!byStart.has(start)) byStart.set(start, zonesOfStart(start));
+  return byStart.get(start) ?? zonesInside(digits);
+}
+
+/** What numbers that begin alike are asked by: digits to end on. */
+const ENDS = ['0000000', '1111111', '2345678', '3333333', '4444444', '5678901', '6666666', '7777777', '8888888', '9999999'];
+
+/** The zones of all numbers that begin so; nothing where they differ. */
+function zonesOfStart(start: number): readonly string[] | undefined {
+  const isNorthAmerican = start > 1000 && start < 2000;
+  const ofAreaCode = isNorthAmerican && byPrefix.get(start);
+  if (ofAreaCode) return distinctClocks(ofAreaCode);
+  const countries = isNorthAmerican ? ENDS.flatMap((end) => holdersOf(`${start}${end}`).countries) : [];
+  const zones = zonesOfCountries(countries.length > 0 ? [...new Set(countries)] : countriesOfCode(String(start)), start);
+  return zones.length > 1 && !isNorthAmerican ? undefined : zones;
+}
+
+/** How many digits tell the kind of most numbers, with their length. */
+const KIND = 1_000_000;
+const holdersByStart = new Map<number, ReturnType<typeof holdersOf> | undefined>();
+
+/** As `holdersOf`, remembered for those that begin alike where a look at ten of them finds the same. */
+function holders(digits: number): ReturnType<typeof holdersOf> {
+  let [start, left] = [digits, 0];
+  while (start >= KIND) {
+    start = Math.floor(start / 10);
+    left += 1;
+  }
+  const key = start * 16 + left;
+  if (!holdersByStart.has(key)) {
+    const each = ENDS.map((end) => holdersOf(`${start}${end.padEnd(left, '5').slice(0, left)}`));
+    const areAlike = each.every(({ countries, isLandline }) =>
+      countries.join() === each[0]!.countries.join() && isLandline === each[0]!.isLandline,
+    );
+    holdersByStart.set(key, areAlike ? each[0] : undefined);
+  }
+  return holdersByStart.get(key) ?? holdersOf(String(digits));
+}
+
+/** The same where the country has several. */
+function zonesInside(digits: number): readonly string[] {
+  const { countries, isLandline } = holders(digits);
+  if (!isLandline) return zonesOfCountries(countries.length > 0 ? countries : countriesOfCode(String(digits)), digits);
   let prefix = digits;
   while (prefix > 0 && !byPrefix.has(prefix)) prefix = Math.floor(prefix / 10);
-  const ofPrefix = byPrefix.get(prefix) ?? [];
-  // Most prefixes are of one zone, and which country a number is of takes longer.
-  if (ofPrefix.length === 1) return ofPrefix;
-  const country = countryOfNumber(digits);
-  if (country === undefined) return [];
-  const key = `${country} ${prefix}`;
-  const found = known.get(key) ?? distinctClocks(zonesOf(country, ofPrefix));
-  known.set(key, found);
+  return once(`${prefix} ${countries}`, () => {
+    const zones = zonesOfCountries(countries, digits);
+    const inCountry = new Set(zones.map(clocksOf));
+    const ofPrefix = (byPrefix.get(prefix) ?? []).filter((zone) => inCountry.has(clocksOf(zone)));
+    return ofPrefix.length > 0 ? distinctClocks(ofPrefix) : zones;
+  });
+}
+
+/**
+ * All zones of some countries. Of those with the same clocks one that the main country has, rather the one that numbers of
+ * its calling code are known by.
+ */
+const zonesOfCountries = (countries: readonly string[], digits: number): readonly string[] =>
+  once(`${countries}`, () => {
+    const all = countries.flatMap(zonesOfCountry);
+    const [main = ''] = countries;
+    const clocks = new Set(all.map(clocksOf));
+    const named = [3, 2, 1]
+      .flatMap((length) => byPrefix.get(Number(String(digits).slice(0, length))) ?? [])
+      .filter((zone) => clocks.has(clocksOf(zone)));
+    const ofMain = named.filter((zone) => zoneNamesOfCountry(main).includes(zone));
+    return distinctClocks([...ofMain, ...zonesOfCountry(main), ...named, ...all]);
+  });
+
+function once(key: string, work: () => readonly string[]): readonly string[] {
+  const found = bySet.get(key) ?? work();
+  bySet.set(key, found);
   return found;
-}
-
-/** A prefix that several countries share, such as +1 800, is narrowed to the zones of the number's own. */
-function zonesOf(country: string, ofPrefix: readonly string[]): readonly string[] {
-  const ofCountry: readonly string[] = getCountry(country)?.timezones ?? [];
-  const shared = ofPrefix.filter((zone) => ofCountry.includes(zone));
-  return [shared, ofPrefix, ofCountry].find((zones) => zones.length > 0) ?? [];
-}
-
-function distinctClocks(zones: readonly string[]): string[] {
-  const byClocks = new Map(zones.toReversed().map((zone) => [clocksOf(zone), zone]));
-  return [...byClocks.values()].sort();
 }

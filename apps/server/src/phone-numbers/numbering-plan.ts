@@ -3,13 +3,21 @@ import metadata from 'libphonenumber-js/metadata.max.json';
 interface Plan {
   country: string | undefined;
   general: RegExp;
-  types: { pattern: RegExp; lengths: number[] | undefined; isCostly: boolean; isOfFixedLength: boolean }[];
+  types: {
+    pattern: RegExp;
+    lengths: number[] | undefined;
+    isLandline: boolean;
+    isCostly: boolean;
+    isOfFixedLength: boolean;
+  }[];
   leading: RegExp | undefined;
 }
 
 /** A region's entry as libphonenumber-js packs it: positions 0, 2, 3, 10 and 11 are calling code, pattern, lengths, leading digits, types. */
 type Packed = readonly unknown[];
 type PackedType = readonly [pattern: string, lengths?: number[]];
+/** Where the types of a region hold its landlines. */
+const FIXED_LINE = 0;
 /** Where the types of a region hold its premium-rate numbers, and its personal ones, which cost as much (+44 70 …). */
 const COSTLY_TYPES = [3, 4];
 /** Where they hold the numbers of people's voicemail. */
@@ -29,6 +37,7 @@ function compile(packed: Packed, country: string | undefined): Plan {
       return {
         pattern: whole(pattern),
         lengths,
+        isLandline: at === FIXED_LINE,
         isCostly: COSTLY_TYPES.includes(at) || COSTLY_CODES.includes(packed[0] as string),
         isOfFixedLength: at !== VOICEMAIL && lengths !== undefined && lengths.length <= 2,
       };
@@ -62,13 +71,14 @@ const untyped: PlanType = { isCostly: false, isOfFixedLength: false };
 /** As E.164 has it. Some plans have longer numbers inside their country. */
 const MOST_DIGITS = 15;
 
+const isOfType = ({ lengths, pattern }: Plan['types'][number], national: string): boolean =>
+  (!lengths || lengths.includes(national.length)) && pattern.test(national);
+
 /** The first type of a plan that a number is of, or nothing where the plan doesn't have it. */
 function typeOf(plan: Plan, national: string): PlanType | undefined {
   if (!plan.general.test(national)) return undefined;
   if (plan.types.length === 0) return untyped;
-  return plan.types.find(
-    (type) => (!type.lengths || type.lengths.includes(national.length)) && type.pattern.test(national),
-  );
+  return plan.types.find((type) => isOfType(type, national));
 }
 
 /** What the numbering plans say about a number. */
@@ -111,3 +121,28 @@ export function findPlan(digits: string): PlannedNumber | undefined {
 
 /** The ISO 3166-1 country of an E.164 number given without its plus; undefined where it belongs to none (+883 …). */
 export const countryOfNumber = (digits: number): string | undefined => findPlan(String(digits))?.country;
+
+/** The countries that share the calling code of a number, whether it can exist or not; the main one first. */
+export function countriesOfCode(digits: string): string[] {
+  const code = [1, 2, 3].map((length) => digits.slice(0, length)).find((each) => plansByCallingCode.has(each));
+  return code === undefined ? [] : plansByCallingCode.get(code)!.flatMap(({ country }) => country ?? []);
+}
+
+/**
+ * Where the holder of a number may be by its plan: the countries that have such a number (mobiles of Australia are those of
+ * its islands too, and toll-free numbers of North America every country's there), and whether it is surely a landline.
+ * Slower than `findPlan`, and for what that leaves open.
+ * @param digits calling code and national number, without `+`
+ */
+export function holdersOf(digits: string): { countries: string[]; isLandline: boolean } {
+  const code = [1, 2, 3].map((length) => digits.slice(0, length)).find((each) => plansByCallingCode.has(each)) ?? '';
+  const national = digits.slice(code.length);
+  const found = (plansByCallingCode.get(code) ?? []).flatMap((plan) => {
+    const types = plan.general.test(national) ? plan.types.filter((type) => isOfType(type, national)) : [];
+    return types.length === 0 ? [] : [{ country: plan.country, types }];
+  });
+  return {
+    countries: found.flatMap(({ country }) => country ?? []),
+    isLandline: found.length > 0 && found.every(({ types }) => types.every(({ isLandline }) => isLandline)),
+  };
+}

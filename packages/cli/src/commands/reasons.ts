@@ -26,6 +26,8 @@ export const reasons: Readonly<Record<Reason, string>> = {
   trunk_busy: 'The trunk has no room now.',
   trunk_paused: 'The trunk is paused: trunkline trunks list',
   operator_limit: 'Whoever runs the server lets no workspace call this number, or has this one call no more today.',
+  invalid_time_zone: 'Its time zone is no name that can be read: give the contact one such as Europe/Berlin.',
+  invalid_contact: 'What is kept of the contact can not be used; the log of the server says why.',
 };
 
 /** Why, in words; what a newer server says stands as it is. */

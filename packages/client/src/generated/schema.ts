@@ -3114,7 +3114,7 @@ export interface components {
             name?: components["schemas"]["ContactListName"];
         };
         /**
-         * @description IANA time zone name.
+         * @description IANA time zone name with an area, such as `Europe/Berlin`, in whatever case; or `UTC`. A short name such as `EST` or `BST`, an offset, and `Etc/GMT+5` (which is five hours behind UTC) are refused, with what to write instead.
          * @example America/New_York
          */
         TimeZone: string;
@@ -3305,7 +3305,7 @@ export interface components {
             };
         };
         /**
-         * @description What is wrong with a row. `missing_phone`: the cell is blank. `invalid_phone`: it holds no number that can be called. `ambiguous_phone`: it can be read as two numbers. `several_phones`: it holds two. `default_country_needed`: a number without `+`, in a list without `defaultCountry`. `duplicate`: a row further up has the number; that one is kept. `invalid_timezone`: no IANA name. `too_many_fields`: more cells than the header. `unnamed_column`: a value below a blank header. `wrong_delimiter`: the row is parted by another delimiter than the header. `row_too_long`: over the cap. `unclosed_quote`: a quote that nothing closes. Values may grow.
+         * @description What is wrong with a row. `missing_phone`: the cell is blank. `invalid_phone`: it holds no number that can be called. `ambiguous_phone`: it can be read as two numbers. `several_phones`: it holds two. `default_country_needed`: a number without `+`, in a list without `defaultCountry`. `duplicate`: a row further up has the number; that one is kept. `invalid_timezone`: no IANA name such as `Europe/Berlin`. `too_many_fields`: more cells than the header. `unnamed_column`: a value below a blank header. `wrong_delimiter`: the row is parted by another delimiter than the header. `row_too_long`: over the cap. `unclosed_quote`: a quote that nothing closes. Values may grow.
          * @enum {string}
          */
         ContactListRowErrorCode: "missing_phone" | "invalid_phone" | "ambiguous_phone" | "several_phones" | "default_country_needed" | "duplicate" | "invalid_timezone" | "too_many_fields" | "unnamed_column" | "wrong_delimiter" | "row_too_long" | "unclosed_quote";
@@ -4896,11 +4896,28 @@ export interface components {
          */
         CampaignContactCount: number;
         /**
-         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that.
+         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why.
          * @example retry_later
          * @enum {string}
          */
-        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "operator_limit";
+        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "operator_limit" | "invalid_time_zone" | "invalid_contact";
+        /** @description Callees who may be in any of several time zones, and what it costs to call them only while hours are open in all. */
+        CampaignSharedHours: {
+            /** @description The time zones in which they may be; of those with the same clock one. */
+            timezones: components["schemas"]["TimeZone"][];
+            /** @description How many they are. */
+            contacts: components["schemas"]["CampaignContactCount"];
+            /**
+             * @description Minutes of the next seven days in which hours are open in the first of the time zones.
+             * @example 2700
+             */
+            openMinutes: number;
+            /**
+             * @description Those in which hours are open in all of them.
+             * @example 1800
+             */
+            sharedMinutes: number;
+        };
         /**
          * @description The contact's name, from the list.
          * @example Ada Lovelace
@@ -4925,6 +4942,8 @@ export interface components {
             leftOut: {
                 [key: string]: components["schemas"]["CampaignContactCount"];
             };
+            /** @description What `calleeTimeZone: strictest` costs: of those who would be called, the sets of time zones in which numbers may be, the largest first. Empty where every callee's time zone is known. */
+            sharedHours?: components["schemas"]["CampaignSharedHours"][];
             /** @description The first contacts, one by one, in the order of dialing; some that are left out among them where there are any. */
             sample: components["schemas"]["CampaignPreviewContact"][];
         };
@@ -4938,7 +4957,7 @@ export interface components {
             data: components["schemas"]["CampaignPreview"];
         };
         /**
-         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final, but for who is left out as `no_common_hour`: other hours open that again; and for whose calls turned out to have paused their trunk, which was at fault: they wait again.
+         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final, but for who is left out as `no_common_hour`, or for the campaign's own time zone as `invalid_time_zone`: other hours open that again; and for whose calls turned out to have paused their trunk, which was at fault: they wait again.
          * @example waiting
          * @enum {string}
          */
@@ -5160,7 +5179,7 @@ export interface components {
          * @example outside_window
          * @enum {string}
          */
-        CallReason: "scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "dialing_paused" | "already_on_a_call" | "operator_limit" | "expired";
+        CallReason: "scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "dialing_paused" | "already_on_a_call" | "operator_limit" | "expired" | "invalid_time_zone";
         /**
          * @description Whether the call reached its aim. Counts once a call towards the campaign's conversions.
          * @example true

@@ -27,15 +27,21 @@ export interface ClaimTerms {
   operator: OperatorLimits;
   /** How far ahead the first start of a paced campaign is at least, in milliseconds; by default as where claims are quick. */
   leadMs?: number;
+  /** Claims this contact and no other, by its UUID. */
+  only?: string;
+  /** Told whom a claim has picked, before anything is written of them. */
+  onPicked?: (contactIds: string[]) => void;
 }
 
 export interface Claim {
   calls: CallToPlace[];
   /** Whether the campaign may have more to claim at once. */
   more: boolean;
+  /** The UUIDs of contacts that it has left out as `invalid_time_zone`. */
+  unreadable: string[];
 }
 
-const nothing: Claim = { calls: [], more: false };
+const nothing: Claim = { calls: [], more: false, unreadable: [] };
 
 /**
  * Claims the contacts of one campaign that are to be called now: at most `free`, and at most one batch. One short
@@ -46,7 +52,7 @@ const nothing: Claim = { calls: [], more: false };
 export async function claimContacts(
   database: Database,
   key: CampaignKey,
-  { serverId, free, now, isSimulated, operator, leadMs = LEAD_MS }: ClaimTerms,
+  { serverId, free, now, isSimulated, operator, leadMs = LEAD_MS, only, onPicked }: ClaimTerms,
   onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>,
 ): Promise<Claim> {
   const finishOrRest = async (tx: EngineTx, until: () => Date | Promise<Date>): Promise<Claim> => {
@@ -74,12 +80,14 @@ export async function claimContacts(
     if (callers.room === 0) return finishOrRest(tx, callers.restUntil);
     const most = Math.min(slots.length, callers.room);
     const open = lanes.filter((lane) => lane.opensAt <= now && lane.closesAt > now);
-    const picked = await pickContacts(tx, campaign, open, most, now);
+    const picked = await pickContacts(tx, campaign, open, { most, now, only });
     if (picked.length === 0) return finishOrRest(tx, () => nextDue(tx, key, lanes, now));
-    const numbers = picked.map((contact) => contact.toNumber);
+    onPicked?.(picked.map(({ id }) => id));
+    const numbers = picked.flatMap(({ refusal, toNumber }) => (refusal ? [] : toNumber));
     const atLimit = await numbersAtDailyLimit(tx, campaign, numbers, now);
     const calls = await writeClaim(tx, { campaign, picked, atLimit, lanes, callers }, { serverId, now, leadMs });
-    return { calls, more: picked.length === most };
+    const unreadable = picked.filter(({ refusal }) => refusal === 'invalid_time_zone').map(({ id }) => id);
+    return { calls, more: picked.length === most, unreadable };
   });
 }
 

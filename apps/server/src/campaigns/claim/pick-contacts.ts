@@ -21,7 +21,7 @@ export interface PickedContact {
   metadata: Record<string, string> | null;
   externalId: string | null;
   /** Why it must not be called, if so. */
-  refusal: Refusal | 'no_common_hour' | undefined;
+  refusal: Refusal | Lane['leftOut'];
 }
 
 interface Row {
@@ -49,13 +49,13 @@ export async function pickContacts(
   tx: EngineTx,
   campaign: ClaimedCampaign,
   open: Lane[],
-  most: number,
-  now: Date,
+  { most, now, only }: { most: number; now: Date; only: string | undefined },
 ): Promise<PickedContact[]> {
   if (open.length === 0) return [];
-  const { rows } = await pickStatement(campaign, open, most, now).execute(tx.db);
+  const statement = only === undefined ? pickStatement(campaign, open, most, now) : pickOnly(campaign, open, only, now);
+  const { rows } = await statement.execute(tx.db);
   const area = callingArea(campaign, campaign.allowed_outbound_countries, campaign.from_number);
-  const hopeless = new Set(open.filter((lane) => !lane.hasCommonHour).map(({ lane }) => lane));
+  const leftOut = new Map(open.map((lane) => [lane.lane, lane.leftOut]));
   return rows.map((row) => ({
     id: row.id,
     place: row.place,
@@ -66,33 +66,50 @@ export async function pickContacts(
     variables: callVariables(row.columns, row.values, row.name),
     metadata: row.metadata,
     externalId: row.external_id,
-    refusal:
-      dialRefusal(row.phone_number, row.do_not_call, area) ?? (hopeless.has(row.lane) ? 'no_common_hour' : undefined),
+    refusal: dialRefusal(row.phone_number, row.do_not_call, area) ?? leftOut.get(row.lane),
   }));
 }
 
+type Picking = Pick<ClaimedCampaign, 'workspace_id' | 'id' | 'do_not_call_uploads'>;
+
+const columns = sql.raw(
+  'id, ctid as place, phone_number, lane, state, attempt, name, "values", list_id, metadata, external_id',
+);
+
 /** The statement of `pickContacts`; a test measures what it reads. */
-export function pickStatement(
-  campaign: Pick<ClaimedCampaign, 'workspace_id' | 'id' | 'do_not_call_uploads'>,
-  open: Lane[],
-  most: number,
-  now: Date,
-): RawBuilder<Row> {
+export function pickStatement(campaign: Picking, open: Lane[], most: number, now: Date): RawBuilder<Row> {
   const { workspace_id: workspaceId, id: campaignId } = campaign;
   const limit = sql.raw(String(most));
   const lanes = open.map((lane) => lane.lane);
   const states = [...lanes.map(() => 'waiting'), ...lanes.map(() => 'pending')];
-  return sql<Row>`
-    select k.*, l.columns,
-      ${isDoNotCall(sql.ref('k.phone_number'), sql`${workspaceId}`, sql`${campaign.do_not_call_uploads}`)} as do_not_call
-    from (
+  return withList(
+    campaign,
+    sql`
       select c.* from unnest(${[...lanes, ...lanes]}::smallint[], ${states}::text[]) as q (lane, state)
       cross join lateral (
-        select id, ctid as place, phone_number, lane, state, attempt, name, "values", list_id, metadata, external_id
-        from campaign_contacts
+        select ${columns} from campaign_contacts
         where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and lane = q.lane and state = q.state
           and state in ('pending', 'waiting') and next_attempt_at <= ${now}
         order by next_attempt_at, id limit ${limit} for update skip locked) as c
-      limit ${limit}) as k
-    join contact_lists l on l.workspace_id = ${workspaceId} and l.id = k.list_id`;
+      limit ${limit}`,
+  );
 }
+
+/** The same for one contact, if it is due in an open lane. */
+const pickOnly = (campaign: Picking, open: Lane[], id: string, now: Date): RawBuilder<Row> =>
+  withList(
+    campaign,
+    sql`
+      select ${columns} from campaign_contacts
+      where workspace_id = ${campaign.workspace_id} and campaign_id = ${campaign.id} and id = ${id}
+        and state in ('pending', 'waiting') and next_attempt_at <= ${now}
+        and lane = any(${open.map(({ lane }) => lane)}::smallint[])
+      for update skip locked`,
+  );
+
+const withList = (
+  { workspace_id: workspaceId, do_not_call_uploads: uploads }: Picking,
+  picked: RawBuilder<unknown>,
+): RawBuilder<Row> => sql<Row>`
+  select k.*, l.columns, ${isDoNotCall(sql.ref('k.phone_number'), sql`${workspaceId}`, sql`${uploads}`)} as do_not_call
+  from (${picked}) as k join contact_lists l on l.workspace_id = ${workspaceId} and l.id = k.list_id`;

@@ -24,6 +24,7 @@ export async function previewCampaign(
   return {
     callable: left.callable,
     leftOut: left.leftOut,
+    sharedHours: left.sharedHours,
     sample: await previewSample(tx, scope, sampleSize, left.examples),
   };
 }

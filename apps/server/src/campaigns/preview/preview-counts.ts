@@ -5,6 +5,7 @@ import type { WorkspaceTx } from '../../database/database.ts';
 import { doNotCallNumbers, isErasedDoNotCall } from '../../do-not-call/do-not-call-numbers.ts';
 import { type ContactReason, whyClosed } from '../explain-contact.ts';
 import type { PreviewScope } from './preview-scope.ts';
+import { type SharedHours, sharedHours } from './shared-hours.ts';
 
 /** How many numbers of each kind of left-out contacts are named, to be shown. */
 const EXAMPLES = 25;
@@ -13,6 +14,8 @@ const EXAMPLES = 25;
 export interface LeftCounts {
   callable: number;
   leftOut: Partial<Record<ContactReason, number>>;
+  /** What it costs to call those whose numbers may be in several time zones only while hours are open in all. */
+  sharedHours: SharedHours[];
   /** Some of the numbers that are left out. */
   examples: number[];
 }
@@ -25,30 +28,38 @@ export async function countWhoIsLeft(tx: WorkspaceTx, scope: PreviewScope): Prom
   };
   if (scope.nobody && !scope.uploads) {
     add(scope.nobody, scope.campaign.pending + scope.campaign.waiting);
-    return { callable: 0, leftOut, examples: [] };
+    return { callable: 0, leftOut, sharedHours: [], examples: [] };
   }
   const { total, blocked, examples } = await countBlocked(tx, scope);
-  const refused = await countRefused(tx, scope);
+  const groups = await groupsLeft(tx, scope);
+  const refused = refusedOf(groups, scope);
   const callable = refused.reduce((left, { count }) => left - count, total - blocked);
   add('do_not_call', blocked);
   for (const { reason, count } of refused) add(reason, count);
   if (scope.nobody) add(scope.nobody, callable);
   const others = refused.slice(0, EXAMPLES).map(({ example }) => example);
-  return { callable: scope.nobody ? 0 : callable, leftOut, examples: [...examples, ...others] };
+  const notCalled = new Set(refused.map(({ example }) => example));
+  const called = scope.nobody ? [] : groups.filter(({ example }) => !notCalled.has(example));
+  return {
+    callable: scope.nobody ? 0 : callable,
+    leftOut,
+    sharedHours: sharedHours(called, scope),
+    examples: [...examples, ...others],
+  };
 }
 
 /** The numbers of a campaign that are to be called, each once. */
 function numbersLeft(tx: WorkspaceTx, { campaign, uploads }: PreviewScope) {
   if (!uploads) {
-    return sql`select c.phone_number, l.is_own as has_zone from campaign_contacts c
+    return sql`select c.phone_number, case when l.is_own then l.timezones[1] end as timezone from campaign_contacts c
       join campaign_lanes l on l.workspace_id = c.workspace_id and l.campaign_id = c.campaign_id and l.lane = c.lane
       where c.workspace_id = ${tx.workspaceId} and c.campaign_id = ${campaign.id} and c.state in ('pending', 'waiting')`;
   }
   const entries = sql`from contact_list_entries
     where workspace_id = ${tx.workspaceId} and upload_id = any(${uploads}::uuid[])`;
   return uploads.length > 1
-    ? sql`select phone_number, bool_or(timezone is not null) as has_zone ${entries} group by phone_number`
-    : sql`select phone_number, timezone is not null as has_zone ${entries}`;
+    ? sql`select phone_number, max(timezone) as timezone ${entries} group by phone_number`
+    : sql`select phone_number, timezone ${entries}`;
 }
 
 const blockedNumbers = (tx: WorkspaceTx, scope: PreviewScope) => sql`
@@ -69,34 +80,44 @@ async function countBlocked(tx: WorkspaceTx, scope: PreviewScope) {
   return { total, blocked, examples: examples ?? [] };
 }
 
+/** Numbers of which each stands for all: they begin alike, and have the same time zone of their own. */
+interface NumberGroup {
+  example: number;
+  count: number;
+  timezone: string | null;
+}
+
 /**
- * Counts the numbers that are refused, though they are on no do-not-call list, or may be in time zones that no hour is
- * common to. A number's first digits decide it: the area code in North America, six digits elsewhere; so only one number of
- * each such group is looked up. The number that calls is a group of its own. (A list holds no number that no plan has.)
+ * The numbers that are on no do-not-call list, in groups. A number's first digits decide whether it is refused, and in which
+ * time zones it may be: the area code in North America, six digits elsewhere; so only one number of each such group is looked
+ * up. The number that calls is a group of its own. (A list holds no number that no plan has.)
  */
-async function countRefused(tx: WorkspaceTx, scope: PreviewScope) {
-  const { rows } = await sql<{ example: number; count: number; has_zone: boolean }>`
-    select min(n.phone_number) as example, count(*) as count, n.has_zone
+async function groupsLeft(tx: WorkspaceTx, scope: PreviewScope): Promise<NumberGroup[]> {
+  const { rows } = await sql<NumberGroup>`
+    select min(n.phone_number) as example, count(*) as count, n.timezone
     from (${numbersLeft(tx, scope)}) as n left join (${blockedNumbers(tx, scope)}) as b using (phone_number)
     where b.phone_number is null
-    group by n.has_zone, n.phone_number is not distinct from ${scope.area.caller ?? null}::bigint, left(n.phone_number::text, case when n.phone_number::text like '1%' then 4 else 6 end)`.execute(
+    group by n.timezone, n.phone_number is not distinct from ${scope.area.caller ?? null}::bigint, left(n.phone_number::text, case when n.phone_number::text like '1%' then 4 else 6 end)`.execute(
     tx.db,
   );
-  const known = new Map<string, boolean>();
-  return rows.flatMap(({ example, count, has_zone }) => {
-    const reason =
-      dialRefusal(example, false, scope.area) ?? (has_zone ? undefined : noCommonHour(scope, example, known));
-    return reason ? [{ reason, example, count }] : [];
+  return rows;
+}
+
+/** Those groups whose numbers are refused, or whose time zones no hour is common to or nobody can read. */
+function refusedOf(groups: readonly NumberGroup[], { campaign, situation, area, at }: PreviewScope) {
+  const known = new Map<string, ContactReason | undefined>();
+  return groups.flatMap((group) => {
+    const zones = zonesOfContact(campaign.callee_time_zone, group.timezone, group.example).timezones;
+    const timezones = zones.length > 0 ? zones : [campaign.timezone];
+    const key = timezones.join();
+    if (!known.has(key)) known.set(key, leftOutBy(whyClosed(situation.hours, timezones, at)));
+    const reason = dialRefusal(group.example, false, area) ?? known.get(key);
+    return reason ? [{ ...group, reason }] : [];
   });
 }
 
-/** `known` keeps the answer of each set of time zones. */
-function noCommonHour({ campaign, situation, at }: PreviewScope, number: number, known: Map<string, boolean>) {
-  const { timezones } = zonesOfContact(campaign.callee_time_zone, null, number);
-  const key = timezones.join();
-  if (!known.has(key)) known.set(key, whyClosed(situation.hours, timezones, at) === 'no_common_hour');
-  return known.get(key) ? ('no_common_hour' as const) : undefined;
-}
+const leftOutBy = (why: ContactReason | undefined): ContactReason | undefined =>
+  why === 'no_common_hour' || why === 'invalid_time_zone' ? why : undefined;
 
 async function skippedByReason(tx: WorkspaceTx, { campaign }: PreviewScope): Promise<LeftCounts['leftOut']> {
   if (campaign.skipped === 0) return {};

@@ -5,7 +5,7 @@ import type { FileFormat } from './file-format.ts';
 import type { Header } from './header.ts';
 import { readPhoneNumber } from './phone-number.ts';
 import type { Row } from './rows.ts';
-import { readTimeZone } from './time-zone.ts';
+import { readTimeZone, timeZoneFault } from './time-zone.ts';
 
 /** A row that can be imported. */
 export interface ReadContact {
@@ -78,13 +78,12 @@ export function checkRow(
   const zoneText = header.timezone === undefined ? '' : unguardCell((fields[header.timezone] ?? '').trim());
   const zone = zoneText === '' ? undefined : readTimeZone(zoneText);
   if (zoneText !== '' && !zone) {
-    const reason = 'This is not an IANA time zone name, such as America/New_York.';
     faults.push({
       row: row.row,
       column: header.columns[header.timezone!]!,
       value: zoneText,
       code: 'invalid_timezone',
-      reason,
+      reason: timeZoneFault(zoneText),
     });
   }
   if (faults.length > 0 || 'code' in number) return faults;

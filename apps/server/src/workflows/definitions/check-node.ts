@@ -1,4 +1,4 @@
-import { readTimeZone } from '../../contact-lists/reading/time-zone.ts';
+import { readTimeZone, timeZoneFault } from '../../contact-lists/reading/time-zone.ts';
 import { isTimestamp } from '../../timestamp.ts';
 import type { CallNode, Condition, HttpNode, Node, WaitNode } from './definition.ts';
 import { brokenTemplate, isNeverKey, templateKeys, wholeTemplate } from './fill-template.ts';
@@ -59,8 +59,7 @@ const E164 = /^\+[1-9][0-9]{6,14}$/;
 function checkCall(node: CallNode): NodeFault[] {
   const number = oneOf(node, 'fromNumber', 'numberPoolId');
   if (node.timezone !== undefined && readTimeZone(node.timezone) === undefined) {
-    const message = 'There is no such time zone. Give an IANA name such as Europe/Berlin.';
-    number.push({ at: 'timezone', message });
+    number.push({ at: 'timezone', message: timeZoneFault(node.timezone) });
   }
   if (node.to.includes('{{') || E164.test(node.to)) return number;
   return [...number, { at: 'to', message: 'Give a phone number in E.164 form, such as +14155550100, or a template.' }];
