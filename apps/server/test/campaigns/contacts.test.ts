@@ -389,6 +389,29 @@ describe('who is not called now', () => {
   });
 });
 
+describe('a preview', () => {
+  test('tells how many hours are left where numbers may be in several time zones', async () => {
+    const known = { phone_number: 14155550101, timezone: 'Asia/Tokyo' };
+    const people = [...numbers(2, 16055550100), ...numbers(3, 61412345670), known];
+    const campaign = await seed([{ entries: people }], { scheduleStart: 540, scheduleEnd: 1020 });
+    const { sharedHours, callable } = await campaign.preview();
+    expect(callable).toBe(6);
+    expect(sharedHours).toMatchObject([
+      { contacts: 3, timezones: expect.arrayContaining(['Australia/Perth', 'Australia/Sydney']), openMinutes: 3360 },
+      {
+        contacts: 2,
+        timezones: ['America/Denver', 'America/North_Dakota/Center'],
+        openMinutes: 3360,
+        sharedMinutes: 7 * 7 * 60,
+      },
+    ]);
+    // Nine in Cocos, at half past six, is three in the afternoon in Sydney in summer; five there is half past twelve.
+    expect(sharedHours[0]!.sharedMinutes).toBe(7 * 210);
+    await campaign.start();
+    expect((await campaign.preview()).sharedHours).toEqual(sharedHours);
+  });
+});
+
 describe('new hours of a campaign that has begun', () => {
   const dakota = (count: number) => numbers(count, 16055550100);
   const at = (time: string) => new Date(`2026-11-20T${time}Z`);
@@ -430,6 +453,21 @@ describe('new hours of a campaign that has begun', () => {
     await campaign.move('resume');
     expect(await campaign.claim(noon)).toEqual([]);
     expect(await campaign.stats()).toMatchObject({ pending: 1, skipped: 2 });
+  });
+
+  test('may be a time zone of its own, where it had one that an older version took', async () => {
+    const campaign = await seed([{ entries: numbers(2, 61412345670) }], { calleeTimeZone: 'campaign' });
+    await campaign.begin();
+    await campaign.write(`update campaigns set timezone = 'PST' where id = $id`);
+    while (await campaign.add());
+    expect(await campaign.preview()).toMatchObject({ callable: 0, leftOut: { invalid_time_zone: 2 } });
+    expect(await campaign.claim(noon)).toEqual([]);
+    expect(await campaign.stats()).toMatchObject({ pending: 0, skipped: 2 });
+    await campaign.move('pause');
+    await campaign.update({ timezone: 'europe/berlin' });
+    while (await campaign.add());
+    await campaign.move('resume');
+    expect((await campaign.claim(noon)).toSorted()).toEqual([61412345670, 61412345671]);
   });
 
   test('may be those of the workspace, also while it runs, and another calleeTimeZone', async () => {

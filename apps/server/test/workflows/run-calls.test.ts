@@ -157,6 +157,14 @@ test.concurrent.each<[string, Omit<SeedOptions, 'contacts'>, Partial<RunCallWish
     { to: '+16055550123', hours: { callingWindows: [{ days: [2], start: 540, end: 600 }] } },
     { kind: 'blocked', reason: 'no_common_hour' },
   ],
+  [
+    'a time zone that an older version took, where the number tells none',
+    {},
+    {
+      hours: { callingWindows: [{ days: [2], start: 0, end: 1440 }], calleeTimeZone: 'campaign', timezone: 'PST' },
+    },
+    { kind: 'blocked', reason: 'invalid_time_zone' },
+  ],
   ['no live calls left', { workspace: { max_concurrent_calls: 0 } }, {}, { reason: 'limit_reached' }],
   [
     'no calls left today',

@@ -89,6 +89,8 @@ export function addCampaigns(program: Command, io: Io): void {
   campaigns.one('delete <id>', 'Delete a campaign', (client, id = '') => client.campaigns.delete(id));
 }
 
+const hours = (minutes: number): string => (minutes / 60).toFixed(1);
+
 function addPreview(campaigns: Group): void {
   const about = { usage: 'preview <id>', says: 'Whom it would call, and whom not', example: `preview ${EXAMPLE}` };
   campaigns
@@ -101,6 +103,13 @@ function addPreview(campaigns: Group): void {
         screen.section('Left out', leftOut, [
           ['contacts', ([, contacts]) => count(contacts)],
           ['why', ([reason]) => reasonInWords(reason)],
+        ]);
+      const shared = preview.sharedHours ?? [];
+      if (shared.length > 0)
+        screen.section('Called only while hours are open in all of', shared, [
+          ['time zones', ({ timezones }) => timezones],
+          ['contacts', ({ contacts }) => count(contacts)],
+          ['hours a week', ({ sharedMinutes, openMinutes }) => `${hours(sharedMinutes)} of ${hours(openMinutes)}`],
         ]);
       if (preview.sample.length > 0)
         screen.section('The first', preview.sample, [

@@ -4506,7 +4506,7 @@ export interface components {
         /** @description IANA time zone in which hours and weekdays are read for contacts of whom none is known. A contact's own time zone wins, which its column says, and then those that its number may be in; `calleeTimeZone` says which where they are several. */
         CampaignTimeZone: components["schemas"]["TimeZone"];
         /**
-         * @description Whose clock counts for a contact without a time zone of its own whose number can be in several. `strictest`: calls are placed only while the hours are open in every one of them, and nobody is called where they never are. `campaign`: where the number's country has several clocks, that of the campaign or batch.
+         * @description Whose clock counts for a contact without a time zone of its own whose number can be in several. `strictest`: calls are placed only while the hours are open in every one of them, and nobody is called where they never are. A mobile may be anywhere in its country, and a number of North America wherever its area code is; `sharedHours` of the preview tells what that costs. `campaign`: where the number's country has several clocks, that of the campaign or batch.
          * @example strictest
          * @enum {string}
          */
@@ -4943,7 +4943,7 @@ export interface components {
                 [key: string]: components["schemas"]["CampaignContactCount"];
             };
             /** @description What `calleeTimeZone: strictest` costs: of those who would be called, the sets of time zones in which numbers may be, the largest first. Empty where every callee's time zone is known. */
-            sharedHours?: components["schemas"]["CampaignSharedHours"][];
+            sharedHours: components["schemas"]["CampaignSharedHours"][];
             /** @description The first contacts, one by one, in the order of dialing; some that are left out among them where there are any. */
             sample: components["schemas"]["CampaignPreviewContact"][];
         };

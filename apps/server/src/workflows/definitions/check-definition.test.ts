@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { timeZoneFault } from '../../contact-lists/reading/time-zone.ts';
 import { checkDefinition } from './check-definition.ts';
 import type { Definition, Node } from './definition.ts';
 
@@ -80,6 +81,10 @@ test.each<[object, string[]]>([
   ...['Mars/Olympus', '+02:00', '{{timezone}}', 'Europe/Berlin ', 'CET/Berlin'].map((timezone): [object, string[]] => [
     { ...ring, timezone },
     ['timezone: There is no such time zone. Give an IANA name such as Europe/Berlin.'],
+  ]),
+  ...['JST', 'PST', 'EST'].map((timezone): [object, string[]] => [
+    { ...ring, timezone },
+    [`timezone: ${timeZoneFault(timezone)}`],
   ]),
   [{ ...ring, timezone: 'europe/berlin' }, []],
   [{ ...wait, until: '{{at}}' }, ['seconds: Give exactly one of seconds and until.']],

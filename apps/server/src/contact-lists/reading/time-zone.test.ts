@@ -1,0 +1,95 @@
+import { getAllTimezones } from 'countries-and-timezones';
+import { Temporal } from 'temporal-polyfill';
+import { expect, test } from 'vitest';
+import { closedReason, EVERY_DAY, nextCallingWindow } from '../../calls/calling-hours.ts';
+import { readTimeZone, timeZoneFault } from './time-zone.ts';
+
+/** Every name that anybody here has heard of. */
+const names = [
+  ...new Set([...Object.keys(getAllTimezones({ deprecated: true })), ...Intl.supportedValuesOf('timeZone')]),
+];
+const hours = { windows: [{ days: EVERY_DAY, start: 540, end: 1020 }], quiet: [], holidays: new Set<string>() };
+const at = new Date('2026-11-20T12:00:00Z');
+
+test('every name that is read is dialed by, and every name with an area is read', () => {
+  const read = names.filter((name) => readTimeZone(name) !== undefined);
+  for (const name of read) {
+    expect(readTimeZone(name.toLowerCase())).toBe(name);
+    expect(Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(name).year).toBe(2026);
+    closedReason(hours, [name], at);
+    expect(nextCallingWindow(hours, [name], at).closesAt > at, name).toBe(true);
+  }
+  const refused = names.filter((name) => readTimeZone(name) === undefined);
+  expect(refused.filter((name) => name.includes('/') && !/^Etc\/GMT[+-]?\d{1,2}$/.test(name))).toEqual([]);
+  expect(read.filter((name) => !name.includes('/'))).toEqual(['UTC']);
+  expect(read.length).toBeGreaterThan(500);
+});
+
+/** What Intl takes for a time zone, some without a name of the data at all. */
+const words = [
+  'PST',
+  'BST',
+  'IST',
+  'CST',
+  'JST',
+  'EST',
+  'MST',
+  'HST',
+  'AST',
+  'PNT',
+  'NST',
+  'ACT',
+  'AET',
+  'ART',
+  'BET',
+  'CAT',
+];
+const oldNames = [
+  'CNT',
+  'CTT',
+  'EAT',
+  'ECT',
+  'IET',
+  'MIT',
+  'NET',
+  'PLT',
+  'PRT',
+  'SST',
+  'VST',
+  'EST5EDT',
+  'CET',
+  'GB',
+  'Japan',
+];
+
+test.each([...words, ...oldNames, 'SystemV/EST5', 'US/Pacific-New', 'Etc/GMT+5', 'etc/gmt-3', '+02:00', 'Z'])(
+  '%s is no time zone',
+  (text) => {
+    expect(readTimeZone(text)).toBeUndefined();
+    expect(readTimeZone(text.toLowerCase())).toBeUndefined();
+  },
+);
+
+test.each([
+  ['BST', 'BST has more than one meaning. Write Europe/London or Asia/Dhaka.'],
+  ['ist', 'ist has more than one meaning. Write Asia/Kolkata, Europe/Dublin, or Asia/Jerusalem.'],
+  ['JST', 'JST is no IANA name with an area. Write Asia/Tokyo.'],
+  ['Japan', 'Japan is no IANA name with an area. Write Asia/Tokyo.'],
+  ['Zulu', 'Zulu is no IANA name with an area. Write UTC.'],
+  ['America/New York', 'America/New York is no IANA name with an area. Write America/New_York.'],
+  ['Etc/GMT+5', /^Etc\/GMT\+5 counts hours the other way round .* Give a place, such as Europe\/Berlin\.$/],
+  ['Mars/Olympus', 'There is no such time zone. Give an IANA name such as Europe/Berlin.'],
+  ['Europe/Berlin ', 'There is no such time zone. Give an IANA name such as Europe/Berlin.'],
+])('%s is refused with what to write', (text, fault) => {
+  expect(timeZoneFault(text)).toEqual(typeof fault === 'string' ? fault : expect.stringMatching(fault));
+});
+
+test('what a refusal proposes is read', () => {
+  for (const word of [...words, ...oldNames, ...names.filter((name) => !name.includes('/'))]) {
+    const proposed = /Write (.*)\.$/.exec(timeZoneFault(word))?.[1]?.split(/,? or |, /) ?? [];
+    expect(
+      proposed.filter((name) => readTimeZone(name) !== name),
+      word,
+    ).toEqual([]);
+  }
+});
