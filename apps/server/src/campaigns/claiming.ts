@@ -3,7 +3,6 @@ import type { Switchboard } from '../calls/switchboard.ts';
 import { traceClaim } from '../calls/trace-calls.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Tx } from '../database/database.ts';
-import { isUnavailable } from '../database/errors.ts';
 import type { Lease } from '../database/lease.ts';
 import { every, type Repeating } from '../jobs/every.ts';
 import { ServiceError } from '../service-error.ts';
@@ -11,8 +10,8 @@ import { someAtOnce } from '../some-at-once.ts';
 import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import { addContacts } from './add-contacts.ts';
 import type { CampaignKey } from './campaign.ts';
-import { type Claim, type ClaimTerms, claimContacts, putOff } from './claim/claim-contacts.ts';
-import { claimOneByOne } from './claim/claim-one-by-one.ts';
+import type { Claim, ClaimTerms } from './claim/claim-contacts.ts';
+import { claimOrEach, rest } from './claim/claim-one-by-one.ts';
 import { LEAD_MS, leadAfter } from './claim/pace.ts';
 import {
   campaignsInFlight,
@@ -31,8 +30,6 @@ const DUE_REST_MS = 1000;
 const RECOUNT_REST_MS = 30_000;
 /** So many workspaces have their campaigns started at a time: each may wait for an agent directory. */
 const STARTING_WORKSPACES = 10;
-/** When a campaign that could not be claimed from is tried again. */
-const FAILED_CLAIM_MS = 10_000;
 
 /** What this process does for campaigns by itself: starts and ends them, adds their contacts, claims these, recounts. */
 export interface Claiming {
@@ -76,34 +73,6 @@ export function createClaiming(options: ClaimingOptions): Claiming {
       await afterwards?.();
     }
   };
-  const rest = (campaign: CampaignKey, { now }: ClaimTerms) =>
-    database.inEngine((tx) => putOff(tx, campaign, new Date(now.getTime() + FAILED_CLAIM_MS)));
-  /** A claim of many, or else of each of them. */
-  const claimEach = async (campaign: CampaignKey, terms: ClaimTerms): Promise<Claim> => {
-    let picked: string[] = [];
-    const claim = (more: Partial<ClaimTerms>) => claimContacts(database, campaign, { ...terms, ...more }, onFinished);
-    try {
-      return await claim({
-        onPicked: (ids) => {
-          picked = ids;
-        },
-      });
-    } catch (error) {
-      if (picked.length === 0 || isUnavailable(error)) throw error;
-    }
-    const claimOnly = (only: string) => claim({ only, free: 1 });
-    const { claims, leftOut, fault } = await claimOneByOne(database, campaign, picked, claimOnly);
-    for (const { contactId, error } of leftOut) {
-      log.error({ err: error, ...campaign, contactId }, 'a contact can not be used; it is left out');
-    }
-    const calls = claims.flatMap((each) => each.calls);
-    if (fault !== undefined && calls.length === 0) throw fault;
-    if (fault !== undefined) {
-      log.error({ err: fault, ...campaign }, 'some contacts could not be claimed; they are tried again');
-      await rest(campaign, terms);
-    }
-    return { calls, more: fault === undefined, unreadable: claims.flatMap((each) => each.unreadable) };
-  };
   let leadMs = LEAD_MS;
   const claimFrom = async (campaign: CampaignKey, terms: ClaimTerms): Promise<boolean> => {
     let claim: Claim = { calls: [], more: false, unreadable: [] };
@@ -111,14 +80,11 @@ export function createClaiming(options: ClaimingOptions): Claiming {
     await attempt(
       campaign,
       async () => {
-        claim = await claimEach(campaign, terms);
+        claim = await claimOrEach(options, campaign, terms);
       },
-      () => rest(campaign, terms),
+      () => rest(database, campaign, terms.now),
     );
     place(claim.calls);
-    if (claim.unreadable.length > 0) {
-      log.warn({ ...campaign, contactIds: claim.unreadable }, 'contacts are left out: their time zone can not be read');
-    }
     traceClaim(campaign.campaignId, began, claim.calls.length);
     leadMs = leadAfter(leadMs, performance.now() - began);
     return claim.more;
