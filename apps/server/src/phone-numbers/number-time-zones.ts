@@ -53,39 +53,44 @@ function zonesOfStart(start: number): readonly string[] | undefined {
 
 /** How many digits tell the kind of most numbers, with their length. */
 const KIND = 1_000_000;
-const holdersByStart = new Map<number, ReturnType<typeof holdersOf> | undefined>();
+type ZonesOf = (digits: number) => readonly string[];
+const byKind = new Map<number, ZonesOf | undefined>();
 
-/** As `holdersOf`, remembered for those that begin alike where a look at ten of them finds the same. */
-function holders(digits: number): ReturnType<typeof holdersOf> {
+/** The same where the country has several. What is found is remembered for those that begin alike, if ten of them agree. */
+function zonesInside(digits: number): readonly string[] {
   let [start, left] = [digits, 0];
   while (start >= KIND) {
     start = Math.floor(start / 10);
     left += 1;
   }
   const key = start * 16 + left;
-  if (!holdersByStart.has(key)) {
+  if (!byKind.has(key)) {
     const each = ENDS.map((end) => holdersOf(`${start}${end.padEnd(left, '5').slice(0, left)}`));
-    const areAlike = each.every(
-      ({ countries, isLandline }) =>
-        countries.join() === each[0]!.countries.join() && isLandline === each[0]!.isLandline,
-    );
-    holdersByStart.set(key, areAlike ? each[0] : undefined);
+    const areAlike = new Set(each.map((one) => JSON.stringify(one))).size === 1;
+    byKind.set(key, areAlike ? zonesOfHolders(each[0]!, digits) : undefined);
   }
-  return holdersByStart.get(key) ?? holdersOf(String(digits));
+  return (byKind.get(key) ?? zonesOfHolders(holdersOf(String(digits)), digits))(digits);
 }
 
-/** The same where the country has several. */
-function zonesInside(digits: number): readonly string[] {
-  const { countries, isLandline } = holders(digits);
-  if (!isLandline) return zonesOfCountries(countries.length > 0 ? countries : countriesOfCode(String(digits)), digits);
-  let prefix = digits;
-  while (prefix > 0 && !byPrefix.has(prefix)) prefix = Math.floor(prefix / 10);
-  return once(`${prefix} ${countries}`, () => {
-    const zones = zonesOfCountries(countries, digits);
-    const inCountry = new Set(zones.map(clocksOf));
-    const ofPrefix = (byPrefix.get(prefix) ?? []).filter((zone) => inCountry.has(clocksOf(zone)));
-    return ofPrefix.length > 0 ? distinctClocks(ofPrefix) : zones;
-  });
+/** The zones of numbers with the same holders: of a landline by its prefix, of others all. */
+function zonesOfHolders({ countries, isLandline }: ReturnType<typeof holdersOf>, digits: number): ZonesOf {
+  const all = zonesOfCountries(countries.length > 0 ? countries : countriesOfCode(String(digits)), digits);
+  if (!isLandline) return () => all;
+  const known = new Map<number, readonly string[]>();
+  return (number) => {
+    let prefix = number;
+    while (prefix > 0 && !byPrefix.has(prefix)) prefix = Math.floor(prefix / 10);
+    const found = known.get(prefix) ?? zonesOfPrefix(prefix, all);
+    known.set(prefix, found);
+    return found;
+  };
+}
+
+/** The zones of a prefix that are of its country's; all where the data know none. */
+function zonesOfPrefix(prefix: number, ofCountry: readonly string[]): readonly string[] {
+  const clocks = new Set(ofCountry.map(clocksOf));
+  const zones = (byPrefix.get(prefix) ?? []).filter((zone) => clocks.has(clocksOf(zone)));
+  return zones.length > 0 ? distinctClocks(zones) : ofCountry;
 }
 
 /**
