@@ -27,7 +27,7 @@ interface Case {
 }
 
 const cases: [string, Case][] = [
-  ...['PST', 'BST', 'IST', 'JST', 'EST', 'Etc/GMT+5', 'Mars/Olympus', ''].map((timezone): [string, Case] => [
+  ...['PST', 'BST', 'IST', 'JST', 'EST', 'Mars/Olympus', ''].map((timezone): [string, Case] => [
     `has the time zone ${timezone || 'of no letters'}`,
     { timezone, reason: 'invalid_time_zone' },
   ]),

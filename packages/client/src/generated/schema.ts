@@ -3114,7 +3114,7 @@ export interface components {
             name?: components["schemas"]["ContactListName"];
         };
         /**
-         * @description IANA time zone name with an area, such as `Europe/Berlin`, in whatever case; or `UTC`. A short name such as `EST` or `BST`, an offset, and `Etc/GMT+5` (which is five hours behind UTC) are refused, with what to write instead.
+         * @description IANA time zone name with an area, such as `Europe/Berlin`, in whatever case; or `UTC`. A short name such as `EST` or `BST` and an offset are refused, with what to write instead. `Etc/GMT+5` is five hours behind UTC, as IANA counts.
          * @example America/New_York
          */
         TimeZone: string;

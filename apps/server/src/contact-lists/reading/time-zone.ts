@@ -4,12 +4,10 @@ import { Temporal } from 'temporal-polyfill';
 const MAX_REMEMBERED = 10_000;
 
 const known = getAllTimezones({ deprecated: true }) as Readonly<Record<string, { aliasOf: string | null }>>;
-/** `Etc/GMT+5` is five hours behind UTC, and written by people who mean five ahead. */
-const isOffset = (name: string) => /^Etc\/GMT[+-]?\d{1,2}$/i.test(name);
 /** Every name that is read, by its small letters. Those without an area are old: `EST` is Panama, without summer time. */
 const properNames = new Map(
   Object.keys(known)
-    .filter((name) => name === 'UTC' || (name.includes('/') && !isOffset(name)))
+    .filter((name) => name === 'UTC' || name.includes('/'))
     .map((name) => [name.toLowerCase(), name]),
 );
 const remembered = new Map<string, string | undefined>();
@@ -28,7 +26,7 @@ function check(text: string): string | undefined {
 
 /**
  * The one judge of time zones, of those that are read and those that are dialed by: IANA names with an area, whatever their
- * case, and `UTC`. Words such as `CST`, offsets, and `Etc/GMT+5` are none.
+ * case, and `UTC`. Words such as `CST` and offsets are none. `Etc/GMT+5` is one: five hours behind UTC, as IANA counts.
  * @returns the name in its proper case, or nothing when there is no such zone
  */
 export function readTimeZone(text: string): string | undefined {
@@ -96,9 +94,6 @@ export const properTimeZone = (text: string): string => readTimeZone(text) ?? te
 
 /** What to write for a text that `readTimeZone` doesn't read, where somebody may mean something by it. */
 export function timeZoneHint(text: string): string | undefined {
-  if (isOffset(text)) {
-    return `${text} counts hours the other way round than most people write them. Give a place, such as Europe/Berlin.`;
-  }
   const names = readTimeZone(text.trim()) === undefined ? meant(text) : [];
   if (names.length === 0) return undefined;
   const why = names.length > 1 ? 'has more than one meaning' : 'is no IANA name with an area';
