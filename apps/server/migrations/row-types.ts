@@ -33,6 +33,7 @@ const known: Record<string, string> = {
   'workflow_runs.output': 'Record<string, unknown>',
   'workflow_versions.definition': 'object',
   'workflows.draft': 'object',
+  'workspaces.max_attempts_per_person': '{ attempts: number; hours: number }[]',
   'workspaces.quiet_windows': '{ days: number[]; start: number; end: number }[]',
 };
 

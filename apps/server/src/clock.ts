@@ -7,9 +7,8 @@ export interface Clock {
 /** The UTC day that the limits per day count by, as `workspace_usage` names it. */
 export const utcDay = (at: Date): string => at.toISOString().slice(0, 10);
 
-/** The start of the UTC day, and of the next, at which the counts of the day before no longer hold. */
-export const startOfUtcDay = (at: Date): Date => new Date(`${utcDay(at)}T00:00:00Z`);
-export const nextUtcDay = (at: Date): Date => new Date(startOfUtcDay(at).getTime() + 86_400_000);
+/** The start of the next UTC day, at which the counts of the day before no longer hold. */
+export const nextUtcDay = (at: Date): Date => new Date(new Date(`${utcDay(at)}T00:00:00Z`).getTime() + 86_400_000);
 
 export const systemClock: Clock = { now: () => new Date() };
 

@@ -38,8 +38,13 @@ export function readCallee(toNumber: string, defaultCountry: string | undefined)
 
 /** Nothing is counted before it is placed, and dialing that is paused now may go on then. */
 const notCounted = {
-  ...{ max_concurrent_calls: null, max_calls_per_day: null, max_attempts_per_person_per_day: null },
-  ...{ live: 0, today: 0, attempts: 0, dialing_paused: false },
+  ...{
+    max_concurrent_calls: null,
+    max_calls_per_day: null,
+    max_attempts_per_person_per_day: null,
+    max_attempts_per_person: null,
+  },
+  ...{ live: 0, today: 0, dialing_paused: false },
 };
 
 type JudgedTerms = Pick<

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { nextUtcDay, startOfUtcDay } from '../clock.ts';
-import type { EngineTx } from '../database/database.ts';
+import { nextUtcDay } from '../clock.ts';
 import { type CallingArea, refusalOf } from '../phone-numbers/may-call.ts';
 import { findPlan } from '../phone-numbers/numbering-plan.ts';
 import { type CallLimits, leftOfLimits, type UsedOfLimits } from '../workspace/limits.ts';
@@ -94,7 +93,7 @@ export interface DialTerms extends CallLimits {
 /** SQL for the columns of `DialTerms`, but for what whoever runs the server says, of the row `w` of `workspaces` and the row `n` of a number that is `callable`. */
 export const dialTerms = sql`
   w.do_not_call_revision, w.allowed_countries, w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day,
-  w.max_attempts_per_person_per_day, n.id as phone_number_id, n.phone_number as from_number, n.provider, n.trunk_id,
+  w.max_attempts_per_person_per_day, w.max_attempts_per_person, n.id as phone_number_id, n.phone_number as from_number, n.provider, n.trunk_id,
   n.allowed_outbound_countries, exists (select from number_usage u where u.workspace_id = w.id
     and u.phone_number_id = n.id and u.pool_id is not null) as pooled`;
 
@@ -106,34 +105,6 @@ export function callerOf(terms: Omit<DialTerms, 'do_not_call_revision'>, isSimul
   return simulated === undefined
     ? undefined
     : { id, fromNumber: fromE164(from_number), provider, simulated, pooled, trunkId };
-}
-
-/**
- * SQL for whether a call counts as one of today's attempts (UTC): those that no provider has heard of don't. Calls are found
- * by their callee: the sum keeps the day from bringing in the index of all that the workspace has queued since.
- */
-export const isAttemptOfDay = (now: Date) => sql<boolean>`(direction = 'outbound'
-  and queued_at + interval '0' >= ${startOfUtcDay(now)} and (status <> 'cancelled' or ended_by <> 'error')
-  and (dialed_at is not null or ended_at is null))`;
-
-/**
- * Which of some numbers the workspace has called as often today (UTC) as its `maxAttemptsPerPersonPerDay` allows, in
- * whichever campaign or run. The caller holds the workspace's row. At most 40 buffers for 50 numbers never called.
- */
-export async function numbersAtDailyLimit(
-  tx: EngineTx,
-  workspace: { workspace_id: string; max_attempts_per_person_per_day: number | null },
-  numbers: number[],
-  now: Date,
-): Promise<Set<number>> {
-  const most = workspace.max_attempts_per_person_per_day;
-  if (most === null || numbers.length === 0) return new Set();
-  const { rows } = await sql<{ to_number: number }>`
-    select to_number from calls
-    where workspace_id = ${workspace.workspace_id} and to_number = any(${numbers}::bigint[])
-      and ${isAttemptOfDay(now)}
-    group by to_number having count(*) >= ${most}`.execute(tx.db);
-  return new Set(rows.map((row) => row.to_number));
 }
 
 /** What stands in the way of a call now; the words are those of a campaign contact's `reason`. */
@@ -159,8 +130,6 @@ export interface CalleeHours {
 /** What is known of a workspace when one person is to be called, beside the number that calls. */
 export interface PersonTerms extends Omit<DialTerms, 'do_not_call_revision'>, UsedOfLimits, QuietHoursRow {
   dialing_paused: boolean;
-  /** Today's to this person. */
-  attempts: number;
   do_not_call: boolean;
 }
 
@@ -184,21 +153,22 @@ export function mayDial(
   if (closed) return closed;
   const left = leftOfLimits(terms, terms);
   if (left.now <= 0) return { blocked: 'limit_reached' };
-  const mostAttempts = terms.max_attempts_per_person_per_day;
-  if (left.today <= 0) return { blocked: left.reasonOfDay, until: nextUtcDay(now) };
-  return mostAttempts !== null && terms.attempts >= mostAttempts
-    ? { blocked: 'limit_reached', until: nextUtcDay(now) }
-    : undefined;
+  return left.today <= 0 ? { blocked: left.reasonOfDay, until: nextUtcDay(now) } : undefined;
 }
 
 /** Where a number of which the plan knows no time zone is taken to be, unless somebody says otherwise. */
 const UNKNOWN_ZONE = 'UTC';
 
+/** Where one person may be, as far as the numbering plan tells it: IANA names. */
+export function zonesOfCallee(toNumber: number, { calleeTimeZone, timezone }: CalleeHours): readonly string[] {
+  const zones = zonesOfContact(calleeTimeZone ?? 'strictest', null, toNumber).timezones;
+  return zones.length > 0 ? zones : [timezone ?? UNKNOWN_ZONE];
+}
+
 /** In the callee's own time, as far as the numbering plan tells it. */
 function closedNow(toNumber: number, hours: CallingHours, { calleeTimeZone, timezone }: CalleeHours, now: Date) {
   if (hours.windows === ALWAYS && hours.quiet.length === 0 && hours.holidays.size === 0) return undefined;
-  const zones = zonesOfContact(calleeTimeZone ?? 'strictest', null, toNumber).timezones;
-  const timezones = zones.length > 0 ? zones : [timezone ?? UNKNOWN_ZONE];
+  const timezones = zonesOfCallee(toNumber, { calleeTimeZone, timezone });
   if (!areReadable(timezones)) return { blocked: 'invalid_time_zone' as const };
   const reason = closedReason(hours, timezones, now);
   if (!reason) return undefined;

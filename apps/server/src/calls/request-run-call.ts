@@ -18,6 +18,7 @@ import {
 } from '../trunks/trunk-room.ts';
 import { lockLimits, usedOfLimits } from '../workspace/limits.ts';
 import type { OperatorLimits } from '../workspace/operator-limits.ts';
+import { numbersAtLimit } from './attempt-limits.ts';
 import {
   type CalleeHours,
   callerOf,
@@ -25,10 +26,10 @@ import {
   type DialTerms,
   dialTerms,
   type IsSimulated,
-  isAttemptOfDay,
   mayDial,
   type PersonTerms,
   readNumber,
+  zonesOfCallee,
 } from './may-dial.ts';
 import type { CallToPlace } from './place-calls.ts';
 import { type Caller, countQueued, queueCalls } from './queue-calls.ts';
@@ -102,6 +103,9 @@ export async function requestRunCall(tx: Tx, wish: RunCallWish, terms: RunCallTe
   const answer = mayDial(toNumber, found, terms.now, wish.hours);
   if (answer && 'refused' in answer) return { kind: 'refused', outcome: answer.refused };
   if (answer) return { kind: 'blocked', reason: answer.blocked, ...(answer.until && { until: answer.until }) };
+  const person = { toNumber, timezones: zonesOfCallee(toNumber, wish.hours) };
+  const freeAt = (await numbersAtLimit(tx, wish.workspaceId, found, [person], terms.now)).get(toNumber);
+  if (freeAt) return { kind: 'blocked', reason: 'limit_reached', until: freeAt };
   const isLimited = found.limited_agent_id !== null && wish.agentId !== null;
   if (isLimited && (await lockAgentRoom(tx, wish.workspaceId, wish.agentId!))?.left === 0)
     return { kind: 'blocked', reason: 'limit_reached', until: lookAgainAt(terms.now) };
@@ -207,9 +211,6 @@ async function readTerms(
       select w.dialing_paused_at is not null as dialing_paused, w.quiet_hours_start, w.quiet_hours_end,
         w.quiet_windows, w.holidays, ${dialTerms}, ${agentTerms},
         ${usedOfLimits(now, operator)},
-        case when w.max_attempts_per_person_per_day is null then 0 else
-          (select count(*) from calls where workspace_id = w.id and to_number = ${toNumber}
-            and ${isAttemptOfDay(now)}) end as attempts,
         ${doNotCall} as do_not_call
       from workspaces w
       join servers s on s.id = ${serverId}

@@ -9,6 +9,8 @@ import type { CampaignKey } from './campaign.ts';
 /** A set of time zones of a campaign's contacts, with its current or next window. */
 export interface Lane {
   lane: number;
+  /** Where its contacts may be: IANA names, at least one. */
+  timezones: readonly string[];
   opensAt: Date;
   closesAt: Date;
   /** Why its contacts are left out, as in a window: its zones are never open together, or no zones. */
@@ -62,13 +64,15 @@ export async function currentLanes(
   const { workspace_id: workspaceId, id: campaignId } = campaign;
   const lanes = rows.map((row): Lane => {
     const timezones = row.timezones.length > 0 ? row.timezones : [campaign.timezone];
-    const { lane, opens_at: opensAt, closes_at: closesAt } = row;
-    if (!areReadable(timezones)) return { lane, opensAt: now, closesAt: laterBy(now), leftOut: 'invalid_time_zone' };
-    if (closesAt > now) return { lane, opensAt, closesAt, leftOut: row.has_common_hour ? undefined : 'no_common_hour' };
+    const { lane: number, opens_at: opensAt, closes_at: closesAt } = row;
+    const lane = { lane: number, timezones };
+    if (!areReadable(timezones)) return { ...lane, opensAt: now, closesAt: laterBy(now), leftOut: 'invalid_time_zone' };
+    if (closesAt > now)
+      return { ...lane, opensAt, closesAt, leftOut: row.has_common_hour ? undefined : 'no_common_hour' };
     const hours = callingHours(campaign, row);
     const window = nextCallingWindow(hours, timezones, now);
-    if (!neverOpenTogether(hours, timezones, window, now)) return { lane, ...window, leftOut: undefined };
-    return { lane, ...window, opensAt: now, leftOut: 'no_common_hour' };
+    if (!neverOpenTogether(hours, timezones, window, now)) return { ...lane, ...window, leftOut: undefined };
+    return { ...lane, ...window, opensAt: now, leftOut: 'no_common_hour' };
   });
   const isNew = (row: LaneRow, { leftOut }: Lane) => row.closes_at <= now || row.has_common_hour === Boolean(leftOut);
   const renewed = lanes.filter((lane, at) => isNew(rows[at]!, lane));

@@ -35,6 +35,7 @@ export async function situationOf(
   const { rows } = await sql<Omit<WorkspaceRow, 'operator'>>`
     select w.quiet_hours_start, w.quiet_hours_end, w.quiet_windows, w.holidays, w.dialing_paused_at, w.allowed_countries,
       w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day, w.max_attempts_per_person_per_day,
+      w.max_attempts_per_person,
       ${usedOfLimits(at, operator)}, coalesce(a.max_concurrent_calls, e.max_concurrent_calls) - (select count(*) from calls
         where workspace_id = w.id and limited_agent_id = coalesce(e.id, a.id) and ended_at is null) as agent_room
     from workspaces w ${joinAgent(sql.ref('w.id'), sql`${agentId}::text`)} where w.id = ${tx.workspaceId}`.execute(

@@ -57,6 +57,7 @@ import * as erasuresThatEnd from '../../migrations/0054-erasures-that-end.ts';
 import * as unreadUploads from '../../migrations/0055-unread-uploads.ts';
 import * as doNotCallRevision from '../../migrations/0056-do-not-call-revision.ts';
 import * as clocksOfNumbers from '../../migrations/0057-clocks-of-numbers.ts';
+import * as attemptsPerPerson from '../../migrations/0058-attempts-per-person.ts';
 import type { Database } from './database.ts';
 import { watchPool } from './silence.ts';
 
@@ -117,6 +118,7 @@ export const migrations = {
   '0055-unread-uploads': unreadUploads,
   '0056-do-not-call-revision': doNotCallRevision,
   '0057-clocks-of-numbers': clocksOfNumbers,
+  '0058-attempts-per-person': attemptsPerPerson,
 };
 
 /**

@@ -4,17 +4,19 @@ import type { Tx } from '../database/database.ts';
 import type { Row } from '../database/schema.ts';
 import type { OperatorLimits } from './operator-limits.ts';
 
+/** How often one person may be called, as a workspace's row has it. */
+export type AttemptLimits = Pick<Row<'workspaces'>, 'max_attempts_per_person_per_day' | 'max_attempts_per_person'>;
+
 /** The limits that hold for a workspace's calls, as its row has them, where null is none, and those of whoever runs the server. */
-export type CallLimits = Pick<
-  Row<'workspaces'>,
-  'max_concurrent_calls' | 'max_calls_per_day' | 'max_attempts_per_person_per_day'
-> & { operator: OperatorLimits };
+export type CallLimits = Pick<Row<'workspaces'>, 'max_concurrent_calls' | 'max_calls_per_day'> &
+  AttemptLimits & { operator: OperatorLimits };
 
 /** Whether anything of what a workspace calls has to be counted first. */
 export const hasLimits = (of: CallLimits): boolean =>
   of.max_concurrent_calls !== null ||
   of.max_calls_per_day !== null ||
   of.max_attempts_per_person_per_day !== null ||
+  of.max_attempts_per_person !== null ||
   of.operator.maxCallsPerDay !== undefined;
 
 /**
@@ -24,7 +26,7 @@ export const hasLimits = (of: CallLimits): boolean =>
 export async function lockLimits(tx: Tx, workspaceId: string, operator: OperatorLimits): Promise<boolean> {
   const { rows } = await sql`
     select from workspaces where id = ${workspaceId} and (max_concurrent_calls is not null
-      or max_calls_per_day is not null or max_attempts_per_person_per_day is not null
+      or max_calls_per_day is not null or max_attempts_per_person_per_day is not null or max_attempts_per_person is not null
       or ${operator.maxCallsPerDay !== undefined})
     for no key update`.execute(tx.db);
   return rows.length > 0;

@@ -89,6 +89,7 @@ function present(row: WorkspaceRow, usage: Usage): components['schemas']['Worksp
       ...(row.max_attempts_per_person_per_day !== null && {
         maxAttemptsPerPersonPerDay: row.max_attempts_per_person_per_day,
       }),
+      ...(row.max_attempts_per_person !== null && { maxAttemptsPerPerson: row.max_attempts_per_person }),
       ...(row.max_calls_per_day !== null && { maxCallsPerDay: row.max_calls_per_day }),
       premiumRateAllowed: row.premium_rate_allowed,
       ...(row.max_numbers_per_day !== null && { maxNumbersPerDay: row.max_numbers_per_day }),

@@ -31,10 +31,13 @@ const hoursOf = (row: WorkspaceRow) =>
 
 function limitChanges({ limits = {} }: Body): Changes {
   const { maxConcurrentCalls, maxAttemptsPerPersonPerDay, maxCallsPerDay, maxNumbersPerDay } = limits;
-  const { allowedCountries, premiumRateAllowed } = limits;
+  const { allowedCountries, premiumRateAllowed, maxAttemptsPerPerson } = limits;
   return {
     ...(maxConcurrentCalls !== undefined && { max_concurrent_calls: maxConcurrentCalls }),
     ...(maxAttemptsPerPersonPerDay !== undefined && { max_attempts_per_person_per_day: maxAttemptsPerPersonPerDay }),
+    ...(maxAttemptsPerPerson !== undefined && {
+      max_attempts_per_person: maxAttemptsPerPerson?.length ? JSON.stringify(maxAttemptsPerPerson) : null,
+    }),
     ...(maxCallsPerDay !== undefined && { max_calls_per_day: maxCallsPerDay }),
     ...(maxNumbersPerDay !== undefined && { max_numbers_per_day: maxNumbersPerDay }),
     ...(premiumRateAllowed !== undefined && { premium_rate_allowed: premiumRateAllowed }),

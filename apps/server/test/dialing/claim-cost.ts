@@ -63,7 +63,10 @@ export async function pickCost(
   { generic }: { generic: boolean },
 ): Promise<{ pages: number; rows: number; scans: string[] }> {
   const now = new Date('2026-03-10T13:00:00Z');
-  const lanes = [1, 2, 3].map((lane) => ({ lane, opensAt: now, closesAt: now, leftOut: undefined }));
+  const lanes = [1, 2, 3].map((lane) => ({
+    ...{ lane, timezones: ['UTC'], opensAt: now, closesAt: now },
+    leftOut: undefined,
+  }));
   const statement = pickStatement(
     { workspace_id: workspaceId, id: campaignId, do_not_call_uploads: [] },
     lanes,
@@ -152,7 +155,7 @@ const claimStatements: [name: string, text: RegExp, most: number][] = [
   ['room', /as live,/, 50],
   ['lanes', /from campaign_lanes l join/, 20],
   ['pick', /cross join lateral.*for update skip locked/s, 450],
-  ['attempts', /having count/, 200],
+  ['attempts', /as attempts, \(array_agg/, 200],
   ['queue', /insert into calls/, 1200],
   ['dialing', /set state = 'dialing'/, 1000],
   ['count', /update campaigns set in_flight/, 20],

@@ -144,11 +144,15 @@ test.concurrent('no workspace places more calls a UTC day than the operator lets
     });
   }));
 
-test.concurrent('nobody is called oftener a day than the workspace allows, in whichever campaign', () =>
+/** Summer time has begun there two days before. */
+const NEW_YORK_MIDNIGHT = new Date('2026-03-11T04:00:00Z');
+
+test.concurrent('nobody is called oftener a day, by their own clock, than the workspace allows, in whichever campaign', () =>
   withDatabase(async (database) => {
     const time = testClock('2026-03-10T12:00:00Z');
     const busy = (i: number) => 12_005_550_186 + i * 10_000_000;
-    const seed: SeedOptions = { contacts: 5, number: busy, campaign: { retry_policy: [1, 1] } };
+    const timezone = () => 'America/New_York';
+    const seed: SeedOptions = { contacts: 5, number: busy, timezone, campaign: { retry_policy: [1, 1] } };
     const first = await seedCampaign(database, { ...seed, workspace: { max_attempts_per_person_per_day: 2 } });
     await withDialers(database, { dialers: 2, time }, async () => {
       const waitFor = (attempts: number) =>
@@ -165,12 +169,15 @@ test.concurrent('nobody is called oftener a day than the workspace allows, in wh
             5,
         );
         for (const contact of await contactsOf(database, campaignId)) {
-          expect(contact).toMatchObject({ state: 'waiting', next_attempt_at: new Date('2026-03-11T00:00:00Z') });
+          expect(contact).toMatchObject({ state: 'waiting', next_attempt_at: NEW_YORK_MIDNIGHT });
         }
         const { kept, counted } = await countersOf(database, campaignId);
         expect(kept).toEqual(counted);
       }
       time.set('2026-03-11T00:00:00Z');
+      await dialersTurn(database);
+      expect((await campaignRow(database, first.campaignId)).busy).toBe(10);
+      time.set(NEW_YORK_MIDNIGHT);
       await until(async () => {
         const rows = [await campaignRow(database, first.campaignId), await campaignRow(database, second.campaignId)];
         if (rows.some((row) => row.in_flight > 0)) return false;
@@ -182,6 +189,40 @@ test.concurrent('nobody is called oftener a day than the workspace allows, in wh
       const calls = [...(await callsOf(database, first.campaignId)), ...(await callsOf(database, second.campaignId))];
       // A jump while a call is on its way sends it back, and it stays as cancelled.
       expect(calls.filter((call) => call.placed_at !== null)).toHaveLength(20);
+    });
+  }));
+
+test.concurrent('nobody is called oftener in some hours than the workspace allows, and again once the oldest attempt is so old', () =>
+  withDatabase(async (database) => {
+    const time = testClock('2026-03-10T12:00:00Z');
+    const busy = (i: number) => 12_005_550_186 + i * 10_000_000;
+    const limits = [
+      { attempts: 2, hours: 168 },
+      { attempts: 1, hours: 2 },
+    ];
+    const workspace = { max_attempts_per_person: limits };
+    const campaign = { retry_policy: [1, 1, 1] };
+    const { campaignId } = await seedCampaign(database, { contacts: 3, number: busy, campaign, workspace });
+    const untilFree = async (busyCalls: number) => {
+      await until(async () => (await campaignRow(database, campaignId)).busy === busyCalls);
+      time.advance(61_000);
+      await until(async () =>
+        (await contactsOf(database, campaignId)).every(({ reason }) => reason === 'limit_reached'),
+      );
+      return (await contactsOf(database, campaignId)).map((contact) => contact.next_attempt_at.getTime());
+    };
+    const dialedAt = async () => (await callsOf(database, campaignId)).map((call) => call.dialed_at!.getTime());
+    await withDialers(database, { dialers: 1, time }, async () => {
+      const first = await untilFree(3);
+      expect(first.toSorted()).toEqual((await dialedAt()).map((at) => at + 2 * 3_600_000).toSorted());
+      time.set(new Date(Math.max(...first)));
+      const second = await untilFree(6);
+      expect(second.toSorted()).toEqual(
+        (await dialedAt())
+          .slice(0, 3)
+          .map((at) => at + 168 * 3_600_000)
+          .toSorted(),
+      );
     });
   }));
 

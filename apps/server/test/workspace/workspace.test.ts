@@ -44,6 +44,7 @@ test('a change changes what it names; null lifts, and hours that change are told
   const all = {
     maxConcurrentCalls: 5,
     maxAttemptsPerPersonPerDay: 3,
+    maxAttemptsPerPerson: [{ attempts: 7, hours: 168 }],
     maxCallsPerDay: 9,
     maxNumbersPerDay: 0,
     allowedCountries: ['US', 'DE'],
@@ -62,6 +63,7 @@ test('a change changes what it names; null lifts, and hours that change are told
     limits: {
       maxConcurrentCalls: null,
       maxAttemptsPerPersonPerDay: null,
+      maxAttemptsPerPerson: [],
       maxNumbersPerDay: null,
       premiumRateAllowed: false,
     },

@@ -4109,15 +4109,30 @@ export interface components {
             /** @description The trunk after the check. */
             trunk: components["schemas"]["Trunk"];
         };
-        /** @description What the workspace may do. A limit that is absent does not bind. Days are UTC days, unless said otherwise. */
+        /** @description So many attempts to call one number in so many hours, that go on all the time. */
+        AttemptsPerPerson: {
+            /**
+             * @description Attempts, of all campaigns, batches and workflows together.
+             * @example 7
+             */
+            attempts: number;
+            /**
+             * @description In so many hours before each attempt; 168 is a week.
+             * @example 168
+             */
+            hours: number;
+        };
+        /** @description What the workspace may do. A limit that is absent does not bind. A person's day is that of the person's own time zone; days of calls and money are UTC days. */
         WorkspaceLimits: {
             /** @description Outbound calls that may be up at the same time, of all campaigns, batches and workflows together. */
             maxConcurrentCalls?: number;
-            /** @description Attempts to call one number in a day, of all campaigns, batches and workflows together. */
+            /** @description Attempts to call one number in a day, of all campaigns, batches and workflows together: from midnight to midnight by the callee's clock, and by each of them if the person may be in several time zones. */
             maxAttemptsPerPersonPerDay?: number;
-            /** @description Outbound calls in a day. */
+            /** @description Attempts to call one number in so many hours, of all campaigns, batches and workflows together. Each holds. */
+            maxAttemptsPerPerson?: components["schemas"]["AttemptsPerPerson"][];
+            /** @description Outbound calls in a UTC day. */
             maxCallsPerDay?: number;
-            /** @description Phone numbers that may be bought in a day; 0 forbids buying. */
+            /** @description Phone numbers that may be bought in a UTC day; 0 forbids buying. */
             maxNumbersPerDay?: number;
             /** @description Countries that may be called, as ISO 3166-1 alpha-2 codes. Empty or absent means all. */
             allowedCountries?: components["schemas"]["Country"][];
@@ -4216,8 +4231,18 @@ export interface components {
         UpdateWorkspaceLimits: {
             /** @description Outbound calls that may be up at the same time. */
             maxConcurrentCalls?: number | null;
-            /** @description Attempts to call one number in a UTC day. */
+            /** @description Attempts to call one number in a day by the callee's clock. */
             maxAttemptsPerPersonPerDay?: number | null;
+            /**
+             * @description Attempts to call one number in so many hours; each holds. An empty list lifts them, as `null` does.
+             * @example [
+             *       {
+             *         "attempts": 7,
+             *         "hours": 168
+             *       }
+             *     ]
+             */
+            maxAttemptsPerPerson?: components["schemas"]["AttemptsPerPerson"][] | null;
             /** @description Outbound calls in a UTC day. */
             maxCallsPerDay?: number | null;
             /** @description Phone numbers that may be bought in a UTC day; 0 forbids buying. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { type IsSimulated, numbersAtDailyLimit } from '../../calls/may-dial.ts';
+import { numbersAtLimit } from '../../calls/attempt-limits.ts';
+import type { IsSimulated } from '../../calls/may-dial.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
 import type { Database, EngineTx } from '../../database/database.ts';
 import { together } from '../../database/together.ts';
@@ -83,8 +84,11 @@ export async function claimContacts(
     const picked = await pickContacts(tx, campaign, open, { most, now, only });
     if (picked.length === 0) return finishOrRest(tx, () => nextDue(tx, key, lanes, now));
     onPicked?.(picked.map(({ id }) => id));
-    const numbers = picked.flatMap(({ refusal, toNumber }) => (refusal ? [] : toNumber));
-    const atLimit = await numbersAtDailyLimit(tx, campaign, numbers, now);
+    const zonesOf = new Map(lanes.map(({ lane, timezones }) => [lane, timezones]));
+    const people = picked.flatMap(({ refusal, toNumber, lane }) =>
+      refusal ? [] : { toNumber, timezones: zonesOf.get(lane)! },
+    );
+    const atLimit = await numbersAtLimit(tx, campaign.workspace_id, campaign, people, now);
     const calls = await writeClaim(tx, { campaign, picked, atLimit, lanes, callers }, { serverId, now, leadMs });
     const unreadable = picked.filter(({ refusal }) => refusal === 'invalid_time_zone').map(({ id }) => id);
     return { calls, more: picked.length === most, unreadable };

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { callSeconds } from '../../agents/agent-room.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
 import { type Caller, countQueued, queueCalls, type WantedCall } from '../../calls/queue-calls.ts';
-import { nextUtcDay } from '../../clock.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { together } from '../../database/together.ts';
 import { moveStarts, type TrunkRoom } from '../../trunks/trunk-room.ts';
@@ -19,8 +18,8 @@ const BUSY_ELSEWHERE_MS = 30_000;
 export interface FoundForClaim {
   campaign: ClaimedCampaign;
   picked: PickedContact[];
-  /** The numbers of those who were called often enough today. */
-  atLimit: Set<number>;
+  /** The numbers of those who were called often enough, and until when. */
+  atLimit: ReadonlyMap<number, Date>;
   lanes: Lane[];
   callers: Callers;
 }
@@ -47,7 +46,7 @@ interface NotCalled {
 /** Writes what becomes of each picked contact, and counts it on the campaign's row. Answers with the calls to place. */
 export async function writeClaim(tx: EngineTx, found: FoundForClaim, by: WritingServer): Promise<CallToPlace[]> {
   const notCalled: NotCalled = { later: [], skipped: [] };
-  const callable = leaveOut(found, notCalled, by.now);
+  const callable = leaveOut(found, notCalled);
   const { slots } = slotsFor(found, callable.length, by);
   const chosen = await chooseCallers(found, callable.slice(0, slots.length), notCalled);
   const { wanted, nextStartAt } = giveStarts(found, chosen, by);
@@ -72,11 +71,12 @@ function usedTrunks({ callers: { trunks } }: FoundForClaim, callers: Caller[]): 
 }
 
 /** Those who may be called, of all that were picked. The others are noted. */
-function leaveOut({ picked, atLimit }: FoundForClaim, { later, skipped }: NotCalled, now: Date): PickedContact[] {
+function leaveOut({ picked, atLimit }: FoundForClaim, { later, skipped }: NotCalled): PickedContact[] {
   const callable: PickedContact[] = [];
   for (const contact of picked) {
+    const until = atLimit.get(contact.toNumber);
     if (contact.refusal) skipped.push({ contact, reason: contact.refusal });
-    else if (atLimit.has(contact.toNumber)) later.push({ contact, reason: 'limit_reached', until: nextUtcDay(now) });
+    else if (until) later.push({ contact, reason: 'limit_reached', until });
     else callable.push(contact);
   }
   return callable;

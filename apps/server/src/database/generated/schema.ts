@@ -723,5 +723,6 @@ export interface Schema {
     quiet_windows: JSONColumnType<{ days: number[]; start: number; end: number }[], string, string> | null;
     holidays: Generated<string[]>;
     do_not_call_revision: Generated<number>;
+    max_attempts_per_person: JSONColumnType<{ attempts: number; hours: number }[], string, string> | null;
   };
 }
