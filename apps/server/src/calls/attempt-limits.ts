@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Temporal } from 'temporal-polyfill';
 import type { EngineTx, Tx } from '../database/database.ts';
 import type { AttemptLimits } from '../workspace/limits.ts';
-import { areReadable } from './calling-hours.ts';
+import { areReadable } from './zones-of-contact.ts';
 
 /** At most so many attempts to one number since a time, and when it is different if there were more. */
 interface Cap {
@@ -66,16 +66,16 @@ export async function numbersAtLimit(
   );
   if (asked.length === 0) return new Map();
   const { rows } = await sql<{ at: number; nth: Date | null }>`
-    select x.at::int as at, c.nth
+    select x.at::int as at, (array_agg(c.at order by c.at desc))[x.most] as nth
     from unnest(${asked.map((cap) => cap.toNumber)}::bigint[], ${asked.map((cap) => cap.since)}::timestamptz[],
       ${asked.map((cap) => cap.most)}::int[]) with ordinality as x (to_number, since, most, at)
-    cross join lateral (
-      select count(*) as attempts, (array_agg(coalesce(dialed_at, start_at) order by coalesce(dialed_at, start_at) desc))[x.most] as nth
-      from calls where workspace_id = ${workspaceId} and to_number = x.to_number and direction = 'outbound'
-        and coalesce(dialed_at, start_at) >= x.since and (status <> 'cancelled' or ended_by <> 'error')
+    left join (
+      select to_number, coalesce(dialed_at, start_at) as at from calls
+      where workspace_id = ${workspaceId} and to_number = any(${people.map((person) => person.toNumber)}::bigint[])
+        and direction = 'outbound' and (status <> 'cancelled' or ended_by <> 'error')
         and (dialed_at is not null or ended_at is null)
-    ) as c
-    where c.attempts >= x.most`.execute(tx.db);
+    ) as c on c.to_number = x.to_number and c.at >= x.since
+    group by x.at, x.most having count(c.at) >= x.most`.execute(tx.db);
   const full = new Map<number, Date>();
   for (const { at, nth } of rows) {
     const { toNumber, freeAt } = asked[at - 1]!;

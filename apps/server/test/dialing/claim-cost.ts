@@ -155,7 +155,7 @@ const claimStatements: [name: string, text: RegExp, most: number][] = [
   ['room', /as live,/, 50],
   ['lanes', /from campaign_lanes l join/, 20],
   ['pick', /cross join lateral.*for update skip locked/s, 450],
-  ['attempts', /as attempts, \(array_agg/, 200],
+  ['attempts', /array_agg\(c.at order by/, 200],
   ['queue', /insert into calls/, 1200],
   ['dialing', /set state = 'dialing'/, 1000],
   ['count', /update campaigns set in_flight/, 20],
