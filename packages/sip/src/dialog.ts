@@ -66,8 +66,10 @@ export const keyOf = ({ callId, localTag, remoteTag }: Dialog): string => dialog
 
 /** A request or response that refreshes the target (section 12.2) may name a new Contact. */
 export function refreshTarget(dialog: Dialog, message: SipRequest | SipResponse): boolean {
-  const contact = usableUri(addressIn(message, 'contact'));
-  if (contact === undefined || contact === dialog.remoteTarget) return false;
+  const named = addressIn(message, 'contact');
+  if (named === dialog.remoteTarget) return false;
+  const contact = usableUri(named);
+  if (contact === undefined) return false;
   dialog.remoteTarget = contact;
   return true;
 }

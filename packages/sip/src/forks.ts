@@ -8,9 +8,9 @@ import { openSession } from './open-session.ts';
 import { createAck, sendAck } from './sent-offers.ts';
 import { noteSettled, type Session, tellUser } from './session.ts';
 import { intervalAnswered } from './session-interval.ts';
+import type { ClientTransaction } from './transaction.ts';
 import type { Flow } from './transport.ts';
 import { MAX_FORKS, UnwantedAnswers } from './unwanted-invite.ts';
-import type { Outgoing } from './wire.ts';
 
 /** Who hears which of them it is. */
 export interface ForksUser {
@@ -26,13 +26,10 @@ export class Forks {
   readonly #options: InviteOptions;
   readonly #digest: DigestClient;
   readonly #user: ForksUser;
-  /** By the peer's tag. */
-  readonly #early = new Map<string, Session>();
-  /** The RSeq of the last reliable response, by the peer's tag. */
-  readonly #reliable = new Map<string, number>();
+  /** Those that ring: no more than MAX_FORKS. */
+  #early: Session[] = [];
   #earlySdp: string | undefined;
   #winner: Session | undefined;
-  #ack: { ack: Outgoing; flow: Flow } | undefined;
   #unwanted: UnwantedAnswers | undefined;
 
   constructor(core: Core, options: InviteOptions, digest: DigestClient, user: ForksUser) {
@@ -44,16 +41,16 @@ export class Forks {
 
   /** Of the phones that ring. */
   get dialogs(): Dialog[] {
-    return [...this.#early.values()].map(({ dialog }) => dialog);
+    return this.#early.map(({ dialog }) => dialog);
   }
 
   /** @param flow the one that the INVITE took */
   receiveProvisional(request: SipRequest, response: SipResponse, flow: Flow): void {
     if (this.#winner) return;
     const fork = toTagOf(response);
-    const rang = this.#early.size;
+    const rang = this.#early.length;
     const session = fork === undefined ? undefined : this.#sessionOf(fork, request, response, flow);
-    if (this.#early.size > rang) this.#user.onRinging();
+    if (this.#early.length > rang) this.#user.onRinging();
     const sdp = sdpOf(response);
     if (session) {
       noteSettled(session, response);
@@ -74,55 +71,59 @@ export class Forks {
   /** @param isWanted false once the call is given up: then every answer is hung up on */
   receiveAnswer(request: SipRequest, response: SipResponse, flow: Flow, isWanted: boolean): void {
     const tag = toTagOf(response) ?? '';
-    if (this.#winner?.dialog.remoteTag === tag) this.#acknowledgeAgain();
-    else if (this.#winner || !isWanted) {
-      this.#unwanted ??= new UnwantedAnswers(this.#core, request, this.#digest);
-      void this.#unwanted.refuse(response, flow).catch(this.#core.report);
-    } else this.#win(tag, request, response, flow);
+    if (this.#winner || !isWanted) this.#unwantedOf(request).onResponse(response, flow);
+    else this.#win(tag, request, response, flow);
   }
 
   #win(tag: string, request: SipRequest, response: SipResponse, flow: Flow): void {
     const session = this.#sessionOf(tag, request, response, flow) ?? this.#open(request, response, flow);
     this.#winner = session;
-    this.#early.delete(tag);
+    this.#early = this.#early.filter((each) => each !== session);
     // Its route set is that of the 2xx, whatever the provisional response said.
     session.dialog.routeSet = response.headers.all('record-route').toReversed();
     noteSettled(session, response);
     session.remoteSdp ??= this.#earlySdp;
     session.answer(intervalAnswered(response));
+    this.#unwantedOf(request).except(tag, undefined);
     void this.#acknowledge(session, request, sdpOf(response)).catch(this.#core.report);
     this.#user.onAnswered(session, session.remoteSdp);
   }
 
-  /** Forgets the phones that only rang. */
-  close(): void {
-    for (const session of this.#early.values()) session.end({ kind: 'cancelled', by: 'local', reasons: [] });
-    this.#early.clear();
+  /** Forgets the phones that only rang. What its transaction still hears has nothing to do with the call any more. */
+  close(transaction: ClientTransaction | undefined): void {
+    if (transaction) transaction.user = this.#unwantedOf(transaction.request);
+    for (const session of this.#early) session.end({ kind: 'cancelled', by: 'local', reasons: [] });
+    this.#early = [];
   }
 
   async #acknowledge(session: Session, request: SipRequest, sdp: string | undefined): Promise<void> {
     if (this.#options.sdp !== undefined || sdp === undefined) {
-      this.#ack = await sendAck(session, createAck(session, request));
+      await this.#sendAck(session, request);
       return;
     }
     const answer = await this.#options.onOffer?.(sdp);
     if (answer !== undefined) session.localSdp = answer;
-    this.#ack = await sendAck(session, createAck(session, request, answer));
+    await this.#sendAck(session, request, answer);
     const message = 'The offer in the answer was refused.';
     if (answer === undefined)
       await session.bye({ protocol: 'SIP', cause: 488 }, { kind: 'lost', why: 'bad_answer', message });
   }
 
-  /** A 2xx that comes again. While the ACK is owed it is no other fork. */
-  #acknowledgeAgain(): void {
-    if (this.#ack) this.#core.wire.send(this.#ack.ack, this.#ack.flow).catch(() => {});
+  async #sendAck(session: Session, request: SipRequest, answer?: string): Promise<void> {
+    const sent = await sendAck(session, createAck(session, request, answer));
+    this.#unwantedOf(request).except(session.dialog.remoteTag, sent);
+  }
+
+  #unwantedOf(request: SipRequest): UnwantedAnswers {
+    this.#unwanted ??= new UnwantedAnswers(this.#core, request, this.#digest);
+    return this.#unwanted;
   }
 
   #sessionOf(tag: string, request: SipRequest, response: SipResponse, flow: Flow): Session | undefined {
-    const known = this.#early.get(tag);
-    if (known || this.#early.size >= MAX_FORKS) return known;
+    const known = this.#early.find(({ dialog }) => dialog.remoteTag === tag);
+    if (known || this.#early.length >= MAX_FORKS) return known;
     const session = this.#open(request, response, flow);
-    this.#early.set(tag, session);
+    this.#early.push(session);
     return session;
   }
 
@@ -146,10 +147,9 @@ export class Forks {
   #isNewOrUnreliable(session: Session, response: SipResponse): boolean {
     const rseq = Number(/^\d{1,10}$/.exec(response.headers.get('rseq') ?? '')?.[0]);
     if (!response.headers.tokens('require').includes('100rel') || !(rseq > 0)) return true;
-    const tag = session.dialog.remoteTag;
-    const last = this.#reliable.get(tag);
+    const last = session.lastRseq;
     if (last !== undefined && rseq !== last + 1) return false;
-    this.#reliable.set(tag, rseq);
+    session.lastRseq = rseq;
     void this.#prack(session, response, rseq).catch(this.#core.report);
     return true;
   }

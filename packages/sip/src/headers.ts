@@ -63,42 +63,40 @@ export const writtenName = (name: string): string =>
 
 /** The headers of a message in their order, each line of a header by itself. Names are in lower case. */
 export class Headers {
-  #lines: [name: string, value: string][];
+  #names: string[];
+  #values: string[];
   /** What `read` has made of them. */
-  #read: Record<string, unknown> | undefined;
+  #read: unknown[] = [];
 
-  constructor(lines: [name: string, value: string][] = []) {
-    this.#lines = lines;
+  /** @param names in lower case, each with the value at the same place in `values` */
+  constructor(names: string[] = [], values: string[] = []) {
+    this.#names = names;
+    this.#values = values;
   }
 
   get(name: string): string | undefined {
-    for (const line of this.#lines) if (line[0] === name) return line[1];
-    return undefined;
+    const at = this.#names.indexOf(name);
+    return at < 0 ? undefined : this.#values[at];
   }
 
   /**
    * What a header's first line says, read once until any header changes.
-   * @param key names header and reader
+   * @param place where it is remembered: a small number for each header and reader
    */
-  read<T>(key: string, name: string, reader: (value: string | undefined) => T): Readonly<T> {
-    if (this.#read && key in this.#read) return this.#read[key] as T;
-    const read = reader(this.get(name));
-    this.#read ??= {};
-    this.#read[key] = read;
-    return read;
+  read<T>(place: number, name: string, reader: (value: string | undefined) => T): Readonly<T> {
+    this.#read[place] ??= reader(this.get(name));
+    return this.#read[place] as T;
   }
 
   /** How many lines a header has. */
   count(name: string): number {
     let lines = 0;
-    for (const line of this.#lines) if (line[0] === name) lines += 1;
+    for (const each of this.#names) if (each === name) lines += 1;
     return lines;
   }
 
   all(name: string): string[] {
-    const values: string[] = [];
-    for (const line of this.#lines) if (line[0] === name) values.push(line[1]);
-    return values;
+    return this.#values.filter((_value, at) => this.#names[at] === name);
   }
 
   /** The entries of a header that holds a list: those of all its lines. */
@@ -117,47 +115,70 @@ export class Headers {
 
   /** Adds a line at the end. Throws a `SipSyntaxError` where name or value can't be written. */
   add(name: string, value: string): this {
-    this.#change().push([checked(name, value), value]);
+    this.#change();
+    this.#names.push(checked(name, value));
+    this.#values.push(value);
     return this;
   }
 
   /** Adds a line at the head. */
   prepend(name: string, value: string): this {
-    this.#change().unshift([checked(name, value), value]);
+    this.#change();
+    this.#names.unshift(checked(name, value));
+    this.#values.unshift(value);
     return this;
   }
 
   /** Puts a value in the place of a header's first line, and drops its other lines. */
   set(name: string, value: string): this {
     const lower = checked(name, value);
-    const first = this.#change().find((line) => line[0] === lower);
-    if (!first) this.#lines.push([lower, value]);
-    else {
-      first[1] = value;
-      this.#lines = this.#lines.filter((line) => line === first || line[0] !== lower);
-    }
+    const first = this.#names.indexOf(lower);
+    if (first < 0) return this.add(lower, value);
+    this.#keep((each, at) => each !== lower || at === first);
+    this.#values[first] = value;
     return this;
   }
 
   /** Puts a value in the place of a header's first line, and leaves its other lines. */
   replaceFirst(name: string, value: string): void {
-    const lower = checked(name, value);
-    const first = this.#change().find((line) => line[0] === lower);
-    if (first) first[1] = value;
+    const first = this.#names.indexOf(checked(name, value));
+    this.#change();
+    if (first >= 0) this.#values[first] = value;
   }
 
   delete(name: string): void {
-    this.#lines = this.#change().filter((line) => line[0] !== name);
+    this.#keep((each) => each !== name);
   }
 
-  #change(): [name: string, value: string][] {
-    this.#read = undefined;
-    return this.#lines;
+  #keep(stays: (name: string, at: number) => boolean): void {
+    this.#change();
+    const names = this.#names;
+    this.#names = names.filter(stays);
+    this.#values = this.#values.filter((_value, at) => stays(names[at]!, at));
+  }
+
+  #change(): void {
+    if (this.#read.length > 0) this.#read = [];
+  }
+
+  /** Of all lines, in their order. */
+  get names(): readonly string[] {
+    return this.#names;
+  }
+
+  /** The lines as they go over the wire, without Content-Length, which is the body's to tell. */
+  write(): string {
+    let text = '';
+    for (let at = 0; at < this.#names.length; at += 1) {
+      const name = this.#names[at]!;
+      if (name !== 'content-length') text += `${writtenName(name)}: ${this.#values[at]}\r\n`;
+    }
+    return text;
   }
 
   /** The lines in their order. */
-  [Symbol.iterator](): IterableIterator<readonly [name: string, value: string]> {
-    return this.#lines.values();
+  *[Symbol.iterator](): IterableIterator<readonly [name: string, value: string]> {
+    for (const [at, name] of this.#names.entries()) yield [name, this.#values[at]!];
   }
 }
 

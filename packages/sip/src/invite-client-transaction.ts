@@ -10,9 +10,10 @@ type State = 'calling' | 'proceeding' | 'completed' | 'accepted' | 'terminated';
 export class InviteClientTransaction implements ClientTransaction {
   readonly request: SipRequest;
   readonly flow: Flow;
-  readonly #outgoing: Outgoing;
+  user: ClientTransactionUser;
+  /** Until a final response. */
+  #outgoing: Outgoing | undefined;
   readonly #context: TransactionContext;
-  readonly #user: ClientTransactionUser;
   readonly #onEnd: () => void;
   readonly #stopWatching: () => void;
   #state: State = 'calling';
@@ -33,7 +34,7 @@ export class InviteClientTransaction implements ClientTransaction {
     this.#context = context;
     this.request = request;
     this.flow = flow;
-    this.#user = user;
+    this.user = user;
     this.#onEnd = onEnd;
     this.#outgoing = prepare(request);
     this.#stopWatching = flow.onClosed(() => this.#lose());
@@ -72,6 +73,7 @@ export class InviteClientTransaction implements ClientTransaction {
   }
 
   #send(): void {
+    if (!this.#outgoing) return;
     this.#context.wire.send(this.#outgoing, this.flow).then(
       () => {
         this.#mayHaveLeft = true;
@@ -92,14 +94,14 @@ export class InviteClientTransaction implements ClientTransaction {
     this.#state = 'proceeding';
     this.#again?.clear();
     this.#limit?.clear();
-    this.#user.onResponse(response, flow);
+    this.user.onResponse(response, flow);
   }
 
   #receiveSuccess(response: SipResponse, flow: Flow): void {
     if (this.#state === 'completed' || this.#state === 'terminated') return;
     // It stays for 2xx that come again, and for those of other forks.
     if (this.#isOpen) this.#close('accepted', 64 * this.#context.values.t1);
-    this.#user.onResponse(response, flow);
+    this.user.onResponse(response, flow);
   }
 
   #receiveRefusal(response: SipResponse, flow: Flow): void {
@@ -108,7 +110,7 @@ export class InviteClientTransaction implements ClientTransaction {
     this.#ack = prepare(ackOf(this.request, response));
     this.#acknowledge();
     this.#close('completed', isReliable(this.flow.target.transport) ? 0 : 64 * this.#context.values.t1);
-    this.#user.onResponse(response, flow);
+    this.user.onResponse(response, flow);
   }
 
   #acknowledge(): void {
@@ -117,6 +119,7 @@ export class InviteClientTransaction implements ClientTransaction {
 
   #close(state: State, staysMs: number): void {
     this.#state = state;
+    this.#outgoing = undefined;
     this.#again?.clear();
     this.#limit?.clear();
     if (staysMs === 0) this.end();
@@ -125,7 +128,7 @@ export class InviteClientTransaction implements ClientTransaction {
 
   #timeOut(): void {
     this.end();
-    this.#user.onTimeout();
+    this.user.onTimeout();
   }
 
   /** The connection closed. While it rings the peer may still answer over another one (RFC 3261 section 18.2.2). */
@@ -137,7 +140,7 @@ export class InviteClientTransaction implements ClientTransaction {
   #fail(error: TransportError): void {
     if (this.#state !== 'calling' || (this.#mayHaveLeft && error.code !== 'lost')) return;
     this.end();
-    this.#user.onFailure(error, this.#mayHaveLeft);
+    this.user.onFailure(error, this.#mayHaveLeft);
   }
 }
 

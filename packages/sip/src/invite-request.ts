@@ -63,7 +63,7 @@ export function createInvite(
   const { from, toHeader, outboundProxy, sdp, headers = [] } = options;
   const to = parseUri(options.to);
   const caller = parseNameAddr(from);
-  parseUri(caller.uri);
+  const { user } = parseUri(caller.uri);
   caller.parameters.set('tag', parts.fromTag);
   const request = startRequest(core, flow, {
     method: 'INVITE',
@@ -78,7 +78,7 @@ export function createInvite(
     branch: parts.branch,
     routes: outboundProxy === undefined ? [] : [looseRoute(outboundProxy)],
   });
-  request.headers.add('contact', contactOf(flow, contactUserOf(options), options.to));
+  request.headers.add('contact', contactOf(flow, options.contactUser ?? user, options.to));
   addCapabilities(request);
   const seconds = sessionSecondsOf(options);
   if (seconds > 0) askInterval(request, seconds, parts.minSeconds);
@@ -104,10 +104,9 @@ function looseRoute(proxy: string): string {
 
 /** Leaves `X-` headers out of a request that is too long for a datagram. @returns their names */
 export function fitDatagram(request: SipRequest, flow: Flow): string[] {
-  const names = new Set<string>();
-  for (const [name] of request.headers) if (name.startsWith('x-')) names.add(name);
+  const names = request.headers.names.filter((name) => name.startsWith('x-'));
   const fits = () => Buffer.byteLength(writeMessage(request)) <= MAX_DATAGRAM_BYTES;
-  if (names.size === 0 || flow.target.transport !== 'udp' || fits()) return [];
+  if (names.length === 0 || flow.target.transport !== 'udp' || fits()) return [];
   for (const name of names) request.headers.delete(name);
-  return [...names];
+  return [...new Set(names)];
 }

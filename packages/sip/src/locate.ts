@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Random } from './random.ts';
 import type { Resolver, SrvRecord } from './resolver.ts';
 import { defaultPort, type Target, TransportError, type TransportName } from './transport.ts';
-import { bareHost, type SipUri } from './uri.ts';
+import { bareHost, parseUri, type SipUri } from './uri.ts';
 
 const MAX_TARGETS = 16;
 const srvPrefix: Record<TransportName, string> = { udp: '_sip._udp.', tcp: '_sip._tcp.', tls: '_sips._tcp.' };
@@ -15,27 +15,35 @@ const srvPrefix: Record<TransportName, string> = { udp: '_sip._udp.', tcp: '_sip
  * @throws TransportError `dns` where the name has no address, the DNS gives no answer, or it could not be asked in time
  */
 export async function locate(
-  uri: SipUri,
+  to: SipUri | string,
   transport: TransportName | undefined,
   resolver: Resolver,
   random: Random,
 ): Promise<Target[]> {
+  const uri = typeof to === 'string' ? parseUri(to) : to;
   const chosen = transport ?? transportOf(uri);
   const host = bareHost(uri.host);
   if (host === '') throw new TransportError('dns', 'The URI names no host.');
-  const at = (address: string, port: number): Target => ({
-    transport: chosen,
-    address,
-    port,
-    ...(chosen === 'tls' && { serverName: host }),
-  });
-  if (isIP(host) !== 0) return [at(host, uri.port ?? defaultPort(chosen))];
+  if (isIP(host) !== 0) return [targetAt(host, uri.port ?? defaultPort(chosen), chosen, host)];
+  return locateName(host, uri.port, chosen, resolver, random);
+}
+
+const targetAt = (address: string, port: number, transport: TransportName, host: string): Target =>
+  transport === 'tls' ? { transport, address, port, serverName: host } : { transport, address, port };
+
+async function locateName(
+  host: string,
+  named: number | undefined,
+  transport: TransportName,
+  resolver: Resolver,
+  random: Random,
+): Promise<Target[]> {
   try {
-    const places = uri.port === undefined ? await servers(srvPrefix[chosen] + host, resolver, random) : [];
-    if (places.length === 0) places.push({ name: host, port: uri.port ?? defaultPort(chosen) });
+    const places = named === undefined ? await servers(srvPrefix[transport] + host, resolver, random) : [];
+    if (places.length === 0) places.push({ name: host, port: named ?? defaultPort(transport) });
     const targets: Target[] = [];
     for (const { name, port } of places) {
-      for (const address of await addressesOf(name, resolver)) targets.push(at(address, port));
+      for (const address of await addressesOf(name, resolver)) targets.push(targetAt(address, port, transport, host));
       if (targets.length >= MAX_TARGETS) break;
     }
     if (targets.length > 0) return targets.slice(0, MAX_TARGETS);

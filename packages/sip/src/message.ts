@@ -1,7 +1,7 @@
 import { Headers } from './headers.ts';
 import { parseNameAddr } from './name-addr.ts';
 import { reasonPhrase } from './status.ts';
-import { SipSyntaxError } from './syntax.ts';
+import { SipSyntaxError, splitOutside } from './syntax.ts';
 import { parseVia, type Via } from './via.ts';
 
 /** A request (RFC 3261 section 7.1). */
@@ -48,7 +48,7 @@ export function createResponse(
   phrase = reasonPhrase(status),
 ): SipResponse {
   const headers = new Headers();
-  for (const [name, value] of request.headers) if (name === 'via') headers.add(name, value);
+  for (const via of request.headers.all('via')) headers.add('via', via);
   headers.add('from', request.headers.get('from')!);
   const to = request.headers.get('to')!;
   headers.add('to', toTag !== undefined && status > 100 && tagOf(to) === undefined ? `${to};tag=${toTag}` : to);
@@ -59,11 +59,14 @@ export function createResponse(
 
 export const callIdOf = (message: SipMessage): string => message.headers.get('call-id')!;
 
+/** Where `Headers` remember what is read of a message. */
+const places = { via: 0, cseq: 1, fromTag: 2, toTag: 3 } as const;
+
 /** The topmost Via. */
 export const topViaOf = (message: SipMessage): Readonly<Via> =>
-  message.headers.read('via', 'via', (value) => parseVia(value!));
+  message.headers.read(places.via, 'via', (value) => parseVia(value!));
 
-export const cseqOf = (message: SipMessage): Readonly<CSeq> => message.headers.read('cseq', 'cseq', parseCSeq);
+export const cseqOf = (message: SipMessage): Readonly<CSeq> => message.headers.read(places.cseq, 'cseq', parseCSeq);
 
 function parseCSeq(value: string | undefined): CSeq {
   const parts = /^(\d{1,10})[ \t]+(\S+)$/.exec(value ?? '');
@@ -76,13 +79,13 @@ function parseCSeq(value: string | undefined): CSeq {
 export const tagOf = (value: string): string | undefined => parseNameAddr(value).parameters.get('tag') || undefined;
 
 export const fromTagOf = (message: SipMessage): string | undefined =>
-  message.headers.read('from tag', 'from', (value) => tagOf(value!));
+  message.headers.read(places.fromTag, 'from', (value) => tagOf(value!));
 export const toTagOf = (message: SipMessage): string | undefined =>
-  message.headers.read('to tag', 'to', (value) => tagOf(value!));
+  message.headers.read(places.toTag, 'to', (value) => tagOf(value!));
 
 /** The URI of a header's first address, or undefined where there is none, or none that can be read. */
 export function addressIn(message: SipMessage, name: string): string | undefined {
-  const value = message.headers.list(name)[0];
+  const [value] = splitOutside(message.headers.get(name) ?? '', ',');
   if (value === undefined || value === '*') return undefined;
   try {
     return parseNameAddr(value).uri;

@@ -27,7 +27,9 @@ export function parseNameAddr(text: string): NameAddr {
   if (rest !== '' && !rest.startsWith(';'))
     throw new SipSyntaxError(`Something stands behind an address: ${rest.slice(0, 40)}`);
   const displayName = unquote(text.slice(0, open).trim());
-  return { ...(displayName !== '' && { displayName }), uri, parameters: parseParameters(rest.slice(1)) };
+  const read: NameAddr = { uri, parameters: parseParameters(rest.slice(1)) };
+  if (displayName !== '') read.displayName = displayName;
+  return read;
 }
 
 /** Where `<` stands outside of a quoted display name, or -1. */

@@ -4,22 +4,25 @@ import type { ClientTransaction, ClientTransactionUser, TransactionContext } fro
 import { type Flow, isReliable, TransportError } from './transport.ts';
 import { type Outgoing, prepare } from './wire.ts';
 
-type State = 'trying' | 'proceeding' | 'completed' | 'terminated';
+type State = 'trying' | 'proceeding' | 'terminated';
 
-/** The client transaction of all other requests (RFC 3261 section 17.1.2). */
+/**
+ * The client transaction of all other requests (RFC 3261 section 17.1.2). It ends with the final response: one that comes
+ * again, which timer K would wait for, is dropped as a stray.
+ */
 export class NonInviteClientTransaction implements ClientTransaction {
   readonly request: SipRequest;
   readonly flow: Flow;
+  user: ClientTransactionUser;
   readonly #outgoing: Outgoing;
   readonly #context: TransactionContext;
-  readonly #user: ClientTransactionUser;
   readonly #onEnd: () => void;
   readonly #stopWatching: () => void;
   #state: State = 'trying';
   #mayHaveLeft = false;
   /** Timer E. */
   #again: Timer | undefined;
-  /** Timer F or K. */
+  /** Timer F. */
   #limit: Timer | undefined;
 
   constructor(
@@ -32,7 +35,7 @@ export class NonInviteClientTransaction implements ClientTransaction {
     this.#context = context;
     this.request = request;
     this.flow = flow;
-    this.#user = user;
+    this.user = user;
     this.#onEnd = onEnd;
     this.#outgoing = prepare(request);
     this.#stopWatching = flow.onClosed(() =>
@@ -45,7 +48,7 @@ export class NonInviteClientTransaction implements ClientTransaction {
     const { timers, values } = this.#context;
     this.#limit = timers.after(limitMs, () => {
       this.end();
-      this.#user.onTimeout();
+      this.user.onTimeout();
     });
     if (!isReliable(this.flow.target.transport)) this.#sendAgainAfter(values.t1);
     this.#send();
@@ -54,8 +57,8 @@ export class NonInviteClientTransaction implements ClientTransaction {
   receive(response: SipResponse, flow: Flow): void {
     if (this.#state !== 'trying' && this.#state !== 'proceeding') return;
     if (response.status < 200) this.#state = 'proceeding';
-    else this.#complete();
-    this.#user.onResponse(response, flow);
+    else this.end();
+    this.user.onResponse(response, flow);
   }
 
   end(): void {
@@ -65,14 +68,6 @@ export class NonInviteClientTransaction implements ClientTransaction {
     this.#limit?.clear();
     this.#stopWatching();
     this.#onEnd();
-  }
-
-  #complete(): void {
-    this.#state = 'completed';
-    this.#again?.clear();
-    this.#limit?.clear();
-    if (isReliable(this.flow.target.transport)) this.end();
-    else this.#limit = this.#context.timers.after(this.#context.values.t4, () => this.end());
   }
 
   #send(): void {
@@ -97,6 +92,6 @@ export class NonInviteClientTransaction implements ClientTransaction {
   #fail(error: TransportError): void {
     if (this.#state !== 'trying' && this.#state !== 'proceeding') return;
     this.end();
-    this.#user.onFailure(error, this.#mayHaveLeft);
+    this.user.onFailure(error, this.#mayHaveLeft);
   }
 }

@@ -1,7 +1,7 @@
 import { whyOf } from './call-end.ts';
 import { addCapabilities, type DialogUser, otherMethods, supportedOptions } from './core.ts';
 import { keyOf } from './dialog.ts';
-import { createResponse, cseqOf } from './message.ts';
+import { createResponse, cseqOf, type SipRequest } from './message.ts';
 import { receiveReinvite, receiveUpdate } from './received-offers.ts';
 import { sendUpdate } from './sent-offers.ts';
 import { Session, type SessionOptions } from './session.ts';
@@ -13,26 +13,31 @@ const MAX_REQUESTS_A_SECOND = 20;
 /** A session whose dialog takes requests from now on. */
 export function openSession(options: SessionOptions): Session {
   const session = new Session(options, (each) => sendUpdate(each, undefined).catch(() => {}));
-  options.core.dialogs.set(keyOf(options.dialog), receiverOf(session));
+  options.core.dialogs.set(keyOf(options.dialog), new SessionReceiver(session));
   return session;
 }
 
-function receiverOf(session: Session): DialogUser {
-  let second = 0;
-  let inSecond = 0;
-  const isFlooded = () => {
-    const now = Math.floor(session.core.timers.now() / 1000);
-    inSecond = now === second ? inSecond + 1 : 1;
-    second = now;
-    return inSecond > MAX_REQUESTS_A_SECOND;
-  };
-  return {
-    receive(transaction) {
-      if (isFlooded()) transaction.end();
-      else receiveRequest(session, transaction);
-    },
-    receiveAck: (ack) => session.receiveAck(ack),
-  };
+/** Takes a dialog's requests, so many in a second. */
+class SessionReceiver implements DialogUser {
+  readonly #session: Session;
+  #second = 0;
+  #inSecond = 0;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  receive(transaction: ServerTransaction): void {
+    const now = Math.floor(this.#session.core.timers.now() / 1000);
+    this.#inSecond = now === this.#second ? this.#inSecond + 1 : 1;
+    this.#second = now;
+    if (this.#inSecond > MAX_REQUESTS_A_SECOND) transaction.end();
+    else receiveRequest(this.#session, transaction);
+  }
+
+  receiveAck(ack: SipRequest): void {
+    this.#session.receiveAck(ack);
+  }
 }
 
 /** A request within the dialog (RFC 3261 section 12.2.2). */

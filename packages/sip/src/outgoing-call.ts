@@ -268,7 +268,7 @@ export class OutgoingCall implements Call, Running {
     this.#isEnded = true;
     this.#ringing?.clear();
     this.#letGo();
-    this.#forks.close();
+    this.#forks.close(this.#transaction);
     this.#core.running.delete(this);
     this.#tell('onEnded', end);
     this.#settleAnswered(undefined);

@@ -12,7 +12,7 @@ const lists = new Set(['via', 'route', 'record-route', 'contact']);
 const once = ['from', 'to', 'call-id', 'cseq'] as const;
 
 /** A tab may stand in a field, and both of these together between two. */
-const CONTROL = /(?![\t\r\n])\p{Cc}/u;
+const CONTROL = /[^\P{Cc}\t\r\n]/u;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 /**
@@ -46,7 +46,8 @@ function unfold(head: string): string[] {
 }
 
 function parseHeaders(lines: string[]): Headers {
-  const headers: [string, string][] = [];
+  const names: string[] = [];
+  const values: string[] = [];
   for (let at = 1; at < lines.length; at += 1) {
     const line = lines[at]!;
     const colon = line.indexOf(':');
@@ -54,18 +55,19 @@ function parseHeaders(lines: string[]): Headers {
     if (written === undefined) throw new SipSyntaxError('A header has no name.');
     const rest = line.slice(colon + 1);
     const value = (rest.includes('\t') ? rest.replaceAll('\t', ' ') : rest).trim();
-    if (!lists.has(written)) headers.push([written, value]);
-    else for (const entry of splitOutside(value, ',')) headers.push([written, entry]);
-    if (headers.length > MAX_HEADER_LINES) throw new SipSyntaxError('The message has too many headers.');
+    const count = lists.has(written) ? values.push(...splitOutside(value, ',')) : values.push(value);
+    while (names.length < count) names.push(written);
+    if (names.length > MAX_HEADER_LINES) throw new SipSyntaxError('The message has too many headers.');
   }
-  return new Headers(headers);
+  return new Headers(names, values);
 }
 
 /** Section 18.3: the body ends with Content-Length; without one it fills the datagram. */
 function parseBody(headers: Headers, bytes: Buffer, start: number): string {
-  const [length, ...others] = headers.all('content-length');
+  const lengths = headers.all('content-length');
+  const length = lengths[0];
   if (length === undefined) return bytes.toString('utf8', start);
-  if (others.some((other) => other !== length) || !/^\d{1,9}$/.test(length))
+  if (lengths.some((other) => other !== length) || !/^\d{1,9}$/.test(length))
     throw new SipSyntaxError('This is no Content-Length.');
   if (start + Number(length) > bytes.length) throw new SipSyntaxError('The body is shorter than its Content-Length.');
   return bytes.toString('utf8', start, start + Number(length));

@@ -3,6 +3,7 @@ import { ALLOW, type Core, contactOf, SUPPORTED } from './core.ts';
 import { dialogRequest } from './dialog.ts';
 import type { Tries } from './digest-client.ts';
 import { cseqOf, type SipRequest, type SipResponse, sdpOf, setBody } from './message.ts';
+import { parseMessage } from './parse-message.ts';
 import { noteSettled, type Session } from './session.ts';
 import { askInterval, intervalAnswered, minSeOf } from './session-interval.ts';
 import type { Flow } from './transport.ts';
@@ -146,13 +147,18 @@ export function createAck(session: Session, invite: SipRequest, sdp?: string): (
   };
 }
 
-/** Sends an ACK, and tells what was sent, so that it can go again. */
-export async function sendAck(
-  session: Session,
-  make: (flow: Flow) => Outgoing,
-): Promise<{ ack: Outgoing; flow: Flow }> {
+/** An ACK that was sent, and may go again: its bytes alone, since it is held for 64 × T1. */
+export interface SentAck {
+  bytes: Buffer;
+  flow: Flow;
+}
+
+export const sendAckAgain = (core: Core, { bytes, flow }: SentAck): Promise<void> =>
+  core.wire.send({ message: parseMessage(bytes), bytes }, flow);
+
+export async function sendAck(session: Session, make: (flow: Flow) => Outgoing): Promise<SentAck> {
   const flow = await session.openFlow();
   const ack = make(flow);
   await session.core.wire.send(ack, flow);
-  return { ack, flow };
+  return { bytes: ack.bytes, flow };
 }

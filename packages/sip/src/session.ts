@@ -41,6 +41,8 @@ export class Session {
   /** Methods that the peer takes, where it says so. */
   peerAllows: string[] | undefined;
   minIntervalSeconds = 0;
+  /** The RSeq of the peer's last reliable response. */
+  lastRseq: number | undefined;
   /** Our re-INVITE, or our offer, is on its way. */
   isOffering = false;
   /** The peer's re-INVITE or offer waits for our answer. */

@@ -29,6 +29,11 @@ export const unquote = (text: string): string =>
 /** Splits at a separator that stands in no quoted-string and in no angle brackets; empty parts are left out. */
 export function splitOutside(text: string, separator: ',' | ';'): string[] {
   if (!text.includes(separator)) return text.trim() === '' ? [] : [text.trim()];
+  const parts = /["<]/.test(text) ? splitQuoted(text, separator) : text.split(separator);
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
+}
+
+function splitQuoted(text: string, separator: ',' | ';'): string[] {
   const parts: string[] = [];
   let quoted = false;
   let bracketed = false;
@@ -46,7 +51,7 @@ export function splitOutside(text: string, separator: ',' | ';'): string[] {
     }
   }
   parts.push(text.slice(start));
-  return parts.map((part) => part.trim()).filter((part) => part !== '');
+  return parts;
 }
 
 /** Reads `;name=value;flag`. Of a name that stands twice the first counts. */

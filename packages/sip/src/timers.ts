@@ -8,7 +8,7 @@ export interface Timer {
 /** All timers of a user agent, so that stopping it leaves none. */
 export class Timers {
   readonly #clock: Clock;
-  readonly #running = new Set<ClockTimer>();
+  readonly #running = new Set<RunningTimer>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -19,16 +19,7 @@ export class Timers {
   }
 
   after(ms: number, run: () => void): Timer {
-    const timer = this.#clock.setTimeout(() => {
-      this.#running.delete(timer);
-      run();
-    }, ms);
-    this.#running.add(timer);
-    return {
-      clear: () => {
-        if (this.#running.delete(timer)) this.#clock.clearTimeout(timer);
-      },
-    };
+    return new RunningTimer(this.#clock, this.#running, ms, run);
   }
 
   /** Resolves after some milliseconds; never, where the timers were cleared meanwhile. */
@@ -41,8 +32,27 @@ export class Timers {
   }
 
   clearAll(): void {
-    for (const timer of this.#running) this.#clock.clearTimeout(timer);
-    this.#running.clear();
+    for (const timer of this.#running) timer.clear();
+  }
+}
+
+class RunningTimer implements Timer {
+  readonly #clock: Clock;
+  readonly #running: Set<RunningTimer>;
+  readonly #timer: ClockTimer;
+
+  constructor(clock: Clock, running: Set<RunningTimer>, ms: number, run: () => void) {
+    this.#clock = clock;
+    this.#running = running;
+    running.add(this);
+    this.#timer = clock.setTimeout(() => {
+      running.delete(this);
+      run();
+    }, ms);
+  }
+
+  clear(): void {
+    if (this.#running.delete(this)) this.#clock.clearTimeout(this.#timer);
   }
 }
 

@@ -25,6 +25,8 @@ export interface ClientTransactionUser {
 export interface ClientTransaction {
   readonly request: SipRequest;
   readonly flow: Flow;
+  /** May change: when a call is over, its INVITE's transaction stays for 64 × T1, and the call need not. */
+  user: ClientTransactionUser;
   receive(response: SipResponse, flow: Flow): void;
   /** Ends it without a word to its user. */
   end(): void;

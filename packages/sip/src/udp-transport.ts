@@ -28,9 +28,10 @@ export async function openUdp(
   onDatagram: (bytes: Buffer, flow: Flow) => void,
 ): Promise<UdpTransport> {
   const isDual = host === '::';
+  const is4 = isIPv4(host);
   const socket = createSocket({
-    type: isIPv4(host) ? 'udp4' : 'udp6',
-    ipv6Only: !isDual && !isIPv4(host),
+    type: is4 ? 'udp4' : 'udp6',
+    ipv6Only: !isDual && !is4,
     recvBufferSize: RECEIVE_BUFFER_BYTES,
     // All are addresses: the resolver would put each off by a turn of the event loop.
     lookup: (address, family, found) => found(null, address, family as unknown as number),
@@ -45,9 +46,10 @@ export async function openUdp(
 
   const send = (bytes: Buffer, { address, port: peerPort }: Target) => {
     if (isClosed) return Promise.reject(new TransportError('stopped', 'The socket is closed.'));
-    if (isIPv4(address) !== isIPv4(host) && !isDual)
+    const to4 = isIPv4(address);
+    if (to4 !== is4 && !isDual)
       return Promise.reject(new TransportError('unsupported', `The socket at ${host} does not reach ${address}.`));
-    return sendDatagram(socket, bytes, peerPort, isDual && isIPv4(address) ? `::ffff:${address}` : address);
+    return sendDatagram(socket, bytes, peerPort, isDual && to4 ? `::ffff:${address}` : address);
   };
   const end: UdpEnd = {
     isOpen: () => !isClosed,

@@ -5,10 +5,9 @@ import type { DigestClient } from './digest-client.ts';
 import { type SipRequest, type SipResponse, toTagOf } from './message.ts';
 import { openSession } from './open-session.ts';
 import type { Reason } from './reason.ts';
-import { createAck, sendAck } from './sent-offers.ts';
+import { createAck, type SentAck, sendAck, sendAckAgain } from './sent-offers.ts';
 import type { ClientTransactionUser } from './transaction.ts';
 import { type Flow, type Target, TransportError } from './transport.ts';
-import type { Outgoing } from './wire.ts';
 
 /** So many phones may answer one INVITE; what comes beyond hangs up by itself, for want of an ACK. */
 export const MAX_FORKS = 20;
@@ -17,12 +16,12 @@ export const MAX_FORKS = 20;
 const LISTEN_MS = 5 * 60_000;
 
 /** Hangs up on answers that nobody wants: those of other forks, and those that come after a CANCEL (RFC 3261 sections 13.2.2.4 and 9.1). */
-export class UnwantedAnswers {
+export class UnwantedAnswers implements ClientTransactionUser {
   readonly #core: Core;
   readonly #request: SipRequest;
   readonly #digest: DigestClient;
   /** By the tag of the fork; undefined while the ACK is on its way. */
-  readonly #acks = new Map<string, { ack: Outgoing; flow: Flow } | undefined>();
+  readonly #acks = new Map<string, SentAck | undefined>();
 
   constructor(core: Core, request: SipRequest, digest: DigestClient) {
     this.#core = core;
@@ -30,11 +29,27 @@ export class UnwantedAnswers {
     this.#digest = digest;
   }
 
+  /**
+   * Leaves one answer in peace: where it comes again, it is only acknowledged again.
+   * @param sent its ACK; undefined while that is on its way
+   */
+  except(tag: string, sent: SentAck | undefined): void {
+    this.#acks.set(tag, sent);
+  }
+
+  onResponse(response: SipResponse, flow: Flow): void {
+    if (response.status >= 200 && response.status < 300) void this.refuse(response, flow).catch(this.#core.report);
+  }
+
+  onTimeout(): void {}
+
+  onFailure(): void {}
+
   /** Acknowledges a 2xx and hangs up; one that came again is only acknowledged again. */
   async refuse(answer: SipResponse, flow: Flow): Promise<void> {
     const tag = toTagOf(answer) ?? '';
     const sent = this.#acks.get(tag);
-    if (sent) return this.#core.wire.send(sent.ack, sent.flow).catch(() => {});
+    if (sent) return sendAckAgain(this.#core, sent).catch(() => {});
     if (this.#acks.has(tag) || this.#acks.size >= MAX_FORKS) return;
     this.#acks.set(tag, undefined);
     const session = openSession({

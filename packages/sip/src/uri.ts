@@ -31,19 +31,21 @@ export function parseUri(text: string): SipUri {
     throw new SipSyntaxError(`The user part of a URI has a wrong character: ${user.slice(0, 40)}`);
   if (port !== undefined && (Number(port) === 0 || Number(port) > 65_535))
     throw new SipSyntaxError(`This is no port: ${port}`);
-  return {
+  const uri: SipUri = {
     scheme: scheme!.toLowerCase() as 'sip' | 'sips',
-    ...(user !== undefined && user !== '' && { user }),
     host: host!.toLowerCase(),
-    ...(port !== undefined && { port: Number(port) }),
     parameters: uriParameters(parameters!),
-    ...(headers !== undefined && { headers }),
   };
+  if (user !== undefined && user !== '') uri.user = user;
+  if (port !== undefined) uri.port = Number(port);
+  if (headers !== undefined) uri.headers = headers;
+  return uri;
 }
 
 /** A URI's parameters are not quoted (section 25.1, uri-parameters). */
 function uriParameters(text: string): Parameters {
   const parameters: Parameters = new Map();
+  if (text === '') return parameters;
   for (const part of text.split(';')) {
     if (part === '') continue;
     const equals = part.indexOf('=');

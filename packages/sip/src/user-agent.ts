@@ -20,7 +20,6 @@ import { standardTimers, Timers, type TimerValues } from './timers.ts';
 import { Transactions } from './transactions.ts';
 import type { Flow, Received, Target, TransportName } from './transport.ts';
 import { openTransports, type TransportOptions } from './transports.ts';
-import { parseUri } from './uri.ts';
 import { createWire } from './wire.ts';
 
 export interface UserAgentOptions extends TransportOptions {
@@ -114,8 +113,7 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     dialogs: new Map(),
     running: new Set(),
     open: (target) => transports.open(target),
-    locate: async (uri, transport, asker = '') =>
-      locate(typeof uri === 'string' ? parseUri(uri) : uri, transport, resolverOf(asker), random),
+    locate: (uri, transport, asker = '') => locate(uri, transport, resolverOf(asker), random),
     report,
   };
   /** The same, whose names are all asked for on somebody's behalf. */

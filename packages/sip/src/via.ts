@@ -19,12 +19,13 @@ export const MAGIC_COOKIE = 'z9hG4bK';
 export function parseVia(text: string): Via {
   const parts = VIA.exec(text);
   if (!parts || Number(parts[3]) > 65_535) throw new SipSyntaxError(`This is no Via: ${text.slice(0, 80)}`);
-  return {
+  const via: Via = {
     transport: parts[1]!.toUpperCase(),
     host: parts[2]!,
-    ...(parts[3] !== undefined && { port: Number(parts[3]) }),
     parameters: parseParameters(parts[4]!.slice(1)),
   };
+  if (parts[3] !== undefined) via.port = Number(parts[3]);
+  return via;
 }
 
 export function writeVia({ transport, host, port, parameters }: Via): string {

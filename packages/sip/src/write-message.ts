@@ -1,4 +1,3 @@
-import { writtenName } from './headers.ts';
 import type { SipMessage } from './message.ts';
 import { isToken, refuseControls, SipSyntaxError } from './syntax.ts';
 
@@ -8,11 +7,8 @@ import { isToken, refuseControls, SipSyntaxError } from './syntax.ts';
  * @throws SipSyntaxError where the first line could not be read again; headers refuse control characters by themselves.
  */
 export function writeMessage(message: SipMessage): string {
-  let text = `${firstLine(message)}\r\n`;
-  for (const [name, value] of message.headers) {
-    if (name !== 'content-length') text += `${writtenName(name)}: ${value}\r\n`;
-  }
-  return `${text}Content-Length: ${Buffer.byteLength(message.body)}\r\n\r\n${message.body}`;
+  const head = `${firstLine(message)}\r\n${message.headers.write()}`;
+  return `${head}Content-Length: ${Buffer.byteLength(message.body)}\r\n\r\n${message.body}`;
 }
 
 /** The first line of a message (RFC 3261 sections 7.1 and 7.2). */

@@ -185,6 +185,27 @@ test('of several phones the first that answers is the call; the others are ackno
   await until(() => agent.counts().dialogs === 0);
 });
 
+test('after the call its 200 that comes again is acknowledged, and a phone that answers only then is hung up', async () => {
+  const seen: string[] = [];
+  const onMessage: UserAgentOptions['onMessage'] = (direction, message) =>
+    void (direction === 'sent' && message.kind === 'request' && seen.push(message.method));
+  const { peer, agent, call, invite } = await answered({ onMessage });
+  const ended = call.hangUp();
+  const bye = await peer.request('BYE');
+  peer.respond(bye, 200);
+  await ended;
+  await until(() => agent.counts().dialogs === 0);
+  peer.respond(invite, 200, { sdp: sdpAnswer });
+  expect(toTagOf(await peer.request('ACK'))).toBe(toTagOf(bye));
+  peer.respond(invite, 200, { tag: 'late', sdp: sdpAnswer });
+  expect(toTagOf(await peer.request('ACK'))).toBe('late');
+  const refused = await peer.request('BYE');
+  expect(toTagOf(refused)).toBe('late');
+  peer.respond(refused, 200);
+  await until(() => agent.counts().dialogs === 0);
+  expect(seen).toEqual(['INVITE', 'ACK', 'BYE', 'ACK', 'ACK', 'BYE']);
+});
+
 test('twenty forks are kept, and no more', async () => {
   const { peer, place, agent } = await stand();
   let rang = 0;
