@@ -8,6 +8,11 @@ import { uploadLock } from './upload-lock.ts';
 
 /** Rows of one COPY, and so of one transaction: long ones would keep the database from tidying up. */
 const ROWS_PER_COPY = 50_000;
+/**
+ * What one connection is sent before the other has its turn, some 6,000 rows. Two that enter rows which stand side by side
+ * wait for each other's pages of the indexes.
+ */
+const CHARACTERS_PER_TURN = 1_000_000;
 const LONGEST_CONNECT_MS = 10_000;
 const ERASE = 'delete from contact_list_entries_all where workspace_id = $1 and upload_id = $2';
 
@@ -16,7 +21,7 @@ const ERASE = 'delete from contact_list_entries_all where workspace_id = $1 and 
  * into the indexes as it takes to read one from the file.
  */
 export interface Staging {
-  /** Sends lines of COPY, of so many rows; waits only while both connections are busy. */
+  /** Sends lines of COPY, of so many rows; waits only at the beginning of a turn, while both connections are busy. */
   write(text: string, rows: number): Promise<void>;
   /** Resolves when all that was written is committed. */
   flush(): Promise<void>;
@@ -65,11 +70,17 @@ export async function openStaging(
     throw error;
   }
   const lanes = clients.map((client) => new Lane(client, watch));
+  let lane: Lane | undefined;
+  let sent = 0;
   return {
     write: async (text, rows) => {
-      const free = lanes.find(({ busy }) => !busy);
-      const lane = free ?? (await Promise.race(lanes.map(async (lane) => lane.busy!.then(() => lane))));
+      lane ??= lanes.find(({ busy }) => !busy) ?? (await Promise.race(lanes.map((each) => each.busy!.then(() => each))));
       lane.write(text, rows);
+      sent += text.length;
+      if (sent < CHARACTERS_PER_TURN) return;
+      lane.endTurn();
+      lane = undefined;
+      sent = 0;
     },
     flush: async () => void (await Promise.all(lanes.map((lane) => lane.flush()))),
     close,
@@ -107,9 +118,12 @@ class Lane {
         (workspace_id, upload_id, phone_number, row_number, name, timezone, "values") from stdin`),
     );
     this.#rows += rows;
-    const goesOn = this.#copy.write(text);
+    this.#copy.write(text);
+  }
+
+  endTurn(): void {
     if (this.#rows >= ROWS_PER_COPY) this.#wait(this.#end());
-    else if (!goesOn) this.#wait(this.#answered(once(this.#copy, 'drain')));
+    else if (this.#copy?.writableNeedDrain) this.#wait(this.#answered(once(this.#copy, 'drain')));
   }
 
   async flush(): Promise<void> {

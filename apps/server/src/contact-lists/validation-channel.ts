@@ -55,6 +55,10 @@ export async function ask<Q extends keyof Questions>(
   return answer;
 }
 
+/** The memory of a chunk that shares it with nothing else: it is handed over, and not copied. */
+const ownedBy = (reply: unknown): ArrayBuffer[] =>
+  reply instanceof Uint8Array && reply.byteLength === reply.buffer.byteLength ? [reply.buffer as ArrayBuffer] : [];
+
 /**
  * The process's end: answers until the thread has ended.
  * @throws what an answer threw, after ending the thread; what the thread threw; the signal's reason
@@ -73,7 +77,7 @@ export async function answer(worker: Worker, answers: Answers, signal: AbortSign
     );
     worker.on('message', ({ question, details }: { question: keyof Questions; details: never }) => {
       answers[question](details)
-        .then((reply) => worker.postMessage(reply))
+        .then((reply) => worker.postMessage(reply, ownedBy(reply)))
         .catch(fail);
     });
   });

@@ -30,8 +30,8 @@ class RowReader {
     this.#maxLength = maxLength;
   }
 
-  /** The records that `piece` completes. Empty lines are counted and left out. */
-  read(piece: string, atEnd: boolean): Row[] {
+  /** The records that `piece` completes, one after another. Empty lines are counted and left out. */
+  *read(piece: string, atEnd: boolean): Generator<Row> {
     const text = this.#text.length === 0 ? piece : this.#text + piece;
     const rows: Row[] = [];
     let at = 0;
@@ -39,9 +39,10 @@ class RowReader {
       const end = this.#next(text, at, atEnd, rows);
       if (end === undefined) break;
       at = end;
+      const row = rows.pop();
+      if (row) yield row;
     }
     this.#text = at >= text.length ? '' : text.slice(at);
-    return rows;
   }
 
   /** Reads one record at `at` into `rows`. Returns where the next begins, or nothing when more text is needed. */
@@ -98,19 +99,18 @@ function takeSeparatorLine(text: string): { delimiter: Delimiter | undefined; te
  * @param pieces the text
  * @param maxRowLength the longest record, in characters; longer ones come back as faults, never into memory
  * @param tell is called with the delimiter before the first records
- * @returns the records in groups, one group for each piece that completes some
+ * @returns the records in groups, one for each piece; a record is read when it is asked for, and none outlives its turn
  */
 export async function* readRows(
   pieces: AsyncIterable<string>,
   maxRowLength: number,
   tell: (delimiter: Delimiter) => void = () => {},
-): AsyncGenerator<Row[]> {
+): AsyncGenerator<Iterable<Row>> {
   let reader: RowReader | undefined;
   let sample = '';
   for await (const piece of pieces) {
     if (reader) {
-      const rows = reader.read(piece, false);
-      if (rows.length > 0) yield rows;
+      yield reader.read(piece, false);
       continue;
     }
     sample += piece;
