@@ -4,6 +4,7 @@ import pg from 'pg';
 import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams';
 import type { Connection } from '../database/connection.ts';
 import { type SilenceWatch, watchSilence } from '../database/silence.ts';
+import { COPY_HEADER, COPY_TRAILER } from './copy-rows.ts';
 import { uploadLock } from './upload-lock.ts';
 
 /** Rows of one COPY, and so of one transaction: long ones would keep the database from tidying up. */
@@ -12,7 +13,7 @@ const ROWS_PER_COPY = 50_000;
  * What one connection is sent before the other has its turn, some 6,000 rows. Two that enter rows which stand side by side
  * wait for each other's pages of the indexes.
  */
-const CHARACTERS_PER_TURN = 1_000_000;
+const BYTES_PER_TURN = 1_000_000;
 const LONGEST_CONNECT_MS = 10_000;
 const ERASE = 'delete from contact_list_entries_all where workspace_id = $1 and upload_id = $2';
 
@@ -21,8 +22,8 @@ const ERASE = 'delete from contact_list_entries_all where workspace_id = $1 and 
  * into the indexes as it takes to read one from the file.
  */
 export interface Staging {
-  /** Sends lines of COPY, of so many rows; waits only at the beginning of a turn, while both connections are busy. */
-  write(text: string, rows: number): Promise<void>;
+  /** Sends so many rows as COPY takes them; waits only at the beginning of a turn, while both connections are busy. */
+  write(bytes: Buffer, rows: number): Promise<void>;
   /** Resolves when all that was written is committed. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -73,11 +74,12 @@ export async function openStaging(
   let lane: Lane | undefined;
   let sent = 0;
   return {
-    write: async (text, rows) => {
-      lane ??= lanes.find(({ busy }) => !busy) ?? (await Promise.race(lanes.map((each) => each.busy!.then(() => each))));
-      lane.write(text, rows);
-      sent += text.length;
-      if (sent < CHARACTERS_PER_TURN) return;
+    write: async (bytes, rows) => {
+      lane ??=
+        lanes.find(({ busy }) => !busy) ?? (await Promise.race(lanes.map((each) => each.busy!.then(() => each))));
+      lane.write(bytes, rows);
+      sent += bytes.length;
+      if (sent < BYTES_PER_TURN) return;
       lane.endTurn();
       lane = undefined;
       sent = 0;
@@ -112,13 +114,19 @@ class Lane {
     this.#watch = watch;
   }
 
-  write(text: string, rows: number): void {
-    this.#copy ??= this.#client.query(
-      copyFrom(`copy contact_list_entries_all
-        (workspace_id, upload_id, phone_number, row_number, name, timezone, "values") from stdin`),
-    );
+  write(bytes: Buffer, rows: number): void {
+    this.#copy ??= this.#begin();
     this.#rows += rows;
-    this.#copy.write(text);
+    this.#copy.write(bytes);
+  }
+
+  #begin(): CopyStreamQuery {
+    const copy = this.#client.query(
+      copyFrom(`copy contact_list_entries_all
+        (workspace_id, upload_id, phone_number, row_number, name, timezone, "values") from stdin (format binary)`),
+    );
+    copy.write(COPY_HEADER);
+    return copy;
   }
 
   endTurn(): void {
@@ -145,7 +153,7 @@ class Lane {
     this.#copy = undefined;
     this.#rows = 0;
     if (!copy) return;
-    copy.end();
+    copy.end(COPY_TRAILER);
     await this.#answered(finished(copy));
   }
 

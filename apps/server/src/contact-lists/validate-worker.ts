@@ -1,6 +1,6 @@
 /// <reference lib="es2024.arraybuffer" />
 import { parentPort, workerData } from 'node:worker_threads';
-import { type CopyLines, copyLines } from './copy-line.ts';
+import { type CopyRows, copyRows } from './copy-rows.ts';
 import { errorReportLines } from './reading/error-report.ts';
 import { FileFault, shapeFault } from './reading/file-fault.ts';
 import { type ContactBatch, readContacts } from './reading/read-contacts.ts';
@@ -24,10 +24,10 @@ async function* file(): AsyncGenerator<Uint8Array> {
 }
 
 async function validate(staging: Staging, result: ValidationResult): Promise<void> {
-  let lines: CopyLines | undefined;
+  let rowsOf: CopyRows | undefined;
   let told = performance.now();
   const stage = async (batch: ContactBatch) => {
-    if (!lines) {
+    if (!rowsOf) {
       const positions = await ask(port, 'columns', { names: batch.variables });
       if (positions === 'too_many') {
         throw new FileFault(
@@ -35,9 +35,9 @@ async function validate(staging: Staging, result: ValidationResult): Promise<voi
           'With these columns the list would have more than 1,024. Use a new list.',
         );
       }
-      lines = copyLines(workspaceId, uploadId, positions);
+      rowsOf = copyRows(workspaceId, uploadId, positions);
     }
-    if (batch.contacts.length > 0) await staging.write(lines(batch.contacts), batch.contacts.length);
+    if (batch.contacts.length > 0) await staging.write(rowsOf(batch.contacts), batch.contacts.length);
   };
   for await (const batch of readContacts(file(), options)) {
     result.format = batch.format;

@@ -3,6 +3,7 @@ import dns from 'node:dns';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { copyRows } from '../../src/contact-lists/copy-rows.ts';
 import { openStaging } from '../../src/contact-lists/staging.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { openNotifications } from '../../src/database/notifications.ts';
@@ -150,8 +151,8 @@ test('an import whose database went without a word fails, and one that is over e
   await front.become('open');
   const open = () => openStaging(front.connection, { workspaceId: newUuid(), uploadId: newUuid() }, async () => true);
   const [copying, over] = [(await open())!, (await open())!];
-  const ids = `${newUuid()}\t${newUuid()}`;
-  await copying.write(`${ids}\t14155550101\t2\tAda\t\\N\t{}\n`, 1);
+  const ada = { row: 2, phoneNumber: 14155550101, country: 'US', name: 'Ada', timezone: undefined, values: [] };
+  await copying.write(copyRows(newUuid(), newUuid(), [])([ada]), 1);
   front.fallSilent();
   await front.become('open');
   await expect(copying.flush()).rejects.toThrow('Connection terminated: nothing came over it');
