@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Yallist } from 'yallist';
 
 /** Work done in sets, asked for one by one. */
 export interface Coalesced<Item, Result> {
@@ -21,11 +22,17 @@ export interface SetTerms<Item> {
   atMost?: number;
   /** The most sets that are worked on at a time; by default one. */
   sets?: number;
-  /** Whether an item may join a set. One that may not waits for a later one; those behind it may come first. */
+  /**
+   * Whether an item may join a set. One that may not waits for a later one; those behind it may come first, as long as they
+   * are not more than `MOST_PASSED_OVER` further back.
+   */
   fits?: (set: readonly Item[], item: Item) => boolean;
   /** Has the items of a set whose work threw done one by one: what is wrong with one is not the others' fault. */
   oneByOne?: boolean;
 }
+
+/** How many items that don't fit a set are passed over for those behind them: however many wait, a set costs no more. */
+const MOST_PASSED_OVER = 1000;
 
 interface Waiting<Item, Result> {
   item: Item;
@@ -49,7 +56,7 @@ export function coalesce<Item, Result>(
     fits = () => true,
     oneByOne = false,
   } = terms;
-  let waiting: Waiting<Item, Result>[] = [];
+  const waiting = new Yallist<Waiting<Item, Result>>();
   let gatherMs = ms;
   let underWay = 0;
   const idlers: (() => void)[] = [];
@@ -57,12 +64,16 @@ export function coalesce<Item, Result>(
   const take = () => {
     const items: Item[] = [];
     const taken: Waiting<Item, Result>[] = [];
-    waiting = waiting.filter((each) => {
-      if (items.length >= atMost || !fits(items, each.item)) return true;
-      items.push(each.item);
-      taken.push(each);
-      return false;
-    });
+    let passedOver = 0;
+    for (let each = waiting.head; each && items.length < atMost && passedOver <= MOST_PASSED_OVER; ) {
+      const behind: typeof each | undefined = each.next;
+      if (fits(items, each.value.item)) {
+        items.push(each.value.item);
+        taken.push(each.value);
+        waiting.removeNode(each);
+      } else passedOver += 1;
+      each = behind;
+    }
     return taken;
   };
 

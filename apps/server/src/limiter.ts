@@ -1,3 +1,5 @@
+import { type Node, Yallist } from 'yallist';
+
 /** Whether who holds so many slots may take another while so many are free, and nobody else holds or wants any. */
 export type Rule = (held: number, free: number, isAlone: () => boolean) => boolean;
 
@@ -92,25 +94,94 @@ export interface Limiter {
   idle(): Promise<void>;
 }
 
+/** What waits for a slot of its key. */
+interface Waiter {
+  key: string;
+  begin: (isDropped?: boolean) => void;
+  by: object | undefined;
+}
+
+/** A key that waits, and its waiters in their order. */
+interface Line {
+  key: string;
+  waiters: Yallist<Waiter>;
+}
+
+/** All that waits. To add or take out a waiter costs the same, however many others there are. */
+class Lines {
+  /** The keys that wait; whose turn is next is the first. */
+  readonly turns = new Yallist<Line>();
+  readonly #lines = new Map<string, Node<Line>>();
+  readonly #waitersBy = new Map<object, Set<Node<Waiter>>>();
+  count = 0;
+
+  has(key: string): boolean {
+    return this.#lines.has(key);
+  }
+
+  add(waiter: Waiter): void {
+    const { key, by } = waiter;
+    if (!this.has(key)) {
+      this.turns.push({ key, waiters: new Yallist() });
+      this.#lines.set(key, this.turns.tail!);
+    }
+    const { waiters } = this.#lines.get(key)!.value;
+    waiters.push(waiter);
+    if (by) this.#waitersBy.set(by, (this.#waitersBy.get(by) ?? new Set()).add(waiters.tail!));
+    this.count += 1;
+  }
+
+  takeOut(node: Node<Waiter>): Waiter {
+    const { key, by } = node.value;
+    const line = this.#lines.get(key)!;
+    line.value.waiters.removeNode(node);
+    if (line.value.waiters.length === 0) {
+      this.turns.removeNode(line);
+      this.#lines.delete(key);
+    }
+    const same = by && this.#waitersBy.get(by);
+    same?.delete(node);
+    if (same?.size === 0) this.#waitersBy.delete(by!);
+    this.count -= 1;
+    return node.value;
+  }
+
+  /** @returns those that were waiting: all, or those of one */
+  takeOutAll(by: object | undefined): Waiter[] {
+    if (by) return [...(this.#waitersBy.get(by) ?? [])].map((node) => this.takeOut(node));
+    const all = [...this.turns].flatMap(({ waiters }) => [...waiters]);
+    while (this.turns.head) this.takeOut(this.turns.head.value.waiters.head!);
+    return all;
+  }
+}
+
 /**
+ * What is asked for, ends or is dropped costs the same, however much waits: of the keys that do, only those that hold slots
+ * too are passed over, and so fewer than there are slots.
  * @param atMost how much work is under way at a time
  * @param rule how much of it is one key's
  */
 export function limiter(atMost: number, rule: Rule = fewerThanFree): Limiter {
   const slots = new Shares(atMost, rule);
-  const waiting = new Map<string, { begin: (isDropped?: boolean) => void; by: object | undefined }[]>();
+  const waiting = new Lines();
+  const { turns } = waiting;
   const idlers: (() => void)[] = [];
 
   const go = () => {
-    // A key that still waits goes behind the others, and so has its next turn in this very loop.
-    for (const [key, queue] of waiting) {
-      if (slots.underWay() === atMost) break;
-      if (!slots.take(key)) continue;
-      const { begin } = queue.shift()!;
-      waiting.delete(key);
-      if (queue.length > 0) waiting.set(key, queue);
-      begin();
+    const next: Waiter[] = [];
+    for (let turn = turns.head; turn && slots.underWay() < atMost; ) {
+      const { key, waiters } = turn.value;
+      const behind: Node<Line> | undefined = turn.next;
+      if (slots.take(key)) {
+        // A key that still waits goes behind the others, and so has its next turn in this very loop.
+        turns.pushNode(turn);
+        next.push(waiting.takeOut(waiters.head!));
+        turn = behind ?? turns.tail;
+      } else if (slots.held(key) > 0) turn = behind;
+      // What a key that holds none may not take, nobody may.
+      else break;
     }
+    for (const { begin } of next) begin();
     if (slots.underWay() === 0) for (const resolve of idlers.splice(0)) resolve();
   };
   const limited = <T>(key: string, work: () => Promise<T>, by?: object) =>
@@ -124,25 +195,16 @@ export function limiter(atMost: number, rule: Rule = fewerThanFree): Limiter {
           })
           .then(resolve, reject);
       };
-      const queue = waiting.get(key);
       // Who waits could take no slot before, and can take none now.
-      if (queue) queue.push({ begin, by });
-      else if (slots.take(key)) begin();
-      else waiting.set(key, [{ begin, by }]);
+      if (!waiting.has(key) && slots.take(key)) begin();
+      else waiting.add({ key, begin, by });
     });
   return Object.assign(limited, {
     total: atMost,
     underWay: () => slots.underWay(),
-    waiting: () => [...waiting.values()].reduce((sum, queue) => sum + queue.length, 0),
+    waiting: () => waiting.count,
     drop: (by?: object) => {
-      const isDropped = (each: { by: object | undefined }) => by === undefined || each.by === by;
-      const dropped = [...waiting.values()].flat().filter(isDropped);
-      for (const [key, queue] of waiting) {
-        const left = queue.filter((each) => !isDropped(each));
-        if (left.length > 0) waiting.set(key, left);
-        else waiting.delete(key);
-      }
-      for (const { begin } of dropped) begin(true);
+      for (const { begin } of waiting.takeOutAll(by)) begin(true);
     },
     idle: () => (slots.underWay() === 0 ? Promise.resolve() : new Promise<void>((resolve) => idlers.push(resolve))),
   });
