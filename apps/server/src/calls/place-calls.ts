@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
+import TinyQueue from 'tinyqueue';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
@@ -59,7 +60,8 @@ export interface PlacerOptions {
  */
 export function createCallPlacer(options: PlacerOptions): CallPlacer {
   const { lease, clock, log } = options;
-  let queue: CallToPlace[] = [];
+  /** Whose time comes first is the first. */
+  const queue = new TinyQueue<CallToPlace>([], (one, other) => one.startAt.getTime() - other.startAt.getTime());
   let timer: NodeJS.Timeout | undefined;
   let moves = 0;
   /** Moves, hand-overs and returns under way: none holds up the calls that are due next. */
@@ -68,16 +70,15 @@ export function createCallPlacer(options: PlacerOptions): CallPlacer {
 
   const schedule = () => {
     clearTimeout(timer);
-    if (queue.length === 0 || stopped || moves === MOST_MOVES) return;
-    const first = queue.reduce((least, call) => Math.min(least, call.startAt.getTime()), Number.POSITIVE_INFINITY);
-    timer = setTimeout(turn, Math.max(0, first - clock.now().getTime()));
+    const first = queue.peek();
+    if (!first || stopped || moves === MOST_MOVES) return;
+    timer = setTimeout(turn, Math.max(0, first.startAt.getTime() - clock.now().getTime()));
   };
 
   const turn = () => {
     const now = clock.now();
-    const due = queue.filter((call) => call.startAt <= now).slice(0, PLACE_SIZE);
-    const taken = new Set(due);
-    queue = queue.filter((call) => !taken.has(call));
+    const due: CallToPlace[] = [];
+    while (due.length < PLACE_SIZE && queue.length > 0 && queue.peek()!.startAt <= now) due.push(queue.pop()!);
     moves += 1;
     track(
       place(due)
@@ -119,14 +120,16 @@ export function createCallPlacer(options: PlacerOptions): CallPlacer {
   return {
     add: (calls) => {
       if (stopped) return track(options.giveBack(calls));
-      queue.push(...calls);
+      for (const call of calls) queue.push(call);
       schedule();
     },
     stop: async () => {
       stopped = true;
       clearTimeout(timer);
       while (underWay.size > 0) await Promise.all(underWay);
-      await options.giveBack(queue.splice(0));
+      const left: CallToPlace[] = [];
+      while (queue.length > 0) left.push(queue.pop()!);
+      await options.giveBack(left);
     },
   };
 }

@@ -63,6 +63,8 @@ export interface RecorderOptions {
 export function createCallRecorder(options: RecorderOptions): CallRecorder {
   const { callOf, log } = options;
   const gathered = new Map<string, Progress>();
+  /** Those that could not be written, and don't wait to be already. */
+  let failed: string[] = [];
   let retry: NodeJS.Timeout | undefined;
 
   const note = (event: CallEvent) => {
@@ -103,16 +105,21 @@ export function createCallRecorder(options: RecorderOptions): CallRecorder {
         return write(taken.slice(half));
       }
       log.error({ err: error, calls: taken.length }, 'call events could not be written; they are tried again');
-      for (const { call, progress } of taken) gathered.set(call.roomId, { ...gathered.get(call.roomId), ...progress });
+      for (const { call, progress } of taken) {
+        const since = gathered.get(call.roomId);
+        gathered.set(call.roomId, { ...since, ...progress });
+        if (!since) failed.push(call.roomId);
+      }
       retry ??= setTimeout(tryAgain, RETRY_MS);
     }
   }
 
-  /** What waits already is written once: its second turn finds nothing. */
   const tryAgain = () => {
     clearTimeout(retry);
     retry = undefined;
-    for (const roomId of gathered.keys()) void flush(roomId);
+    const again = failed;
+    failed = [];
+    for (const roomId of again) void flush(roomId);
   };
 
   return {

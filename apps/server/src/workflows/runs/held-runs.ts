@@ -18,15 +18,23 @@ const modes = {
 } as const;
 
 export type HeldMode = keyof typeof modes;
+type HeldIn = Exclude<HeldMode, 'gone'>;
 
 /** A run that this process holds, and where it stands. Only `HeldRuns` changes its mode. */
 export interface Holding extends HeldRun {
   mode: HeldMode;
 }
 
-/** The runs that this process holds, in the order in which they became ready. */
+/** The runs that this process holds, of each mode in the order in which they came to it. */
 export class HeldRuns {
   readonly #held = new Map<string, Holding>();
+  readonly #in: Record<HeldIn, Set<Holding>> = {
+    ready: new Set(),
+    moving: new Set(),
+    alone: new Set(),
+    in_line: new Set(),
+    requesting: new Set(),
+  };
 
   /** Holds a run from now on. One that is held already was taken away and claimed again: what it was is gone. */
   add(run: HeldRun): Holding {
@@ -34,6 +42,7 @@ export class HeldRuns {
     if (before) this.move(before, 'gone');
     const holding: Holding = { ...run, mode: 'ready' };
     this.#held.set(run.run.id, holding);
+    this.#in.ready.add(holding);
     return holding;
   }
 
@@ -41,20 +50,24 @@ export class HeldRuns {
   move(holding: Holding, to: HeldMode): void {
     const { mode, run } = holding;
     assert((modes[mode] as readonly HeldMode[]).includes(to), `A held run can not move from ${mode} to ${to}.`);
+    if (mode !== 'gone') this.#in[mode].delete(holding);
     holding.mode = to;
-    if (to === 'ready' || to === 'gone') this.#held.delete(run.id);
-    if (to === 'ready') this.#held.set(run.id, holding);
+    if (to === 'gone') this.#held.delete(run.id);
+    else this.#in[to].add(holding);
   }
 
-  /** Those of a mode, longest ready first, at most `most`. */
-  in(mode: HeldMode, most = this.#held.size): Holding[] {
-    return this.all()
-      .filter((each) => each.mode === mode)
-      .slice(0, Math.max(0, most));
+  /** Those of a mode, the longest in it first, at most `most`. */
+  in(mode: HeldIn, most = Number.POSITIVE_INFINITY): Holding[] {
+    const found: Holding[] = [];
+    for (const each of this.#in[mode]) {
+      if (found.length >= most) break;
+      found.push(each);
+    }
+    return found;
   }
 
-  count(...wanted: HeldMode[]): number {
-    return this.all().filter(({ mode }) => wanted.includes(mode)).length;
+  count(...wanted: HeldIn[]): number {
+    return wanted.reduce((sum, mode) => sum + this.#in[mode].size, 0);
   }
 
   all(): Holding[] {

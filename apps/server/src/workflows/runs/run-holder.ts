@@ -108,7 +108,7 @@ export class RunHolder {
   #go(): void {
     if (this.#mode !== 'running') return;
     while (this.#turns < MOST_TURNS) {
-      const batch = [...this.#nextInLine(), ...this.#held.in('ready')].slice(0, TURN_SIZE);
+      const batch = [...this.#nextInLine(), ...this.#held.in('ready', TURN_SIZE)].slice(0, TURN_SIZE);
       if (batch.length === 0) break;
       this.#turns += 1;
       this.#work(
@@ -122,6 +122,7 @@ export class RunHolder {
 
   /** Who waits for a slot, longest first, as far as there is one for its workspace. */
   #nextInLine(): Holding[] {
+    if (this.#sender.slots.underWay() === this.#sender.slots.total) return [];
     const room = new Map<string, number>();
     return this.#held.in('in_line').filter(({ run: { workspace_id: workspaceId } }) => {
       const left = room.get(workspaceId) ?? this.#sender.slots.room(workspaceId, TURN_SIZE);
