@@ -183,7 +183,7 @@ test('a trunk says why it is not registered with, and calls from where it is reg
   const peers = watchInboundPeers({
     directory: { trunks: async () => [inbound], trunk: async () => undefined, numbersOf: owned },
     locate: async () => [],
-    isRegisteredAt: ours.isAt,
+    registeredAt: ours.at,
     log,
   });
   onTestFinished(() => peers.close());

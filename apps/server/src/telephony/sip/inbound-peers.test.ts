@@ -30,7 +30,7 @@ async function stand() {
   const peers = watchInboundPeers({
     directory: { trunks: async () => trunks, trunk: async () => undefined, numbersOf: async () => [] },
     locate: async () => [],
-    isRegisteredAt: () => false,
+    registeredAt: () => new Set(),
     log: pino({ level: 'silent' }),
   });
   onTestFinished(() => peers.close());
@@ -107,7 +107,7 @@ async function twoThatSpellAlike(
         }),
     },
     locate: async () => [],
-    isRegisteredAt: () => false,
+    registeredAt: () => new Set(),
     log: pino({ level: 'silent' }),
   });
   onTestFinished(() => peers.close());

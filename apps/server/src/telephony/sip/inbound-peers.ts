@@ -38,6 +38,7 @@ export interface OwnedNumber {
 
 interface Peer {
   trunk: InboundTrunk;
+  /** Whether an address is one of those that it names. */
   has(address: string): boolean;
 }
 
@@ -88,7 +89,11 @@ function digestNumbers(): (peers: readonly Peer[]) => FindDigestPeers {
     // What is a number in full is not taken for one that another country writes so.
     spelled.sort(([a, , one], [b, , other]) => a - b || (one.trunk.id < other.trunk.id ? -1 : 1));
     const byUser = new Map<string, Peer[]>();
-    for (const [, spelling, peer] of spelled) byUser.set(spelling, [...(byUser.get(spelling) ?? []), peer]);
+    for (const [, spelling, peer] of spelled) {
+      const same = byUser.get(spelling);
+      if (same) same.push(peer);
+      else byUser.set(spelling, [peer]);
+    }
     return (request, isKnown) => {
       if (byUser.size === 0) return [];
       const users = askedUsers(request).map(bareUser);
@@ -148,33 +153,43 @@ async function calledOn(
 
 const LOOK_MS = 5000;
 const LOOKUP_MS = 2000;
-const MOST_STRANGERS = 10_000;
+const MOST_SOURCES = 10_000;
+
+/** Finds the peers that name an address. It is remembered, for packets must not walk every trunk's list. */
+function peersByAddress(peers: readonly Peer[]): (address: string) => readonly Peer[] {
+  const known = new Map<string, readonly Peer[]>();
+  return (address) => {
+    const found = known.get(address) ?? peers.filter((peer) => peer.has(address));
+    if (known.size < MOST_SOURCES) known.set(address, found);
+    return found;
+  };
+}
 
 /** Begins to learn who may call us. */
 export function watchInboundPeers(options: {
   directory: InboundDirectory;
   locate: (address: TrunkAddress) => Promise<Target[]>;
-  /** Whether a trunk is registered with at that address. */
-  isRegisteredAt: (trunkId: string, address: string) => boolean;
+  /** The IDs of the trunks that are registered with at an address. */
+  registeredAt: (address: string) => ReadonlySet<string>;
   log: Logger;
 }): InboundPeers {
-  const { directory, locate, isRegisteredAt, log } = options;
-  let peers: Peer[] = [];
+  const { directory, locate, registeredAt, log } = options;
+  let byId = new Map<string, Peer>();
+  let peersThatName = peersByAddress([]);
   const readDigestNumbers = digestNumbers();
-  let findDigestPeers = readDigestNumbers(peers);
+  let findDigestPeers = readDigestNumbers([]);
   const challenges = challengeLimit();
-  /** Addresses that are nobody's, until the next look: a flood of packets must not walk every trunk's list. */
-  const strangers = new Set<string>();
   /** What the names of trunks led to last, by the trunk's ID. */
   const known = new Map<string, string[]>();
   const look = every(
     LOOK_MS,
     async () => {
       const trunks = await directory.trunks();
-      peers = await Promise.all(trunks.map(async (trunk) => peerOf(trunk, await addressesOf(trunk))));
+      const peers = await Promise.all(trunks.map(async (trunk) => peerOf(trunk, await addressesOf(trunk))));
+      byId = new Map(peers.map((peer) => [peer.trunk.id, peer]));
       findDigestPeers = readDigestNumbers(peers);
-      strangers.clear();
-      for (const id of known.keys()) if (!trunks.some((trunk) => trunk.id === id)) known.delete(id);
+      peersThatName = peersByAddress(peers);
+      for (const id of known.keys()) if (!byId.has(id)) known.delete(id);
     },
     { name: 'inbound trunks', log },
   );
@@ -194,15 +209,15 @@ export function watchInboundPeers(options: {
 
   function peerOf(trunk: InboundTrunk, resolved: string[]): Peer {
     const networks = parseNetworks([...trunk.ipAllowlist, ...resolved]);
-    return { trunk, has: (address) => networks.has(address) || isRegisteredAt(trunk.id, address) };
+    return { trunk, has: networks.has };
   }
 
-  function knows(address: string): boolean {
-    if (strangers.has(address)) return false;
-    const isKnown = peers.some((peer) => peer.has(address));
-    if (!isKnown && strangers.size < MOST_STRANGERS) strangers.add(address);
-    return isKnown;
-  }
+  const knows = (address: string) => registeredAt(address).size > 0 || peersThatName(address).length > 0;
+  const peersAt = (address: string) => {
+    const registered = [...registeredAt(address)].flatMap((id) => byId.get(id) ?? []);
+    return [...new Set([...peersThatName(address), ...registered])];
+  };
+  const isOf = ({ trunk, has }: Peer, address: string) => has(address) || registeredAt(address).has(trunk.id);
 
   const digestPeersOf = (request: SipRequest, { address }: Target) => findDigestPeers(request, knows(address));
   /** Of the trunks whose number may be meant, those that such a caller can be of. */
@@ -216,7 +231,7 @@ export function watchInboundPeers(options: {
       const { address } = source;
       if (request.method === 'INVITE' && toTagOf(request) === undefined) {
         const asked = digestPeersOf(request, source);
-        if (asked.length > 0 && !asked.some((peer) => peer.has(address))) return 'challenge';
+        if (asked.length > 0 && !asked.some((peer) => isOf(peer, address))) return 'challenge';
       }
       return knows(address) ? 'accept' : 'ignore';
     },
@@ -234,7 +249,7 @@ export function watchInboundPeers(options: {
       const [proven] = username === undefined ? [] : trunksOf(username, request, source);
       if (username !== undefined && !proven) return undefined;
       if (proven) challenges.prove(proven.id, source.address);
-      const from = proven ? [proven] : peers.filter((peer) => peer.has(source.address)).map(({ trunk }) => trunk);
+      const from = proven ? [proven] : peersAt(source.address).map(({ trunk }) => trunk);
       for (const user of new Set(calledUsers(request))) {
         const to = await calledOn(directory, from, user);
         if (to === undefined) continue;

@@ -45,8 +45,8 @@ export interface RegistrarOptions {
 
 /** Registers with trunks. */
 export interface Registrar extends Repeating {
-  /** Whether a trunk is registered with at that address: calls may come from there. */
-  isAt(trunkId: string, address: string): boolean;
+  /** The IDs of the trunks that are registered with at an address: calls may come from there. */
+  at(address: string): ReadonlySet<string>;
 }
 
 const LOOK_MS = 5000;
@@ -61,7 +61,7 @@ interface Held {
   terms: string;
   registration: Pick<Registration, 'stop'>;
   /** Where the registrar is. */
-  address?: string;
+  address?: string | undefined;
   /** Its states are kept in their order. */
   noted: Promise<void>;
 }
@@ -70,7 +70,17 @@ interface Held {
 export function startRegistrar(options: RegistrarOptions): Registrar {
   const { trunks, leaseSeconds, log } = options;
   const held = new Map<string, Held>();
+  const registeredAt = new Map<string, Set<string>>();
   let heldUntil = 0;
+
+  function moveTo(entry: Held, address: string | undefined): void {
+    const { trunkId } = entry.key;
+    const before = registeredAt.get(entry.address ?? '');
+    before?.delete(trunkId);
+    if (before?.size === 0) registeredAt.delete(entry.address!);
+    entry.address = address;
+    if (address !== undefined) registeredAt.set(address, (registeredAt.get(address) ?? new Set()).add(trunkId));
+  }
 
   function note(entry: Held, standing: RegistrationStanding): void {
     const { serverId, key } = entry;
@@ -81,9 +91,8 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
 
   function hear(entry: Held, state: RegistrationState): void {
     if (held.get(entry.key.trunkId) !== entry) return;
-    delete entry.address;
+    moveTo(entry, state.status === 'registered' ? state.flow.address : undefined);
     if (state.status === 'registered') {
-      entry.address = state.flow.address;
       note(entry, { status: 'registered' });
     } else if (state.status === 'failed') {
       const { message, sipStatus } = state;
@@ -111,7 +120,10 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
   }
 
   async function letGo(entries: readonly Held[]): Promise<void> {
-    for (const { key } of entries) held.delete(key.trunkId);
+    for (const entry of entries) {
+      held.delete(entry.key.trunkId);
+      moveTo(entry, undefined);
+    }
     const over = entries.map(({ registration }) => registration.stop());
     await Promise.race([Promise.allSettled(over), sleep(STOP_MS)]);
   }
@@ -140,7 +152,7 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
 
   return {
     ...look,
-    isAt: (trunkId, address) => held.get(trunkId)?.address === address,
+    at: (address) => registeredAt.get(address) ?? nobody,
     close: async () => {
       await look.close();
       const entries = [...held.values()];
@@ -154,6 +166,8 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     },
   };
 }
+
+const nobody: ReadonlySet<string> = new Set();
 
 /** What is registered with a trunk: its user at its domain. */
 function termsOf(trunk: Trunk): RegisterOptions {

@@ -158,8 +158,8 @@ class SipGateway implements TelephonyGateway {
       ...{ trunks: registered, leaseSeconds, locate, log, serverId: lease.serverId },
       register: (options) => userAgent.register(options),
     });
-    const isRegisteredAt = this.#registrar.isAt;
-    this.#peers = watchInboundPeers({ directory: inbound, locate, isRegisteredAt, log });
+    const registeredAt = this.#registrar.at;
+    this.#peers = watchInboundPeers({ directory: inbound, locate, registeredAt, log });
   }
 
   async drain(): Promise<void> {
