@@ -73,11 +73,11 @@ async function servers(name: string, resolver: Resolver, random: Random): Promis
   );
 }
 
-/** By priority, and within one by chance in proportion to the weights (RFC 2782). */
+/** By priority, and within one by chance in proportion to the weights (RFC 2782). Of many, the first are all that is tried. */
 export function inOrder(records: SrvRecord[], random: Random): SrvRecord[] {
   const ordered: SrvRecord[] = [];
   const waiting = records.toSorted((a, b) => a.priority - b.priority || a.weight - b.weight);
-  while (waiting.length > 0) {
+  while (waiting.length > 0 && ordered.length < MAX_TARGETS) {
     const first = waiting.filter(({ priority }) => priority === waiting[0]!.priority);
     let chance = Math.floor(random.number() * (first.reduce((sum, { weight }) => sum + weight, 0) + 1));
     const chosen = first.find(({ weight }) => {

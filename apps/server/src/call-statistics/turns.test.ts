@@ -100,3 +100,14 @@ test('who is gone waits no longer, and nobody for ever', async () => {
   await expect(inTurn('a', never, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   expect(await inTurn('a', never, async () => 'next')).toBe('next');
 });
+
+test('of all workspaces together a thousand requests wait', async () => {
+  const inTurn = setting();
+  const gone = new AbortController();
+  const none = async () => {};
+  for (let name = 0; name < 2; name += 1) void inTurn(`busy ${name}`, never, () => new Promise(() => {}));
+  const waiting = Array.from({ length: 1000 }, (_, name) => inTurn(`${name}`, gone.signal, none));
+  await expect(inTurn('one more', never, none)).rejects.toMatchObject(busy);
+  gone.abort();
+  expect((await Promise.allSettled(waiting)).every(({ status }) => status === 'rejected')).toBe(true);
+});

@@ -15,6 +15,9 @@ export interface TurnLimits {
   waitMs: number;
 }
 
+/** How many requests of all workspaces wait at most: each that begins or ends looks at those before it. */
+const MOST_WAITING = 1000;
+
 interface Waiting {
   workspaceId: string;
   begin: () => void;
@@ -63,8 +66,9 @@ export function turns({ atOnce, mostSlow, slowMs, mostWaiting, waitMs }: TurnLim
     });
 
   return async (workspaceId, signal, work) => {
+    if (waiting.size >= MOST_WAITING || signal.aborted) throw busy();
     const ours = [...waiting].filter((each) => each.workspaceId === workspaceId);
-    if (ours.length >= mostWaiting || signal.aborted) throw busy();
+    if (ours.length >= mostWaiting) throw busy();
     await turnOf(workspaceId, signal);
     let isSlow = false;
     const timer = setTimeout(() => {

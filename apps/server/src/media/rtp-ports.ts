@@ -1,3 +1,4 @@
+import { Yallist } from 'yallist';
 import { allWhileAlone, Shares } from '../limiter.ts';
 
 /** After a call its ports rest, so that its last packets don't reach the next one. */
@@ -7,9 +8,9 @@ const REST_MS = 5000;
 export class RtpPorts {
   /** What of them is taken; those that rest count for the workspace of their last call. */
   readonly shares: Shares;
-  #free: number[] = [];
+  #free = new Yallist<number>();
   /** In the order in which they will be free. */
-  #resting: { port: number; workspaceId: string; until: number }[] = [];
+  #resting = new Yallist<{ port: number; workspaceId: string; until: number }>();
   #now: () => number;
 
   /**
@@ -25,7 +26,7 @@ export class RtpPorts {
   /** The port that has been free for longest; nothing where none is, or the workspace has its share. */
   take(workspaceId: string): number | undefined {
     const now = this.#now();
-    while (this.#resting.length > 0 && this.#resting[0]!.until <= now) {
+    while (this.#resting.head && this.#resting.head.value.until <= now) {
       const rested = this.#resting.shift()!;
       this.#free.push(rested.port);
       this.shares.giveBack(rested.workspaceId);

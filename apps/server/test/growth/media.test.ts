@@ -1,0 +1,44 @@
+import { test } from 'vitest';
+import { FRAME } from '../../src/media/g711.ts';
+import { Playout } from '../../src/media/playout.ts';
+import { RtpPorts } from '../../src/media/rtp-ports.ts';
+import { expectNoGrowth } from './cost-of-one.ts';
+
+test('a port costs the same however many rest', () =>
+  expectNoGrowth((others) => {
+    let now = 0;
+    const ports = new RtpPorts(0, 4 * others, () => now);
+    const call = () => ports.giveBack(ports.take('one')!, 'one');
+    // So many rest at any time.
+    const next = () => {
+      now += 5000 / others;
+      call();
+    };
+    for (let each = 0; each < 2 * others; each += 1) next();
+    return (items) => {
+      for (let item = 0; item < items; item += 1) next();
+    };
+  }));
+
+test('a frame and a mark cost the same however much waits to be played', () =>
+  expectNoGrowth(
+    (others) => {
+      const playout = new Playout(() => {});
+      const audio = Buffer.alloc(FRAME);
+      const [second, frame] = [Buffer.alloc(8000), Buffer.alloc(FRAME)];
+      const say = () => {
+        playout.push(audio);
+        playout.mark('mark');
+      };
+      // The most is five minutes, and a thousand marks.
+      for (let each = 0; each < others; each += 1) playout.mark('mark');
+      for (let waits = 0; waits < others / 4; waits += 1) playout.push(second);
+      return (items) => {
+        for (let item = 0; item < items; item += 1) {
+          say();
+          playout.next(frame);
+        }
+      };
+    },
+    { few: 40, many: 990 },
+  ));
