@@ -216,3 +216,14 @@ test('names without a dot whose name server is silent keep no other waiting', as
   expect(await Promise.all(dead)).toEqual(Array(50).fill('ETIMEOUT'));
   silent.close();
 });
+
+test('of thousands of servers the first of the order are tried, and no more are put in order', () => {
+  const records = Array.from({ length: 5000 }, (_, at) => ({
+    name: `s${at}`,
+    port: 5060,
+    priority: 5000 - at,
+    weight: 0,
+  }));
+  const first = Array.from({ length: 16 }, (_, at) => `s${4999 - at}`);
+  expect(inOrder(records, systemRandom).map(({ name }) => name)).toEqual(first);
+});
