@@ -40,12 +40,8 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
     await stop();
     await startEmbeddedPostgres({ dataDir, log });
   }
-  const { pid } = await asSuperuser<{ pid: string }>(
-    connection.connectionString,
-    "select pg_read_file('postmaster.pid') as pid",
-  );
   return {
-    pid: Number.parseInt(pid, 10),
+    pid: await postmasterOf(connection.connectionString),
     database: async () => {
       const name = `bench_${randomBytes(4).toString('hex')}`;
       await asSuperuser(connection.connectionString, `create database ${name} owner trunkline`);
@@ -66,6 +62,12 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
       return { database, connectionString: own.connectionString, drop };
     },
   };
+}
+
+/** The process whose children are all of PostgreSQL. */
+export async function postmasterOf(connectionString: string): Promise<number> {
+  const lines = "select pg_read_file('postmaster.pid') as lines";
+  return Number.parseInt((await asSuperuser<{ lines: string }>(connectionString, lines)).lines, 10);
 }
 
 /** Tidies up after much was written, so that no measurement pays for the one before it. */

@@ -18,6 +18,7 @@ const measurements: Record<string, () => Promise<Found>> = {
   workflows: async () => (await import('./workflows/workflows.ts')).benchWorkflows(),
   batch: async () => (await import('./batch.ts')).benchBatch(),
   pools: async () => (await import('./pools.ts')).benchPools(),
+  rest: async () => (await import('./rest.ts')).benchRest(),
   live: async () => (await import('./live.ts')).benchLive(),
   search: async () => (await import('./search.ts')).benchSearch(),
   webhooks: async () => (await import('./webhooks.ts')).benchWebhooks(),
