@@ -22,14 +22,14 @@ export interface Child {
 }
 
 /** What `npm start` and the command start the server with. */
-const SERVER_OPTIONS = ['--max-semi-space-size=8'];
+export const SERVER_OPTIONS = ['--max-semi-space-size=8'];
 
 /** Starts a whole Trunkline server with these variables. It ends with the measurement. */
 export const forkTrunkline = (environment: Record<string, string>): Promise<Child> =>
   forkServer(new URL('./server.ts', import.meta.url), environment, SERVER_OPTIONS);
 
 /** Forks a file that calls `serve`, which finds `settings` by `settingsOf`. It ends with the measurement. */
-export async function forkServer(file: URL, settings: object, nodeOptions: string[] = []): Promise<Child> {
+export async function forkServer(file: URL, settings: object, nodeOptions: readonly string[] = []): Promise<Child> {
   const child = fork(fileURLToPath(file), [JSON.stringify(settings)], {
     execArgv: ['--conditions=source', ...nodeOptions],
   });
@@ -55,10 +55,19 @@ export async function forkServer(file: URL, settings: object, nodeOptions: strin
   return { port, pid: child.pid!, cpu: () => ask('cpu'), memory: () => ask('memory'), ask, end };
 }
 
-/** In the child: what it was given. */
-export const settingsOf = <T>(): T => JSON.parse(process.argv[2]!) as T;
+/** In the child, before all else: what it was given. From then on it ends with its parent. */
+export function settingsOf<T>(): T {
+  endWithParent();
+  return JSON.parse(process.argv[2]!) as T;
+}
 
-/** In the child: tells the port, and the CPU time and the memory whenever asked; ends with its parent. */
+/** However the parent ends: nobody else would end a server that has not told its port yet. */
+function endWithParent(): void {
+  if (!process.connected) process.exit();
+  process.on('disconnect', () => process.exit());
+}
+
+/** In the child: tells the port, and the CPU time and the memory whenever asked. */
 export async function serve(server: Server): Promise<void> {
   if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening');
   tell((server.address() as AddressInfo).port);
@@ -66,7 +75,7 @@ export async function serve(server: Server): Promise<void> {
 
 /** The same, for a server that listens already, or does something else that it can be asked about. */
 export function tell(port: number, answer?: (question: object) => Promise<unknown>): void {
-  process.on('disconnect', () => process.exit());
+  endWithParent();
   process.on('message', async (question) => {
     if (answer && typeof question === 'object' && question) return void process.send!(await answer(question));
     if (question === 'memory') return void process.send!(memoryNeeded());

@@ -32,8 +32,13 @@ export interface Postgres {
 export async function startPostgres(settings: Record<string, string> = {}): Promise<Postgres> {
   await removeWhatKilledRunsLeft();
   const dataDir = await temporaryFolder();
-  atEnd(() => removeEmbeddedPostgres(dataDir));
-  const { connection, stop } = await startEmbeddedPostgres({ dataDir, log });
+  const starting = startEmbeddedPostgres({ dataDir, log });
+  atEnd(async () => {
+    // One that still starts would come up after its data are gone.
+    await starting.catch(() => {});
+    await removeEmbeddedPostgres(dataDir);
+  });
+  const { connection, stop } = await starting;
   const changes = Object.entries(settings).map(([name, value]) => `alter system set ${name} = '${value}'`);
   if (changes.length > 0) {
     await asSuperuser(connection.connectionString, ...changes);
