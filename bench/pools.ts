@@ -4,21 +4,20 @@ import { noOperatorLimits } from '../apps/server/src/workspace/operator-limits.t
 import { seedContacts } from '../apps/server/test/seed/campaign.ts';
 import { seedPool, usePool } from '../apps/server/test/seed/pool.ts';
 import { asSuperuser, log, type Postgres, settle, startPostgres } from './postgres.ts';
-import { median } from './rounds.ts';
+import { type Effort, median } from './rounds.ts';
 import type { Found } from './table.ts';
 
 /** Claims of each campaign. The first of them warm up and don't count. */
-const CLAIMS = 400;
-const WARM_UP = 50;
+const SIZES = { whole: { claims: 400, warmUp: 50 }, quick: { claims: 100, warmUp: 20 } };
 const CLAIM_SIZE = 50;
 
 /** Claims one batch, and tells how many milliseconds it took. */
 type Claim = () => Promise<number>;
 
 /** A campaign in a database of its own. Its calls are over right after each claim, without anybody placing them. */
-async function campaign(postgres: Postgres, members: number): Promise<Claim> {
+async function campaign(postgres: Postgres, members: number, claims: number): Promise<Claim> {
   const { database, connectionString } = await postgres.database();
-  const contacts = CLAIMS * CLAIM_SIZE;
+  const contacts = claims * CLAIM_SIZE;
   const { workspaceId, campaignId } = await seedContacts(database, contacts, 0);
   // The contacts stand in the campaign's table already, and may be called at any time.
   await asSuperuser(
@@ -58,18 +57,19 @@ async function campaign(postgres: Postgres, members: number): Promise<Claim> {
 }
 
 /** What choosing from a pool adds to a claim of 50, beside a campaign with one number. The three claim in turns. */
-export async function benchPools(): Promise<Found> {
+export async function benchPools(effort: Effort): Promise<Found> {
+  const { claims, warmUp } = SIZES[effort];
   const postgres = await startPostgres();
-  const claims = {
-    one: await campaign(postgres, 0),
-    ten: await campaign(postgres, 10),
-    thousand: await campaign(postgres, 1000),
+  const campaigns = {
+    one: await campaign(postgres, 0, claims),
+    ten: await campaign(postgres, 10, claims),
+    thousand: await campaign(postgres, 1000, claims),
   };
-  const took: Record<keyof typeof claims, number[]> = { one: [], ten: [], thousand: [] };
-  for (let claimed = 0; claimed < CLAIMS; claimed += 1) {
+  const took: Record<keyof typeof campaigns, number[]> = { one: [], ten: [], thousand: [] };
+  for (let claimed = 0; claimed < claims; claimed += 1) {
     for (const name of ['one', 'ten', 'thousand'] as const) {
-      const milliseconds = await claims[name]();
-      if (claimed >= WARM_UP) took[name].push(milliseconds);
+      const milliseconds = await campaigns[name]();
+      if (claimed >= warmUp) took[name].push(milliseconds);
     }
   }
   const row = (what: string, ours: number[]) => ({

@@ -1,8 +1,9 @@
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Effort } from './rounds.ts';
 
 const LOOK_MS = 500;
-const LONGEST_MS = 30_000;
+const LONGEST_MS = { whole: 30_000, quick: 2000 };
 /** What a few idle servers take. */
 const QUIET = 0.06;
 
@@ -10,8 +11,8 @@ const QUIET = 0.06;
  * Waits until the machine has nothing left to do from what was measured last, such as a database that tidies up, so that
  * nobody pays for the one before. At most half a minute.
  */
-export async function untilQuiet(): Promise<void> {
-  const until = performance.now() + LONGEST_MS;
+export async function untilQuiet(effort: Effort = 'whole'): Promise<void> {
+  const until = performance.now() + LONGEST_MS[effort];
   let before = cpuTimes();
   while (performance.now() < until) {
     await sleep(LOOK_MS);
@@ -19,7 +20,7 @@ export async function untilQuiet(): Promise<void> {
     if ((now.busy - before.busy) / (now.all - before.all) < QUIET) return;
     before = now;
   }
-  console.error('  the machine does not get quiet; the figures are less sure');
+  if (effort === 'whole') console.error('  the machine does not get quiet; the figures are less sure');
 }
 
 function cpuTimes(): { busy: number; all: number } {

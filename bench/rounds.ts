@@ -1,3 +1,6 @@
+/** How much is measured: as much as makes a figure sure, or as little as tells of a fall, for every day. */
+export type Effort = 'whole' | 'quick';
+
 /** The middle one of some figures. */
 export function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;

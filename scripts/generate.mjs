@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { node, root, runStep } from './process.mjs';
 
-/** Writes the files that are made from others: the client's types, the schema's dump and its rows' types, time zones by numbers, the pages of docs that show the contract. Resolves to an exit code. */
+/** Writes the files that are made from others: the client's types, the schema's dump and its rows' types, time zones by numbers, the pages of docs that show the contract, the tables of measurements. Resolves to an exit code. */
 export async function generate() {
   const types = await runStep(node, ['--run', 'generate'], { cwd: path.join(root, 'packages/client') });
   const dump = ['--conditions=source', 'migrations/dump-schema.ts'];
@@ -9,5 +9,6 @@ export async function generate() {
   const zones = ['generate/zones-by-prefix.ts', 'src/phone-numbers/generated/zones-by-prefix.ts'];
   const prefixes = await runStep(node, zones, { cwd: path.join(root, 'apps/server') });
   const pages = await runStep(node, ['build-pages.ts'], { cwd: path.join(root, 'openapi') });
-  return types.code || schema.code || prefixes.code || pages.code;
+  const tables = await runStep(node, ['--conditions=source', 'write-readme.ts'], { cwd: path.join(root, 'bench') });
+  return types.code || schema.code || prefixes.code || pages.code || tables.code;
 }

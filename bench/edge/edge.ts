@@ -1,34 +1,41 @@
 import { newKey } from '../../apps/server/src/api-keys/key.ts';
 import { type Child, forkServer } from '../child.ts';
 import { load, requestText } from '../load.ts';
-import { inTurns, median } from '../rounds.ts';
+import { type Effort, inTurns, median } from '../rounds.ts';
 import type { Found, Row } from '../table.ts';
 import { PATH, QUERY } from './answers.ts';
 import type { Kind } from './server.ts';
 
-const ROUNDS = 7;
-const WARM_UP = 40_000;
-const REQUESTS = 15_000;
+const SIZES = {
+  whole: { rounds: 7, warmUp: 40_000, requests: 15_000 },
+  quick: { rounds: 1, warmUp: 8000, requests: 8000 },
+};
 const KINDS = ['trunkline', 'express', 'fastify'] as const satisfies Kind[];
 
 /** CPU and requests a second of an authenticated, validated GET and POST, against bare Express and Fastify. */
-export async function benchEdge(): Promise<Found> {
+export async function benchEdge(effort: Effort): Promise<Found> {
   const key = newKey('bench');
   const children = {} as Record<Kind, Child>;
   for (const kind of KINDS) children[kind] = await forkServer(new URL('./server.ts', import.meta.url), { kind, key });
   const headers = { 'X-API-Key': key };
   const body = { phoneNumbers: ['+14155550142', '+14155550143'], reason: 'Asked not to be called again' };
   const rows = [
-    ...(await compare(children, 'GET', requestText('GET', PATH + QUERY, headers))),
-    ...(await compare(children, 'POST', requestText('POST', PATH, headers, body))),
+    ...(await compare(effort, children, 'GET', requestText('GET', PATH + QUERY, headers))),
+    ...(await compare(effort, children, 'POST', requestText('POST', PATH, headers, body))),
   ];
   return { rows };
 }
 
-async function compare(children: Record<Kind, Child>, method: 'GET' | 'POST', request: string): Promise<Row[]> {
-  const turns = await inTurns(KINDS, ROUNDS, async (kind, isWarmUp) => {
+async function compare(
+  effort: Effort,
+  children: Record<Kind, Child>,
+  method: 'GET' | 'POST',
+  request: string,
+): Promise<Row[]> {
+  const { rounds, warmUp, requests } = SIZES[effort];
+  const turns = await inTurns(KINDS, rounds, async (kind, isWarmUp) => {
     const child = children[kind];
-    const times = isWarmUp ? WARM_UP : REQUESTS;
+    const times = isWarmUp ? warmUp : requests;
     const [before, from] = [await child.cpu(), performance.now()];
     await load(child.port, request, times);
     const seconds = (performance.now() - from) / 1000;

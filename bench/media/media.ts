@@ -1,24 +1,22 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openAsBlob, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { createClient } from '@trunkline/client';
-import { newKey } from '../../apps/server/src/api-keys/key.ts';
 import { atEnd } from '../at-end.ts';
 import { forkServer } from '../child.ts';
-import { contactFile } from '../import-file.ts';
-import { POOL_SIZE, settle, startPostgres, temporaryFolder } from '../postgres.ts';
+import { type Imports, importWhile, openImports } from '../imports.ts';
+import { settle } from '../postgres.ts';
 import { untilQuiet } from '../quiet.ts';
-import { median } from '../rounds.ts';
+import { type Effort, median } from '../rounds.ts';
 import type { Cost, Found, Row } from '../table.ts';
 import type { MediaCounts, MediaSettings } from './server.ts';
 
-const ROUNDS = 3;
+const SIZES = { whole: { rounds: 3, seconds: 8 }, quick: { rounds: 1, seconds: 4 } };
 const WARM_UP_SECONDS = 3;
-const SECONDS = 8;
+const QUICK_CALLS = 50;
 const ports = { rtpPort: 26_000, peerPort: 28_000, agentPort: 25_990 };
 
 /** What the peer prints. */
@@ -40,14 +38,6 @@ type Whose = 'server' | 'relay';
 
 /** What else the process does: nothing, half of the main thread's time something, or all the time an import. */
 type Beside = 'nothing' | 'half busy' | Imports;
-
-interface Imports {
-  file: string;
-  connectionString: string;
-  apiKey: string;
-}
-
-const IMPORTED_ROWS = 1_000_000;
 
 const at = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
@@ -80,38 +70,19 @@ function linesOf(child: ChildProcess): (prefix: string) => Promise<string> {
   };
 }
 
-/** Imports a file again and again, for as long as it is asked to. @returns how many rows were imported */
-async function importWhile(port: number, { file, apiKey }: Imports, goesOn: () => boolean): Promise<number> {
-  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey });
-  let rows = 0;
-  const blob = await openAsBlob(file);
-  while (goesOn()) {
-    const { list } = await client.contactLists.upload({ name: 'Spring', file: blob });
-    rows += (await client.contactLists.confirm(list.id)).totalEntries;
-  }
-  return rows;
-}
-
-const importerOf = async ({ connectionString, apiKey }: Imports): Promise<Record<string, string>> => ({
-  ...{ HOST: '127.0.0.1', PORT: '0', BOOTSTRAP_API_KEY: apiKey, DATABASE_URL: connectionString },
-  ...{ DATA_DIR: await temporaryFolder(), POOL_SIZE: String(POOL_SIZE) },
-  ...{ UPLOAD_MAX_ROWS: String(IMPORTED_ROWS), UPLOAD_MAX_BYTES: '1000000000' },
-});
-
 /** One run: all calls up, measured for some seconds. */
-async function measure(command: readonly string[], whose: Whose, calls: number, beside: Beside): Promise<Figures> {
+async function measure(effort: Effort, command: readonly string[], whose: Whose, calls: number, beside: Beside) {
   const { rtpPort, peerPort, agentPort } = ports;
-  const given = [calls, agentPort, rtpPort, peerPort, WARM_UP_SECONDS, SECONDS].map(String);
+  const given = [calls, agentPort, rtpPort, peerPort, WARM_UP_SECONDS, SIZES[effort].seconds].map(String);
   const peer = spawn(command[0]!, [...command.slice(1), ...given], { stdio: ['pipe', 'pipe', 'inherit'] });
   atEnd(async () => peer.kill('SIGKILL'));
   const line = linesOf(peer);
   await line('listening');
   const imports = typeof beside === 'object' ? beside : undefined;
   if (imports) await settle(imports.connectionString);
-  const environment = imports && (await importerOf(imports));
   const settings: MediaSettings = {
     ...{ ...ports, calls, busy: beside === 'half busy' },
-    ...(environment && { environment }),
+    ...(imports && { environment: imports.environment }),
   };
   const server = await forkServer(new URL(`./${whose}.ts`, import.meta.url), settings, ['--max-semi-space-size=8']);
   peer.stdin!.write('go\n');
@@ -127,7 +98,7 @@ async function measure(command: readonly string[], whose: Whose, calls: number, 
   const found = JSON.parse(await line('{')) as PeerFound;
   const { rss } = await server.ask<MediaCounts>({});
   await server.end();
-  await untilQuiet();
+  await untilQuiet(effort);
   return {
     ...found,
     cpuMs: cpuShare / calls,
@@ -137,23 +108,25 @@ async function measure(command: readonly string[], whose: Whose, calls: number, 
   };
 }
 
-async function run(command: readonly string[], whose: Whose, calls: number, beside: Beside): Promise<Figures> {
-  const found = await measure(command, whose, calls, beside);
-  console.error(`  ${whose}, ${calls} calls, beside ${JSON.stringify(beside)}: ${JSON.stringify(found)}`);
+type Run = (whose: Whose, calls: number, beside: Beside) => Promise<Figures>;
+
+function tellOf(whose: Whose, calls: number, beside: Beside, found: Figures): Figures {
+  const what = typeof beside === 'object' ? 'an import' : beside;
+  console.error(`  ${whose}, ${calls} calls, beside ${what}: ${JSON.stringify(found)}`);
   return found;
 }
 
-async function medians(command: readonly string[], calls: number, beside: Beside) {
+async function medians(run: Run, rounds: number, calls: number, beside: Beside) {
   const runs: Figures[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) runs.push(await run(command, 'server', calls, beside));
+  for (let round = 0; round < rounds; round += 1) runs.push(await run('server', calls, beside));
   return (figure: keyof Figures) => median(runs.map((each) => each[figure]));
 }
 
 /** Ours and the relay's, in turns. */
-async function compared(command: readonly string[], calls: number) {
+async function compared(run: Run, rounds: number, calls: number) {
   const runs: Record<Whose, Figures[]> = { server: [], relay: [] };
-  for (let round = 0; round < ROUNDS; round += 1)
-    for (const whose of ['server', 'relay'] as const) runs[whose].push(await run(command, whose, calls, 'nothing'));
+  for (let round = 0; round < rounds; round += 1)
+    for (const whose of ['server', 'relay'] as const) runs[whose].push(await run(whose, calls, 'nothing'));
   const of = (whose: Whose) => (figure: keyof Figures) => median(runs[whose].map((each) => each[figure]));
   const [ours, theirs] = [of('server'), of('relay')];
   const row = (what: string, figure: keyof Figures, unit: string): Row => ({
@@ -165,15 +138,16 @@ async function compared(command: readonly string[], calls: number) {
 }
 
 /** The media of calls: CPU, memory, how evenly packets leave, how soon agents hear. Agents answer each packet. */
-export async function benchMedia(): Promise<Found> {
+export async function benchMedia(effort: Effort): Promise<Found> {
+  const { rounds } = SIZES[effort];
   const command = peerCommand();
-  const half = await compared(command, 100);
-  const { ours: quiet, rows } = await compared(command, 200);
-  const busy = await medians(command, 200, 'half busy');
-  const full = await medians(command, 400, 'nothing');
-  const { connectionString } = await (await startPostgres()).database();
-  const { file } = await contactFile(IMPORTED_ROWS);
-  const importing = await medians(command, 200, { file, connectionString, apiKey: newKey('bench') });
+  const run: Run = async (...of) => tellOf(...of, await measure(effort, command, ...of));
+  if (effort === 'quick') return { rows: (await compared(run, rounds, QUICK_CALLS)).rows };
+  const half = await compared(run, rounds, 100);
+  const { ours: quiet, rows } = await compared(run, rounds, 200);
+  const busy = await medians(run, rounds, 200, 'half busy');
+  const full = await medians(run, rounds, 400, 'nothing');
+  const importing = await medians(run, rounds, 200, await openImports());
   const costs: Cost[] = [
     { what: '200 calls, CPU a call-second', value: quiet('cpuMs'), unit: 'ms', aim: '≤ 2 ms' },
     { what: '200 calls, jitter p99', value: quiet('jitterP99'), unit: 'ms', aim: '≤ 5 ms' },

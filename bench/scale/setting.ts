@@ -4,8 +4,9 @@ import { newKey } from '../../apps/server/src/api-keys/key.ts';
 import { fromId } from '../../apps/server/src/ids.ts';
 import { seedCampaign } from '../../apps/server/test/seed/campaign.ts';
 import { seedNumber } from '../../apps/server/test/seed/workspace.ts';
-import { forkServer, forkTrunkline } from '../child.ts';
+import { forkTrunkline } from '../child.ts';
 import { asSuperuser, POOL_SIZE, type Postgres, temporaryFolder } from '../postgres.ts';
+import { startReceiver } from '../webhooks/endpoint.ts';
 import { fill, type Owners } from './fill.ts';
 
 /** From which runs of the workflow call. */
@@ -53,7 +54,7 @@ export async function startSetting(
   forget: (connectionString: string) => Promise<unknown>,
 ): Promise<Setting> {
   const { database, connectionString, drop } = await postgres.database();
-  const receiver = await forkServer(new URL('../webhooks-receiver.ts', import.meta.url), {});
+  const receiver = await startReceiver();
   const apiKey = newKey('bench');
   const environment = {
     DATABASE_URL: connectionString,
@@ -74,7 +75,7 @@ export async function startSetting(
   };
 
   const first = await start();
-  const url = `http://127.0.0.1:${receiver.port}/`;
+  const { url } = receiver;
   const webhook = await first.client.webhooks.create({
     url,
     eventTypes: ['call.ended', 'workflow_run.completed', 'workflow_run.failed'],

@@ -1,9 +1,9 @@
 // Requests by undici, signed by the library of Standard Webhooks, one after another on each of so many connections.
 import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
-import { newUuid, toId } from '../apps/server/src/ids.ts';
-import { newSecret } from '../apps/server/src/webhooks/webhook.ts';
-import { settingsOf, tell } from './child.ts';
+import { newUuid, toId } from '../../apps/server/src/ids.ts';
+import { newSecret } from '../../apps/server/src/webhooks/webhook.ts';
+import { settingsOf, tell } from '../child.ts';
 
 /** As many requests at a time as Trunkline has for one endpoint. */
 const AT_ONCE = 32;
