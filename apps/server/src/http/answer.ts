@@ -91,6 +91,11 @@ export function createAnswering(options: AnswerOptions): Answering {
     }
   }
 
+  const over = (exchange: Exchange) => {
+    keys.remove(exchange);
+    metrics.streamEnded();
+  };
+
   return {
     fail,
     answer(exchange, answer) {
@@ -103,18 +108,15 @@ export function createAnswering(options: AnswerOptions): Answering {
       response.flushHeaders();
       metrics.streamOpened();
       keys.add(exchange);
-      const over = () => {
-        keys.remove(exchange);
-        metrics.streamEnded();
-      };
+      exchange.forgetHead();
       try {
         exchange.stream = streams.open(response, source, (error) => {
-          over();
+          over(exchange);
           if (error !== undefined) fail(exchange, error);
           onOver(exchange);
         });
       } catch (error) {
-        over();
+        over(exchange);
         throw error;
       }
     },

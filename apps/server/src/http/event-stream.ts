@@ -24,18 +24,30 @@ function bytesOf(frame: StreamFrame): Buffer {
 /** Sends server-sent events, as a source has them, until the source, the client or the server ends it. */
 export class EventStream implements OpenStream {
   readonly #response: ServerResponse;
+  readonly #open: Set<EventStream>;
   readonly #onOver: (error?: unknown) => void;
   readonly #sender: StreamSender;
   #isOver = false;
   #ticks = 0;
   #ticksWithoutRoom = 0;
 
-  /** @param onOver called once, with what the source failed with */
-  constructor(response: ServerResponse, source: StreamSource, onOver: (error?: unknown) => void) {
+  /**
+   * @param open those that are open, and this one until it is over
+   * @param onOver called once, with what the source failed with
+   */
+  constructor(
+    response: ServerResponse,
+    source: StreamSource,
+    open: Set<EventStream>,
+    onOver: (error?: unknown) => void,
+  ) {
     this.#response = response;
+    this.#open = open;
     this.#onOver = onOver;
     this.#sender = source(this);
-    response.once('close', () => this.end());
+    open.add(this);
+    // Not `once`, which holds 200 bytes more of each.
+    response.on('close', () => this.end());
   }
 
   send(frame: StreamFrame): boolean {
@@ -86,6 +98,7 @@ export class EventStream implements OpenStream {
   #over(error?: unknown): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
+    this.#open.delete(this);
     this.#sender.onEnd();
     this.#onOver(error);
     return true;
@@ -107,21 +120,16 @@ export function createEventStreams(draining: AbortSignal, tickMs = TICK_MS): Eve
   let timer: NodeJS.Timeout | undefined;
   const tick = () => {
     for (const stream of open) stream.tick();
+    if (open.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
   };
   draining.addEventListener('abort', () => {
     for (const stream of open) stream.sendAway();
   });
   return {
     open(response, source, onOver) {
-      const stream = new EventStream(response, source, (error) => {
-        open.delete(stream);
-        if (open.size === 0) {
-          clearInterval(timer);
-          timer = undefined;
-        }
-        onOver(error);
-      });
-      open.add(stream);
+      const stream = new EventStream(response, source, open, onOver);
       timer ??= setInterval(tick, tickMs);
       if (response.destroyed) stream.end();
       else if (draining.aborted) stream.sendAway();

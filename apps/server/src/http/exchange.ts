@@ -27,13 +27,16 @@ export interface Subject {
   isNew: boolean;
 }
 
+/** The headers of what is answered already. */
+const sent = Object.freeze({});
+
 /** One request and what becomes of it. */
 export class Exchange implements RoomTaker {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
   /** Sent with whatever is answered. */
-  readonly headers: Record<string, string>;
+  headers: Record<string, string>;
   operation: Operation | undefined;
   keyId = '';
   workspaceId = '';
@@ -64,6 +67,11 @@ export class Exchange implements RoomTaker {
     this.headers = headers;
     const theirs = request.headers['x-client-request-id'] ?? request.headers['x-request-id'];
     if (theirs !== undefined && OF_CLIENT.test(String(theirs))) this.headers[CLIENT_ID] = String(theirs);
+  }
+
+  /** Once the head of a stream is sent: there are many, and they stay for long. */
+  forgetHead(): void {
+    this.headers = sent;
   }
 
   /** Aborted when the client has gone. Made when first asked for: most never ask. */

@@ -31,6 +31,11 @@ export function createOpenStreams(registry: Registry, total = MOST_STREAMS): Ope
     if (now > 0) held.set(holder, now);
     else held.delete(holder);
   };
+  const change = (workspaceId: string, keyId: string, by: number) => {
+    open += by;
+    count(workspaceId, by);
+    count(keyId, by);
+  };
   const streams: OpenStreams = {
     total,
     underWay: () => open,
@@ -38,13 +43,8 @@ export function createOpenStreams(registry: Registry, total = MOST_STREAMS): Ope
       const own = heldBy(workspaceId);
       const free = total - open;
       if (heldBy(keyId) >= free - own) throw own === 0 ? full() : tooMany(heldBy(keyId) > 0);
-      const change = (streams: number) => {
-        open += streams;
-        count(workspaceId, streams);
-        count(keyId, streams);
-      };
-      change(1);
-      return () => change(-1);
+      change(workspaceId, keyId, 1);
+      return () => change(workspaceId, keyId, -1);
     },
   };
   measureSlots(registry, 'event_streams', streams);
