@@ -16,7 +16,8 @@ import type { AppOptions } from './http/app.ts';
 import type { Handlers, OperationId } from './http/handler.ts';
 import type { NotReady } from './http/outside.ts';
 import { createRestoreGuard } from './installation/restore-guard.ts';
-import { openJobs } from './jobs/jobs.ts';
+import { anyJob, openJobs } from './jobs/jobs.ts';
+import { Quiet, type QuietLimits } from './jobs/quiet.ts';
 import { feedsOf } from './journal/feeds.ts';
 import { openMetrics } from './metrics/open-metrics.ts';
 import { createOutboundHttp } from './outbound-http/guarded-request.ts';
@@ -37,6 +38,8 @@ export interface Overrides extends SimulatorOverrides {
   /** Addresses of name servers, instead of those of the machine. */
   nameServers?: readonly string[];
   agents?: AgentDirectory;
+  /** When loops sleep. */
+  quiet?: QuietLimits;
 }
 
 export interface Parts {
@@ -67,7 +70,8 @@ export async function openServices(parts: Parts) {
   const callAgents = agentsOfCalls(database, secrets, elsewhere, log);
   const metrics = openMetrics(parts);
   const witness = await openWitness(config, objects);
-  const notifications = openNotifications({ connection: database.connection, log });
+  const quiet = new Quiet({ database, clock, limits: overrides.quiet });
+  const notifications = openNotifications({ connection: database.connection, log, ear: quiet });
   database.onTold(notifications.notify);
   measureSlots(metrics.registry, 'database_connections', database.slots);
   measureSlots(metrics.registry, 'event_stream_reads', feedsOf(database).slots);
@@ -88,6 +92,10 @@ export async function openServices(parts: Parts) {
     callAgents,
     metrics,
     notifications,
+    /** Has the loops of all servers look for work that a request may have made. */
+    tellOfChange: () => {
+      if (quiet.needsWord()) notifications.notify('change');
+    },
     guard,
     trunkGuard,
     restoreGuard: createRestoreGuard({ database, witness, clock, log, registry: metrics.registry }),
@@ -96,7 +104,7 @@ export async function openServices(parts: Parts) {
     gateways: overrides.gateways ?? (await openGateways(sip, overrides)),
     keyRing,
     streamTokens: createStreamTokens({ secrets, keyRing, clock }),
-    jobs: await openJobs({ connection: database.connection, log, registry }),
+    jobs: await openJobs({ connection: database.connection, log, registry, asleep: quiet.add(anyJob) }),
     lease,
   };
 }

@@ -134,6 +134,7 @@ export async function compose(parts: Parts): Promise<Composition> {
           ...(await objects.faults()),
         ],
         outside,
+        onChange: services.tellOfChange,
         ...(overrides.onAnswer && { onAnswer: overrides.onAnswer }),
       }),
     start: async () => {

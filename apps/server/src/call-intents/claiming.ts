@@ -7,11 +7,12 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { every, type Repeating } from '../jobs/every.ts';
+import { whileQuiet } from '../jobs/quiet.ts';
 import { ServiceError } from '../service-error.ts';
 import { someAtOnce } from '../some-at-once.ts';
 import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import { claimIntent } from './claim-intent.ts';
-import { dueIntents, expireIntents, TURN_SIZE, wakeBlocked } from './due-intents.ts';
+import { dueIntents, expireIntents, firstDue, firstToWakeOrGiveUp, TURN_SIZE, wakeBlocked } from './due-intents.ts';
 import type { IntentKey } from './intent.ts';
 
 /** How long each loop rests when it found nothing to do. A call that is accepted in this process nudges it. */
@@ -99,8 +100,12 @@ export function createIntentClaiming(options: IntentClaimingOptions): IntentClai
     nudge,
     start: () => {
       loops = [
-        every(CLAIM_REST_MS, claimTurn, { name: 'claiming calls', log }),
-        every(WAKE_REST_MS, wakeTurn, { name: 'waking and giving up calls', log }),
+        every(CLAIM_REST_MS, claimTurn, { name: 'claiming calls', log, asleep: whileQuiet(database, firstDue) }),
+        every(WAKE_REST_MS, wakeTurn, {
+          name: 'waking and giving up calls',
+          log,
+          asleep: whileQuiet(database, firstToWakeOrGiveUp),
+        }),
       ];
     },
     stop: async () => {

@@ -3,6 +3,7 @@ import { MAX, NIL } from 'uuid';
 import type { RecordCallEvents } from '../calls/call-events.ts';
 import type { EngineTx } from '../database/database.ts';
 import { together } from '../database/together.ts';
+import type { DueTime } from '../jobs/quiet.ts';
 import { blockedWorkspaces } from '../workspace/blocked-workspaces.ts';
 import { intentWaitsForRoom } from '../workspace/limits.ts';
 import { giveUpIntents } from './give-up.ts';
@@ -14,6 +15,15 @@ export const TURN_SIZE = 10;
 const EXPIRED_SIZE = 100;
 /** The most intents of a workspace that are woken because something has changed. */
 const MOST_WOKEN = 1000;
+
+/** When the first intent is due. */
+export const firstDue: DueTime = sql`
+  select next_attempt_at from call_intents where next_attempt_at is not null order by next_attempt_at limit 1`;
+
+/** When the first is given up; while one is blocked, what it waits for may come at any time. */
+export const firstToWakeOrGiveUp: DueTime = sql`least(
+  (select expires_at from call_intents where next_attempt_at is not null order by expires_at limit 1),
+  (select 'epoch'::timestamptz from call_intents where next_attempt_at is not null and looked_at is not null limit 1))`;
 
 /**
  * The intents whose time has come, by workspace: of each the few that have waited longest, so that none holds up another's.

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { every, type Repeating } from '../jobs/every.ts';
+import { type DueTime, whileQuiet } from '../jobs/quiet.ts';
 import type { TelephonyGateway } from '../telephony/gateway.ts';
 import { type HeldCall, referenceOf } from './call.ts';
 import { type LiveRow, liveColumns, toHeld } from './call-row.ts';
@@ -11,6 +12,10 @@ const REST_MS = 500;
 /** A provider that has not ended a call by then, or could not be asked, is asked again. */
 const ASK_AGAIN_MS = 5000;
 const MOST_AT_ONCE = 100;
+
+/** While the end of a call is asked for. */
+const anyToHangUp: DueTime = sql`
+  select 'epoch'::timestamptz from calls where ended_at is null and end_requested_at is not null limit 1`;
 
 /** Hangs up the calls of this server whose end was asked for, until the provider has ended them. */
 export function hangUpRequested(options: {
@@ -54,7 +59,7 @@ export function hangUpRequested(options: {
     }
   }
 
-  const loop = every(REST_MS, turn, { name: 'hanging up calls', log });
+  const loop = every(REST_MS, turn, { name: 'hanging up calls', log, asleep: whileQuiet(database, anyToHangUp) });
   return {
     nudge: loop.nudge,
     close: async () => {

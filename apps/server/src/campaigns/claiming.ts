@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Database, Tx } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { every, type Repeating } from '../jobs/every.ts';
+import { type DueTime, whileQuiet } from '../jobs/quiet.ts';
 import { ServiceError } from '../service-error.ts';
 import { someAtOnce } from '../some-at-once.ts';
 import type { OperatorLimits } from '../workspace/operator-limits.ts';
@@ -14,11 +15,14 @@ import type { Claim, ClaimTerms } from './claim/claim-contacts.ts';
 import { claimOrEach, rest } from './claim/claim-one-by-one.ts';
 import { LEAD_MS, leadAfter } from './claim/pace.ts';
 import {
+  anyToFill,
   campaignsInFlight,
   campaignsToFill,
   campaignsToStart,
   claimableCampaigns,
   endDueCampaigns,
+  firstMove,
+  firstToClaim,
   recountInFlight,
   takeUpPutOff,
 } from './due-campaigns.ts';
@@ -58,6 +62,7 @@ export interface ClaimingOptions {
 export function createClaiming(options: ClaimingOptions): Claiming {
   const { database, lease, clock, log, switchboard, operator, onFinished } = options;
   const { place, free, isSimulated, mayPlace } = switchboard;
+  const until = (due: DueTime) => whileQuiet(database, due);
   let claiming: Repeating | undefined;
   let filling: Repeating | undefined;
   let starting: Repeating | undefined;
@@ -141,9 +146,9 @@ export function createClaiming(options: ClaimingOptions): Claiming {
 
   return {
     start: () => {
-      claiming = every(CLAIM_REST_MS, claimTurn, { name: 'claiming', log });
-      filling = every(FILL_REST_MS, fillTurn, { name: 'adding contacts', log });
-      starting = every(DUE_REST_MS, dueTurn, { name: 'starting and ending campaigns', log });
+      claiming = every(CLAIM_REST_MS, claimTurn, { name: 'claiming', log, asleep: until(firstToClaim) });
+      filling = every(FILL_REST_MS, fillTurn, { name: 'adding contacts', log, asleep: until(anyToFill) });
+      starting = every(DUE_REST_MS, dueTurn, { name: 'starting and ending campaigns', log, asleep: until(firstMove) });
       recounting = every(RECOUNT_REST_MS, () => recount(database, log), { name: 'recounting calls', log });
     },
     nudge: () => {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { EngineTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import type { Row } from '../database/schema.ts';
+import type { DueTime } from '../jobs/quiet.ts';
 import type { CampaignKey } from './campaign.ts';
 import { campaignTransitions } from './campaign.ts';
 
@@ -12,6 +13,20 @@ const LONGEST_PUT_OFF_MS = 600_000;
 type KeyRow = Pick<Row<'campaigns'>, 'workspace_id' | 'id'>;
 
 const toKey = (row: KeyRow): CampaignKey => ({ workspaceId: row.workspace_id, campaignId: row.id });
+
+/** When a campaign is worth the next claim. */
+export const firstToClaim: DueTime = sql`
+  select min(c.next_claim_at) from campaigns c join workspaces w on w.id = c.workspace_id
+  where c.status = 'running' and w.dialing_paused_at is null`;
+
+/** While there is a campaign to be filled. */
+export const anyToFill: DueTime = sql`
+  select 'epoch'::timestamptz from campaigns where status in ('running', 'paused') and not contacts_added limit 1`;
+
+/** When the first campaign starts or ends. */
+export const firstMove: DueTime = sql`least(
+  (select min(coalesce(greatest(start_date, scheduled_at), 'epoch')) from campaigns where status = 'scheduled'),
+  (select min(end_date) from campaigns where status in ${from(campaignTransitions, 'completed')}))`;
 
 /**
  * Campaigns that may have something to claim: workspaces by turns, so that a large one does not hold up the others, and

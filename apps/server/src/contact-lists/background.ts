@@ -1,9 +1,11 @@
 import { every, type Repeating } from '../jobs/every.ts';
+import { whileQuiet } from '../jobs/quiet.ts';
 import type { ContactListDeps } from './deps.ts';
 import { eraseUploads } from './erase-uploads.ts';
 import { expireUploads } from './expire-uploads.ts';
 import { giveUpImport, importUpload } from './import-upload.ts';
 import { type EraseJob, eraseQueue, importQueue, type UploadJob, validateQueue } from './queues.ts';
+import { anyWaitingUpload } from './upload-store.ts';
 import { giveUpValidation, validateUpload } from './validate-upload.ts';
 
 const SWEEP_MS = 2000;
@@ -31,5 +33,10 @@ export async function startContactListWork(deps: ContactListDeps): Promise<Repea
     run: (job, signal) => validateUpload(deps, job, signal),
     giveUp: (job) => giveUpValidation(deps, job),
   });
-  return every(SWEEP_MS, (signal) => expireUploads(deps, signal), { name: 'expire uploads', log });
+  // A store that tells of no file is asked as often as ever while one is waited for.
+  return every(SWEEP_MS, (signal) => expireUploads(deps, signal), {
+    name: 'expire uploads',
+    log,
+    asleep: whileQuiet(deps.database, deps.objects.tellsOfUploads ? undefined : anyWaitingUpload),
+  });
 }

@@ -2,6 +2,7 @@ import { type Insertable, type RawBuilder, sql, type Updateable } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import type { Schema, UploadStatus } from '../database/schema.ts';
+import type { DueTime } from '../jobs/quiet.ts';
 import { type AuditEntry, record } from '../journal/record.ts';
 import { type FailureCode, isFinal, shapeUpload, type UploadRow, uploadTransitions } from './upload.ts';
 
@@ -196,6 +197,10 @@ export async function waitingUploads(tx: EngineTx, endedAt: Date | undefined, li
     .limit(limit)
     .execute();
 }
+
+/** While an upload waits for its file. */
+export const anyWaitingUpload: DueTime = sql`
+  select 'epoch'::timestamptz from contact_list_uploads where status = 'pending' limit 1`;
 
 /** Uploads that were validated by then and never confirmed. */
 export async function unconfirmedUploads(tx: EngineTx, validatedBy: Date, limit: number) {

@@ -97,6 +97,9 @@ const WAITS_MS = 4000;
 /** How long a transaction waits for a connection, in milliseconds. */
 const CONNECT_MS = 10_000;
 
+/** A connection that nobody uses closes after so long, in milliseconds: what looks twice a minute needs no new ones. */
+export const IDLE_MS = 60_000;
+
 /** So long after its last word a full disk is told of, in milliseconds: a server writes all the time. */
 const FULL_MS = 60_000;
 
@@ -138,6 +141,7 @@ export function openDatabase(options: {
     ...withSettings(options.connection, options.numberKey),
     max: options.poolSize,
     connectionTimeoutMillis: CONNECT_MS,
+    idleTimeoutMillis: IDLE_MS,
     ...LIMITS,
     application_name: 'trunkline',
     types: columnTypes,

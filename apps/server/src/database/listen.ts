@@ -4,6 +4,13 @@ import type { Logger } from 'pino';
 import type { Connection } from './connection.ts';
 import { ASK_MS, SILENCE_MS } from './silence-limits.ts';
 
+interface ListenOptions {
+  connection: Connection;
+  channel: string;
+  log: Logger;
+  onChange?: ((isListening: boolean) => void) | undefined;
+}
+
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5000;
 const LONGEST_CONNECT_MS = 5000;
@@ -11,11 +18,9 @@ const LONGEST_CONNECT_MS = 5000;
 /**
  * Listens on a channel until closed, on a connection of its own, which it opens again when it's lost. What is sent
  * meanwhile is missed.
+ * @param options.onChange called when it begins to hear, and when it has missed something
  */
-export function listen(
-  options: { connection: Connection; channel: string; log: Logger },
-  onPayload: (payload: string) => void,
-): { close(): Promise<void> } {
+export function listen(options: ListenOptions, onPayload: (payload: string) => void): { close(): Promise<void> } {
   const closing = new AbortController();
   const running = keepListening(closing.signal, options, onPayload);
   return {
@@ -28,7 +33,7 @@ export function listen(
 
 async function keepListening(
   closing: AbortSignal,
-  { connection, channel, log }: { connection: Connection; channel: string; log: Logger },
+  { connection, channel, log, onChange }: ListenOptions,
   onPayload: (payload: string) => void,
 ): Promise<void> {
   let pause = FIRST_PAUSE_MS;
@@ -52,6 +57,7 @@ async function keepListening(
       await client.connect();
       await client.query(`listen ${channel}`);
       pause = FIRST_PAUSE_MS;
+      onChange?.(true);
       // Nobody would notice that a database which has gone without a word says nothing more.
       beat = setInterval(() => client.query('select 1').catch(end), SILENCE_MS);
       await over;
@@ -60,6 +66,7 @@ async function keepListening(
       log.warn({ reason: error instanceof Error ? error.message : undefined }, 'cannot listen to the database');
     }
     clearInterval(beat);
+    onChange?.(false);
     closing.removeEventListener('abort', end);
     client.end().catch(() => {});
     await sleep(pause, undefined, { signal: closing }).catch(() => {});

@@ -32,10 +32,17 @@ const tell = `select set_config('synchronous_commit', 'off', true), pg_notify('$
 const TOPICS_PER_PAYLOAD = 200;
 
 /** Opens one connection that listens and, at the first word, one that tells. Both come back by themselves. */
-export function openNotifications(options: { connection: Connection; log: Logger }): Notifications {
+export function openNotifications(options: {
+  connection: Connection;
+  log: Logger;
+  /** Told of each word, whatever its topic, and whether word comes at all. */
+  ear?: { word(): void; listening(isListening: boolean): void };
+}): Notifications {
   const { connection, log } = options;
   const listeners = new Map<string, Set<() => void>>();
-  const ear = listen({ connection, channel: CHANNEL, log }, (payload) => {
+  const onChange = options.ear?.listening.bind(options.ear);
+  const ear = listen({ connection, channel: CHANNEL, log, onChange }, (payload) => {
+    options.ear?.word();
     for (const topic of payload.split(',')) for (const listener of listeners.get(topic) ?? []) listener();
   });
   const mouth = new pg.Pool({

@@ -5,6 +5,7 @@ import { type Database, type EngineTx, forWorkspace } from '../database/database
 import { from } from '../database/moves.ts';
 import { numberDigest } from '../database/number-digest.ts';
 import { every, type Repeating } from '../jobs/every.ts';
+import { type DueTime, whileQuiet } from '../jobs/quiet.ts';
 import { findPerson } from '../person-data/find-person.ts';
 import { lookThrough } from '../person-data/look-through.ts';
 import { type Store, stores } from '../person-data/stores.ts';
@@ -48,7 +49,7 @@ export function startErasing(deps: ErasureDeps): Repeating {
     if (hasMore) await sleep(restMs, undefined, { signal }).catch(() => undefined);
     return hasMore;
   };
-  return every(LOOK_MS, run, { name: 'erase numbers', log: deps.log });
+  return every(LOOK_MS, run, { name: 'erase numbers', log: deps.log, asleep: whileQuiet(deps.database, firstDue) });
 }
 
 /** Does the next batch at each call, of one workspace after the other. It answers whether there was one. */
@@ -63,6 +64,8 @@ export function erasingByTurns(deps: ErasureDeps): () => Promise<boolean> {
     return true;
   };
 }
+
+const firstDue: DueTime = sql`select min(due_at) from erasures where status = 'running'`;
 
 /** The longest due of the workspace whose turn is after that of another. Those that wait are passed over in the index. */
 async function nextDue(database: Database, now: Date, after: string): Promise<RunningErasure | undefined> {

@@ -1,4 +1,5 @@
 import { every, type Repeating } from '../jobs/every.ts';
+import { whileQuiet } from '../jobs/quiet.ts';
 import { type ExportDeps, type ExportJob, exportQueue } from './deps.ts';
 import { expireExports } from './expire-exports.ts';
 import { giveUpExport, writeExport } from './write-export.ts';
@@ -13,5 +14,9 @@ export async function startExportWork(deps: ExportDeps): Promise<Repeating> {
     run: (job, signal) => writeExport(deps, job, signal),
     giveUp: (job) => giveUpExport(deps, job),
   });
-  return every(SWEEP_MS, (signal) => expireExports(deps, signal), { name: 'expire exports', log: deps.log });
+  return every(SWEEP_MS, (signal) => expireExports(deps, signal), {
+    name: 'expire exports',
+    log: deps.log,
+    asleep: whileQuiet(deps.database),
+  });
 }

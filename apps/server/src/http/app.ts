@@ -42,6 +42,8 @@ export interface AppOptions {
   warnings: Warnings;
   /** Routers outside the contract, such as the object store's `/objects`. */
   outside?: { path: string; router: Router }[];
+  /** Called after a request that may have changed something. */
+  onChange?: (() => void) | undefined;
   /** Called with each operation that was answered, and its status. */
   onAnswer?: (operationId: OperationId, status: number) => void;
 }

@@ -25,6 +25,8 @@ export interface EdgeOptions extends AnswerOptions {
   rateLimit: RateLimit;
   streams: OpenStreams;
   trustProxy: boolean;
+  /** Called after a request that may have changed something. */
+  onChange?: (() => void) | undefined;
   /** Called with each operation that was answered, and its status. */
   onAnswer?: ((operationId: OperationId, status: number) => void) | undefined;
 }
@@ -127,6 +129,7 @@ export function createEdge(options: EdgeOptions): Edge {
     if (!operation) return;
     metrics.answered(operation, response.statusCode, (performance.now() - startedAt) / 1000);
     if (tracer) traceRequest(tracer, exchange, startedOn ?? Date.now());
+    if (operation.method !== 'GET' && response.statusCode < 400) options.onChange?.();
     options.onAnswer?.(operation.id, response.statusCode);
   }
 

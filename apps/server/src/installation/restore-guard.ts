@@ -3,6 +3,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { every, type Repeating } from '../jobs/every.ts';
+import { whileQuiet } from '../jobs/quiet.ts';
 import { followWitness } from './follow-witness.ts';
 import { holdDialing, lockInstallation, raiseWatermark, readCluster, readInstallation } from './installation.ts';
 import { OLDER_THAN_SEEN, restoredBecause } from './judge-restore.ts';
@@ -45,7 +46,7 @@ export function createRestoreGuard(options: {
   let raisedAt = Number.NEGATIVE_INFINITY;
   let raising: Promise<void> | undefined;
   let heldBecause: string | undefined;
-  let looking: Repeating | undefined;
+  let loops: Repeating[] = [];
 
   new Gauge({
     name: 'trunkline_dialing_held',
@@ -100,16 +101,18 @@ export function createRestoreGuard(options: {
     heldBecause = because;
   }
 
+  async function mayPlace(): Promise<boolean> {
+    const age = performance.now() - raisedAt;
+    if (age < RAISE_MS) return true;
+    const raised = raiseOnce();
+    if (age >= LONGEST_MS) await raised;
+    else raised.catch((error) => log.warn({ err: error }, 'the watermark could not be raised; it is tried again'));
+    return performance.now() - raisedAt < LONGEST_MS;
+  }
+
   return {
     watermark: () => seen,
-    mayPlace: async () => {
-      const age = performance.now() - raisedAt;
-      if (age < RAISE_MS) return true;
-      const raised = raiseOnce();
-      if (age >= LONGEST_MS) await raised;
-      else raised.catch((error) => log.warn({ err: error }, 'the watermark could not be raised; it is tried again'));
-      return performance.now() - raisedAt < LONGEST_MS;
-    },
+    mayPlace,
     warnings: () => [
       ...(heldBecause === undefined ? [] : [`dialing is held: ${heldBecause}; run trunkline-server confirm-restore`]),
       ...witness.faults(),
@@ -117,10 +120,14 @@ export function createRestoreGuard(options: {
     start: async () => {
       await raiseOnce().catch((error) => log.warn({ err: error }, 'nothing is placed before the witness can be read'));
       await look();
-      looking = every(LOOK_MS, look, { name: 'looking whether dialing is held', log });
+      loops = [
+        every(LOOK_MS, look, { name: 'looking whether dialing is held', log, asleep: whileQuiet(database) }),
+        // The first call after a rest must not wait for the witness.
+        every(RAISE_MS / 2, async () => void (await mayPlace()), { name: 'raising the watermark', log }),
+      ];
     },
     close: async () => {
-      await looking?.close();
+      await Promise.all(loops.map((loop) => loop.close()));
       await raising?.catch(() => {});
     },
   };

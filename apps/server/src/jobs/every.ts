@@ -9,18 +9,21 @@ export interface Repeating {
   close(): Promise<void>;
 }
 
+/** Waits while there is nothing to do, until its signal is aborted at the latest. */
+export type Asleep = (signal: AbortSignal) => Promise<void>;
+
 /** The longest rest between runs that fail, unless they stand further apart anyway. */
 const LONGEST_REST_MS = 5000;
 
 /**
  * Runs something again and again until closed: at once where it answers `true`, since there is more to do, else `ms`
- * after its last end or at a nudge. While it throws it rests longer and longer, and the log tells of the 1st, 2nd, 4th,
+ * after its last end and what `asleep` waits for after that (`whileQuiet`), or at a nudge. While it throws it rests longer and longer, and the log tells of the 1st, 2nd, 4th,
  * 8th … failure in a row: a database that is away for a night must not fill the disk.
  */
 export function every(
   ms: number,
   run: (signal: AbortSignal) => Promise<unknown>,
-  { name, log }: { name: string; log: Logger },
+  { name, log, asleep }: { name: string; log: Logger; asleep?: Asleep | undefined },
 ): Repeating {
   const closing = new AbortController();
   let resting = new AbortController();
@@ -44,7 +47,9 @@ export function every(
     while (!closing.signal.aborted) {
       resting = new AbortController();
       const hasMore = await once();
-      if (!hasMore) await sleep(restMs(), undefined, { signal: resting.signal }).catch(() => undefined);
+      if (hasMore) continue;
+      await sleep(restMs(), undefined, { signal: resting.signal }).catch(() => undefined);
+      if (failures === 0) await asleep?.(resting.signal);
     }
   })();
 

@@ -4,9 +4,11 @@ import { fromKysely, type Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Connection } from '../database/connection.ts';
-import type { EngineTx, WorkspaceTx } from '../database/database.ts';
+import { type EngineTx, IDLE_MS, type WorkspaceTx } from '../database/database.ts';
 import { watchPool } from '../database/silence.ts';
 import { measureSlots } from '../slot-metrics.ts';
+import { type Asleep, every } from './every.ts';
+import type { DueTime } from './quiet.ts';
 
 /** One kind of background work. `run` gets IDs, reads the rest from their rows, and is safe to run twice. */
 export interface Task<Data extends object> {
@@ -75,26 +77,56 @@ const queueOptions = {
   notify: true,
 };
 
-/** New jobs come by NOTIFY; polls find those that are tried again, or whose NOTIFY was lost. */
-const polling = { pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 2 };
+/**
+ * New jobs come by NOTIFY. Those that are tried again, or whose NOTIFY was lost, are found by one look at all queues: workers
+ * poll by themselves only in case of need.
+ */
+const polling = { pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 60 };
+const LOOK_MS = 2000;
+
+/** SQL: whether a queue `q` has a job whose time has come. */
+const hasDueJob = `exists (select from pgboss.job
+  where name = q.name and state < 'active' and not blocked and start_after <= clock_timestamp())`;
+
+/** While there is a job that is not done. Those under way may be of a server that is gone. */
+export const anyJob: DueTime = sql`
+  select 'epoch'::timestamptz from pgboss.queue q
+  where exists (select from pgboss.job where name = q.name and state < 'active' and not blocked)
+    or exists (select from pgboss.job where name = q.name and state = 'active' and group_id is not null) limit 1`;
+
+/** Has workers fetch what is due, and jobs of servers that are gone taken up by others. */
+async function lookAfter(boss: PgBoss): Promise<void> {
+  const { rows } = await boss.getDb().executeSql(`select name from pgboss.queue q where ${hasDueJob}`, []);
+  for (const { name } of rows as { name: string }[]) wakeWorkers(boss, name);
+  await boss.supervise();
+}
+
+function wakeWorkers(boss: PgBoss, queue: string): void {
+  for (const { id, name } of boss.getWipData()) if (name === queue) boss.notifyWorker(id);
+}
 
 /** Opens the queue in the schema `pgboss` of the database, and makes that schema where it is missing. */
 export async function openJobs({
   connection,
   log,
   registry,
+  asleep,
 }: {
   connection: Connection;
   log: Logger;
   registry: Registry;
+  /** Waits while there is no job (`anyJob`). */
+  asleep?: Asleep;
 }): Promise<Jobs> {
   const boss = new PgBoss({
     ...connection,
     max: 4,
+    // Of its pool, of which its type doesn't tell.
+    ...{ idleTimeoutMillis: IDLE_MS },
     application_name: 'trunkline jobs',
     useListenNotify: true,
     schedule: false,
-    superviseIntervalSeconds: 2,
+    supervise: false,
     monitorIntervalSeconds: 2,
   });
   boss.on('error', (error) => log.warn({ reason: error.message }, 'the job queue has a problem'));
@@ -120,7 +152,7 @@ export async function openJobs({
     const options = { ...polling, localConcurrency: concurrency, localGroupConcurrency: ofOneWorkspace };
     await boss.work<Data>(queue, options, async ([job]) => {
       // They would wait for their next poll, and where there was one job, there may be more.
-      for (const { id, name } of boss.getWipData()) if (name === queue) boss.notifyWorker(id);
+      wakeWorkers(boss, queue);
       await run(job!).catch((error) => {
         if (error instanceof NotYet)
           log.debug({ reason: error.message, queue, job: job!.id }, 'a background job waits');
@@ -129,6 +161,8 @@ export async function openJobs({
       });
     });
   }
+
+  const looking = every(LOOK_MS, () => lookAfter(boss), { name: 'background jobs', log, asleep });
 
   return {
     async enqueue(tx, queue, data, { afterSeconds } = { afterSeconds: 0 }) {
@@ -158,6 +192,7 @@ export async function openJobs({
     },
     async close() {
       quitting.abort();
+      await looking.close();
       await boss.stop({ graceful: true, timeout: CLOSING_MS });
       silence.close();
     },

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, EngineTx, WorkspaceTx } from '../database/database.ts';
 import { every, type Repeating } from '../jobs/every.ts';
+import { whileQuiet } from '../jobs/quiet.ts';
 import type { KnowledgeBaseDeps } from './deps.ts';
 import { fileKey } from './document.ts';
 
@@ -45,7 +46,11 @@ export async function eraseUnclaimed(tx: WorkspaceTx, documentIds: string[]): Pr
 
 /** Begins to erase, in this process. Servers may do it at once. */
 export const startErasing = (deps: KnowledgeBaseDeps): Repeating =>
-  every(SWEEP_MS, (signal) => eraseDue(deps, signal), { name: 'erase documents', log: deps.log });
+  every(SWEEP_MS, (signal) => eraseDue(deps, signal), {
+    name: 'erase documents',
+    log: deps.log,
+    asleep: whileQuiet(deps.database),
+  });
 
 /** @returns whether there may be more to erase */
 async function eraseDue({ database, objects }: KnowledgeBaseDeps, signal: AbortSignal): Promise<boolean> {

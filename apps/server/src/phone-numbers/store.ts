@@ -3,6 +3,7 @@ import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import { type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { Schema } from '../database/schema.ts';
+import type { DueTime } from '../jobs/quiet.ts';
 import type { ProviderNumber } from '../telephony/gateway.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import {
@@ -103,6 +104,9 @@ export async function forgetFailed(
     returning id`.execute(tx.db);
   for (const { id } of rows) await onReleased(tx, id);
 }
+
+export const firstDueNumber: DueTime = sql`
+  select due_at from phone_numbers where due_at is not null order by due_at limit 1`;
 
 /**
  * Takes the numbers that a server has to look at, and puts them off until `next`: whoever dies over them leaves them to

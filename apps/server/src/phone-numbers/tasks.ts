@@ -1,10 +1,11 @@
 import { withDeadline } from '../deadline.ts';
 import { every, type Repeating } from '../jobs/every.ts';
+import { whileQuiet } from '../jobs/quiet.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
 import { releaseDue } from './release-number.ts';
 import { settleDue } from './settle-purchase.ts';
-import { takeDueNumbers } from './store.ts';
+import { firstDueNumber, takeDueNumbers } from './store.ts';
 
 const REST_MS = 2_000;
 const AT_ONCE = 50;
@@ -20,7 +21,11 @@ const LOOK_MS = 30_000;
  */
 export function startPhoneNumberTasks(deps: PhoneNumberDeps, restMs = REST_MS): Repeating {
   const act = async () => (await takeUpDueNumbers(deps)) === AT_ONCE;
-  return every(restMs, act, { name: 'phone numbers', log: deps.log });
+  return every(restMs, act, {
+    name: 'phone numbers',
+    log: deps.log,
+    asleep: whileQuiet(deps.database, firstDueNumber),
+  });
 }
 
 /** One round: looks at the numbers that are due, at most 50. Returns how many they were. */

@@ -2,6 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../database/database.ts';
 import { from } from '../database/moves.ts';
 import { type Page, type PageQuery, readPage } from '../database/page.ts';
+import type { DueTime } from '../jobs/quiet.ts';
 import { type AuditEntry, record } from '../journal/record.ts';
 import { type CountedTrunk, shapeTrunk } from './shape-trunk.ts';
 import { type TrunkRow, type TrunkStatus, trunkTransitions } from './trunk.ts';
@@ -122,6 +123,9 @@ export const trunkPage = (tx: WorkspaceTx, page: PageQuery): Promise<Page<Counte
     search: ['trunks.termination_url', 'trunks.username'],
     order: ['trunks.created_at', 'trunks.id'],
   });
+
+export const firstDueTrunk: DueTime = sql`
+  select due_at from trunks where due_at is not null order by due_at limit 1`;
 
 /** Takes the trunks that are to be checked, and puts them off until `next`: whoever dies over them leaves them to others then. */
 export async function takeDueTrunks(tx: EngineTx, now: Date, next: Date, limit: number): Promise<TrunkRow[]> {

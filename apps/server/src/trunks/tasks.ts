@@ -1,8 +1,9 @@
 import { withDeadline } from '../deadline.ts';
 import { every, type Repeating } from '../jobs/every.ts';
+import { whileQuiet } from '../jobs/quiet.ts';
 import { checkTrunks } from './check-trunk.ts';
 import type { TrunkDeps } from './deps.ts';
-import { takeDueTrunks } from './store.ts';
+import { firstDueTrunk, takeDueTrunks } from './store.ts';
 
 const REST_MS = 2_000;
 const AT_ONCE = 50;
@@ -17,7 +18,7 @@ const LOOK_MS = 30_000;
  */
 export function startTrunkTasks(deps: TrunkDeps, restMs = REST_MS): Repeating {
   const act = async () => (await takeUpDueTrunks(deps)) === AT_ONCE;
-  return every(restMs, act, { name: 'trunks', log: deps.log });
+  return every(restMs, act, { name: 'trunks', log: deps.log, asleep: whileQuiet(deps.database, firstDueTrunk) });
 }
 
 /** One round: checks the trunks that are due, at most 50. Returns how many they were. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { EngineTx } from '../database/database.ts';
 import type { Row } from '../database/schema.ts';
 import { together } from '../database/together.ts';
+import type { DueTime } from '../jobs/quiet.ts';
 import type { WebhookRow } from './webhook.ts';
 
 // A plan made while next to nothing waits takes one index for as good as another. What stands here and in
@@ -13,6 +14,16 @@ export interface EndpointKey {
   workspaceId: string;
   webhookId: string;
 }
+
+/** When an endpoint is due to be sent to; while there are events to be handed over, at once. */
+export const firstToSend: DueTime = sql`least(
+  (select 'epoch'::timestamptz from events_to_hand_over limit 1),
+  (select min(greatest(c.resting_until, case when c.ending_before is null then d.next_attempt_at else 'epoch' end))
+    from webhooks c left join lateral (
+      select d.next_attempt_at from webhook_deliveries d
+      where d.workspace_id = c.workspace_id and d.webhook_id = c.id and d.status = 'pending'
+      order by d.next_attempt_at limit 1) as d on true
+    where c.deleted_at is null and (c.ending_before is not null or d.next_attempt_at is not null)))`;
 
 /** A delivery that is due. */
 export type DueDelivery = Pick<

@@ -1,6 +1,7 @@
 import { every } from '../jobs/every.ts';
+import { whileQuiet } from '../jobs/quiet.ts';
 import { limiter } from '../limiter.ts';
-import { claimEndpoints, type EndpointKey } from './claim-endpoints.ts';
+import { claimEndpoints, type EndpointKey, firstToSend } from './claim-endpoints.ts';
 import type { WebhookDeps } from './deps.ts';
 import { handOverEvents } from './hand-over-events.ts';
 import { serveEndpoint } from './serve-endpoint.ts';
@@ -59,7 +60,7 @@ export function startWebhookSender(deps: WebhookDeps): { close(): Promise<void> 
     return hasMore;
   };
 
-  const loop = every(REST_MS, turn, { name: 'webhooks', log });
+  const loop = every(REST_MS, turn, { name: 'webhooks', log, asleep: whileQuiet(database, firstToSend) });
   return {
     close: async () => {
       closing.abort();

@@ -1,4 +1,5 @@
 import { every } from '../../jobs/every.ts';
+import { whileQuiet } from '../../jobs/quiet.ts';
 import { callEventRecorder } from '../call-events.ts';
 import type { CallStore } from '../store.ts';
 import { type ErasePlace, eraseRecordings } from './erase-recordings.ts';
@@ -28,7 +29,7 @@ export async function startRecordingWork(
   };
   const loops = [
     every(KEEP_MS, (signal) => keepRecordings(deps, signal), { name: 'keep recordings', log }),
-    every(ERASE_MS, erase, { name: 'erase recordings', log }),
+    every(ERASE_MS, erase, { name: 'erase recordings', log, asleep: whileQuiet(options.database) }),
   ];
   return {
     close: async () => {

@@ -2,9 +2,15 @@ import { type RawBuilder, sql } from 'kysely';
 import { NIL } from 'uuid';
 import type { EngineTx } from '../../database/database.ts';
 import { together } from '../../database/together.ts';
+import type { DueTime } from '../../jobs/quiet.ts';
 import type { Signal } from './advance-run.ts';
 import type { RunRow } from './run.ts';
 import { whereRunIs } from './run-by-key.ts';
+
+/** When the first run is due; those whose signal has come are. */
+export const firstDueRun: DueTime = sql`least(
+  (select due_at from workflow_runs where due_at is not null and server_id is null order by due_at limit 1),
+  (select created_at from run_signals order by created_at limit 1))`;
 
 /** A run that this server now holds, with what it has waited for where that has come. */
 export interface ClaimedRun {

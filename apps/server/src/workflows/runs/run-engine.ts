@@ -3,19 +3,20 @@ import type { Registry } from 'prom-client';
 import { NIL } from 'uuid';
 import type { Database } from '../../database/database.ts';
 import { every, type Repeating } from '../../jobs/every.ts';
+import { type DueTime, whileQuiet } from '../../jobs/quiet.ts';
 import type { SendRequest } from '../../outbound-http/guarded-request.ts';
 import { measureSlots } from '../../slot-metrics.ts';
 import { tracer } from '../../tracing.ts';
 import type { HeldRun } from './advance-run.ts';
 import { type AloneDeps, carryOutAlone } from './carry-out-alone.ts';
 import { after, type Change } from './change-run.ts';
-import { claimRuns } from './claim-runs.ts';
+import { claimRuns, firstDueRun } from './claim-runs.ts';
 import { type Flow, flowName } from './flows.ts';
 import { RunHolder } from './run-holder.ts';
 import { registerRunMetrics } from './run-metrics.ts';
 import { freeForgottenRuns, freeLostRuns } from './take-over-runs.ts';
 import { traceSteps } from './trace-run.ts';
-import { recheckBlocked } from './unblock-runs.ts';
+import { anyBlockedRun, recheckBlocked } from './unblock-runs.ts';
 
 /** How long each loop rests when it found nothing to do. A change made in this process nudges the claims. */
 const CLAIM_REST_MS = 100;
@@ -56,6 +57,7 @@ const noFlow: Flow = { definition: { name: '', startNodeId: '', nodes: [] }, nod
 /** Puts the run engine together. The row of a run is its truth: what is here may be lost at any time. */
 export function createRunEngine(options: RunEngineOptions): RunEngine {
   const { database, lease, clock, log, flows } = options;
+  const until = (due: DueTime) => whileQuiet(database, due);
   let loops: Repeating[] = [];
   let claiming: Repeating | undefined;
   let hasMore = false;
@@ -134,11 +136,15 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
       isRunning && lease.isHeld() && holder.busy() < MOST_BUSY_FOR_NEW ? lease.serverId() : undefined,
     start: () => {
       isRunning = true;
-      claiming = every(CLAIM_REST_MS, claimTurn, { name: 'claiming runs', log });
+      claiming = every(CLAIM_REST_MS, claimTurn, {
+        name: 'claiming runs',
+        log,
+        asleep: until(firstDueRun),
+      });
       loops = [
         claiming,
         every((options.leaseSeconds * 1000) / 3, sweepTurn, { name: 'taking over runs', log }),
-        every(BLOCKED_REST_MS, blockedTurn, { name: 'looking at blocked runs', log }),
+        every(BLOCKED_REST_MS, blockedTurn, { name: 'looking at blocked runs', log, asleep: until(anyBlockedRun) }),
       ];
     },
     stop: async () => {

@@ -1,8 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { EngineTx } from '../../database/database.ts';
 import { together } from '../../database/together.ts';
+import type { DueTime } from '../../jobs/quiet.ts';
 import { blockedWorkspaces } from '../../workspace/blocked-workspaces.ts';
 import { waitsForRoom } from '../../workspace/limits.ts';
+
+/** While a run is blocked: what it waits for may come at any time. */
+export const anyBlockedRun: DueTime = sql`
+  select 'epoch'::timestamptz from workflow_runs where blocked_since is not null limit 1`;
 
 /** The most runs of a workspace that a look wakes because something has changed; the others are woken by the next ones. */
 const MOST_WOKEN = 1000;
