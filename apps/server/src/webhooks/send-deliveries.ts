@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { coalesce } from '../coalesce.ts';
-import { type Limiter, limiter } from '../limiter.ts';
+import type { Limiter } from '../limiter.ts';
 import { traceparentOf, tracer } from '../tracing.ts';
 import type { DueDelivery, EndpointKey } from './claim-endpoints.ts';
 import type { WebhookDeps } from './deps.ts';
+import { openLanes } from './lanes.ts';
 import { markDeliveries, type TriedDelivery } from './mark-deliveries.ts';
 import { nextAttemptAt } from './retry-schedule.ts';
 import { spanOfTry, traceTry } from './trace-delivery.ts';
@@ -47,8 +48,8 @@ export function sendDeliveries(
   { isOurs, givingUp, requests }: { isOurs: () => boolean; givingUp: AbortSignal; requests: Limiter },
 ): Sending {
   const busy = new Set<string>();
-  let most = FIRST_AT_ONCE;
-  const limit: Limiter = limiter(AT_ONCE, () => limit.underWay() < most);
+  /** Names what it wants to send among all requests. */
+  const own = {};
   let target: Target;
   let wish: Wish | undefined;
   let fault: unknown;
@@ -61,9 +62,13 @@ export function sendDeliveries(
 
   const mark = coalesce(
     async (results: (TriedDelivery & { isLast: boolean })[]) => {
-      if (fault !== undefined) throw fault;
-      await deps.database.inHotLoop((tx) => markDeliveries(tx, endpoint, results));
-      for (const { delivery, isLast } of results) if (isLast) busy.delete(delivery.order_key);
+      if (fault !== undefined) return;
+      try {
+        await deps.database.inHotLoop((tx) => markDeliveries(tx, endpoint, results));
+        for (const { delivery, isLast } of results) if (isLast) busy.delete(delivery.order_key);
+      } catch (error) {
+        fault = error;
+      }
     },
     { ms: GATHER_MS },
   );
@@ -72,42 +77,29 @@ export function sendDeliveries(
     for (const delivery of same) {
       const sent = await requests(
         endpoint.workspaceId,
-        async () => {
-          if (!goesOn()) return undefined;
-          const { url } = target;
-          // What was given up counts as not tried.
-          const result = await sendOne(deps, target, delivery, givingUp).catch(() => undefined);
-          return result && { url, result };
-        },
-        limit,
+        // What was given up counts as not tried.
+        async () => (goesOn() ? sendOne(deps, target, delivery, givingUp).catch(() => undefined) : undefined),
+        own,
       );
       if (!sent) return;
-      const { url, result } = sent;
-      if (result.tried.statusCode !== undefined) most = AT_ONCE;
-      wish = heed(wish, url, result.tried);
+      if (sent.tried.statusCode !== undefined) lanes.widen(AT_ONCE);
+      wish = heed(wish, sent.url, sent.tried);
       // Later events of the resource wait for one that is tried again.
-      const isLast = result.nextAttemptAt !== undefined || delivery === same.at(-1);
-      mark({ ...result, isLast }).catch((error) => {
-        fault = error;
-      });
+      const isLast = sent.nextAttemptAt !== undefined || delivery === same.at(-1);
+      void mark({ ...sent, isLast });
       if (isLast) return;
     }
   };
 
-  /** Sends the deliveries of one resource once there is room for it. Dropped before that, they are read again. */
-  const begin = async (same: DueDelivery[], onBegun: () => void): Promise<void> => {
-    const resource = same[0]!.order_key;
-    busy.add(resource);
-    const hasBegun = await limit(resource, async () => {
-      onBegun();
-      await sendInOrder(same);
-      return true;
-    });
-    if (!hasBegun) busy.delete(resource);
+  const lanes = openLanes(FIRST_AT_ONCE, sendInOrder);
+
+  /** Leaves what has not begun; it is read again. */
+  const drop = () => {
+    for (const same of lanes.drop()) busy.delete(same[0]!.order_key);
   };
 
   const allWritten = async () => {
-    await limit.idle();
+    await lanes.idle();
     await mark.idle();
     if (fault !== undefined) throw fault;
   };
@@ -122,18 +114,15 @@ export function sendDeliveries(
         sign: createSigner(secretsOf(webhook, deps.secrets, deps.clock.now())),
       };
       const groups = byResource(due);
-      const half = Math.ceil(groups.length / 2);
-      const halfBegun = new Promise<void>((resolve) => {
-        for (const [at, same] of groups.entries()) void begin(same, at + 1 === half ? resolve : () => {});
-      });
-      await Promise.race([halfBegun, sleep(ROUND_MS, undefined, { ref: false })]);
-      if (limit.waiting() > groups.length / 2) limit.drop();
+      for (const same of groups) busy.add(same[0]!.order_key);
+      await Promise.race([lanes.add(groups), sleep(ROUND_MS, undefined, { ref: false })]);
+      if (lanes.waiting() > groups.length / 2) drop();
     },
     settled: (mostMs) => Promise.race([allWritten(), sleep(mostMs)]),
     settle: async () => {
-      limit.drop();
+      drop();
       // It would wait until other endpoints of its workspace leave it room, only to find that it isn't wanted.
-      requests.drop(limit);
+      requests.drop(own);
       await allWritten();
       busy.clear();
     },
@@ -148,13 +137,13 @@ interface Target {
   sign: Sign;
 }
 
-/** Tries a delivery once, and says when it is tried again, if it is. Throws only where it was given up. */
+/** Tries a delivery once, and says where, and when it is tried again, if it is. Throws only where it was given up. */
 async function sendOne(
   { send, clock, metrics }: WebhookDeps,
   { workspaceId, url, sign }: Target,
   delivery: DueDelivery,
   givingUp: AbortSignal,
-): Promise<TriedDelivery> {
+): Promise<TriedDelivery & { url: string }> {
   const message = { eventId: delivery.event_id, payload: delivery.payload };
   const span = tracer && spanOfTry(delivery);
   const signed: Sign = span ? (given) => ({ ...sign(given), traceparent: traceparentOf(span) }) : sign;
@@ -165,7 +154,7 @@ async function sendOne(
   const at = clock.now();
   const isTriedAgain = tried.verdict === 'failed';
   const next = isTriedAgain ? nextAttemptAt(delivery.attempts + 1, tried.restMs, at, Math.random()) : undefined;
-  return { delivery, tried, at, nextAttemptAt: next };
+  return { delivery, url, tried, at, nextAttemptAt: next };
 }
 
 /** The deliveries of each resource, in their order. */

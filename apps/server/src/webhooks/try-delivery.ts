@@ -1,4 +1,4 @@
-import { Webhook } from 'standardwebhooks';
+import { createHmac, createSecretKey } from 'node:crypto';
 import { toId } from '../ids.ts';
 import type { SendRequest } from '../outbound-http/guarded-request.ts';
 import { OutboundError } from '../outbound-http/outbound-error.ts';
@@ -32,19 +32,26 @@ export interface Tried {
 /** Gives the headers of a request. */
 export type Sign = (message: Message) => Record<string, string>;
 
-/** Signs what is sent to one endpoint. @param secrets each signs, as while a rotated one still holds */
+/**
+ * Signs what is sent to one endpoint, as Standard Webhooks says. Its library does so in JavaScript, for a sixth of what a
+ * delivery costs; a test holds these signatures against it.
+ * @param secrets as `newSecret` writes them; each signs, as while a rotated one still holds
+ */
 export function createSigner(secrets: readonly string[]): Sign {
-  const keys = secrets.map((secret) => new Webhook(secret));
+  const keys = secrets.map((secret) => createSecretKey(secret.replace(/^whsec_/, ''), 'base64'));
   return ({ eventId, payload }) => {
     const id = toId('evt', eventId);
     // The receiver holds it against its own clock, so it is the machine's and not the one that tests move.
-    const sentAt = new Date();
+    const sentAt = Math.floor(Date.now() / 1000);
+    const signed = `${id}.${sentAt}.${payload}`;
     return {
       'content-type': 'application/json',
       'user-agent': 'Trunkline-Webhooks/1',
       'webhook-id': id,
-      'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
-      'webhook-signature': keys.map((key) => key.sign(id, sentAt, payload)).join(' '),
+      'webhook-timestamp': String(sentAt),
+      'webhook-signature': keys
+        .map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
+        .join(' '),
     };
   };
 }
