@@ -58,6 +58,7 @@ import * as unreadUploads from '../../migrations/0055-unread-uploads.ts';
 import * as doNotCallRevision from '../../migrations/0056-do-not-call-revision.ts';
 import * as clocksOfNumbers from '../../migrations/0057-clocks-of-numbers.ts';
 import * as attemptsPerPerson from '../../migrations/0058-attempts-per-person.ts';
+import * as notesOfSteps from '../../migrations/0059-notes-of-steps.ts';
 import type { Database } from './database.ts';
 import { watchPool } from './silence.ts';
 
@@ -119,6 +120,7 @@ export const migrations = {
   '0056-do-not-call-revision': doNotCallRevision,
   '0057-clocks-of-numbers': clocksOfNumbers,
   '0058-attempts-per-person': attemptsPerPerson,
+  '0059-notes-of-steps': notesOfSteps,
 };
 
 /**

@@ -90,7 +90,8 @@ async function* lines(
     if (count.bytes > deps.mostBytes) throw new NotWritten('file_too_large');
     return bytes;
   };
-  yield bytesOf(csvLine(table.header));
+  // Excel takes a file without it for one of the machine's own code page, and shows other letters.
+  yield bytesOf(`\ufeff${csvLine(table.header)}`);
   const isWanted = () => deps.database.inWorkspace(row.workspace_id, (tx) => isWrittenTo(tx, row.id, row.storage_key!));
   let sets = 0;
   for await (const rows of table.rows) {

@@ -67,7 +67,7 @@ const ofRoom = { room_id: 'uuid' } as const;
 /** Every table that is looked through, in this order: runs before their calls, and what others write into last. */
 export const stores: readonly Store[] = [
   run,
-  { table: 'workflow_run_steps', key: { run_id: 'uuid', step: 'integer' }, columns: { error: 'jsonb' } },
+  { table: 'workflow_run_steps', key: { run_id: 'uuid', step: 'integer' }, columns: { error: 'jsonb', note: 'text' } },
   { table: 'run_signals', key: { run_id: 'uuid', source: 'uuid' }, columns: { data: 'jsonb' } },
   {
     table: 'call_intents',

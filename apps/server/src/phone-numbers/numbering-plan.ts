@@ -23,7 +23,10 @@ const COSTLY_TYPES = [3, 4];
 /** Where they hold the numbers of people's voicemail. */
 const VOICEMAIL = 5;
 /** Satellite and international networks, where a minute costs several euros whoever is called. */
-const COSTLY_CODES = ['870', '881', '882', '979'];
+const COSTLY_CODES = ['870', '878', '881', '882', '883', '979'];
+/** Where they hold the numbers of pagers, which cost as much in the United Kingdom and its islands (+44 76 …). */
+const PAGER = 7;
+const COSTLY_PAGERS = '44';
 
 const whole = (pattern: unknown) => new RegExp(`^(?:${pattern})$`);
 
@@ -38,7 +41,10 @@ function compile(packed: Packed, country: string | undefined): Plan {
         pattern: whole(pattern),
         lengths,
         isLandline: at === FIXED_LINE,
-        isCostly: COSTLY_TYPES.includes(at) || COSTLY_CODES.includes(packed[0] as string),
+        isCostly:
+          COSTLY_TYPES.includes(at) ||
+          COSTLY_CODES.includes(packed[0] as string) ||
+          (at === PAGER && packed[0] === COSTLY_PAGERS),
         isOfFixedLength: at !== VOICEMAIL && lengths !== undefined && lengths.length <= 2,
       };
     }),

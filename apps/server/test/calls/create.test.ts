@@ -98,13 +98,15 @@ test('a call outside of its hours says so, and is placed when they open', async 
   const open = new Date(server.clock.now().getTime() + DAY_MS / 2);
   const day = ((open.getUTCDay() + 6) % 7) + 1;
   const hours = { start: open.getUTCHours() * 60, end: open.getUTCHours() * 60 + 60 };
-  // Nothing but +883 has no zone of its own.
+  // Nothing but +883 has no zone of its own, and it costs as much as a premium-rate number.
+  await changeWorkspace({ premium_rate_allowed: true });
   const call = await create({ toNumber: '+883510001234', callingWindows: [{ days: [day], ...hours }] });
   expect(call).toMatchObject({ status: 'queued', reason: 'outside_window' });
   const next = Date.parse(call.nextAttemptAt!);
   expect(open.getTime() - next).toBeGreaterThanOrEqual(0);
   server.clock.set(new Date(next + 1000));
   expect((await untilOver(call.roomId)).dialedAt).toBeDefined();
+  await changeWorkspace({ premium_rate_allowed: false });
 });
 
 test('a call that could not be placed in time is given up, and says why', async () => {

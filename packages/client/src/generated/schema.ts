@@ -4249,7 +4249,7 @@ export interface components {
             maxNumbersPerDay?: number | null;
             /** @description Countries that may be called, as ISO 3166-1 alpha-2 codes. Empty means all. */
             allowedCountries?: components["schemas"]["Country"][] | null;
-            /** @description Whether premium-rate numbers of the allowed countries may be called, and those that cost as much: personal numbers (+44 70 …), satellite and international networks (+870, +881, +882, +979). False for a new workspace. */
+            /** @description Whether premium-rate numbers of the allowed countries may be called, and those that cost as much: personal numbers (+44 70 …, +878), pagers of the United Kingdom (+44 76 …), satellite and international networks (+870, +881, +882, +883, +979). False for a new workspace. */
             premiumRateAllowed?: boolean;
         };
         /** @description The fields to change. What is absent stays. */
@@ -6404,7 +6404,7 @@ export interface components {
             /** @description What is compared; a single template such as `{{crm.body.tier}}` keeps the type of its value. */
             left: components["schemas"]["WorkflowTemplate"];
             /**
-             * @description How it is compared. `greater_…` and `less_…` compare as numbers where both sides are numbers or read as such, the others where one of them is a number; all else compares as text, `null` being the empty one. `contains` looks into a text or an array. `exists` holds for any value but `null`, and is no error where the key is absent.
+             * @description How it is compared. `greater_…` and `less_…` compare numbers, or texts that read as such, with numbers, RFC 3339 times with times, dates with dates and other text with text; what can't be compared does not hold, and the step has a `note`. The others compare as numbers if one side is a number, else as text, `null` being the empty one. `contains` looks into a text or an array. `exists` holds for any value but `null`, and is no error where the key is absent.
              * @enum {string}
              */
             operator: "equals" | "not_equals" | "greater_than" | "greater_or_equal" | "less_than" | "less_or_equal" | "contains" | "starts_with" | "ends_with" | "in" | "exists" | "not_exists";
@@ -6788,6 +6788,11 @@ export interface components {
             /** @description The run that a `workflow` node started. */
             childRunId?: components["schemas"]["RunId"];
             error?: components["schemas"]["WorkflowRunError"];
+            /**
+             * @description What is to be known of a step that went well, such as a condition of a `branch` whose sides could not be compared.
+             * @example "n/a" and 1000 can not be compared: a text and a number.
+             */
+            note?: string;
             /** @description When the run came to the node. */
             startedAt: components["schemas"]["Timestamp"];
             /** @description When the step came to its final state. */

@@ -648,6 +648,7 @@ export interface Schema {
     error: JSONColumnType<{ code: string; message: string; nodeId?: string }, string, string> | null;
     started_at: Date;
     ended_at: Date | null;
+    note: string | null;
   };
   workflow_runs: {
     workspace_id: string;

@@ -77,8 +77,10 @@ function carryOut(held: HeldRun, node: Node, now: Date): NextStep {
   switch (node.type) {
     case 'set':
       return ready(goOn(run, node.next, now, { context: { ...context, ...fillValues(node.values, context) } }));
-    case 'branch':
-      return ready(goOn(run, evaluateBranch(node, context), now));
+    case 'branch': {
+      const { next, ...note } = evaluateBranch(node, context);
+      return ready(goOn(run, next, now, note));
+    }
     case 'end': {
       const output = node.output ? fillValues(node.output, context) : null;
       const error = {

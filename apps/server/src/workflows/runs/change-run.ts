@@ -16,6 +16,8 @@ export interface StepWrite {
   room_id?: string;
   child_run_id?: string;
   error?: RunError;
+  /** What is to be known of a step that went well. */
+  note?: string;
 }
 
 /** What is committed of a run in one transaction. */

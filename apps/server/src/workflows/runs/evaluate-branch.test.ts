@@ -36,6 +36,8 @@ const cases: [left: string, operator: Condition['operator'], right: Right, resul
   ['{{amount}}', 'less_or_equal', '120.5', true],
   ['{{tier}}', 'less_than', 'w', true],
   ['{{due}}', 'less_than', '2026-11-21T00:00:00.000Z', true],
+  ['{{due}}', 'greater_than', '2026-11-20T10:00:00+01:00', true],
+  ['2026-11-20', 'less_than', '2026-12-01', true],
   ['{{tier}}', 'contains', 'i', true],
   ['{{tags}}', 'contains', 'gold', true],
   ['{{tags}}', 'contains', 'gol', false],
@@ -71,9 +73,22 @@ test('the first case that holds decides, and the ones after it are not looked at
   const no: Condition = { left: '{{tier}}', operator: 'equals', right: 'basic' };
   const yes: Condition = { left: '{{tier}}', operator: 'equals', right: 'vip' };
   const broken: Condition = { left: '{{absent}}', operator: 'equals', right: 'vip' };
-  expect(evaluateBranch(branch(no, yes, yes, broken), context)).toBe('case-1');
-  expect(evaluateBranch(branch(no), context)).toBe('otherwise');
+  expect(evaluateBranch(branch(no, yes, yes, broken), context)).toEqual({ next: 'case-1' });
+  expect(evaluateBranch(branch(no), context)).toEqual({ next: 'otherwise' });
   expect(() => evaluateBranch(branch(no, broken), context)).toThrow('The context has no value for absent.');
+});
+
+test.each<[left: string, right: string | number, why: string]>([
+  ['n/a', 1000, '"n/a" and 1000 can not be compared: a text and a number.'],
+  ['{{none}}', 1000, 'null and 1000 can not be compared: neither number, time nor text and a number.'],
+  ['{{due}}', 'tomorrow', '"2026-11-20T09:30:00.000Z" and "tomorrow" can not be compared: a time and a text.'],
+  ['{{due}}', '2026-11-20', '"2026-11-20T09:30:00.000Z" and "2026-11-20" can not be compared: a time and a date.'],
+  ['{{tags}}', 'gold', '["gold",7] and "gold" can not be compared: neither number, time nor text and a text.'],
+])('%s and %j are in no order: no case holds, and the step says why', (left, right, why) => {
+  const whens = (['greater_than', 'less_or_equal'] as const).map((operator): Condition => ({ left, operator, right }));
+  expect(evaluateBranch(branch(...whens), context)).toEqual({ next: 'otherwise', note: why });
+  const yes: Condition = { left: '{{tier}}', operator: 'equals', right: 'vip' };
+  expect(evaluateBranch(branch(...whens, yes), context)).toEqual({ next: 'case-2', note: why });
 });
 
 test.each<Condition>([

@@ -24,11 +24,17 @@ export function readAnswer({ status, headers, body }: OutboundAnswer): HttpAnswe
 
 function parsed(text: string): unknown {
   try {
-    return clean(JSON.parse(text), 1);
+    return clean(JSON.parse(text, keepExact), 1);
   } catch {
     return text;
   }
 }
+
+/** An integer that a number would round, such as an ID, stays as its text. */
+const keepExact = (_key: string, value: unknown, context?: { source?: string }): unknown =>
+  typeof value === 'number' && /^-?\d+$/.test(context?.source ?? '') && !Number.isSafeInteger(value)
+    ? context!.source
+    : value;
 
 /** Without NUL and halves of surrogate pairs, which PostgreSQL can't keep. */
 const storable = (text: string) => text.replace(/\0|\p{Surrogate}/gu, '\ufffd');

@@ -50,6 +50,7 @@ export function shapeStep(row: StepRow, definition: Definition): WorkflowStep {
     ...(row.room_id && { roomId: toId('room', row.room_id) }),
     ...(row.child_run_id && { childRunId: toId('run', row.child_run_id) }),
     ...(row.error && { error: row.error }),
+    ...(row.note !== null && { note: row.note }),
     startedAt: row.started_at.toISOString(),
     ...(row.ended_at && { endedAt: row.ended_at.toISOString() }),
   };

@@ -81,15 +81,15 @@ async function writeSteps(tx: EngineTx, changes: readonly Change[]): Promise<voi
   if (steps.length === 0) return;
   await sql`
     insert into workflow_run_steps as s (workspace_id, run_id, step, node_id, status, next_node_id, room_id,
-      child_run_id, error, started_at, ended_at)
-    select workspace_id, run_id, step, node_id, status, next_node_id, room_id, child_run_id, error, at, ended_at
+      child_run_id, error, note, started_at, ended_at)
+    select workspace_id, run_id, step, node_id, status, next_node_id, room_id, child_run_id, error, note, at, ended_at
     from json_to_recordset(${JSON.stringify(steps)}::json) as x (workspace_id uuid, run_id uuid, step integer,
-      node_id text, status text, next_node_id text, room_id uuid, child_run_id uuid, error jsonb, at timestamptz,
+      node_id text, status text, next_node_id text, room_id uuid, child_run_id uuid, error jsonb, note text, at timestamptz,
       ended_at timestamptz)
     on conflict (workspace_id, run_id, step) do update set status = excluded.status,
       next_node_id = excluded.next_node_id, room_id = coalesce(excluded.room_id, s.room_id),
       child_run_id = coalesce(excluded.child_run_id, s.child_run_id), error = excluded.error,
-      ended_at = excluded.ended_at`.execute(tx.db);
+      note = excluded.note, ended_at = excluded.ended_at`.execute(tx.db);
 }
 
 const isOver = (status: string): boolean => status !== 'running' && status !== 'waiting';
