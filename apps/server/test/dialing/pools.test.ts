@@ -277,7 +277,7 @@ test.concurrent('members that can not call are left out: trunk, provider, coolin
       times(3, () => seeded.memberIds[5]),
     );
     // It rests until somebody can call again, and moves nobody.
-    expect(await claim(new Date(NOON))).toEqual({ calls: [], more: false });
+    expect(await claim(new Date(NOON))).toEqual({ calls: [], more: false, unreadable: [] });
     expect(await campaignRow(database, seeded.campaignId)).toMatchObject({
       pending: 6,
       waiting: 0,
