@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { fromId, newUuid } from '../../src/ids.ts';
+import { firstDueRun } from '../../src/workflows/runs/claim-runs.ts';
 import { seedCampaign } from '../seed/campaign.ts';
 import { seedRow } from '../seed/rows.ts';
 import { seedWebhook } from '../seed/webhook.ts';
@@ -83,17 +84,42 @@ test('what was written without a word is found: a campaign with contacts to add,
   await until(async () => (await calls()) === 3);
 });
 
-test('a webhook delivery and a run are found at their times', async () => {
+test('a webhook delivery is found at its time', async () => {
   // Its secret can't be read: the endpoint rests after the first look.
   const webhookId = await seedWebhook(server.database, workspaceId, ['call.ended']);
   const webhook = { workspace_id: workspaceId, webhook_id: webhookId };
   await seedRow(server.database, 'webhook_deliveries', { ...webhook, next_attempt_at: hourAway() });
-  const run = { workspace_id: workspaceId, workflow_id: newUuid(), node_id: 'gone' };
-  await seedRow(server.database, 'workflow_runs', { ...run, due_at: hourAway() });
   await untilAsleep();
   server.clock.advance(HOUR_MS);
   await until(() => one<boolean>(`select resting_until is not null as one from webhooks`));
-  await until(() => one<boolean>(`select status = 'failed' as one from workflow_runs`));
+});
+
+test('runs are due at the time of the first, or since its signal has come', async () => {
+  // By itself a look for runs of lost servers would find them too, some seconds late.
+  const dueAt = async () => {
+    const { rows } = await server.database.inEngine(({ db }) =>
+      sql<{ at: Date }>`select (${firstDueRun}) as at`.execute(db),
+    );
+    return rows[0]!.at;
+  };
+  expect(await dueAt()).toBe(null);
+  const [told, at] = [new Date('2026-01-01T00:00:00Z'), hourAway()];
+  const run = { workspace_id: workspaceId, workflow_id: newUuid(), node_id: 'later' };
+  await seedRow(server.database, 'workflow_runs', { ...run, due_at: new Date(at.getTime() + HOUR_MS) });
+  const { id } = await seedRow(server.database, 'workflow_runs', { ...run, due_at: at });
+  expect(await dueAt()).toEqual(at);
+  const seen = await server.database
+    .inEngine(async ({ db }) => {
+      const signal = { workspace_id: workspaceId, run_id: id, source: newUuid(), data: {}, created_at: told };
+      await db
+        .insertInto('run_signals')
+        .values(signal as never)
+        .execute();
+      const { rows } = await sql<{ at: Date }>`select (${firstDueRun}) as at`.execute(db);
+      throw Object.assign(new Error('undone'), rows[0]);
+    })
+    .catch((error: { at: Date }) => error.at);
+  expect(seen).toEqual(told);
 });
 
 test('a campaign starts at its time, and ends at its end', async () => {
