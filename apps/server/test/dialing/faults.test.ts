@@ -198,7 +198,10 @@ test.concurrent('a campaign that can not be served holds up no other', () =>
     const { stop } = await startTestDialer(database, setUp());
     await untilCompleted(database, sound.campaignId);
     await stop();
-    for (const { campaignId } of [broken, elsewhere]) {
-      expect(await campaignRow(database, campaignId)).toMatchObject({ status: 'running', attempts: 0, pending: 1 });
-    }
+    const [first, second] = [
+      await campaignRow(database, broken.campaignId),
+      await campaignRow(database, elsewhere.campaignId),
+    ];
+    expect(first).toMatchObject({ status: 'completed', attempts: 0, skipped: 1 });
+    expect(second).toMatchObject({ status: 'running', attempts: 0, pending: 1 });
   }));

@@ -173,10 +173,10 @@ test.concurrent.each<[string, Omit<SeedOptions, 'contacts'>, Partial<RunCallWish
     { reason: 'limit_reached', until: new Date('2026-03-11T00:00:00Z') },
   ],
   [
-    'no attempts left today',
+    "no attempts left today, by the callee's clock",
     { workspace: { max_attempts_per_person_per_day: 0 } },
     {},
-    { reason: 'limit_reached', until: new Date('2026-03-11T00:00:00Z') },
+    { reason: 'limit_reached', until: new Date('2026-03-11T07:00:00Z') },
   ],
 ])('nobody is called: %s', (_, seed, wish, answer) =>
   withDatabase(async (database) => {
