@@ -45,12 +45,15 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   const scheduled = await times(async () =>
     toId('cmp', (await campaign({ status: 'scheduled', scheduled_at: LATER })).id),
   );
-  const pausedBatches = await times(async () => {
-    const { id } = await campaign({ status: 'paused', kind: 'batch' });
-    const batch = { ...own, id, rejected: '[]', rejected_count: 0 };
-    await database.inEngine(({ db }) => db.insertInto('batches').values(batch).execute());
+  const batch = async (given: object) => {
+    const { id } = await campaign({ ...given, kind: 'batch' });
+    const row = { ...own, id, rejected: '[]', rejected_count: 0 };
+    await database.inEngine(({ db }) => db.insertInto('batches').values(row).execute());
     return toId('bat', id);
-  });
+  };
+  const pausedBatches = await times(() => batch({ status: 'paused' }));
+  // A call is up, or they would be completed at once.
+  const runningBatches = await times(() => batch({ status: 'running', contacts_added: true, in_flight: 1 }));
   const rooms = await times((line) => telephoneCall(server, own.workspace_id, line));
   const { phoneNumberId, roomId } = await testCall(server);
   const pool = async (name: string, phoneNumberIds: string[]) =>
@@ -66,6 +69,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     createCampaign: { list: [called, calledToo] },
     resumeCampaign: { cmp: paused },
     unscheduleCampaign: { cmp: scheduled },
+    pauseBatch: { bat: runningBatches },
     resumeBatch: { bat: pausedBatches },
     updateContactListEntry: { list: [changed], entry: numbers },
     removeContactListEntry: { list: [changed], entry: numbers },
