@@ -14,7 +14,7 @@ import { type Effort, median } from '../rounds.ts';
 import type { Cost, Found, Row } from '../table.ts';
 import type { MediaCounts, MediaSettings } from './server.ts';
 
-const SIZES = { whole: { rounds: 3, seconds: 8 }, quick: { rounds: 1, seconds: 4 } };
+const SIZES = { whole: { rounds: 2, seconds: 8 }, quick: { rounds: 1, seconds: 4 } };
 const WARM_UP_SECONDS = 3;
 const QUICK_CALLS = 50;
 const ports = { rtpPort: 26_000, peerPort: 28_000, agentPort: 25_990 };

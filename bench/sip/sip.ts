@@ -17,7 +17,7 @@ import type { CallerSettings, Calls, CallsFound } from './caller.ts';
 const ports = { callee: 24_060, caller: 24_070 };
 /** Calls of a turn, of which three at 100 a second are two minutes; and of the first, so that code is compiled. */
 const SIZES = {
-  whole: { rounds: 3, count: 4000, warmUp: 500 },
+  whole: { rounds: 2, count: 1500, warmUp: 300 },
   quick: { rounds: 1, count: 400, warmUp: 200 },
 };
 const paced = (count: number, perSecond: number): Calls => ({ count, perSecond, holdMs: 1000 });

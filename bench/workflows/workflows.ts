@@ -12,7 +12,7 @@ import { benchWake } from './wake.ts';
 
 const CLIENTS = 64;
 const SIZES = {
-  whole: { rounds: 5, runs: { 1: 6000, 5: 2000 }, pacedRuns: 500 },
+  whole: { rounds: 3, runs: { 1: 6000, 5: 2000 }, pacedRuns: 500 },
   quick: { rounds: 1, runs: { 1: 1000, 5: 400 }, pacedRuns: 200 },
 };
 /** For the acceptance: as many starts as every system keeps up with, on 2 cores. */
