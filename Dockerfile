@@ -25,7 +25,7 @@ VOLUME /var/lib/trunkline
 EXPOSE 8080
 # Node takes the signals itself: no shell stands before it.
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["/app/node", "--max-semi-space-size=8", "--no-parallel-scavenge", "/app/dist/src/bin.js"]
+ENTRYPOINT ["/app/node", "--max-semi-space-size=8", "/app/dist/src/bin.js"]
 CMD ["serve"]
 # Not /readyz: who restarts what is unhealthy would end people's calls because the database is away.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \

@@ -22,7 +22,7 @@ export interface Child {
 }
 
 /** What `npm start` and the command start the server with. */
-export const SERVER_OPTIONS = ['--max-semi-space-size=8', '--no-parallel-scavenge'];
+export const SERVER_OPTIONS = ['--max-semi-space-size=8'];
 
 /** Starts a whole Trunkline server with these variables. It ends with the measurement. */
 export const forkTrunkline = (environment: Record<string, string>): Promise<Child> =>

@@ -6,11 +6,8 @@ import path from 'node:path';
 import { prepareContract, prepareInstall } from './prepare.mjs';
 import { node, root, runToTheEnd } from './process.mjs';
 
-/**
- * As in the first line of the server's bin.ts. A small young generation, or what starting up left behind stays, 50 MB. One
- * thread collects it: little of it survives, and to wake others and wait for them takes longer than that.
- */
-const serverFlags = ['--conditions=source', '--max-semi-space-size=8', '--no-parallel-scavenge'];
+/** As in the first line of the server's main.ts: a small young generation, or what starting up left behind stays, 50 MB. */
+const serverFlags = ['--conditions=source', '--max-semi-space-size=8'];
 
 const source = (file, ...args) => [node, ['--conditions=source', path.join(root, file), ...args]];
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from '../at-end.ts';
-import { forkServer, SERVER_OPTIONS } from '../child.ts';
+import { forkServer } from '../child.ts';
 import { type Imports, importWhile, openImports } from '../imports.ts';
 import { settle } from '../postgres.ts';
 import { untilQuiet } from '../quiet.ts';
@@ -84,7 +84,7 @@ async function measure(effort: Effort, command: readonly string[], whose: Whose,
     ...{ ...ports, calls, busy: beside === 'half busy' },
     ...(imports && { environment: imports.environment }),
   };
-  const server = await forkServer(new URL(`./${whose}.ts`, import.meta.url), settings, SERVER_OPTIONS);
+  const server = await forkServer(new URL(`./${whose}.ts`, import.meta.url), settings, ['--max-semi-space-size=8']);
   peer.stdin!.write('go\n');
   await line('window');
   const [cpuBefore, before] = [await server.cpu(), performance.now()];

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8 --no-parallel-scavenge
+#!/usr/bin/env -S node --max-semi-space-size=8
 // What `trunkline-server` runs. An older Node can't read the server's modules, so that it is told here, before any of
 // them: OLDEST is what `engines` of package.json says.
 const OLDEST = [22, 18] as const;

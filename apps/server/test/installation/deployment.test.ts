@@ -91,7 +91,6 @@ test('the image runs the published command as no root, with no shell before it, 
   expect(words(entry!)).toEqual([
     '/app/node',
     '--max-semi-space-size=8',
-    '--no-parallel-scavenge',
     path.join('/app', manifest.bin['trunkline-server']),
   ]);
   expect(words(dockerfile.getCMDs()[0]!)).toEqual(['serve']);
