@@ -1,8 +1,10 @@
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { expect, test, vi } from 'vitest';
 import type { HeldCall } from '../../src/calls/call.ts';
 import { type CallToPlace, createCallPlacer } from '../../src/calls/place-calls.ts';
 import { createCallRecorder } from '../../src/calls/record-call-events.ts';
+import { createSwitchboard } from '../../src/calls/switchboard.ts';
 import { ServiceError } from '../../src/service-error.ts';
 import { expectNoGrowth } from './cost-of-one.ts';
 
@@ -25,6 +27,40 @@ test('to place a call costs the same however many wait for their time', () =>
     return (items) => {
       const isOver = new Promise<void>((resolve) => (placed = resolve));
       for (let item = 0; item < items; item += 1) placer.add([callIn(0)]);
+      return isOver;
+    };
+  }));
+
+test('a call is held and let go at the same cost however many others are held', () =>
+  expectNoGrowth((others) => {
+    let letGo = () => {};
+    const switchboard = createSwitchboard({
+      log,
+      maxCalls: 100_000,
+      registry: new Registry(),
+      clock: { now: () => now },
+      lease: { isHeld: () => true, serverId: () => 'server' },
+      guard: { mayPlace: async () => false, watermark: () => '' },
+      gateways: new Map(),
+      owners: [],
+      calls: {},
+      trunksToCall: async () => new Map(),
+      database: { inEngine: async () => letGo(), inHotLoop: async () => letGo() },
+    } as unknown as Parameters<typeof createSwitchboard>[0]);
+    let rooms = 0;
+    const callIn = (ms: number) => {
+      rooms += 1;
+      const startAt = new Date(now.getTime() + ms);
+      return { roomId: `room ${rooms}`, workspaceId: `workspace ${rooms % 10}`, startAt, placeBefore: now };
+    };
+    const place = (ms: number) => switchboard.place([callIn(ms) as unknown as CallToPlace]);
+    for (let each = 0; each < others; each += 1) place(3600_000 + ((each * 7919) % others));
+    return (items) => {
+      const isOver = new Promise<void>((resolve) => (letGo = resolve));
+      for (let item = 0; item < items; item += 1) {
+        place(0);
+        switchboard.free(`workspace ${item % 10}`);
+      }
       return isOver;
     };
   }));
