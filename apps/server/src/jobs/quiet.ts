@@ -8,9 +8,8 @@ const limits = { awakeMs: 10_000, longestMs: 30_000 };
 
 export type QuietLimits = Partial<typeof limits>;
 
-/** How often the database is asked when the loops that sleep are due, and how often the clock is read for that. */
+/** How often the database is asked when the loops that sleep are due. */
 const ASK_MS = 1000;
-const READ_MS = 100;
 
 /**
  * SQL without values: an instant at or before the first at which a loop finds something to do, null where it waits for word.
@@ -54,7 +53,7 @@ export class Quiet {
   /** There was word of a change: all loops are awake for a while. */
   word(): void {
     this.#heardAt = performance.now();
-    if (this.#reading) for (const sleeper of this.#sleepers) this.#wake(sleeper);
+    for (const sleeper of this.#sleepers) this.#wake(sleeper);
   }
 
   /** Whether word of other servers comes. While it does not, nobody sleeps. */
@@ -80,8 +79,7 @@ export class Quiet {
       });
       const wake = () => this.#wake(sleeper);
       signal.addEventListener('abort', wake);
-      this.#reading ??= setInterval(() => this.#read(), READ_MS).unref();
-      if (performance.now() - this.#askedAt >= ASK_MS) this.#ask();
+      this.#read();
       await sleep;
       signal.removeEventListener('abort', wake);
     };
@@ -90,16 +88,20 @@ export class Quiet {
   #wake(sleeper: Sleeper): void {
     sleeper.wake?.();
     sleeper.wake = undefined;
-    if (this.#sleepers.some(({ wake }) => wake)) return;
-    clearInterval(this.#reading);
-    this.#reading = undefined;
   }
 
+  /** Wakes those that are due, and comes again when the next is, or the database is to be asked. */
   #read(): void {
+    clearTimeout(this.#reading);
     const [now, passed] = [this.#clock.now().getTime(), performance.now()];
     for (const sleeper of this.#sleepers)
       if (sleeper.wake && (sleeper.at <= now || sleeper.until <= passed)) this.#wake(sleeper);
-    if (this.#reading && passed - this.#askedAt >= ASK_MS) this.#ask();
+    const asleep = this.#sleepers.filter(({ wake }) => wake);
+    if (asleep.length === 0) return;
+    if (passed - this.#askedAt >= ASK_MS) this.#ask();
+    const waits = asleep.map(({ at, until }) => Math.min(at - now, until - passed));
+    if (!this.#asking) waits.push(this.#askedAt + ASK_MS - passed);
+    this.#reading = setTimeout(() => this.#read(), Math.min(...waits)).unref();
   }
 
   /** Asks when they are due. Where that fails, each fails by itself, and says so. */
@@ -110,6 +112,7 @@ export class Quiet {
       })
       .finally(() => {
         this.#asking = undefined;
+        this.#read();
       });
   }
 

@@ -95,7 +95,6 @@ test('a webhook delivery is found at its time', async () => {
 });
 
 test('runs are due at the time of the first, or since its signal has come', async () => {
-  // By itself a look for runs of lost servers would find them too, some seconds late.
   const dueAt = async () => {
     const { rows } = await server.database.inEngine(({ db }) =>
       sql<{ at: Date }>`select (${firstDueRun}) as at`.execute(db),

@@ -113,10 +113,13 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
   /** Runs whose server is gone, and those that a lost answer has left in our name. */
   const sweepTurn = async (): Promise<void> => {
     const now = clock.now();
-    const lost = await database.inEngine((tx) => freeLostRuns(tx, now));
+    const { lost, forgotten } = await database.inEngine(async (tx) => ({
+      lost: await freeLostRuns(tx, now),
+      forgotten: await freeForgottenRuns(tx, lease.serverId(), holder.ids(), unknown, now),
+    }));
+    unknown = forgotten.missing;
     if (lost > 0) log.warn({ runs: lost }, 'runs of a server that is gone go on');
-    unknown = await database.inEngine((tx) => freeForgottenRuns(tx, lease.serverId(), holder.ids(), unknown, now));
-    nudge();
+    if (lost + forgotten.freed > 0) nudge();
   };
 
   const blockedTurn = async (): Promise<void> => {

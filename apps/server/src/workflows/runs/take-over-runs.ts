@@ -34,8 +34,8 @@ async function freeRuns(tx: EngineTx, which: RawBuilder<unknown>, now: Date): Pr
  * Gives back what only the database holds in this server's name: the answer to a commit was lost. A run that was missing
  * at the last look too is, unless its row has changed since: then it is being claimed again, or was just claimed.
  * @param inMemory the runs that this process holds
- * @param missing what the last look has answered
- * @returns the runs that were missing now, and which transaction has written each
+ * @param missing what the last look has found missing
+ * @returns the runs that were missing now, with the transaction that has written each, and how many were given back
  */
 export async function freeForgottenRuns(
   tx: EngineTx,
@@ -43,16 +43,17 @@ export async function freeForgottenRuns(
   inMemory: ReadonlySet<string>,
   missing: ReadonlyMap<string, string>,
   now: Date,
-): Promise<Map<string, string>> {
+): Promise<{ missing: Map<string, string>; freed: number }> {
   const { rows } = await sql<Pick<RunRow, 'id'> & { written: string }>`
     select id, xmin::text as written from workflow_runs where server_id = ${serverId}`.execute(tx.db);
   const absent = rows.filter(({ id }) => !inMemory.has(id));
   const forgotten = absent.filter(({ id, written }) => missing.get(id) === written);
+  let freed = 0;
   if (forgotten.length > 0) {
     const ids = forgotten.map(({ id }) => id);
     const writers = forgotten.map(({ written }) => written);
     const asSeen = sql`id = any(${ids}::uuid[]) and xmin::text = any(${writers}::text[])`;
-    await freeRuns(tx, sql`server_id = ${serverId} and ${asSeen}`, now);
+    freed = await freeRuns(tx, sql`server_id = ${serverId} and ${asSeen}`, now);
   }
-  return new Map(absent.map(({ id, written }) => [id, written]));
+  return { missing: new Map(absent.map(({ id, written }) => [id, written])), freed };
 }
