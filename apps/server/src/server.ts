@@ -14,6 +14,7 @@ import { numberKey } from './database/number-digest.ts';
 import { numberKeyFault } from './database/number-key-fault.ts';
 import { startEmbeddedPostgres } from './database/postgres/embedded.ts';
 import { loadEncryptionKey } from './database/secrets.ts';
+import { sessionFault } from './database/session-fault.ts';
 import { reasonOf, waitForStart } from './database/wait-for-start.ts';
 import { withDeadline } from './deadline.ts';
 import { listen } from './http/listen.ts';
@@ -64,7 +65,11 @@ export async function openMigrated(
     ...(erasedBy && { numberKey: erasedBy }),
   });
   try {
-    if (config.databaseUrl) await waitForStart(database.connection, log, startMs);
+    if (config.databaseUrl) {
+      await waitForStart(database.connection, log, startMs);
+      const fault = await sessionFault(database.connection);
+      if (fault) throw new ConfigError(fault);
+    }
     await migrate(database, log);
     await refuseUnsafeCommits(database);
     const fault = erasedBy && (await database.inEngine(numberKeyFault));

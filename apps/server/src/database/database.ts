@@ -137,12 +137,13 @@ export function openDatabase(options: {
   /** What erased numbers are known by (`numberKey`); only what dials or erases needs it. */
   numberKey?: string;
 }): Database {
+  const settings = { ...LIMITS, ...(options.numberKey && { [NUMBER_KEY]: options.numberKey }) };
   const pool = new pg.Pool({
-    ...withSettings(options.connection, options.numberKey),
+    ...options.connection,
     max: options.poolSize,
     connectionTimeoutMillis: CONNECT_MS,
     idleTimeoutMillis: IDLE_MS,
-    ...LIMITS,
+    onConnect: (client) => setUp(client, settings),
     application_name: 'trunkline',
     types: columnTypes,
     // What is asked together goes out together, as a transaction's begin and its first query.
@@ -225,14 +226,14 @@ export function openDatabase(options: {
   };
 }
 
-/** A setting of each of its sessions, beside those that the URL gives them. */
-function withSettings({ connectionString }: Connection, numberKey: string | undefined): pg.PoolConfig {
-  if (numberKey === undefined) return { connectionString };
-  const url = new URL(connectionString);
-  const given = url.searchParams.get('options');
-  url.searchParams.delete('options');
-  const options = [given ?? [], `-c ${NUMBER_KEY}=${numberKey}`].flat().join(' ');
-  return { connectionString: given === null ? connectionString : url.href, options };
+/**
+ * Sets what holds for a connection as long as it lives. Not as parameters of its start: a pooler refuses those, even in
+ * session mode.
+ */
+async function setUp(client: pg.ClientBase, settings: Record<string, string | number>): Promise<void> {
+  const names = Object.keys(settings);
+  const set = names.map((name, at) => `set_config('${name}', $${at + 1}, false)`);
+  await client.query(`select ${set.join()}`, Object.values(settings).map(String));
 }
 
 async function once<T>(

@@ -9,7 +9,7 @@ export async function numberKeyFault({ db }: { db: EngineTx['db'] }): Promise<st
     from installation`.execute(db);
   const { has_key, fits } = rows[0]!;
   if (!has_key)
-    return 'The connection to the database loses its settings, and with them which erased numbers are not to be called. Connect without the pooler that stands between, or have it pass `options` on.';
+    return 'The connection to the database loses its settings, and with them which erased numbers are not to be called. Have the pooler that stands between work in session mode, or connect without it.';
   if (!fits)
     return 'ENCRYPTION_KEY is not the one under which numbers were erased from this database, which tells who is not to be called. Set that one.';
   return undefined;

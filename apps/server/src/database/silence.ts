@@ -103,7 +103,7 @@ export function watchSilence(connection: Connection, onEnded: (clients: number) 
   };
 }
 
-/** Watches every client of a pool while it is in use. To be closed after the pool. */
+/** Watches every client of a pool while it is in use, and while the pool's `onConnect` is. To be closed after the pool. */
 export function watchPool(
   pool: pg.Pool,
   { connection, log }: { connection: Connection; log: Logger },
@@ -111,7 +111,11 @@ export function watchPool(
   const watch = watchSilence(connection, (connections) =>
     log.warn({ connections }, 'database connections were given up: nothing came over them'),
   );
-  pool.options.onConnect = watch.meets;
+  const { onConnect } = pool.options;
+  pool.options.onConnect = async (client) => {
+    await watch.meets(client);
+    await watch.during(client, async () => onConnect?.(client));
+  };
   pool.on('acquire', watch.waits);
   pool.on('release', (_error, client) => watch.rests(client));
   return watch;
