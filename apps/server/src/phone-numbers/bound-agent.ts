@@ -1,10 +1,15 @@
-import type { AgentDirectory } from '../agents/directory.ts';
 import { ServiceError } from '../service-error.ts';
 
 /** An agent as a number names it; both null where none is bound. */
 export interface BoundAgent {
   id: string | null;
   name: string | null;
+}
+
+/** Where agents are known: the directory that campaigns ask. */
+export interface KnownAgents {
+  /** The agent that a workspace has, or undefined where there is none. Throws `unavailable` if it can't be asked. */
+  resolve(agentId: string, workspaceId: string): Promise<{ id: string; name: string } | undefined>;
 }
 
 const LONGEST_NAME = 255;
@@ -14,7 +19,7 @@ const LONGEST_NAME = 255;
  * `invalid_request` for an agent that the directory doesn't know, and `unavailable` if it can't be asked.
  */
 export async function boundAgent(
-  agents: AgentDirectory,
+  agents: KnownAgents,
   workspaceId: string,
   agentId: string | null | undefined,
   path: string,

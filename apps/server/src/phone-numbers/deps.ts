@@ -1,11 +1,11 @@
-import type { AgentDirectory } from '../agents/directory.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import type { HostGuard } from '../outbound-http/url-fault.ts';
 import type { TrunkDeps } from '../trunks/deps.ts';
+import type { KnownAgents } from './bound-agent.ts';
 
 /** What phone numbers need, and their trunks. */
 export interface PhoneNumberDeps extends TrunkDeps {
-  agents: AgentDirectory;
+  agents: KnownAgents;
   /** Judges where the webhooks of inbound calls lead. */
   guard: HostGuard;
   /** How long a purchase may keep a request waiting, in milliseconds; 10 s by default. */

@@ -159,7 +159,9 @@ async function sweepCosts(database: Database, workspaceId: string, turn: string)
   const cost = (act: (tx: EngineTx) => Promise<unknown>) => rowsReadBy(database, (counting) => counting.inEngine(act));
   return {
     lost: await cost((tx) => freeLostRuns(tx, now)),
-    forgotten: await cost((tx) => freeForgottenRuns(tx, serverId, new Set(), new Map([[lost!.id, '1']]), now)),
+    forgotten: await cost((tx) =>
+      freeForgottenRuns(tx, { serverId, inMemory: new Set(), missing: new Map([[lost!.id, '1']]) }, now),
+    ),
     blocked: await rowsReadBy(database, (counting) =>
       counting.inHotLoop(async (tx) => expect(await recheckBlocked(tx, now)).toBe(1)),
     ),

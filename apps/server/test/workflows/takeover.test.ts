@@ -93,7 +93,7 @@ test('a run that is just being claimed at two looks, each time anew, is not take
     let missing: ReadonlyMap<string, string> = new Map();
     const look = () =>
       database.inEngine(async (tx) => {
-        ({ missing } = await freeForgottenRuns(tx, serverId, new Set(), missing, now));
+        ({ missing } = await freeForgottenRuns(tx, { serverId, inMemory: new Set(), missing }, now));
       });
     const set = (server_id: string | null) =>
       database.inEngine(({ db }) => db.updateTable('workflow_runs').set({ server_id }).where('id', '=', id).execute());

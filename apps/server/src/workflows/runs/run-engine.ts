@@ -14,7 +14,7 @@ import { claimRuns, firstDueRun } from './claim-runs.ts';
 import { type Flow, flowName } from './flows.ts';
 import { RunHolder } from './run-holder.ts';
 import { registerRunMetrics } from './run-metrics.ts';
-import { freeForgottenRuns, freeLostRuns } from './take-over-runs.ts';
+import { freeUnheldRuns } from './take-over-runs.ts';
 import { traceSteps } from './trace-run.ts';
 import { anyBlockedRun, recheckBlocked } from './unblock-runs.ts';
 
@@ -112,14 +112,11 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
 
   /** Runs whose server is gone, and those that a lost answer has left in our name. */
   const sweepTurn = async (): Promise<void> => {
-    const now = clock.now();
-    const { lost, forgotten } = await database.inEngine(async (tx) => ({
-      lost: await freeLostRuns(tx, now),
-      forgotten: await freeForgottenRuns(tx, lease.serverId(), holder.ids(), unknown, now),
-    }));
-    unknown = forgotten.missing;
+    const held = { serverId: lease.serverId(), inMemory: holder.ids(), missing: unknown };
+    const { lost, freed, missing } = await database.inEngine((tx) => freeUnheldRuns(tx, held, clock.now()));
+    unknown = missing;
     if (lost > 0) log.warn({ runs: lost }, 'runs of a server that is gone go on');
-    if (lost + forgotten.freed > 0) nudge();
+    if (lost + freed > 0) nudge();
   };
 
   const blockedTurn = async (): Promise<void> => {

@@ -30,18 +30,28 @@ async function freeRuns(tx: EngineTx, which: RawBuilder<unknown>, now: Date): Pr
   return Number(numAffectedRows);
 }
 
+/** What a server holds, as far as it knows. */
+export interface HeldRuns {
+  serverId: string;
+  /** The runs that this process holds. */
+  inMemory: ReadonlySet<string>;
+  /** Those that were missing there at the last look, and which transaction had written each. */
+  missing: ReadonlyMap<string, string>;
+}
+
+/** Both of them. @returns how many were lost with their servers, how many were given back, and what is missing now */
+export async function freeUnheldRuns(tx: EngineTx, held: HeldRuns, now: Date) {
+  const lost = await freeLostRuns(tx, now);
+  return { lost, ...(await freeForgottenRuns(tx, held, now)) };
+}
+
 /**
- * Gives back what only the database holds in this server's name: the answer to a commit was lost. A run that was missing
+ * Gives back what only the database holds in a server's name: the answer to a commit was lost. A run that was missing
  * at the last look too is, unless its row has changed since: then it is being claimed again, or was just claimed.
- * @param inMemory the runs that this process holds
- * @param missing what the last look has found missing
- * @returns the runs that were missing now, with the transaction that has written each, and how many were given back
  */
 export async function freeForgottenRuns(
   tx: EngineTx,
-  serverId: string,
-  inMemory: ReadonlySet<string>,
-  missing: ReadonlyMap<string, string>,
+  { serverId, inMemory, missing }: HeldRuns,
   now: Date,
 ): Promise<{ missing: Map<string, string>; freed: number }> {
   const { rows } = await sql<Pick<RunRow, 'id'> & { written: string }>`
