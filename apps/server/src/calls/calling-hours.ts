@@ -38,6 +38,7 @@ const WEEK_MINUTES = 7 * DAY_MINUTES;
 const EPOCH_MINUTE = 3 * DAY_MINUTES;
 /** How far ahead windows are looked for. A window that is open for longer is computed again when it ends. */
 const HORIZON_DAYS = 8;
+export const HORIZON_MS = HORIZON_DAYS * DAY_MINUTES * 60_000;
 /** How far ahead clock changes are looked at, to tell whether zones ever have an open minute in common. */
 const YEAR_DAYS = 371;
 
@@ -107,7 +108,7 @@ function clockChanges(from: Temporal.ZonedDateTime, days: number): Temporal.Zone
  * empty window at its end, to be computed again then.
  */
 export function nextCallingWindow(hours: CallingHours, timezones: readonly string[], now: Date): CallingWindow {
-  const end = now.getTime() + HORIZON_DAYS * DAY_MINUTES * 60_000;
+  const end = now.getTime() + HORIZON_MS;
   const ahead = [...new Set(timezones.flatMap((timezone) => boundaries(hours, inZone(now, timezone))))]
     .filter((at) => at > now.getTime() && at < end)
     .sort((a, b) => a - b);

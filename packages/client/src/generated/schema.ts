@@ -6789,7 +6789,7 @@ export interface components {
             childRunId?: components["schemas"]["RunId"];
             error?: components["schemas"]["WorkflowRunError"];
             /**
-             * @description What is to be known of a step that went well, such as a condition of a `branch` whose sides could not be compared.
+             * @description What is to be known of a step that waits or went well, such as what a call waits for, or a condition of a `branch` whose sides could not be compared.
              * @example "n/a" and 1000 can not be compared: a text and a number.
              */
             note?: string;

@@ -1,3 +1,4 @@
+import { HORIZON_MS } from '../../calls/calling-hours.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
 import { type RunCallAnswer, type RunCallTerms, requestRunCall } from '../../calls/request-run-call.ts';
 import { whyBlocked } from '../../calls/why-blocked.ts';
@@ -17,7 +18,7 @@ const CHECK_MINUTES = [1, 2, 5, 10];
 
 /**
  * Asks for the call of a `call` node, in the transaction that then writes the change that it answers with, and places
- * `call` after that. A run that stays blocked for `longestBlockMs` fails.
+ * `call` after that. A run that stays blocked for `longestBlockMs`, hours that open again aside, fails.
  * @throws StepError where a template can't be filled in
  */
 export async function requestCall(
@@ -51,14 +52,27 @@ export async function requestCall(
   return { change: waitAs(run, 'waiting_call', fields, now, { room_id: roomId }), call: answer.call };
 }
 
-function blocked(
-  run: RunRow,
-  { reason, until }: RunCallAnswer & { kind: 'blocked' },
-  longestBlockMs: number,
-  now: Date,
-): Change {
-  const since = run.blocked_since ?? now;
-  const failsAt = since.getTime() + longestBlockMs;
+type Blocked = RunCallAnswer & { kind: 'blocked' };
+
+const CLOSED = new Set<string>(['outside_window', 'quiet_hours', 'holiday'] satisfies Blocked['reason'][]);
+
+/** How long a run still waits for hours that open, in milliseconds; undefined where it is not these that it waits for. */
+function untilOpen({ reason, until }: Blocked, now: Date): number | undefined {
+  const wait = until && CLOSED.has(reason) ? until.getTime() - now.getTime() : HORIZON_MS;
+  return wait < HORIZON_MS ? wait : undefined;
+}
+
+/** Hours that were closed since the last look, and open, don't count: who calls on weekdays only waits for a weekend. */
+function blockedSince(run: RunRow, answer: Blocked, now: Date): number {
+  if (!run.blocked_since) return now.getTime();
+  const waitedForHours = CLOSED.has(run.error?.code ?? '') && (!CLOSED.has(answer.reason) || untilOpen(answer, now));
+  return run.blocked_since.getTime() + (waitedForHours ? Math.max(0, now.getTime() - run.updated_at.getTime()) : 0);
+}
+
+function blocked(run: RunRow, answer: Blocked, longestBlockMs: number, now: Date): Change {
+  const { reason, until } = answer;
+  const since = blockedSince(run, answer, now);
+  const failsAt = since + longestBlockMs + (untilOpen(answer, now) ?? 0);
   if (now.getTime() >= failsAt) {
     return fail(
       run,
@@ -68,12 +82,14 @@ function blocked(
   }
   const minutes = CHECK_MINUTES[Math.min(run.checks, CHECK_MINUTES.length - 1)]!;
   const checkAt = until?.getTime() ?? now.getTime() + minutes * 60_000 * (0.9 + Math.random() / 5);
+  const dueAt = new Date(Math.min(checkAt, failsAt));
   const fields = {
-    blocked_since: since,
+    blocked_since: new Date(since),
     looked_at: now,
     checks: run.checks + 1,
-    due_at: new Date(Math.min(checkAt, failsAt)),
+    due_at: dueAt,
     error: { code: reason, message: whyBlocked[reason], nodeId: run.node_id },
   };
-  return waitAs(run, 'blocked', fields, now);
+  const note = `${whyBlocked[reason]} The next look is at ${dueAt.toISOString()}.`;
+  return waitAs(run, 'blocked', fields, now, { note });
 }
