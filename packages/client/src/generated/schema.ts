@@ -6277,7 +6277,7 @@ export interface components {
          */
         WorkflowNodeTitle: string;
         /**
-         * @description Text in which `{{key}}` stands for a value of the context; a dotted path such as `{{crm.body.tags.0}}` reaches into objects and arrays. There is no logic and no escaping, and what was filled in is not looked at again. An object or an array becomes JSON, `null` becomes nothing. A key that the context lacks, and more than 64 KiB of text, fail the step.
+         * @description Text in which `{{key}}` stands for a value of the context; a dotted path such as `{{crm.body.tags.0}}` reaches into objects and arrays. Filters may follow: `{{name | default: "there"}}`, `{{appointment | minus: "P1D"}}`, `{{appointment | in: phone_number | format: time}}`; publishing checks them. There is no other logic and no escaping, and what was filled in is not looked at again. An object or an array becomes JSON, `null` becomes nothing. A key that the context lacks, a time that can't be read, and more than 64 KiB of text, fail the step.
          * @example {{phone_number}}
          */
         WorkflowTemplate: string;

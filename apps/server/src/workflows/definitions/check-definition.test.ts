@@ -87,6 +87,24 @@ test.each<[object, string[]]>([
     [`timezone: ${timeZoneFault(timezone)}`],
   ]),
   [{ ...ring, timezone: 'europe/berlin' }, []],
+  [
+    condition({ left: '{{a | default: "x"}}', operator: 'exists' }),
+    ['cases/0/when/left: exists needs one template and no filters, such as {{key}}.'],
+  ],
+  [
+    condition({ left: '{{a}}', operator: 'in', right: '{{list | default: "x"}}' }),
+    ['cases/0/when/right: in needs an array, or a template that gives one.'],
+  ],
+  [{ ...http, url: '{{crm_url | default: "https://a.example/{}"}}' }, []],
+  [{ ...http, url: 'https://{{host | default: "{}"}}/{{id | default: "}}"}}' }, []],
+  [{ ...http, body: { many: Array(200).fill('{{a | default: "x"}}'), plain: ['{{a}}'.repeat(300)] } }, []],
+  [
+    { ...http, body: { many: Array(201).fill('{{a | default: "x"}}'), and: ['{{a | default: "x"}}', '{{a | b}}'] } },
+    [
+      'body/many/200: A node takes at most 200 templates with filters.',
+      'body/and/1: {{a | b}} is no template. There is no filter b. There are default, plus, minus, in and format.',
+    ],
+  ],
   [{ ...wait, until: '{{at}}' }, ['seconds: Give exactly one of seconds and until.']],
   [
     { ...wait, seconds: undefined, until: '2026-02-30T00:00:00Z' },

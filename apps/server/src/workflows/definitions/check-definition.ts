@@ -3,7 +3,7 @@ import { checkNode } from './check-node.ts';
 import { unsetVariables } from './check-variables.ts';
 import type { Definition, Node } from './definition.ts';
 import { closure, cyclesWithout, edgesOf, type Graph, graphOf } from './definition-graph.ts';
-import { isNeverKey } from './fill-template.ts';
+import { isNeverKey } from './look-up.ts';
 
 /**
  * What is wrong with a definition in itself (workflows.md, "What publishing refuses"): every fault, in the order of the nodes. Whether

@@ -1,8 +1,11 @@
 import { readTimeZone, timeZoneFault } from '../../contact-lists/reading/time-zone.ts';
 import { isTimestamp } from '../../timestamp.ts';
 import type { CallNode, Condition, HttpNode, Node, WaitNode } from './definition.ts';
-import { brokenTemplate, isNeverKey, templateKeys, wholeTemplate } from './fill-template.ts';
+import { isTemplate, wholeTemplate } from './fill-template.ts';
+import { isNeverKey } from './look-up.ts';
 import { textsOf } from './node-texts.ts';
+import { parseTemplates } from './parse-template.ts';
+import { filteredTemplates, templatePaths, withoutTemplates } from './template-paths.ts';
 
 /** A fault of a node: where in it, and what would be right. */
 export interface NodeFault {
@@ -32,13 +35,19 @@ function checkShape(node: Node): NodeFault[] {
   }
 }
 
+/** Most templates with filters in one node: each takes some fifty microseconds when its step is carried out. */
+const MOST_FILTERED = 200;
+
 function checkTemplates(node: Node): NodeFault[] {
+  let filtered = 0;
   return textsOf(node).flatMap(({ at, text }) => {
-    const broken = brokenTemplate(text);
-    if (broken !== undefined) {
-      return [{ at, message: `${broken} is no template: write {{key}} or {{key.part}}, without blanks in the name.` }];
-    }
-    const unusable = templateKeys(text).find((path) => path.split('.').some((key) => key === '' || isNeverKey(key)));
+    const before = filtered;
+    filtered += filteredTemplates(text);
+    if (before <= MOST_FILTERED && filtered > MOST_FILTERED)
+      return [{ at, message: `A node takes at most ${MOST_FILTERED} templates with filters.` }];
+    const { fault } = parseTemplates(text);
+    if (fault !== undefined) return [{ at, message: fault }];
+    const unusable = templatePaths(text).find((path) => path.split('.').some((key) => key === '' || isNeverKey(key)));
     return unusable === undefined ? [] : [{ at, message: `{{${unusable}}} can never have a value.` }];
   });
 }
@@ -75,7 +84,8 @@ function checkCondition({ left, operator, right }: Condition): NodeFault[] {
   if (operator === 'exists' || operator === 'not_exists') {
     const faults: NodeFault[] = [];
     if (wholeTemplate(left) === undefined) {
-      faults.push({ at: 'left', message: `${operator} needs one template and nothing else, such as {{key}}.` });
+      const nothing = isTemplate(left) ? 'no filters' : 'nothing else';
+      faults.push({ at: 'left', message: `${operator} needs one template and ${nothing}, such as {{key}}.` });
     }
     if (right !== undefined) faults.push({ at: 'right', message: `${operator} takes no right side.` });
     return faults;
@@ -104,8 +114,8 @@ const CONTROL = /[^\t\x20-\x7e\x80-\xff]/;
 
 function checkHttp({ method, url, headers = {}, body }: HttpNode): NodeFault[] {
   const faults: NodeFault[] = [];
-  if (wholeTemplate(url) === undefined) {
-    const parsed = URL.parse(url.replaceAll(/\{\{[^{}]*\}\}/g, 'x'));
+  if (!isTemplate(url)) {
+    const parsed = URL.parse(withoutTemplates(url, 'x'));
     if (!parsed || !/^https?:$/.test(parsed.protocol))
       faults.push({
         at: 'url',

@@ -1,7 +1,7 @@
 import type { Node } from './definition.ts';
 import type { Graph } from './definition-graph.ts';
-import { templateKeys } from './fill-template.ts';
 import { textsOf } from './node-texts.ts';
+import { neededPaths } from './template-paths.ts';
 
 /** A template that can't have a value: the node, where in it, and the key of the context. */
 export interface UnsetVariable {
@@ -36,7 +36,7 @@ export function unsetVariables(graph: Graph, startNodeId: string, requiredContex
     textsOf(graph.nodes.get(nodeId)!)
       .filter(({ mayBeAbsent }) => !mayBeAbsent)
       .flatMap(({ at, text }) => {
-        const firsts = new Set(templateKeys(text).map((path) => path.split('.')[0]!));
+        const firsts = new Set(neededPaths(text).map((path) => path.split('.')[0]!));
         return [...firsts].filter((key) => !keys.has(key)).map((key) => ({ nodeId, at, key }));
       }),
   );

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { brokenTemplate, fillText, fillValue, fillValues, lookUp, templateKeys } from './fill-template.ts';
+import { fillText, fillValue, fillValues } from './fill-template.ts';
+import { lookUp } from './look-up.ts';
+import { parseTemplates } from './parse-template.ts';
+import { templatePaths } from './template-paths.ts';
 
 const context = {
   phone_number: '+14155550142',
@@ -87,10 +90,33 @@ test('the output is capped, also where a template repeats what is large', () => 
 });
 
 test('what looks like a template and is none is found', () => {
-  expect(templateKeys('{{a}} {{ b.0.c }} {{a b}} {c} {{}}')).toEqual(['a', 'b.0.c']);
-  for (const broken of ['{{first name}}', '{{}}', 'a {{', '{{{a}}}x{{']) expect(brokenTemplate(broken)).toContain('{{');
+  expect(templatePaths('{{a}} {{ b.0.c }} {{a b}} {c} {{}}')).toEqual(['a', 'b.0.c']);
+  for (const broken of ['{{first name}}', '{{}}', 'a {{', '{{{a}}}x{{', '{{{{a}}}}'])
+    expect(parseTemplates(broken).fault).toContain('{{');
   for (const whole of ['{{a}}', '{ {a} }', '{"a":{"b":1}}', '{{{a}}{', ''])
-    expect(brokenTemplate(whole)).toBeUndefined();
+    expect(parseTemplates(whole).fault).toBeUndefined();
+});
+
+test('without filters a text is filled in as a plain replacement would, whatever stands around', () => {
+  const pieces = fc.constantFrom('{', '{{', '}', '}}', ' ', '\n', 'a', 'b.c', '0', '"', "'", ':', ',', '$&', 'é', '|');
+  fc.assert(
+    fc.property(
+      fc.array(pieces, { maxLength: 12 }).map((all) => all.join('')),
+      (text) => {
+        const values = { a: 'A', b: { c: '{{a}}' }, 'a|a': 'old' };
+        const plainly = () =>
+          text.replace(/\{\{\s*([^\s{}]+)\s*\}\}/g, (_, path: string) => {
+            const value = lookUp(values, path);
+            if (value === undefined) throw new Error(`The context has no value for ${path}.`);
+            return String(value);
+          });
+        const { code, ...same } = codeOf(() => fillText(text, values));
+        const { code: none, ...asBefore } = codeOf(plainly);
+        expect(same).toEqual(asBefore);
+      },
+    ),
+    { numRuns: 2000 },
+  );
 });
 
 const key = fc.constantFrom('a', 'b', '0', '1', '__proto__', 'constructor', 'prototype', 'length', 'toString', '');

@@ -1,40 +1,40 @@
 import type { Context } from './definition.ts';
+import { lookUp } from './look-up.ts';
+import { isMoment, momentText } from './moment.ts';
+import { parseTemplates, type Template } from './parse-template.ts';
 import { StepError } from './step-error.ts';
+import { isNothing, needMoment } from './template-filters.ts';
 
 /** Most bytes that one template becomes (workflows.md, "Templates"). */
 export const MAX_FILLED_BYTES = 65_536;
 /** Most bytes that the templates of one value, such as an `http` body, become together: as much as a context holds. */
 const MAX_VALUE_BYTES = 262_144;
 
-const TEMPLATE = /\{\{\s*([^\s{}]+)\s*\}\}/g;
-const WHOLE = /^\{\{\s*([^\s{}]+)\s*\}\}$/;
-
-/** Keys that reach an object's prototype, and so are never there. */
-const NEVER_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
-
-export const isNeverKey = (key: string): boolean => NEVER_KEYS.has(key);
-
 const sizeOf = (text: string) => Buffer.byteLength(text);
 
-/**
- * What a dotted path such as `crm.body.tags.0` leads to: own properties and array indices only. `undefined` where there
- * is nothing, which no JSON value is.
- */
-export function lookUp(context: Context, path: string): unknown {
-  let value: unknown = context;
-  for (const key of path.split('.')) {
-    if (typeof value !== 'object' || value === null || isNeverKey(key)) return undefined;
-    if (Array.isArray(value) && !/^(0|[1-9]\d*)$/.test(key)) return undefined;
-    if (!Object.hasOwn(value, key)) return undefined;
-    value = (value as Record<string, unknown>)[key];
-  }
-  return value;
+/** What a template stands for. */
+function need(context: Context, template: Template): unknown {
+  const value = template.filters.length === 0 ? lookUp(context, template.path) : filtered(context, template);
+  if (value !== undefined) return value;
+  throw new StepError('template_key_missing', `The context has no value for ${template.path}.`);
 }
 
-function need(context: Context, path: string): unknown {
-  const value = lookUp(context, path);
-  if (value !== undefined) return value;
-  throw new StepError('template_key_missing', `The context has no value for ${path}.`);
+const SHOWN = 120;
+
+/** Nothing stays nothing until a `default`. */
+function filtered(context: Context, { source, path, filters }: Template): unknown {
+  let value = lookUp(context, path);
+  try {
+    for (const filter of filters) {
+      if (filter.name === 'default') value = isNothing(value) ? filter.text : value;
+      else if (!isNothing(value)) value = filter.apply(isMoment(value) ? value : needMoment(value), context);
+    }
+    if (value !== undefined && isNothing(value) && filters.some(({ name }) => name !== 'default')) needMoment(value);
+  } catch (error) {
+    if (!(error instanceof StepError)) throw error;
+    throw new StepError(error.code, `${source.slice(0, SHOWN)}: ${error.message}`);
+  }
+  return isMoment(value) ? momentText(value) : value;
 }
 
 function tooLarge(path: string): StepError {
@@ -48,32 +48,51 @@ function asText(value: unknown): string {
 }
 
 /**
- * Fills in the templates of a text. There is no logic, no escaping, and what was filled in is not looked at again.
+ * Fills in the templates of a text. There is no logic but that of filters, no escaping, and what was filled in is not looked
+ * at again.
  * @param encode what is done to each filled-in value, such as percent-encoding
- * @throws StepError `template_key_missing`, `template_too_large` (over 64 KiB)
+ * @throws StepError `template_key_missing`, `template_too_large` (over 64 KiB), `invalid_time`, `invalid_time_zone`
  */
 export function fillText(text: string, context: Context, encode: (value: string) => string = (value) => value): string {
   let bytes = sizeOf(text);
-  return text.replace(TEMPLATE, (template, path: string) => {
-    const filled = encode(asText(need(context, path)));
-    bytes += sizeOf(filled) - sizeOf(template);
-    if (bytes > MAX_FILLED_BYTES) throw tooLarge(path);
-    return filled;
-  });
+  let filledIn = '';
+  for (const part of parseTemplates(text).parts) {
+    if (typeof part === 'string') {
+      filledIn += part;
+      continue;
+    }
+    const filled = encode(asText(need(context, part)));
+    bytes += sizeOf(filled) - sizeOf(part.source);
+    if (bytes > MAX_FILLED_BYTES) throw tooLarge(part.path);
+    filledIn += filled;
+  }
+  return filledIn;
 }
 
-/** The path of a text that is one template and nothing else. */
-export const wholeTemplate = (text: string): string | undefined => WHOLE.exec(text)?.[1];
+/** The template that a text is, where it is one and nothing else. */
+function onlyTemplate(text: string): Template | undefined {
+  const [part, ...more] = parseTemplates(text).parts;
+  return more.length === 0 && typeof part === 'object' ? part : undefined;
+}
+
+/** Whether a text is one template and nothing else, with filters or without. */
+export const isTemplate = (text: string): boolean => onlyTemplate(text) !== undefined;
+
+/** The path of a text that is one template without filters and nothing else. */
+export function wholeTemplate(text: string): string | undefined {
+  const template = onlyTemplate(text);
+  return template?.filters.length === 0 ? template.path : undefined;
+}
 
 /**
  * Fills in a text that may become any value: one that is a single template keeps the type of its value, any other
  * becomes text. Throws as `fillText`.
  */
 export function fillValue(text: string, context: Context): unknown {
-  const path = wholeTemplate(text);
-  if (path === undefined) return fillText(text, context);
-  const value = need(context, path);
-  if (sizeOf(JSON.stringify(value)) > MAX_FILLED_BYTES) throw tooLarge(path);
+  const template = onlyTemplate(text);
+  if (template === undefined) return fillText(text, context);
+  const value = need(context, template);
+  if (sizeOf(JSON.stringify(value)) > MAX_FILLED_BYTES) throw tooLarge(template.path);
   return value;
 }
 
@@ -97,13 +116,3 @@ export function fillValues<T>(value: T, context: Context): T {
   };
   return fill(value) as T;
 }
-
-/** The paths that the templates of a text name. */
-export const templateKeys = (text: string): string[] => [...text.matchAll(TEMPLATE)].map(([, path]) => path!);
-
-/** What looks like a template in a text and is none, such as `{{first name}}` or an open `{{`. */
-export const brokenTemplate = (text: string): string | undefined => {
-  const rest = text.replace(TEMPLATE, ' ');
-  const at = rest.indexOf('{{');
-  return at === -1 ? undefined : rest.slice(at, at + 40);
-};

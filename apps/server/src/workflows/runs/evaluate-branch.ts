@@ -1,6 +1,7 @@
 import { isTimestamp } from '../../timestamp.ts';
 import type { BranchNode, Condition, Context } from '../definitions/definition.ts';
-import { fillValue, fillValues, lookUp, wholeTemplate } from '../definitions/fill-template.ts';
+import { fillValue, fillValues, wholeTemplate } from '../definitions/fill-template.ts';
+import { lookUp } from '../definitions/look-up.ts';
 import { StepError } from '../definitions/step-error.ts';
 
 /** Where a `branch` leads to, and what of its conditions could not be compared. */

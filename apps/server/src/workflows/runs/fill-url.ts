@@ -1,5 +1,5 @@
 import type { Context } from '../definitions/definition.ts';
-import { fillText, wholeTemplate } from '../definitions/fill-template.ts';
+import { fillText, isTemplate } from '../definitions/fill-template.ts';
 
 /**
  * The URL of an `http` node. Filled-in values are percent-encoded, so that none of them adds a path, a query or a host of
@@ -8,7 +8,7 @@ import { fillText, wholeTemplate } from '../definitions/fill-template.ts';
  * @throws StepError as `fillText`
  */
 export function fillUrl(url: string, context: Context): string | undefined {
-  if (wholeTemplate(url) !== undefined) return fillText(url, context);
+  if (isTemplate(url)) return fillText(url, context);
   const filled = fillText(url, context, encodeURIComponent);
   const path = filled.replace(/[?#].*$/s, '');
   return /\/(\.|%2e){1,2}(\/|$)/i.test(path) ? undefined : filled;

@@ -74,6 +74,8 @@ test('sends what the definition says, with a key of its own', async () => {
 test('values of a URL stay where they were put', () => {
   expect(fillUrl('https://a.example/{{phone}}?x={{id}}', context)).toBe('https://a.example/%2B1%20415?x=a%2Fb%3Fc%23d');
   expect(fillUrl('{{url}}', context)).toBe('http://a.example/?q=1');
+  expect(fillUrl('{{url | default: "http://b.example/"}}', context)).toBe('http://a.example/?q=1');
+  expect(fillUrl('https://a.example/{{none | default: "/?"}}', context)).toBe('https://a.example/%2F%3F');
   expect(URL.parse(fillUrl('https://{{host}}.a.example/', context)!)).toBeNull();
   for (const url of ['https://a.example/x/{{up}}', 'https://a.example/{{up}}/y', 'https://a.example/%2E{{dot}}?q'])
     expect(fillUrl(url, { ...context, dot: '.' })).toBeUndefined();
