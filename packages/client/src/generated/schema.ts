@@ -6368,12 +6368,44 @@ export interface components {
             next: components["schemas"]["WorkflowNodeId"];
         };
         /**
-         * @description Sleeps for `seconds`, or `until` a time, exactly one of them, which publishing checks. The run can be woken earlier.
+         * @description The next moment at which somebody's clock shows a time of day; now, if it is just that. A number that may be in several time zones has the clock that is last to show it, so it is too early for nobody. Where the clocks go forward past the time, it is the first moment after; where they show it twice, the first.
+         * @example {
+         *       "time": 570,
+         *       "days": [
+         *         1,
+         *         2,
+         *         3,
+         *         4,
+         *         5
+         *       ],
+         *       "of": "{{phone_number}}"
+         *     }
+         */
+        WorkflowLocalTime: {
+            /** @description In minutes since local midnight. */
+            time: number;
+            /** @description ISO weekdays of that clock, 1 Monday to 7 Sunday. Every day where it is left out. */
+            days?: number[];
+            /** @description Whose clock: a phone number in E.164 form, an IANA time zone, or a template that gives one of them. A number that tells no time zone has that of UTC. */
+            of: string;
+        };
+        /**
+         * @description Sleeps for `seconds`, or `until` a time or somebody's local time, exactly one of them, which publishing checks. The run can be woken earlier.
          * @example {
          *       "id": "later",
          *       "type": "wait",
-         *       "title": "Try again in an hour",
-         *       "seconds": 3600,
+         *       "title": "Until half past nine there",
+         *       "until": {
+         *         "time": 570,
+         *         "days": [
+         *           1,
+         *           2,
+         *           3,
+         *           4,
+         *           5
+         *         ],
+         *         "of": "{{phone_number}}"
+         *       },
          *       "next": "ring"
          *     }
          */
@@ -6387,8 +6419,8 @@ export interface components {
             title: components["schemas"]["WorkflowNodeTitle"];
             /** @description How long to sleep, in seconds, at most a year. */
             seconds?: number;
-            /** @description An RFC 3339 time to sleep until, or a template that gives one. A past time doesn't wait. */
-            until?: string;
+            /** @description An RFC 3339 time to sleep until, or a template that gives one; a past time doesn't wait. Or a local time. */
+            until?: string | components["schemas"]["WorkflowLocalTime"];
             /** @description The node after the wait. */
             next: components["schemas"]["WorkflowNodeId"];
         };

@@ -88,6 +88,17 @@ test.each<[object, string[]]>([
   ]),
   [{ ...ring, timezone: 'europe/berlin' }, []],
   [
+    { id: 'l', type: 'wait', title, until: { time: 570, of: 'PST' }, next: 'done' },
+    [`until/of: ${timeZoneFault('PST')}`],
+  ],
+  [{ id: 'l', type: 'wait', title, until: { time: 570, of: 'america/new_york' }, next: 'done' }, []],
+  [{ id: 'l', type: 'wait', title, until: { time: 570, of: '+493012345678' }, next: 'done' }, []],
+  [
+    { id: 'l', type: 'wait', title, until: { time: 570, of: '030123' }, next: 'done' },
+    ['until/of: There is no such phone number. Give one in E.164 form, such as +14155550100, or an IANA time zone.'],
+  ],
+  [{ ...wait, until: { time: 570, of: '{{zone}}' } }, ['seconds: Give exactly one of seconds and until.']],
+  [
     condition({ left: '{{a | default: "x"}}', operator: 'exists' }),
     ['cases/0/when/left: exists needs one template and no filters, such as {{key}}.'],
   ],

@@ -5,6 +5,7 @@ import { isTemplate, wholeTemplate } from './fill-template.ts';
 import { isNeverKey } from './look-up.ts';
 import { textsOf } from './node-texts.ts';
 import { parseTemplates } from './parse-template.ts';
+import { placeFault } from './place.ts';
 import { filteredTemplates, templatePaths, withoutTemplates } from './template-paths.ts';
 
 /** A fault of a node: where in it, and what would be right. */
@@ -76,6 +77,11 @@ function checkCall(node: CallNode): NodeFault[] {
 
 function checkWait(node: WaitNode): NodeFault[] {
   const time = oneOf(node, 'seconds', 'until');
+  if (typeof node.until === 'object') {
+    const { of } = node.until;
+    const fault = of.includes('{{') ? undefined : placeFault(of);
+    return fault === undefined ? time : [...time, { at: 'until/of', message: fault }];
+  }
   if (node.until === undefined || node.until.includes('{{') || isTimestamp(node.until)) return time;
   return [...time, { at: 'until', message: 'Give a time such as 2026-11-20T09:30:00Z, or a template.' }];
 }

@@ -4,10 +4,12 @@ import type { CallOutcome } from '../../telephony/gateway.ts';
 import { isTimestamp } from '../../timestamp.ts';
 import type { CallNode, ChildNode, HttpNode, Node, WaitNode } from '../definitions/definition.ts';
 import { fillText, fillValues } from '../definitions/fill-template.ts';
+import { zonesOfPlace } from '../definitions/place.ts';
 import { StepError } from '../definitions/step-error.ts';
 import { after, type Change, end, fail, goOn, goWrong, together, tryAgain, waitAs } from './change-run.ts';
 import { evaluateBranch } from './evaluate-branch.ts';
 import type { Flow } from './flows.ts';
+import { nextLocalTime } from './local-time.ts';
 import { afterHttpAttempt, type HttpAttempt } from './perform-http.ts';
 import type { RunRow } from './run.ts';
 
@@ -106,13 +108,21 @@ function sleep(run: RunRow, node: WaitNode, now: Date): NextStep {
     if (run.wake_at && run.wake_at > now) return { kind: 'rest', dueAt: run.wake_at };
     return ready(goOn(run, node.next, now));
   }
-  const until = node.seconds === undefined ? timeOf(node.until!, run) : new Date(now.getTime() + node.seconds * 1000);
+  const until = endOf(node, run, now);
   if (until <= now) return ready(goOn(run, node.next, now));
   return ready(waitAs(run, 'waiting_schedule', { wake_at: until, due_at: until }, now));
 }
 
-function timeOf(template: string, run: RunRow): Date {
-  const text = fillText(template, run.context);
+/** Where the numbering plan tells no time zone of a number. */
+const NOWHERE = ['UTC'];
+
+function endOf({ seconds, until }: WaitNode, run: RunRow, now: Date): Date {
+  if (seconds !== undefined) return new Date(now.getTime() + seconds * 1000);
+  const text = fillText(typeof until === 'object' ? until.of : until!, run.context);
+  if (typeof until === 'object') {
+    const timezones = zonesOfPlace(text);
+    return nextLocalTime(until, timezones.length > 0 ? timezones : NOWHERE, now);
+  }
   if (isTimestamp(text)) return new Date(text);
   throw new StepError('invalid_time', `"${text.slice(0, 64)}" is no RFC 3339 time, such as 2026-11-20T09:30:00Z.`);
 }
