@@ -50,6 +50,8 @@ export async function runDemo(
   screen.line('Server', `ready in ${seconds(begun)} s, with its own PostgreSQL`);
   screen.line('Docs', `${docsUrl} ${screen.dim('(while it runs)')}`);
   const demo = { client: createClient({ baseUrl: url, apiKey }), screen, options, signal, calleePorts };
+  // It calls people of everywhere, at whatever hour somebody looks at it; its callees are of this machine.
+  await demo.client.workspace.update({ quietHours: null }, { signal });
   const line = calleePorts
     ? await openSipLine(demo.client, screen, { calleePorts, signal })
     : { fromNumber: await buyNumber(demo), agentId: 'demo-agent', stop: async () => {} };

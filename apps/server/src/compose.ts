@@ -12,6 +12,7 @@ import { intentCallOwner } from './call-intents/own-calls.ts';
 import { waitingCalls } from './call-intents/waiting-calls.ts';
 import { callStatisticsOperations } from './call-statistics/operations.ts';
 import { callEventRecorder } from './calls/call-events.ts';
+import { readNumber } from './calls/may-dial.ts';
 import { callOperations } from './calls/operations.ts';
 import { startRecordingWork } from './calls/recordings/background.ts';
 import { callStore } from './calls/store.ts';
@@ -307,7 +308,9 @@ function handlersOf(
   const { maxConcurrency } = config;
   const providers = configured(services.gateways);
   const operator = operatorLimits(config);
-  const shared = { database, agents, clock, providers, operator };
+  const { isSimulated } = switchboard;
+  const isNumber = (phoneNumber: string) => readNumber(phoneNumber) !== undefined;
+  const shared = { database, agents, clock, providers, operator, isSimulated };
   const campaigns = { ...shared, notifications, maxConcurrency, nudge: claiming.nudge };
   const { nudge } = runEngine;
   return {
@@ -328,7 +331,7 @@ function handlersOf(
     ...exportOperations({ ...features.exports, calls }),
     ...erasureOperations({ database, clock }),
     ...workflowOperations({ database, agents, clock, jobs: services.jobs }),
-    ...workspaceOperations({ database, clock, secrets, onHoursChanged: changeHoursOfWorkspace }),
+    ...workspaceOperations({ database, clock, secrets, onHoursChanged: changeHoursOfWorkspace, isNumber }),
     ...apiKeyOperations({ database, clock, streamTokens: services.streamTokens }),
     ...auditLogOperations(database),
     ...agentOperations({ database, clock, secrets, guard, inTestSlot }),

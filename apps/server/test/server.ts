@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createClient } from '@trunkline/client';
+import { sql } from 'kysely';
 import { type Logger, pino } from 'pino';
 import { newKey } from '../src/api-keys/key.ts';
 import type { Overrides } from '../src/compose-services.ts';
 import { type Config, loadConfig } from '../src/config.ts';
+import type { EngineTx } from '../src/database/database.ts';
 import { startServer } from '../src/server.ts';
 import { noteStatus } from './contract/statuses.ts';
 import { freshDatabase } from './database.ts';
@@ -16,10 +18,17 @@ export interface TestOverrides extends Overrides {
   /** Another server's database, to run two on one. Made for this one, and dropped after it, by default. */
   connectionString?: string;
   apiKey?: string;
+  /** Has it keep the quiet hours of a new workspace also where calls go over SIP; else tests would call by day alone. */
+  keepsDefaultHours?: boolean;
   /** The server then lives by it, and not by the test's clock. */
   machineTime?: () => number;
   log?: Logger;
 }
+
+/** Has all workspaces call at any hour, as a PATCH with `quietHours: null` does. */
+const liftDefaultHours = ({ db }: EngineTx) =>
+  sql`update workspaces set quiet_hours_start = null, quiet_hours_end = null, quiet_hours_are_default = false
+    where quiet_hours_are_default`.execute(db);
 
 /** Starts a whole server on a database of its own. An answer that breaks the contract is a 500 that says how. */
 export async function startTestServer(overrides: TestOverrides = {}) {
@@ -50,6 +59,7 @@ export async function startTestServer(overrides: TestOverrides = {}) {
       ...overrides,
     },
   });
+  if (config.sipHost && !overrides.keepsDefaultHours) await server.database.inEngine(liftDefaultHours);
   const clientOf = (key: string) => createClient({ baseUrl: server.url, apiKey: key, maxRetries: 0 });
   return {
     url: server.url,

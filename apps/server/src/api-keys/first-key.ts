@@ -28,6 +28,9 @@ export function ensureFirstKey(
   });
 }
 
+/** Those of a workspace in which nobody has set any: 21:00 to 8:00, wherever a phone really rings. */
+const defaultQuietHours = { quiet_hours_start: 21 * 60, quiet_hours_end: 8 * 60, quiet_hours_are_default: true };
+
 export interface KeyRequest {
   /** The workspace's name; made where there is none of it. */
   workspace: string;
@@ -51,6 +54,9 @@ async function workspaceOf(tx: EngineTx, name: string, now: Date): Promise<strin
   const found = await tx.db.selectFrom('workspaces').select('id').where('name', '=', name).executeTakeFirst();
   if (found) return found.id;
   const id = newUuid();
-  await tx.db.insertInto('workspaces').values({ id, name, created_at: now, updated_at: now }).execute();
+  await tx.db
+    .insertInto('workspaces')
+    .values({ id, name, ...defaultQuietHours, created_at: now, updated_at: now })
+    .execute();
   return id;
 }

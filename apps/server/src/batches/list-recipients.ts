@@ -1,12 +1,11 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { contactPage } from '../campaigns/list-contacts.ts';
+import type { SituationTerms } from '../campaigns/situation.ts';
 import { findCampaign } from '../campaigns/store.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { noCursor, type Page, type PageQuery, pageRows, placeIn } from '../database/page.ts';
-import type { Provider } from '../phone-numbers/phone-number.ts';
 import { existing } from '../service-error.ts';
-import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import { type KeptRejection, shownRejection } from './judge-recipients.ts';
 
 type BatchRecipient = components['schemas']['BatchRecipientState'];
@@ -25,7 +24,7 @@ export async function recipientPage(
   tx: WorkspaceTx,
   batchId: string,
   { accepted, ...query }: RecipientQuery,
-  terms: { now: Date; providers: readonly Provider[]; operator: OperatorLimits },
+  terms: SituationTerms & { now: Date },
 ): Promise<Page<BatchRecipient>> {
   const campaign = await existing(findCampaign(tx, batchId, 'batch'));
   const { rejected } = await tx.db

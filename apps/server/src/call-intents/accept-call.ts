@@ -2,6 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { lockAgent } from '../agents/store.ts';
 import { fromE164 } from '../calls/call.ts';
+import type { IsSimulated } from '../calls/may-dial.ts';
 import { numberPoolId, phoneNumberId } from '../campaigns/campaign-settings.ts';
 import { checkCaller } from '../campaigns/check-startable.ts';
 import { readTimeZone } from '../contact-lists/reading/time-zone.ts';
@@ -19,6 +20,13 @@ const DEFAULT_CALL_SECONDS = 3600;
 /** The most calls of a workspace that wait. */
 const MOST_WAITING = 10_000;
 
+interface AcceptTerms {
+  providers: readonly Provider[];
+  operator: OperatorLimits;
+  isSimulated: IsSimulated;
+  now: Date;
+}
+
 /**
  * Writes the intent of a call. Throws `not_found` and `campaign_not_startable` for the number or pool that is to call,
  * `not_found` for an agent that was deleted meanwhile, `limit_reached` and `call_refused`.
@@ -27,7 +35,7 @@ export async function acceptCall(
   tx: WorkspaceTx,
   terms: Pick<NewIntent, 'id' | 'toNumber' | 'startAt' | 'expiresAt'>,
   input: components['schemas']['CreateCall'],
-  { providers, operator, now }: { providers: readonly Provider[]; operator: OperatorLimits; now: Date },
+  { providers, operator, isSimulated, now }: AcceptTerms,
 ): Promise<void> {
   await refuseMore(tx);
   await holdAgent(tx, input.agentId);
@@ -40,7 +48,7 @@ export async function acceptCall(
   const fromNumber = caller.from_number === null ? null : fromE164(caller.from_number);
   const hours = { callingWindows, calleeTimeZone, timezone };
   const from = { fromNumber, phoneNumberId: phone_number_id, numberPoolId: number_pool_id };
-  const waits = await judgeCall(tx, { ...terms, ...from, hours }, operator);
+  const waits = await judgeCall(tx, { ...terms, ...from, hours }, { operator, isSimulated });
   await tx.db
     .insertInto('call_intents')
     .values({

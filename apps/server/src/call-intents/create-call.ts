@@ -1,5 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import type { AgentDirectory } from '../agents/directory.ts';
+import type { IsSimulated } from '../calls/may-dial.ts';
 import { type Call, shapeCall } from '../calls/shape-call.ts';
 import type { CallStore } from '../calls/store.ts';
 import { agentName, refuseFaults } from '../campaigns/campaign-settings.ts';
@@ -29,6 +30,7 @@ export interface CreateCallDeps {
   /** Those that are configured on this server. */
   providers: readonly Provider[];
   operator: OperatorLimits;
+  isSimulated: IsSimulated;
   calls: Pick<CallStore, 'find'>;
   /** Has due intents looked at at once. */
   nudge: () => void;

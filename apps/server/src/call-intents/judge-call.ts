@@ -3,15 +3,20 @@ import { toE164 } from '../calls/call.ts';
 import {
   COUNTRY_NOT_ALLOWED,
   type DialObstacle,
+  hourTerms,
+  type IsSimulated,
   mayDial,
   OPERATOR_LIMIT,
   type PersonTerms,
   readNumber,
 } from '../calls/may-dial.ts';
+import type { QuietHoursRow } from '../calls/quiet-hours.ts';
 import { countriesOf } from '../campaigns/preview/preview-callers.ts';
 import { readPhoneNumber } from '../contact-lists/reading/phone-number.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { numbersNotCalled } from '../do-not-call/do-not-call-numbers.ts';
+import { hasReadyMember } from '../number-pools/free-at.ts';
+import { providers } from '../phone-numbers/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
 import type { OperatorLimits } from '../workspace/operator-limits.ts';
 import type { NewIntent } from './intent.ts';
@@ -47,11 +52,11 @@ const notCounted = {
   ...{ live: 0, today: 0, dialing_paused: false },
 };
 
-type JudgedTerms = Pick<
-  PersonTerms,
-  | ('allowed_countries' | 'premium_rate_allowed' | 'allowed_outbound_countries')
-  | ('quiet_hours_start' | 'quiet_hours_end' | 'quiet_windows' | 'holidays')
->;
+type JudgedTerms = QuietHoursRow &
+  Pick<
+    PersonTerms,
+    'allowed_countries' | 'premium_rate_allowed' | 'allowed_outbound_countries' | 'trusted_numbers' | 'provider'
+  >;
 
 /**
  * Why a call waits once its time has come, and until when, by what a claim goes by; nothing where it doesn't.
@@ -60,20 +65,18 @@ type JudgedTerms = Pick<
 export async function judgeCall(
   tx: WorkspaceTx,
   intent: NewIntent,
-  operator: OperatorLimits,
+  { operator, isSimulated }: { operator: OperatorLimits; isSimulated: IsSimulated },
 ): Promise<{ reason: DialObstacle; until: Date } | undefined> {
   const { toNumber, fromNumber, phoneNumberId, numberPoolId, startAt, expiresAt } = intent;
   const notCalled = await numbersNotCalled(tx, [toNumber]);
   const { rows } = await sql<JudgedTerms>`
-    select w.allowed_countries, w.premium_rate_allowed, n.allowed_outbound_countries, w.quiet_hours_start,
-      w.quiet_hours_end, w.quiet_windows, w.holidays
+    select w.allowed_countries, w.premium_rate_allowed, n.allowed_outbound_countries, n.provider, ${hourTerms}
     from workspaces w left join phone_numbers n on n.workspace_id = w.id and n.id = ${phoneNumberId}
     where w.id = ${tx.workspaceId}`.execute(tx.db);
   const ofCaller = numberPoolId === null ? rows[0]!.allowed_outbound_countries : await countriesOf(tx, numberPoolId);
   const caller = {
     phone_number_id: null,
     from_number: fromNumber === null ? null : toE164(fromNumber),
-    provider: null,
     trunk_id: null,
     pooled: false,
   };
@@ -81,7 +84,14 @@ export async function judgeCall(
     ...{ ...rows[0]!, ...notCounted, ...caller, allowed_outbound_countries: ofCaller },
     operator: { ...operator, maxCallsPerDay: undefined },
   };
-  const answer = mayDial(toNumber, { ...terms, do_not_call: notCalled.has(toNumber) }, startAt, intent.hours);
+  const { provider } = rows[0]!;
+  const simulators = providers.filter((each) => isSimulated(each));
+  const simulated =
+    numberPoolId === null
+      ? provider !== null && isSimulated(provider) === true
+      : await hasReadyMember(tx, numberPoolId, simulators);
+  const judged = { ...terms, do_not_call: notCalled.has(toNumber) };
+  const answer = mayDial(toNumber, judged, startAt, simulated, intent.hours);
   if (!answer) return undefined;
   if ('refused' in answer) {
     if (answer.refused === 'do_not_call') throw refused(answer.refused, 'This number is on the do-not-call list.');

@@ -142,7 +142,7 @@ export function haveCommonHour(
   timezones: readonly string[],
   from: Date,
 ): boolean {
-  const open = Array.from({ length: WEEK_MINUTES }, (_, at) => within(windows, at) && !within(quiet, at));
+  const open = openWeek({ windows, quiet });
   // Between two changes of any of the clocks they show the same against UTC: for half a year, or for an hour.
   const instants = [from, ...timezones.flatMap((zone) => changesOf(zone, from))].sort((a, b) => +a - +b);
   return instants.some((at, index) => {
@@ -154,6 +154,41 @@ export function haveCommonHour(
     }
     return false;
   });
+}
+
+/** Of each minute of the local week whether calls are open, but for holidays. */
+const openWeek = ({ windows, quiet }: Pick<CallingHours, 'windows' | 'quiet'>): boolean[] =>
+  Array.from({ length: WEEK_MINUTES }, (_, at) => within(windows, at) && !within(quiet, at));
+
+/** What a clock shows in each minute from a time on, for a day: the minute of its own day, and whether calls are open by it. */
+export interface ClockDay {
+  /** 0 to 1439. */
+  minutes: number[];
+  open: boolean[];
+}
+
+/** Reads clocks for the 24 hours after a time, in whole minutes. What time zones share is worked out once. */
+export function clockReader(hours: CallingHours, from: Date): (timezone: string) => ClockDay {
+  const week = openWeek(hours);
+  const first = Math.floor(from.getTime() / 60_000);
+  return (timezone) => {
+    const changes = clockChanges(inZone(from, timezone), 1).map(({ epochMilliseconds }) => epochMilliseconds / 60_000);
+    const starts = [first, ...changes].map((at) => ({ at, offset: offsetMinutes(timezone, new Date(at * 60_000)) }));
+    const local = Array.from({ length: DAY_MINUTES }, (_, minute) => {
+      const at = first + minute;
+      return at + starts.findLast((start) => start.at <= at)!.offset;
+    });
+    const isHoliday = new Map<number, boolean>();
+    for (const day of new Set(local.map((at) => Math.floor(at / DAY_MINUTES)))) {
+      isHoliday.set(day, hours.holidays.has(new Date(day * DAY_MINUTES * 60_000).toISOString().slice(0, 10)));
+    }
+    return {
+      minutes: local.map((at) => at % DAY_MINUTES),
+      open: local.map(
+        (at) => week[(at + EPOCH_MINUTE) % WEEK_MINUTES]! && !isHoliday.get(Math.floor(at / DAY_MINUTES)),
+      ),
+    };
+  };
 }
 
 /** How many minutes of the seven days from a time on are open in all of some time zones. */

@@ -15,7 +15,7 @@ import {
   type WeeklyWindow,
 } from './calling-hours.ts';
 import type { Caller } from './queue-calls.ts';
-import { closedHours, type QuietHoursRow } from './quiet-hours.ts';
+import { closedHours, isFreeOfDefault, type QuietHoursRow, withoutDefault } from './quiet-hours.ts';
 import { areReadable, type CalleeTimeZone, zonesOfContact } from './zones-of-contact.ts';
 
 const E164 = /^\+[1-9][0-9]{6,14}$/;
@@ -129,19 +129,26 @@ export interface CalleeHours {
 
 /** What is known of a workspace when one person is to be called, beside the number that calls. */
 export interface PersonTerms extends Omit<DialTerms, 'do_not_call_revision'>, UsedOfLimits, QuietHoursRow {
+  trusted_numbers: number[];
   dialing_paused: boolean;
   do_not_call: boolean;
 }
+
+/** SQL for the columns of a row `w` of `workspaces` that say at which hours nobody is called, and who is free of them. */
+export const hourTerms = sql`w.quiet_hours_start, w.quiet_hours_end, w.quiet_hours_are_default, w.trusted_numbers,
+  w.quiet_windows, w.holidays`;
 
 /**
  * Whether one person may be called now, as a claim decides it for many: refused for good, blocked for now (with the time
  * when it may be different, where that is known), or neither.
  * @param toNumber E.164 without the plus
+ * @param simulated whether no telephone would ring, by the number that calls
  */
 export function mayDial(
   toNumber: number,
   terms: PersonTerms,
   now: Date,
+  simulated: boolean,
   callee: CalleeHours = {},
 ): { refused: NeverDialled } | { blocked: DialObstacle; until?: Date } | undefined {
   const area = callingArea(terms, terms.allowed_outbound_countries, terms.from_number);
@@ -149,7 +156,8 @@ export function mayDial(
   if (refused && isForGood(refused)) return { refused };
   if (terms.dialing_paused) return { blocked: 'dialing_paused' };
   if (refused) return { blocked: refused };
-  const closed = closedNow(toNumber, { windows: callee.callingWindows ?? ALWAYS, ...closedHours(terms) }, callee, now);
+  const quiet = closedHours(isFreeOfDefault(terms, toNumber, simulated) ? withoutDefault(terms) : terms);
+  const closed = closedNow(toNumber, { windows: callee.callingWindows ?? ALWAYS, ...quiet }, callee, now);
   if (closed) return closed;
   const left = leftOfLimits(terms, terms);
   if (left.now <= 0) return { blocked: 'limit_reached' };

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { type AgentTerms, agentTerms, callSeconds, joinAgent, lockAgentRoom } from '../agents/agent-room.ts';
 import type { Tx } from '../database/database.ts';
 import { together } from '../database/together.ts';
 import { doNotCallUploads, isDoNotCall } from '../do-not-call/do-not-call-numbers.ts';
 import { pickPoolNumber } from '../number-pools/choose-numbers.ts';
-import { outlooksFor } from '../number-pools/free-at.ts';
+import { outlooksFor, poolFreeAt } from '../number-pools/free-at.ts';
 import { countryOfNumber } from '../phone-numbers/numbering-plan.ts';
 import { callable, providers } from '../phone-numbers/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
@@ -25,6 +26,7 @@ import {
   type DialObstacle,
   type DialTerms,
   dialTerms,
+  hourTerms,
   type IsSimulated,
   mayDial,
   type PersonTerms,
@@ -100,7 +102,13 @@ export async function requestRunCall(tx: Tx, wish: RunCallWish, terms: RunCallTe
   const toNumber = readNumber(wish.to)?.toNumber;
   if (toNumber === undefined) return { kind: 'refused', outcome: 'invalid_number' };
   const found = await readTerms(tx, wish, toNumber, terms);
-  const answer = mayDial(toNumber, found, terms.now, wish.hours);
+  const caller = callerOf(found, terms.isSimulated);
+  const judge = (simulated: boolean) => mayDial(toNumber, found, terms.now, simulated, wish.hours);
+  // Without a number nothing rings either.
+  const { answer, isSimulated } =
+    'poolId' in wish.from
+      ? await judgePool(tx, wish.workspaceId, wish.from.poolId, judge, terms)
+      : { answer: judge(caller?.simulated ?? true), isSimulated: terms.isSimulated };
   if (answer && 'refused' in answer) return { kind: 'refused', outcome: answer.refused };
   if (answer) return { kind: 'blocked', reason: answer.blocked, ...(answer.until && { until: answer.until }) };
   const person = { toNumber, timezones: zonesOfCallee(toNumber, wish.hours) };
@@ -109,11 +117,12 @@ export async function requestRunCall(tx: Tx, wish: RunCallWish, terms: RunCallTe
   const isLimited = found.limited_agent_id !== null && wish.agentId !== null;
   if (isLimited && (await lockAgentRoom(tx, wish.workspaceId, wish.agentId!))?.left === 0)
     return { kind: 'blocked', reason: 'limit_reached', until: lookAgainAt(terms.now) };
-  const { caller, trunk } =
+  const ofHours = { ...terms, isSimulated };
+  const { caller: chosen, trunk } =
     'poolId' in wish.from
-      ? await fromPool(tx, wish, wish.from.poolId, toNumber, terms)
-      : await fromNumber(tx, callerOf(found, terms.isSimulated), wish.workspaceId);
-  if (!caller) return withoutCaller(tx, wish, toNumber, terms.now);
+      ? await fromPool(tx, wish, wish.from.poolId, toNumber, ofHours)
+      : await fromNumber(tx, caller, wish.workspaceId);
+  if (!chosen) return withoutCaller(tx, wish, toNumber, ofHours);
   if (trunk && !startsWithin(trunk, terms.now, after(terms.now, AHEAD_MS))) {
     return trunk.isActive ? trunkBusy(trunk.nextStartAt, terms.now) : { kind: 'blocked', reason: 'trunk_paused' };
   }
@@ -122,7 +131,26 @@ export async function requestRunCall(tx: Tx, wish: RunCallWish, terms: RunCallTe
     doNotCallRevision: found.do_not_call_revision,
     maxCallSeconds: callSeconds(wish.maxCallSeconds, found),
   };
-  return queueRunCall(tx, { ...wish, ...ofAgent }, toNumber, { caller, trunk }, terms);
+  return queueRunCall(tx, { ...wish, ...ofAgent }, toNumber, { caller: chosen, trunk }, terms);
+}
+
+/**
+ * Whether a person may be called from a pool, and from which of its numbers: while only the hours that nobody has set are in
+ * the way, from those for which no telephone rings, if it has one that is ready.
+ */
+async function judgePool(
+  tx: Tx,
+  workspaceId: string,
+  poolId: string,
+  judge: (simulated: boolean) => ReturnType<typeof mayDial>,
+  { now, isSimulated }: RunCallTerms,
+): Promise<{ answer: ReturnType<typeof mayDial>; isSimulated: IsSimulated }> {
+  const answer = judge(false);
+  const free = answer && 'blocked' in answer ? judge(true) : answer;
+  if (!answer || isDeepStrictEqual(answer, free)) return { answer, isSimulated };
+  const simulators = providers.filter((provider) => isSimulated(provider));
+  const isReady = await poolFreeAt(tx, { workspaceId, poolId, now, providers: simulators });
+  return { answer: isReady ? free : answer, isSimulated: (provider) => isSimulated(provider) || undefined };
 }
 
 const after = (now: Date, milliseconds: number) => new Date(now.getTime() + milliseconds);
@@ -150,11 +178,13 @@ async function withoutCaller(
   tx: Tx,
   { workspaceId, from }: RunCallWish,
   toNumber: number,
-  now: Date,
+  { now, isSimulated }: RunCallTerms,
 ): Promise<RunCallAnswer> {
   if ('poolId' in from) {
     const callee = { toNumber, country: countryOfNumber(toNumber) };
-    const [outlook] = await outlooksFor(tx, { workspaceId, poolId: from.poolId, now, providers }, [callee]);
+    const configured = providers.filter((provider) => isSimulated(provider) !== undefined);
+    const query = { workspaceId, poolId: from.poolId, now, providers: configured };
+    const [outlook] = await outlooksFor(tx, query, [callee]);
     const { refusal, freeAt } = outlook!;
     if (refusal === 'invalid_number') return { kind: 'refused', outcome: refusal };
     const soon = freeAt !== undefined && freeAt > now && freeAt < after(now, 2 * BUSY_MS);
@@ -208,8 +238,7 @@ async function readTerms(
   const [, { rows }] = await together(tx, [
     () => lockLimits(tx, workspaceId, operator),
     sql<Omit<PersonTerms & DialTerms, 'operator'> & AgentTerms>`
-      select w.dialing_paused_at is not null as dialing_paused, w.quiet_hours_start, w.quiet_hours_end,
-        w.quiet_windows, w.holidays, ${dialTerms}, ${agentTerms},
+      select w.dialing_paused_at is not null as dialing_paused, ${hourTerms}, ${dialTerms}, ${agentTerms},
         ${usedOfLimits(now, operator)},
         ${doNotCall} as do_not_call
       from workspaces w

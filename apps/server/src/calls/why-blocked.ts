@@ -4,7 +4,8 @@ import type { RunCallObstacle } from './request-run-call.ts';
 /** What stands in the way of a call now, in words. */
 export const whyBlocked: Record<RunCallObstacle, string> = {
   dialing_paused: 'Dialing is paused in this workspace.',
-  quiet_hours: 'It is quiet hours where the callee is.',
+  quiet_hours:
+    'It is quiet hours where the callee is. trustedNumbers of the workspace are free of those that it begins with.',
   holiday: 'It is a holiday where the callee is.',
   outside_window: 'It is outside the calling windows where the callee is.',
   no_common_hour:

@@ -34,7 +34,8 @@ export async function changeHoursOfCampaign(
 
 /** SQL for whether a campaign `c` leaves contacts out as `no_common_hour`. */
 const hasLeftOutByHours = sql`exists (select from campaign_lanes l
-  where l.workspace_id = c.workspace_id and l.campaign_id = c.id and not l.has_common_hour)`;
+  where l.workspace_id = c.workspace_id and l.campaign_id = c.id
+    and not (l.has_common_hour and coalesce(l.free_has_common_hour, true)))`;
 
 /** Has `relaneContacts` go over some campaigns: until it is done, no claim runs. */
 async function relane({ db, workspaceId }: WorkspaceTx, which: RawBuilder<unknown>): Promise<void> {

@@ -1,4 +1,5 @@
 import type { AgentDirectory } from '../agents/directory.ts';
+import type { IsSimulated } from '../calls/may-dial.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Notifications } from '../database/notifications.ts';
@@ -12,6 +13,7 @@ export interface CampaignDeps {
   /** Those that are configured on this server. */
   providers: readonly Provider[];
   operator: OperatorLimits;
+  isSimulated: IsSimulated;
   clock: Clock;
   notifications: Pick<Notifications, 'subscribe'>;
   /** The highest `maxConcurrency` that a campaign may ask for. */

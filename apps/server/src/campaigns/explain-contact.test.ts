@@ -14,10 +14,18 @@ const running: CampaignSituation = {
   trunkBusy: false,
   limited: undefined,
   hours: { windows: ALWAYS, quiet: [], holidays: new Set() },
+  freeHours: { windows: ALWAYS, quiet: [], holidays: new Set() },
 };
-const fresh: ContactSituation = { state: 'pending', timezones: ['UTC'], nextAttemptAt: now, reason: null };
+const fresh: ContactSituation = {
+  state: 'pending',
+  isTrusted: false,
+  timezones: ['UTC'],
+  nextAttemptAt: now,
+  reason: null,
+};
 const retry: ContactSituation = {
   state: 'waiting',
+  isTrusted: false,
   timezones: ['UTC'],
   nextAttemptAt: new Date('2026-11-20T13:00:00Z'),
   reason: 'retry_later',

@@ -22,11 +22,15 @@ export interface CampaignSituation {
   /** Until when at least a limit of the campaign, its pool, its workspace or the server lets nobody be called. */
   limited: { until: Date; reason: 'limit_reached' | 'operator_limit' } | undefined;
   hours: CallingHours;
+  /** The hours of numbers that are free of quiet hours that nobody has set. */
+  freeHours: CallingHours;
 }
 
 /** What of a contact decides it. */
 export interface ContactSituation {
   state: ContactState;
+  /** Whether its number is free of quiet hours that nobody has set. */
+  isTrusted: boolean;
   /** The time zones in which it may be: it is called while calls are open in all of them. */
   timezones: readonly string[];
   nextAttemptAt: Date;
@@ -85,23 +89,25 @@ export function contactExplainer(campaign: CampaignSituation, now: Date): (conta
   const closed = new Map<string, ClosedNow | undefined>();
   const openings = new Map<string, Date>();
 
-  const closedNow = (timezones: readonly string[]) => {
-    const key = timezones.join();
-    if (!closed.has(key)) closed.set(key, whyClosed(campaign.hours, timezones, now));
+  const hoursOf = (isTrusted: boolean) => (isTrusted ? campaign.freeHours : campaign.hours);
+  const closedNow = (isTrusted: boolean, timezones: readonly string[]) => {
+    const key = `${isTrusted} ${timezones.join()}`;
+    if (!closed.has(key)) closed.set(key, whyClosed(hoursOf(isTrusted), timezones, now));
     return closed.get(key);
   };
-  const firstOpen = (timezones: readonly string[], from: Date) => {
-    const key = `${timezones.join()} ${from.getTime()}`;
+  const firstOpen = (isTrusted: boolean, timezones: readonly string[], from: Date) => {
+    const key = `${isTrusted} ${timezones.join()} ${from.getTime()}`;
     let opens = openings.get(key);
     if (!opens) {
-      const isOpen = closedReason(campaign.hours, timezones, from) === undefined;
-      opens = isOpen ? from : nextCallingWindow(campaign.hours, timezones, from).opensAt;
+      const hours = hoursOf(isTrusted);
+      const isOpen = closedReason(hours, timezones, from) === undefined;
+      opens = isOpen ? from : nextCallingWindow(hours, timezones, from).opensAt;
       openings.set(key, opens);
     }
     return opens;
   };
 
-  return ({ state, timezones, nextAttemptAt, reason }) => {
+  return ({ state, isTrusted, timezones, nextAttemptAt, reason }) => {
     const stored = reason === null ? undefined : (reason as ContactReason);
     if (state === 'dialing') return {};
     if (state === 'done' || state === 'skipped') return stored ? { reason: stored } : {};
@@ -109,13 +115,13 @@ export function contactExplainer(campaign: CampaignSituation, now: Date): (conta
 
     const isDue = nextAttemptAt <= now;
     const held = campaign.limited?.reason ?? (campaign.trunkBusy ? 'trunk_busy' : stored);
-    const why = ofCampaign ?? (isDue ? (closedNow(timezones) ?? held) : (stored ?? 'retry_later'));
+    const why = ofCampaign ?? (isDue ? (closedNow(isTrusted, timezones) ?? held) : (stored ?? 'retry_later'));
     if (why === 'no_common_hour') return { reason: why };
     if (!areReadable(timezones)) return { reason: ofCampaign ?? 'invalid_time_zone' };
     const from = [now, nextAttemptAt, campaign.limited?.until ?? now, campaign.startsAt ?? now].reduce((a, b) =>
       a > b ? a : b,
     );
-    const next = firstOpen(timezones, from);
+    const next = firstOpen(isTrusted, timezones, from);
     return {
       ...(why && { reason: why }),
       ...(!(campaign.endDate && next >= campaign.endDate) && { nextAttemptAt: next }),

@@ -6,18 +6,10 @@ import type { WorkspaceTx } from '../database/database.ts';
 import { isOneOf, type Page, type PageQuery, readPage } from '../database/page.ts';
 import type { ContactState, Row } from '../database/schema.ts';
 import { toId } from '../ids.ts';
-import type { Provider } from '../phone-numbers/phone-number.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
-import type { OperatorLimits } from '../workspace/operator-limits.ts';
-import {
-  type CampaignSituation,
-  type ContactReason,
-  campaignReason,
-  contactExplainer,
-  whyClosed,
-} from './explain-contact.ts';
+import { type ContactReason, campaignReason, contactExplainer, whyClosed } from './explain-contact.ts';
 import type { CampaignRow } from './shape-campaign.ts';
-import { situationOf } from './situation.ts';
+import { type Situation, type SituationTerms, situationOf } from './situation.ts';
 
 type CampaignContact = components['schemas']['CampaignContact'];
 
@@ -58,9 +50,9 @@ export async function contactPage(
   tx: WorkspaceTx,
   campaign: CampaignRow,
   query: ContactQuery,
-  { now, ...terms }: { now: Date; providers: readonly Provider[]; operator: OperatorLimits },
+  { now, ...terms }: SituationTerms & { now: Date },
 ): Promise<Page<CampaignContact>> {
-  const situation = await situationOf(tx, campaign, { at: now, ...terms });
+  const situation = await situationOf(tx, campaign, now, terms);
   const zones = await laneZones(tx, campaign);
   const { states, reason, ids } = query;
   const direction = sql.raw(query.order);
@@ -90,6 +82,7 @@ export async function contactPage(
   const contacts = found.rows.map((row): CampaignContact => {
     const { reason: why, nextAttemptAt } = explain({
       state: row.state,
+      isTrusted: situation.trusted.includes(row.phone_number),
       timezones: zones.get(row.lane)!,
       nextAttemptAt: row.next_attempt_at,
       reason: row.reason,
@@ -124,7 +117,7 @@ export async function laneZones(tx: WorkspaceTx, campaign: CampaignRow): Promise
 /** The contacts whom `contactExplainer` gives this reason. */
 function hasReason(
   reason: ContactReason,
-  situation: CampaignSituation,
+  situation: Situation,
   zones: Map<number, string[]>,
   now: Date,
 ): RawBuilder<boolean> {
@@ -132,13 +125,18 @@ function hasReason(
   const kept = sql`(not ${isLeft} and c.reason = ${reason})`;
   const ofCampaign = campaignReason(situation);
   if (ofCampaign !== undefined) return ofCampaign === reason ? sql`(${kept} or ${isLeft})` : kept.$castTo<boolean>();
-  const closed = [...zones].map(([lane, zone]) => ({ lane, why: whyClosed(situation.hours, zone, now) }));
-  const lanes = (why: string | undefined) => closed.filter((c) => c.why === why).map(({ lane }) => lane);
+  const isIn = (why: string | undefined) => {
+    const [lanes, ofTrusted] = [situation.hours, situation.freeHours].map((hours) =>
+      [...zones].filter(([, zone]) => whyClosed(hours, zone, now) === why).map(([lane]) => lane),
+    );
+    return sql`c.lane = any(case when c.phone_number = any(${situation.trusted}::bigint[])
+      then ${ofTrusted}::smallint[] else ${lanes}::smallint[] end)`;
+  };
   const ofAll: ContactReason | false = situation.limited?.reason ?? (situation.trunkBusy && 'trunk_busy');
   const held = ofAll ? sql.lit(ofAll) : sql`c.reason`;
   const isDue = sql`c.next_attempt_at <= ${now}`;
   return sql`(${kept} or (${isLeft} and case
     when not ${isDue} then coalesce(c.reason, 'retry_later') = ${reason}
-    when c.lane = any(${lanes(reason)}::smallint[]) then true
-    else c.lane = any(${lanes(undefined)}::smallint[]) and ${held} = ${reason} end))`;
+    when ${isIn(reason)} then true
+    else ${isIn(undefined)} and ${held} = ${reason} end))`;
 }

@@ -27,7 +27,7 @@ const auditEntryOf = (context: RequestContext, done: string, id: string) =>
 
 /** The operations of campaigns. */
 export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
-  const { database, clock, providers, operator } = deps;
+  const { database, clock } = deps;
   const ofCampaign = <T>(
     workspaceId: string,
     id: string,
@@ -77,7 +77,7 @@ export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
       const size = body?.sampleSize ?? DEFAULT_SAMPLE;
       return ok(
         await ofCampaign(workspaceId, path.id, (campaign, tx) =>
-          previewCampaign(tx, campaign, size, { now: clock.now(), providers, operator }),
+          previewCampaign(tx, campaign, size, { ...deps, now: clock.now() }),
         ),
       );
     },
@@ -85,7 +85,7 @@ export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
       const page = pageOf(query);
       const wanted = { ...page, states: several(query.state), reason: query.reason };
       const found = await ofCampaign(workspaceId, path.id, (campaign, tx) =>
-        contactPage(tx, campaign, wanted, { now: clock.now(), providers, operator }),
+        contactPage(tx, campaign, wanted, { ...deps, now: clock.now() }),
       );
       return ok(pageAnswer(page, found, (contact) => contact));
     },

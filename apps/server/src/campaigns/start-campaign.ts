@@ -9,6 +9,8 @@ import type { CampaignKey } from './campaign.ts';
 import { campaignTransitions } from './campaign.ts';
 import { checkStartable } from './check-startable.ts';
 import type { CampaignDeps } from './deps.ts';
+import { readLocalHours } from './preview/preview-counts.ts';
+import { previewScope } from './preview/preview-scope.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
 import { type Campaign, startsAt } from './shape-campaign.ts';
 import { contactUploads, findCampaign, lockCampaign } from './store.ts';
@@ -17,15 +19,21 @@ const notStartable = (message: string) => new ServiceError('campaign_not_startab
 
 /**
  * Starts a draft: it runs at once, or is scheduled where `scheduledAt` or `startDate` lies ahead. Its contacts are added
- * in the background. Throws `not_found`, and `campaign_not_startable` with what stands in the way.
+ * in the background. What is answered tells callees' local hours besides. Throws `not_found`, and `campaign_not_startable` with what stands in the way.
  */
 export async function startCampaign(
-  { database, agents, clock, providers, nudge }: CampaignDeps,
+  deps: CampaignDeps,
   workspaceId: string,
   campaignId: string,
   auditEntry: AuditEntry,
 ): Promise<Campaign> {
-  const asked = await existing(database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId)));
+  const { database, agents, clock, providers, nudge } = deps;
+  const { asked, localHours } = await database.inSnapshot(workspaceId, async (tx) => {
+    const found = await existing(findCampaign(tx, campaignId));
+    if (found.status !== 'draft') return { asked: found };
+    const scope = await previewScope(tx, found, 1, { ...deps, now: clock.now() });
+    return { asked: found, localHours: await readLocalHours(tx, scope) };
+  });
   const agent = await agents.resolve(asked.agent_id, workspaceId);
   const started = await database.inWorkspace(workspaceId, async (tx) => {
     const campaign = await existing(lockCampaign(tx, campaignId));
@@ -42,7 +50,7 @@ export async function startCampaign(
     return recordCampaignStatus(tx, campaignId, now, auditEntry);
   });
   nudge();
-  return started;
+  return { ...started, ...(localHours && { localHours }) };
 }
 
 async function schedule(tx: WorkspaceTx, campaignId: string, now: Date): Promise<void> {

@@ -59,6 +59,7 @@ import * as doNotCallRevision from '../../migrations/0056-do-not-call-revision.t
 import * as clocksOfNumbers from '../../migrations/0057-clocks-of-numbers.ts';
 import * as attemptsPerPerson from '../../migrations/0058-attempts-per-person.ts';
 import * as notesOfSteps from '../../migrations/0059-notes-of-steps.ts';
+import * as defaultQuietHours from '../../migrations/0060-default-quiet-hours.ts';
 import type { Database } from './database.ts';
 import { watchPool } from './silence.ts';
 
@@ -121,6 +122,7 @@ export const migrations = {
   '0057-clocks-of-numbers': clocksOfNumbers,
   '0058-attempts-per-person': attemptsPerPerson,
   '0059-notes-of-steps': notesOfSteps,
+  '0060-default-quiet-hours': defaultQuietHours,
 };
 
 /**

@@ -25,6 +25,8 @@ export interface Callee {
   country: string | undefined;
   /** UUID of the number that the last attempt was placed from. */
   avoid?: string | undefined;
+  /** Which members may call; without it all. */
+  only?: (candidate: Candidate) => boolean;
 }
 
 /**
@@ -48,6 +50,7 @@ export function assignNumbers(
     for (const [at, candidate] of line.entries()) {
       if (room.get(candidate.id)! <= 0 || !hasStart(candidate.trunkId)) continue;
       if (candidate.fromNumber === callee.toNumber || !mayCallFrom(candidate, callee.country)) continue;
+      if (callee.only?.(candidate) === false) continue;
       const rank = rankOf(candidate, callee);
       if (rank > bestRank) [best, bestRank] = [at, rank];
       if (rank === BEST) break;

@@ -11,14 +11,12 @@ import { audit } from '../journal/record.ts';
 import { ok } from '../success.ts';
 import { inboundSecretPlace } from './inbound-secret.ts';
 import { changeWorkspace, lockWorkspace, readUsage, readWorkspace, type Usage, type WorkspaceRow } from './store.ts';
-import { updateWorkspace } from './update-workspace.ts';
+import { type HourDeps, updateWorkspace } from './update-workspace.ts';
 
-export interface WorkspaceDeps {
+export interface WorkspaceDeps extends HourDeps {
   database: Database;
   clock: Clock;
   secrets: Secrets;
-  /** Runs in the transaction that changes the quiet hours: what was computed from them is computed anew. */
-  onHoursChanged(tx: WorkspaceTx): Promise<void>;
 }
 
 /** The operations of the tag "Workspace". */
@@ -43,7 +41,11 @@ export function workspaceOperations(deps: WorkspaceDeps) {
 
     updateWorkspace: async ({ body }, context) =>
       change(context, async (tx, now) => {
-        const { row, changed } = await updateWorkspace(tx, body, { now, onHoursChanged: deps.onHoursChanged });
+        const { row, changed } = await updateWorkspace(tx, body, { ...deps, now });
+        if (body.trustedNumbers) {
+          const entry = auditOf(context)('workspace.trusted_numbers_updated', 'workspace', toId('ws', row.id));
+          await audit(tx, entry, now);
+        }
         return { row, action: changed ? 'workspace.updated' : undefined };
       }),
 
@@ -97,8 +99,10 @@ function present(row: WorkspaceRow, usage: Usage): components['schemas']['Worksp
     },
     ...(row.quiet_hours_start !== null &&
       row.quiet_hours_end !== null && { quietHours: { start: row.quiet_hours_start, end: row.quiet_hours_end } }),
+    quietHoursAreDefault: row.quiet_hours_are_default,
     ...(row.quiet_windows && { quietWindows: row.quiet_windows }),
     ...(row.holidays.length > 0 && { holidays: row.holidays }),
+    ...(row.trusted_numbers.length > 0 && { trustedNumbers: row.trusted_numbers.map((number) => `+${number}`) }),
     ...(row.dialing_paused_at && { dialingPausedAt: row.dialing_paused_at.toISOString() }),
     usage: { callsToday: usage.calls, numbersBoughtToday: usage.numbersBought, liveCalls: usage.liveCalls },
     createdAt: row.created_at.toISOString(),

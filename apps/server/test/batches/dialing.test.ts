@@ -242,6 +242,7 @@ test('the provider is told the metadata of each call', async () => {
     maxConcurrency: 10,
     providers,
     operator: noOperatorLimits,
+    isSimulated: () => true,
     nudge: () => undefined,
   };
   await startBatch(deps, {

@@ -140,8 +140,8 @@ const start = ({ workspaceId, draftId }: Asked) =>
 const preview = ({ workspaceId, draftId, operator }: Asked) =>
   under.database.inWorkspace(workspaceId, async (tx) => {
     const { sample, callable, leftOut } = await previewCampaign(tx, (await findCampaign(tx, draftId))!, 20, {
+      ...under.deps,
       now: noon,
-      providers: under.deps.providers,
       operator,
     });
     const reason = sample[0]!.reason ?? 'called';
@@ -233,7 +233,7 @@ async function claim({ workspaceId, campaignId, operator }: Asked) {
       tx,
       (await findCampaign(tx, campaignId))!,
       { ...page, states: undefined, reason: undefined },
-      { now: noon, providers: under.deps.providers, operator },
+      { ...under.deps, now: noon, operator },
     ),
   );
   return rows[0]!.reason ?? 'not called';

@@ -28,6 +28,7 @@ export async function campaignDeps(clock = testClock()) {
     providers: ['simulator', 'sip'],
     maxConcurrency: 500,
     operator: noOperatorLimits,
+    isSimulated: (provider) => provider === 'simulator',
     nudge: () => undefined,
   };
   const close = async () => {

@@ -92,18 +92,16 @@ async function seed(
           ...query,
         };
         const { rows: items, totalCount } = await contactPage(tx, (await findCampaign(tx, id))!, asked, {
+          ...under.deps,
           now: noon,
-          providers: under.deps.providers,
-          operator: noOperatorLimits,
         });
         return { items, totalCount };
       }),
     preview: (size = 20) =>
       inTx(async (tx) =>
         previewCampaign(tx, (await findCampaign(tx, id))!, size, {
+          ...under.deps,
           now: noon,
-          providers: under.deps.providers,
-          operator: noOperatorLimits,
         }),
       ),
   };

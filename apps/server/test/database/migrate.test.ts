@@ -88,6 +88,34 @@ test('campaigns of before keep to the clock of the campaign, drafts are strictes
   }
 });
 
+test('workspaces of before keep the quiet hours that they have, or none', async () => {
+  const pool = new pg.Pool(blank.connection);
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+    expect((await migrator.migrateTo('0059-notes-of-steps')).error).toBeUndefined();
+    await sql
+      .raw(`
+      begin;
+      select set_config('trunkline.engine', 'on', true);
+      insert into workspaces (id, name, quiet_hours_start, quiet_hours_end, created_at, updated_at) values
+        (gen_random_uuid(), 'Open', null, null, now(), now()), (gen_random_uuid(), 'Same', 1260, 480, now(), now());
+      commit`)
+      .execute(db);
+    await migrate(open(), log);
+    const { rows } = await open().inEngine((tx) =>
+      sql`select name, quiet_hours_start as start, quiet_hours_end as end, quiet_hours_are_default as kept, trusted_numbers
+        from workspaces order by name`.execute(tx.db),
+    );
+    expect(rows).toEqual([
+      { name: 'Open', start: null, end: null, kept: false, trusted_numbers: [] },
+      { name: 'Same', start: 1260, end: 480, kept: false, trusted_numbers: [] },
+    ]);
+  } finally {
+    await db.destroy();
+  }
+});
+
 test('a role that row-level security binds is not warned about', async () => {
   const warn = vi.spyOn(log, 'warn');
   await migrate(open(), log);

@@ -64,8 +64,8 @@ export async function pickCost(
 ): Promise<{ pages: number; rows: number; scans: string[] }> {
   const now = new Date('2026-03-10T13:00:00Z');
   const lanes = [1, 2, 3].map((lane) => ({
-    ...{ lane, timezones: ['UTC'], opensAt: now, closesAt: now },
-    leftOut: undefined,
+    ...{ lane, timezones: ['UTC'], opensAt: now, closesAt: now, leftOut: undefined },
+    free: { opensAt: now, closesAt: now, leftOut: undefined },
   }));
   const statement = pickStatement(
     { workspace_id: workspaceId, id: campaignId, do_not_call_uploads: [] },

@@ -72,7 +72,8 @@ const write = (database: Database, text: string) => database.inEngine(({ db }) =
 
 /** The campaign as clients read it. */
 async function readBy(database: Database, { workspaceId, campaignId }: SeededCampaign) {
-  const terms = { now: new Date(), providers: ['simulator'] as const, operator: noOperatorLimits };
+  const isSimulated = () => true;
+  const terms = { now: new Date(), providers: ['simulator'] as const, operator: noOperatorLimits, isSimulated };
   return database.inWorkspace(workspaceId, async (tx) => {
     const campaign = (await findCampaign(tx, campaignId))!;
     const query = { page: 1, perPage: 100, order: 'asc' as const, searchText: undefined };

@@ -261,6 +261,13 @@ test('what stays of a do-not-call entry is an HMAC under a key that the database
   expect(await one(`select count(*) from do_not_call_erased where encode(digest, 'hex') = '${digest}'`)).toBe(1);
 });
 
+test('a number is no longer one of those that are free of hours that nobody has set', async () => {
+  const trustedNumbers = ['+14155550171', '+14155550172'];
+  await server.client.PATCH('/v1/workspace', { body: { trustedNumbers } });
+  await erase(trustedNumbers[0]!);
+  expect((await server.client.GET('/v1/workspace')).data!.data.trustedNumbers).toEqual(trustedNumbers.slice(1));
+});
+
 test('a number with a call that is up, and one of your own, are refused', async () => {
   const live = await seedRow(server.database, 'calls', { workspace_id: workspaceId, to_number: 14155550177 });
   const up = await erase('+14155550177');

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createClient } from '@trunkline/client';
 import { pino } from 'pino';
 import { createKey } from '../../src/api-keys/first-key.ts';
+import { readNumber } from '../../src/calls/may-dial.ts';
 import { createMachineClock } from '../../src/clock.ts';
 import { compose } from '../../src/compose.ts';
 import type { Overrides } from '../../src/compose-services.ts';
@@ -66,7 +67,13 @@ export async function startNumberServer(given: Partial<PhoneNumberDeps> = {}) {
     ...phoneNumberOperations(deps),
     ...numberPoolOperations(deps),
     ...trunkOperations(deps),
-    ...workspaceOperations({ database, clock, secrets, onHoursChanged }),
+    ...workspaceOperations({
+      database,
+      clock,
+      secrets,
+      onHoursChanged,
+      isNumber: (number) => readNumber(number) !== undefined,
+    }),
   };
   const listening = await listen(0, '127.0.0.1');
   listening.serve(await composition.createApp());

@@ -111,6 +111,7 @@ export const killServers = (options: KilledServers): Promise<void> =>
 
 /** A number on a trunk to the carrier, bound to an agent. */
 async function connect(client: TrunklineClient, port: number, url: string): Promise<string> {
+  await client.PATCH('/v1/workspace', { body: { quietHours: null } });
   const made = await client.POST('/v1/agents', { body: { name: 'Anna', connection: { type: 'stream', url } } });
   const body = { terminationUrl: `127.0.0.1:${port}`, callsPerSecond: CALLS_PER_SECOND };
   const trunkId = (await client.POST('/v1/telephony/trunks', { body })).data!.id;

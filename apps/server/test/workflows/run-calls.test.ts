@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { hangUpRequested } from '../../src/calls/hang-up-requested.ts';
@@ -28,7 +29,10 @@ async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> 
     campaign: { status: 'draft' },
   });
   const servers = await database.inEngine(({ db }) => db.selectFrom('servers').select('id').execute());
-  const request = async (wish: Partial<RunCallWish> = {}): Promise<RunCallAnswer> => {
+  const request = async (
+    wish: Partial<RunCallWish> = {},
+    isSimulated = switchboard.isSimulated,
+  ): Promise<RunCallAnswer> => {
     const whole = {
       workspaceId,
       runId: newUuid(),
@@ -46,7 +50,7 @@ async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> 
     const terms = {
       serverId: servers[0]!.id,
       now: now(),
-      isSimulated: switchboard.isSimulated,
+      isSimulated,
       operator: noOperatorLimits,
     };
     return database.inEngine((tx) => requestRunCall(tx, whole, terms));
@@ -186,6 +190,57 @@ test.concurrent.each<[string, Omit<SeedOptions, 'contacts'>, Partial<RunCallWish
     await stop();
   }),
 );
+
+const byDefault = { quiet_hours_start: 21 * 60, quiet_hours_end: 8 * 60, quiet_hours_are_default: true };
+const isSimulated = (provider: string) => provider === 'simulator';
+const sip = { trunk: {} };
+const untilEight = { reason: 'quiet_hours', until: new Date('2026-03-10T15:00:00Z') };
+
+test.concurrent.each<[string, Omit<SeedOptions, 'contacts'>, object]>([
+  ['hold a number that rings', { phoneNumber: sip, workspace: byDefault }, untilEight],
+  ['hold no simulated one', { workspace: byDefault }, { kind: 'queued' }],
+  [
+    'hold nobody who is trusted',
+    { phoneNumber: sip, workspace: { ...byDefault, trusted_numbers: [14155550100] } },
+    { kind: 'queued' },
+  ],
+  ['hold who is not', { phoneNumber: sip, workspace: { ...byDefault, trusted_numbers: [14155550101] } }, untilEight],
+  [
+    'hold everybody once somebody has set them',
+    { workspace: { ...byDefault, quiet_hours_are_default: false, trusted_numbers: [14155550100] } },
+    untilEight,
+  ],
+  [
+    'leave other hours as they are',
+    { workspace: { ...byDefault, holidays: ['2026-03-10'], trusted_numbers: [14155550100] } },
+    { reason: 'holiday' },
+  ],
+])('hours that nobody has set %s', (_, seed, answer) =>
+  withDatabase(async (database) => {
+    const { stop, request } = await runCalls(database, seed);
+    expect(await request({}, isSimulated)).toMatchObject(answer);
+    await stop();
+  }),
+);
+
+test.concurrent('of a pool hours that nobody has set leave the simulated numbers', () =>
+  withDatabase(async (database) => {
+    const { workspaceId, stop, request, call } = await runCalls(database, { workspace: byDefault });
+    const members = [sip, sip, { provider: 'simulator' } as const];
+    const { poolId, memberIds } = await seedPool(database, workspaceId, members, { max_concurrent_per_number: 1 });
+    const answer = await request({ from: { poolId } }, isSimulated);
+    if (answer.kind !== 'queued') throw new Error(`The call is ${answer.kind}.`);
+    expect((await call(answer.call.roomId)).phone_number_id).toBe(memberIds[2]);
+    // The one that may is busy: it is looked at again before the morning.
+    const next = await request({ from: { poolId }, to: '+14155550101' }, isSimulated);
+    expect(next).toEqual({ kind: 'blocked', reason: 'no_caller_id' });
+    await database.inEngine(({ db }) =>
+      sql`update phone_numbers set provider = 'sip', trunk_id = (select id from trunks limit 1)
+      where id = ${memberIds[2]!}`.execute(db),
+    );
+    expect(await request({ from: { poolId }, to: '+14155550101' }, isSimulated)).toMatchObject(untilEight);
+    await stop();
+  }));
 
 test.concurrent('nobody is called who opted out', () =>
   withDatabase(async (database) => {

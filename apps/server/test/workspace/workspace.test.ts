@@ -28,15 +28,17 @@ const actions = async () => {
   return rows.map((row) => row.action);
 };
 
-test('a new workspace has no limits and has used nothing', async () => {
+test('a new workspace has no limits but quiet hours that nobody has set, and has used nothing', async () => {
   const workspace = await read();
   expect(workspace).toMatchObject({
     id: `ws_${workspaceId.replaceAll('-', '')}`,
     name: 'Default',
     limits: {},
+    quietHours: { start: 21 * 60, end: 8 * 60 },
+    quietHoursAreDefault: true,
     usage: { callsToday: 0, numbersBoughtToday: 0, liveCalls: 0 },
   });
-  expect(workspace).not.toHaveProperty('quietHours');
+  expect(workspace).not.toHaveProperty('trustedNumbers');
   expect(workspace).not.toHaveProperty('dialingPausedAt');
 });
 
@@ -198,4 +200,48 @@ test('each workspace has its own switch and limits', async () => {
     name: 'Other',
     usage: { callsToday: 0, liveCalls: 0 },
   });
+});
+
+let workspaces = 0;
+/** A workspace that is new. */
+async function anotherWorkspace() {
+  workspaces += 1;
+  return { client: await server.clientWith(['*'], `New ${workspaces}`) };
+}
+
+test('quiet hours are somebody’s own once they are set, to the same or to none', async () => {
+  for (const quietHours of [{ start: 21 * 60, end: 8 * 60 }, null]) {
+    const { client } = await anotherWorkspace();
+    expect((await client.PATCH('/v1/workspace', { body: { name: 'Other' } })).data!.data.quietHoursAreDefault).toBe(
+      true,
+    );
+    const before = server.hoursChanged.length;
+    const { data } = (await client.PATCH('/v1/workspace', { body: { quietHours } })).data!;
+    expect([data.quietHours ?? null, data.quietHoursAreDefault]).toEqual([quietHours, false]);
+    expect(server.hoursChanged).toHaveLength(before + 1);
+  }
+});
+
+test('one’s own phones are twenty numbers of E.164 at most, kept until they are replaced, and audited', async () => {
+  const { client } = await anotherWorkspace();
+  const set = (trustedNumbers: string[]) => client.PATCH('/v1/workspace', { body: { trustedNumbers } });
+  const phones = Array.from({ length: 21 }, (_, at) => `+141555501${String(at).padStart(2, '0')}`);
+  const before = (await actions()).length;
+  expect((await set(phones.slice(1))).data!.data).toMatchObject({ trustedNumbers: phones.slice(1) });
+  expect((await actions()).slice(before)).toEqual(['workspace.trusted_numbers_updated', 'workspace.updated']);
+  for (const [wrong, path] of [
+    [phones, '/body/trustedNumbers'],
+    [[phones[0]!, phones[0]!], '/body/trustedNumbers'],
+    [['(415) 555-0100'], '/body/trustedNumbers/0'],
+    [['4155550100'], '/body/trustedNumbers/0'],
+    [[phones[0]!, '+1911'], '/body/trustedNumbers/1'],
+    [['+14150000000'], '/body/trustedNumbers/0'],
+  ] as const) {
+    const { error, response } = await set([...wrong]);
+    expect([response.status, error?.details?.[0]?.path]).toEqual([400, path]);
+  }
+  const now = async () => (await client.GET('/v1/workspace')).data!.data;
+  expect(await now()).toMatchObject({ trustedNumbers: phones.slice(1), quietHoursAreDefault: true });
+  await set([]);
+  expect(await now()).not.toHaveProperty('trustedNumbers');
 });

@@ -666,7 +666,7 @@ export interface paths {
         head?: never;
         /**
          * Update the workspace
-         * @description Changes what the body names and leaves the rest. New limits and quiet hours hold for the next call that is placed; calls that are up go on, also where there are more of them than a lowered limit allows. `quietHours` that end when they start are refused.
+         * @description Changes what the body names and leaves the rest. New limits and quiet hours hold for the next call that is placed; calls that are up go on, also where there are more of them than a lowered limit allows. `quietHours` that end when they start are refused. A new workspace has quiet hours from 21:00 to 8:00 by the callee's clock, wherever a phone really rings, until `quietHours` are set or are `null`.
          */
         patch: operations["updateWorkspace"];
         trace?: never;
@@ -1107,7 +1107,7 @@ export interface paths {
         put?: never;
         /**
          * Preview a campaign
-         * @description A dry run that calls nobody and changes nothing: who would be called, from which number and when, and who is left out and why. For a draft it is as if it started now; for a campaign that was started it tells what is left; for an ended one nobody is callable. The figures are those of this moment.
+         * @description A dry run that calls nobody and changes nothing: who would be called, from which number and when, at which hours of their own clocks, and who is left out and why. For a draft it is as if it started now; for a campaign that was started it tells what is left; for an ended one nobody is callable. The figures are those of this moment.
          */
         post: operations["previewCampaign"];
         delete?: never;
@@ -4194,6 +4194,13 @@ export interface components {
         Holidays: string[];
         /** @description Dates on which nobody is called, from 00:00 to 24:00 by the callee's clock, by any campaign, batch or workflow. */
         WorkspaceHolidays: components["schemas"]["Holidays"];
+        /**
+         * @description Phones of your own. Calls to them are free of the quiet hours that a new workspace begins with, so that you can try a call at any hour; never of hours that somebody has set.
+         * @example [
+         *       "+14155550142"
+         *     ]
+         */
+        TrustedNumbers: components["schemas"]["E164"][];
         /** @description What the workspace has used. */
         WorkspaceUsage: {
             /** @description Outbound calls since midnight UTC. */
@@ -4210,8 +4217,11 @@ export interface components {
             name: string;
             limits: components["schemas"]["WorkspaceLimits"];
             quietHours?: components["schemas"]["QuietHours"];
+            /** @description Whether nobody has set the quiet hours yet: they are those that a new workspace begins with, 21:00 to 8:00, and hold for calls that really ring. Simulated calls and calls to `trustedNumbers` are free of them. Any change of `quietHours` ends that. */
+            quietHoursAreDefault: boolean;
             quietWindows?: components["schemas"]["QuietWindows"];
             holidays?: components["schemas"]["WorkspaceHolidays"];
+            trustedNumbers?: components["schemas"]["TrustedNumbers"];
             /** @description When the kill switch was pulled; absent while dialing is on. */
             dialingPausedAt?: components["schemas"]["Timestamp"];
             usage: components["schemas"]["WorkspaceUsage"];
@@ -4257,11 +4267,13 @@ export interface components {
             /** @description The workspace's name. */
             name?: string;
             limits?: components["schemas"]["UpdateWorkspaceLimits"];
-            /** @description The part of the day in which nobody is called. `null` removes it. */
+            /** @description The part of the day in which nobody is called. `null` removes it. Both hold for every call from then on: the quiet hours are no longer those that a new workspace begins with. */
             quietHours?: components["schemas"]["QuietHours"] | null;
             /** @description The parts of the week in which nobody is called. `null` removes them. */
             quietWindows?: components["schemas"]["QuietWindows"] | null;
             holidays?: components["schemas"]["WorkspaceHolidays"];
+            /** @description Phones of your own, all of them: they replace those that were there, and an empty list removes them. Calls to them are free of the quiet hours that a new workspace begins with. A number that no numbering plan has is 400. */
+            trustedNumbers?: components["schemas"]["TrustedNumbers"];
         };
         /** @description The secret that signs requests to `inboundWebhookUrl`, by the rules of Standard Webhooks. */
         InboundSecret: {
@@ -4682,6 +4694,28 @@ export interface components {
             failure?: components["schemas"]["CampaignFailure"];
             pause?: components["schemas"]["CampaignPause"];
         };
+        /**
+         * @description How many.
+         * @example 12
+         */
+        CampaignContactCount: number;
+        /** @description At which hours of their own clock callees could ring, in the 24 hours from now on, or from the start of a campaign that begins later. Whoever may be in several time zones counts in each of them. */
+        CampaignLocalHours: {
+            /** @description Contacts that could ring in each hour of their own day: 24 figures, the first from 0:00 to 1:00. Whoever could ring in several hours counts in each. */
+            contacts: components["schemas"]["CampaignContactCount"][];
+            /**
+             * @description The earliest local time at which anybody could ring, in minutes since local midnight. Absent if nobody could.
+             * @example 480
+             */
+            earliest?: number;
+            /**
+             * @description The local time up to which anybody could ring, not included. Absent if nobody could.
+             * @example 1260
+             */
+            latest?: number;
+            /** @description Contacts that could ring before 8:00, or from 21:00 on, by a clock of theirs. */
+            earlyOrLate: components["schemas"]["CampaignContactCount"];
+        };
         /** @description A campaign calls every contact of its lists. */
         Campaign: {
             id: components["schemas"]["CampaignId"];
@@ -4727,6 +4761,8 @@ export interface components {
             /** @description When it was cancelled. */
             cancelledAt?: components["schemas"]["Timestamp"];
             meta?: components["schemas"]["CampaignMeta"];
+            /** @description At which hours of their own clock callees could ring, in the 24 hours from the first call on. Told by the answer of the start alone. */
+            localHours?: components["schemas"]["CampaignLocalHours"];
         };
         /** @description A page of campaigns. */
         CampaignPage: {
@@ -4916,11 +4952,6 @@ export interface components {
             sampleSize?: number;
         };
         /**
-         * @description How many.
-         * @example 12
-         */
-        CampaignContactCount: number;
-        /**
          * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why.
          * @example retry_later
          * @enum {string}
@@ -4943,6 +4974,11 @@ export interface components {
              */
             sharedMinutes: number;
         };
+        /**
+         * @description Whether calls keep the quiet hours that a new workspace begins with: `held` by all, as they really ring; by none, since all are `simulated`; or `mixed`: the numbers that call are of both kinds, and only what really rings keeps them.
+         * @enum {string}
+         */
+        DefaultQuietHours: "held" | "simulated" | "mixed";
         /**
          * @description The contact's name, from the list.
          * @example Ada Lovelace
@@ -4969,6 +5005,9 @@ export interface components {
             };
             /** @description What `calleeTimeZone: strictest` costs: of those who would be called, the sets of time zones in which numbers may be, the largest first. Empty where every callee's time zone is known. */
             sharedHours: components["schemas"]["CampaignSharedHours"][];
+            localHours: components["schemas"]["CampaignLocalHours"];
+            /** @description Whether its calls keep the quiet hours that a new workspace begins with, from 21:00 to 8:00: `held` by all, as they really ring; by none, since all are `simulated`; or `mixed`. Absent once somebody has set quiet hours, or `null`. */
+            defaultQuietHours?: components["schemas"]["DefaultQuietHours"];
             /** @description The first contacts, one by one, in the order of dialing; some that are left out among them where there are any. */
             sample: components["schemas"]["CampaignPreviewContact"][];
         };

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { callerOf, type IsSimulated } from '../../calls/may-dial.ts';
 import type { Caller } from '../../calls/queue-calls.ts';
 import type { EngineTx } from '../../database/database.ts';
+import type { Candidate } from '../../number-pools/assign-numbers.ts';
 import { chooseNumbers, openPool } from '../../number-pools/choose-numbers.ts';
 import { outlooksFor, poolFreeAt, poolSlotAt } from '../../number-pools/free-at.ts';
 import { countryOfNumber } from '../../phone-numbers/numbering-plan.ts';
@@ -15,8 +16,8 @@ const NO_CALLER_ID_MS = 10_000;
 /** When a campaign whose pool is busy is looked at again, if none of its calls ends before. */
 const BUSY_MS = 1000;
 
-/** Why a contact got no number: none of them may call its country, it is the only one itself, or none can until then. */
-export type NoCaller = { skip: 'country_not_allowed' | 'invalid_number' } | { until: Date };
+/** Why a contact got no number: none of them may call its country, it is the only one itself, none can until then, or those that can would ring. */
+export type NoCaller = { skip: 'country_not_allowed' | 'invalid_number' } | { until: Date } | { wouldRing: true };
 
 /** The numbers of one claim. */
 export interface Callers {
@@ -24,10 +25,15 @@ export interface Callers {
   room: number;
   /** When to look again, where that is none. */
   restUntil(): Promise<Date>;
+  /** Whether for calls of any of them no telephone rings. */
+  simulated: boolean;
   /** The trunks of its numbers, held, by their UUIDs. */
   trunks: ReadonlyMap<string, TrunkRoom>;
-  /** A number for each contact, in their order. */
-  choose(contacts: PickedContact[]): Promise<(Caller | NoCaller)[]>;
+  /**
+   * A number for each contact, in their order.
+   * @param mayRing whether a telephone may ring for a contact now
+   */
+  choose(contacts: PickedContact[], mayRing: (contact: PickedContact) => boolean): Promise<(Caller | NoCaller)[]>;
 }
 
 interface CallerTerms {
@@ -63,7 +69,11 @@ async function oneNumber(
     room: caller ? starts : 0,
     trunks: new Map(trunks.map((each) => [each.id, each])),
     restUntil: async () => (trunk?.isActive ? trunkFreeAt(trunk, now, leadMs) : after(now, NO_CALLER_ID_MS)),
-    choose: async (contacts) => contacts.flatMap(() => caller ?? []),
+    simulated: caller?.simulated ?? false,
+    choose: async (contacts, mayRing) =>
+      contacts.flatMap((contact) =>
+        caller && !caller.simulated && !mayRing(contact) ? { wouldRing: true } : (caller ?? []),
+      ),
   };
 }
 
@@ -83,8 +93,10 @@ async function poolOf(
   const { now, leadMs } = terms;
   const starts = { firstStart: after(now, leadMs), lastStart: lastStart(now, leadMs) };
   const pool = await openPool(tx, { workspaceId: campaign.workspace_id, poolId, ...terms, ...starts }, calls);
+  const simulated = ({ provider }: Candidate) => terms.isSimulated(provider) === true;
   return {
     room: pool.room,
+    simulated: pool.candidates.some(simulated),
     trunks: pool.trunks,
     restUntil: async () => {
       const freeAt = await poolFreeAt(tx, pool.query);
@@ -93,12 +105,13 @@ async function poolOf(
       const slot = slotAt && nextSlotClaim(slotAt, leadMs);
       return slot && slot > now && slot < rest ? slot : rest;
     },
-    choose: async (contacts) => {
+    choose: async (contacts, mayRing) => {
       const last = await lastNumbers(tx, campaign.workspace_id, contacts);
       const callees = contacts.map((contact) => ({
         toNumber: contact.toNumber,
         country: countryOfNumber(contact.toNumber),
         avoid: last.get(contact.id),
+        ...(!mayRing(contact) && { only: simulated }),
       }));
       const chosen = await chooseNumbers(tx, pool, callees);
       const without = callees.filter((_, at) => !chosen[at]);
@@ -108,6 +121,7 @@ async function poolOf(
         if (candidate) return { ...candidate, simulated: terms.isSimulated(candidate.provider)!, pooled: true };
         const { refusal, freeAt = now } = outlooks.get(callees[at]!)!;
         if (refusal) return { skip: refusal };
+        if (callees[at]!.only) return { wouldRing: true };
         return { until: new Date(Math.max(freeAt.getTime(), now.getTime() + NO_CALLER_ID_MS)) };
       });
     },

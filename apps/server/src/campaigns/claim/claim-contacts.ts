@@ -11,7 +11,7 @@ import { currentLanes, type Lane, readLanes } from '../lanes.ts';
 import { openCallers } from './callers.ts';
 import { lockForClaim, roomForCalls } from './claim-limits.ts';
 import { LEAD_MS, nextSlotClaim, takeSlots } from './pace.ts';
-import { pickContacts } from './pick-contacts.ts';
+import { openLanes, pickContacts } from './pick-contacts.ts';
 import { writeClaim } from './write-claim.ts';
 
 /** When a campaign at its limit is looked at again, if none of its calls ends before. */
@@ -80,9 +80,10 @@ export async function claimContacts(
     ]);
     if (callers.room === 0) return finishOrRest(tx, callers.restUntil);
     const most = Math.min(slots.length, callers.room);
-    const open = lanes.filter((lane) => lane.opensAt <= now && lane.closesAt > now);
-    const picked = await pickContacts(tx, campaign, open, { most, now, only });
-    if (picked.length === 0) return finishOrRest(tx, () => nextDue(tx, key, lanes, now));
+    const { simulated } = callers;
+    const open = openLanes(lanes, simulated, now);
+    const picked = await pickContacts(tx, campaign, open, { most, now, only, simulated });
+    if (picked.length === 0) return finishOrRest(tx, () => nextDue(tx, key, lanes, simulated, now));
     onPicked?.(picked.map(({ id }) => id));
     const zonesOf = new Map(lanes.map(({ lane, timezones }) => [lane, timezones]));
     const people = picked.flatMap(({ refusal, toNumber, lane }) =>
@@ -109,6 +110,7 @@ async function nextDue(
   tx: EngineTx,
   { workspaceId, campaignId }: CampaignKey,
   lanes: Lane[],
+  simulated: boolean,
   now: Date,
 ): Promise<Date> {
   const numbers = lanes.map((lane) => lane.lane);
@@ -120,7 +122,8 @@ async function nextDue(
       where c.workspace_id = ${workspaceId} and c.campaign_id = ${campaignId} and c.lane = q.lane and c.state = q.state
         and c.state in ('pending', 'waiting')
       order by next_attempt_at limit 1) as c`.execute(tx.db);
-  const times = lanes.map(({ lane, opensAt, closesAt }) => {
+  const times = lanes.map(({ lane, free, ...ringing }) => {
+    const { opensAt, closesAt } = simulated ? free : ringing;
     if (opensAt > now) return opensAt.getTime();
     const due = rows.filter((row) => row.lane === lane).map((row) => row.next_attempt_at.getTime());
     return Math.min(closesAt.getTime(), ...due);

@@ -27,6 +27,8 @@ type ClaimedColumn =
 export interface ClaimedCampaign extends ScheduleRow, DialTerms, AgentTerms, Pick<Row<'campaigns'>, ClaimedColumn> {
   /** The uploads whose numbers must not be called. */
   do_not_call_uploads: string[];
+  /** Of its workspace; E.164 without the plus. */
+  trusted_numbers: number[];
 }
 
 /**
@@ -49,7 +51,7 @@ export async function lockForClaim(
       select c.workspace_id, c.id, c.timezone, c.agent_id, c.number_pool_id, c.max_concurrency, c.in_flight,
         c.calls_per_second, c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
         c.recording, c.schedule_start, c.schedule_end, c.schedule_days, c.calling_windows, c.holidays, c.metadata, c.tags,
-        ${dialTerms}, ${agentTerms},
+        ${dialTerms}, ${agentTerms}, w.trusted_numbers,
         array(${doNotCallUploads(sql.ref('c.workspace_id'), sql.ref('c.id'))}) as do_not_call_uploads
       from campaigns c
       join workspaces w on w.id = c.workspace_id

@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import { callVariables } from '../../calls/call-variables.ts';
 import { callingArea, dialRefusal, type Refusal } from '../../calls/may-dial.ts';
+import { isFreeOfDefault } from '../../calls/quiet-hours.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { isDoNotCall } from '../../do-not-call/do-not-call-numbers.ts';
-import type { Lane } from '../lanes.ts';
+import { isOpen, type Lane } from '../lanes.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
 
 /** A contact that the claim has locked. */
@@ -39,6 +40,22 @@ interface Row {
   do_not_call: boolean;
 }
 
+/** The lanes that are open for calls from a campaign's numbers, and those that are for trusted numbers alone. */
+export interface OpenLanes {
+  forAll: Lane[];
+  forTrusted: Lane[];
+}
+
+/**
+ * Which lanes are open: to a campaign without simulated numbers, those in which phones may ring. One that has some takes
+ * those too in which only hours that nobody has set are in the way.
+ */
+export function openLanes(lanes: readonly Lane[], simulated: boolean, now: Date): OpenLanes {
+  const forAll = lanes.filter((lane) => isOpen(simulated ? lane.free : lane, now));
+  const others = lanes.filter((lane) => !forAll.includes(lane));
+  return { forAll, forTrusted: others.filter(({ free }) => isOpen(free, now)) };
+}
+
 /**
  * Locks the next contacts of some open lanes, due retries before fresh contacts, and says of each whether it must not
  * be called. Each lane and state is a constant key of the index and the limit stands in the text of the statement, so
@@ -48,15 +65,26 @@ interface Row {
 export async function pickContacts(
   tx: EngineTx,
   campaign: ClaimedCampaign,
-  open: Lane[],
-  { most, now, only }: { most: number; now: Date; only: string | undefined },
+  { forAll, forTrusted }: OpenLanes,
+  { most, now, only, simulated }: { most: number; now: Date; only: string | undefined; simulated: boolean },
 ): Promise<PickedContact[]> {
-  if (open.length === 0) return [];
-  const statement = only === undefined ? pickStatement(campaign, open, most, now) : pickOnly(campaign, open, only, now);
-  const { rows } = await statement.execute(tx.db);
+  const trusted = forTrusted.length === 0 ? [] : campaign.trusted_numbers;
+  const found: Row[] = [];
+  if (trusted.length > 0)
+    found.push(...(await rowsOf(tx, pickTrusted(campaign, forTrusted, { trusted, only, most, now }))));
+  if (forAll.length > 0 && found.length < most) {
+    const left = most - found.length;
+    const statement =
+      only === undefined ? pickStatement(campaign, forAll, left, now) : pickOnly(campaign, forAll, only, now);
+    found.push(...(await rowsOf(tx, statement)));
+  }
   const area = callingArea(campaign, campaign.allowed_outbound_countries, campaign.from_number);
-  const leftOut = new Map(open.map((lane) => [lane.lane, lane.leftOut]));
-  return rows.map((row) => ({
+  const laneOf = new Map([...forAll, ...forTrusted].map((lane) => [lane.lane, lane]));
+  const windowOf = (row: Row) => {
+    const lane = laneOf.get(row.lane)!;
+    return isFreeOfDefault(campaign, row.phone_number, simulated) ? lane.free : lane;
+  };
+  return found.map((row) => ({
     id: row.id,
     place: row.place,
     toNumber: row.phone_number,
@@ -66,9 +94,12 @@ export async function pickContacts(
     variables: callVariables(row.columns, row.values, row.name),
     metadata: row.metadata,
     externalId: row.external_id,
-    refusal: dialRefusal(row.phone_number, row.do_not_call, area) ?? leftOut.get(row.lane),
+    refusal: dialRefusal(row.phone_number, row.do_not_call, area) ?? windowOf(row).leftOut,
   }));
 }
+
+const rowsOf = async (tx: EngineTx, statement: RawBuilder<Row>): Promise<Row[]> =>
+  (await statement.execute(tx.db)).rows;
 
 type Picking = Pick<ClaimedCampaign, 'workspace_id' | 'id' | 'do_not_call_uploads'>;
 
@@ -105,6 +136,23 @@ const pickOnly = (campaign: Picking, open: Lane[], id: string, now: Date): RawBu
         and state in ('pending', 'waiting') and next_attempt_at <= ${now}
         and lane = any(${open.map(({ lane }) => lane)}::smallint[])
       for update skip locked`,
+  );
+
+/** The same for the few numbers of the workspace's own, by the key of their numbers. */
+const pickTrusted = (
+  campaign: Picking,
+  lanes: Lane[],
+  { trusted, only, most, now }: { trusted: readonly number[]; only: string | undefined; most: number; now: Date },
+): RawBuilder<Row> =>
+  withList(
+    campaign,
+    sql`
+      select ${columns} from campaign_contacts
+      where workspace_id = ${campaign.workspace_id} and campaign_id = ${campaign.id}
+        and phone_number = any(${trusted}::bigint[]) and (${only ?? null}::uuid is null or id = ${only ?? null}::uuid)
+        and state in ('pending', 'waiting') and next_attempt_at <= ${now}
+        and lane = any(${lanes.map(({ lane }) => lane)}::smallint[])
+      order by next_attempt_at, id limit ${sql.raw(String(most))} for update skip locked`,
   );
 
 const withList = (

@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import { callSeconds } from '../../agents/agent-room.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
 import { type Caller, countQueued, queueCalls, type WantedCall } from '../../calls/queue-calls.ts';
+import { isFreeOfDefault } from '../../calls/quiet-hours.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { together } from '../../database/together.ts';
 import { moveStarts, type TrunkRoom } from '../../trunks/trunk-room.ts';
-import type { Lane } from '../lanes.ts';
+import { isOpen, type Lane, type LaneWindow } from '../lanes.ts';
 import type { Callers } from './callers.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
 import { takeSlots, takeSlotsOver } from './pace.ts';
@@ -48,7 +49,7 @@ export async function writeClaim(tx: EngineTx, found: FoundForClaim, by: Writing
   const notCalled: NotCalled = { later: [], skipped: [] };
   const callable = leaveOut(found, notCalled);
   const { slots } = slotsFor(found, callable.length, by);
-  const chosen = await chooseCallers(found, callable.slice(0, slots.length), notCalled);
+  const chosen = await chooseCallers(found, callable.slice(0, slots.length), notCalled, by.now);
   const { wanted, nextStartAt } = giveStarts(found, chosen, by);
   const calls = await queueCalls(tx, sharedBy(found.campaign, by), wanted);
   const dialing = leaveOutBusy(chosen, calls, notCalled, by.now);
@@ -87,19 +88,29 @@ const slotsFor = ({ campaign }: FoundForClaim, calls: number, { now, leadMs }: W
 
 /** The contacts with a number to be called from. Those who get none are noted. */
 async function chooseCallers(
-  { callers }: FoundForClaim,
+  { campaign, callers, lanes }: FoundForClaim,
   contacts: PickedContact[],
   { later, skipped }: NotCalled,
+  now: Date,
 ): Promise<WithCaller[]> {
-  const chosen = await callers.choose(contacts);
+  const laneOf = new Map(lanes.map((lane) => [lane.lane, lane]));
+  const ringing = ({ lane, toNumber }: PickedContact): LaneWindow =>
+    isFreeOfDefault(campaign, toNumber, false) ? laneOf.get(lane)!.free : laneOf.get(lane)!;
+  const mayRing = (contact: PickedContact) => isOpen(ringing(contact), now) && !ringing(contact).leftOut;
+  const chosen = await callers.choose(contacts, mayRing);
   return contacts.flatMap((contact, at) => {
     const caller = chosen[at]!;
     if ('id' in caller) return [{ contact, caller }];
     if ('skip' in caller) skipped.push({ contact, reason: caller.skip });
+    else if ('wouldRing' in caller) later.push({ contact, ...whenMayRing(ringing(contact)) });
     else later.push({ contact, reason: 'no_caller_id', until: caller.until });
     return [];
   });
 }
+
+/** When a phone may ring in a lane in which only hours that nobody has set are in the way. */
+const whenMayRing = ({ opensAt, closesAt, leftOut }: LaneWindow) =>
+  leftOut ? { reason: leftOut, until: closesAt } : { reason: 'quiet_hours', until: opensAt };
 
 /** A start for each, within the campaign's pace and before its lane closes. */
 function giveStarts(
@@ -112,10 +123,12 @@ function giveStarts(
     caller.trunkId === null ? undefined : found.callers.trunks.get(caller.trunkId),
   );
   const { slots, nextStartAt } = takeSlotsOver(calls_per_second, next_start_at, trunks, by.now, by.leadMs);
-  const closesAt = new Map(found.lanes.map((lane) => [lane.lane, lane.closesAt]));
+  const laneOf = new Map(found.lanes.map((lane) => [lane.lane, lane]));
   const wanted = chosen.map(({ contact, caller }, at): WantedCall => {
     const { startAt, placeBefore } = slots[at]!;
-    const closes = closesAt.get(contact.lane)!;
+    const lane = laneOf.get(contact.lane)!;
+    const isFree = isFreeOfDefault(found.campaign, contact.toNumber, caller.simulated);
+    const { closesAt: closes } = isFree ? lane.free : lane;
     return {
       contactId: contact.id,
       toNumber: contact.toNumber,

@@ -1,8 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../../database/database.ts';
-import type { Provider } from '../../phone-numbers/phone-number.ts';
-import type { OperatorLimits } from '../../workspace/operator-limits.ts';
 import type { CampaignRow } from '../shape-campaign.ts';
+import type { SituationTerms } from '../situation.ts';
 import { countWhoIsLeft } from './preview-counts.ts';
 import { previewSample } from './preview-sample.ts';
 import { previewScope } from './preview-scope.ts';
@@ -17,7 +16,7 @@ export async function previewCampaign(
   tx: WorkspaceTx,
   campaign: CampaignRow,
   sampleSize: number,
-  terms: { now: Date; providers: readonly Provider[]; operator: OperatorLimits },
+  terms: SituationTerms & { now: Date },
 ): Promise<CampaignPreview> {
   const scope = await previewScope(tx, campaign, sampleSize, terms);
   const left = await countWhoIsLeft(tx, scope);
@@ -25,6 +24,8 @@ export async function previewCampaign(
     callable: left.callable,
     leftOut: left.leftOut,
     sharedHours: left.sharedHours,
+    localHours: left.localHours,
+    ...(scope.situation.defaultQuietHours && { defaultQuietHours: scope.situation.defaultQuietHours }),
     sample: await previewSample(tx, scope, sampleSize, left.examples),
   };
 }

@@ -4,7 +4,8 @@ import { zonesOfContact } from '../../calls/zones-of-contact.ts';
 import type { WorkspaceTx } from '../../database/database.ts';
 import { doNotCallNumbers, isErasedDoNotCall } from '../../do-not-call/do-not-call-numbers.ts';
 import { type ContactReason, whyClosed } from '../explain-contact.ts';
-import type { PreviewScope } from './preview-scope.ts';
+import { type LocalHours, localHours } from './local-hours.ts';
+import type { NumberGroup, PreviewScope } from './preview-scope.ts';
 import { type SharedHours, sharedHours } from './shared-hours.ts';
 
 /** How many numbers of each kind of left-out contacts are named, to be shown. */
@@ -16,6 +17,8 @@ export interface LeftCounts {
   leftOut: Partial<Record<ContactReason, number>>;
   /** What it costs to call those whose numbers may be in several time zones only while hours are open in all. */
   sharedHours: SharedHours[];
+  /** At which hours of their own clocks those who would be called could ring. */
+  localHours: LocalHours;
   /** Some of the numbers that are left out. */
   examples: number[];
 }
@@ -28,7 +31,7 @@ export async function countWhoIsLeft(tx: WorkspaceTx, scope: PreviewScope): Prom
   };
   if (scope.nobody && !scope.uploads) {
     add(scope.nobody, scope.campaign.pending + scope.campaign.waiting);
-    return { callable: 0, leftOut, sharedHours: [], examples: [] };
+    return { callable: 0, leftOut, sharedHours: [], localHours: localHours([], scope), examples: [] };
   }
   const { total, blocked, examples } = await countBlocked(tx, scope);
   const groups = await groupsLeft(tx, scope);
@@ -38,14 +41,25 @@ export async function countWhoIsLeft(tx: WorkspaceTx, scope: PreviewScope): Prom
   for (const { reason, count } of refused) add(reason, count);
   if (scope.nobody) add(scope.nobody, callable);
   const others = refused.slice(0, EXAMPLES).map(({ example }) => example);
-  const notCalled = new Set(refused.map(({ example }) => example));
-  const called = scope.nobody ? [] : groups.filter(({ example }) => !notCalled.has(example));
+  const called = scope.nobody ? [] : calledOf(groups, refused);
   return {
     callable: scope.nobody ? 0 : callable,
     leftOut,
     sharedHours: sharedHours(called, scope),
+    localHours: localHours(called, scope),
     examples: [...examples, ...others],
   };
+}
+
+function calledOf(groups: readonly NumberGroup[], refused: readonly NumberGroup[]): NumberGroup[] {
+  const notCalled = new Set(refused.map(({ example }) => example));
+  return groups.filter(({ example }) => !notCalled.has(example));
+}
+
+/** At which hours of their own clocks those could ring whom a campaign would call. */
+export async function readLocalHours(tx: WorkspaceTx, scope: PreviewScope): Promise<LocalHours> {
+  const groups = scope.nobody ? [] : await groupsLeft(tx, scope);
+  return localHours(calledOf(groups, refusedOf(groups, scope)), scope);
 }
 
 /** The numbers of a campaign that are to be called, each once. */
@@ -80,24 +94,17 @@ async function countBlocked(tx: WorkspaceTx, scope: PreviewScope) {
   return { total, blocked, examples: examples ?? [] };
 }
 
-/** Numbers of which each stands for all: they begin alike, and have the same time zone of their own. */
-interface NumberGroup {
-  example: number;
-  count: number;
-  timezone: string | null;
-}
-
 /**
  * The numbers that are on no do-not-call list, in groups. A number's first digits decide whether it is refused, and in which
  * time zones it may be: the area code in North America, six digits elsewhere; so only one number of each such group is looked
- * up. The number that calls is a group of its own. (A list holds no number that no plan has.)
+ * up. The number that calls is a group of its own, and so are trusted numbers. (A list holds no number that no plan has.)
  */
 async function groupsLeft(tx: WorkspaceTx, scope: PreviewScope): Promise<NumberGroup[]> {
   const { rows } = await sql<NumberGroup>`
     select min(n.phone_number) as example, count(*) as count, n.timezone
     from (${numbersLeft(tx, scope)}) as n left join (${blockedNumbers(tx, scope)}) as b using (phone_number)
     where b.phone_number is null
-    group by n.timezone, n.phone_number is not distinct from ${scope.area.caller ?? null}::bigint, left(n.phone_number::text, case when n.phone_number::text like '1%' then 4 else 6 end)`.execute(
+    group by n.timezone, n.phone_number = any(${scope.situation.trusted}::bigint[]), n.phone_number is not distinct from ${scope.area.caller ?? null}::bigint, left(n.phone_number::text, case when n.phone_number::text like '1%' then 4 else 6 end)`.execute(
     tx.db,
   );
   return rows;
@@ -109,8 +116,10 @@ function refusedOf(groups: readonly NumberGroup[], { campaign, situation, area, 
   return groups.flatMap((group) => {
     const zones = zonesOfContact(campaign.callee_time_zone, group.timezone, group.example).timezones;
     const timezones = zones.length > 0 ? zones : [campaign.timezone];
-    const key = timezones.join();
-    if (!known.has(key)) known.set(key, leftOutBy(whyClosed(situation.hours, timezones, at)));
+    const isTrusted = situation.trusted.includes(group.example);
+    const key = `${isTrusted} ${timezones.join()}`;
+    const hours = isTrusted ? situation.freeHours : situation.hours;
+    if (!known.has(key)) known.set(key, leftOutBy(whyClosed(hours, timezones, at)));
     const reason = dialRefusal(group.example, false, area) ?? known.get(key);
     return reason ? [{ ...group, reason }] : [];
   });

@@ -51,6 +51,7 @@ export async function previewSample(
   const judged = [...first.slice(0, size - examples.length), ...examples].map((row) => {
     const explanation = explain({
       state: row.state,
+      isTrusted: situation.trusted.includes(row.phone_number),
       timezones: zones.get(row.lane ?? 0) ?? zonesBeforeStart(scope, row),
       nextAttemptAt: row.next_attempt_at ?? scope.at,
       reason: row.reason,

@@ -3,11 +3,9 @@ import type { WorkspaceTx } from '../../database/database.ts';
 import { readDoNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
 import type { Candidate } from '../../number-pools/assign-numbers.ts';
 import type { CallingArea } from '../../phone-numbers/may-call.ts';
-import type { Provider } from '../../phone-numbers/phone-number.ts';
-import type { OperatorLimits } from '../../workspace/operator-limits.ts';
 import { type ContactReason, campaignReason, hasEnded } from '../explain-contact.ts';
 import type { CampaignRow } from '../shape-campaign.ts';
-import { type Situation, situationOf } from '../situation.ts';
+import { type Situation, type SituationTerms, situationOf } from '../situation.ts';
 import { contactUploads } from '../store.ts';
 import { previewCallers } from './preview-callers.ts';
 
@@ -28,17 +26,25 @@ export interface PreviewScope {
   at: Date;
 }
 
+/** Numbers of which each stands for all: they begin alike, and have the same time zone of their own. */
+export interface NumberGroup {
+  example: number;
+  count: number;
+  timezone: string | null;
+}
+
 /** What a dry run of a campaign looks at now; before its start, at the time of that. */
 export async function previewScope(
   tx: WorkspaceTx,
   campaign: CampaignRow,
   sampleSize: number,
-  { now, providers, operator }: { now: Date; providers: readonly Provider[]; operator: OperatorLimits },
+  { now, ...terms }: SituationTerms & { now: Date },
 ): Promise<PreviewScope> {
   const isBeforeStart = campaign.status === 'draft' || campaign.status === 'scheduled';
   const startsAt = Math.max(now.getTime(), campaign.scheduled_at?.getTime() ?? 0, campaign.start_date?.getTime() ?? 0);
   const at = isBeforeStart ? new Date(startsAt) : now;
-  const situation = await situationOf(tx, campaign, { at, providers, operator });
+  const situation = await situationOf(tx, campaign, at, terms);
+  const { providers } = terms;
   const { candidates, countries, canStart } = await previewCallers(tx, campaign, { most: sampleSize, at, providers });
   return {
     campaign,

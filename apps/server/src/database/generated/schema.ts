@@ -174,6 +174,9 @@ export interface Schema {
     closes_at: Date;
     is_own: Generated<boolean>;
     has_common_hour: Generated<boolean>;
+    free_opens_at: Date | null;
+    free_closes_at: Date | null;
+    free_has_common_hour: boolean | null;
   };
   campaign_lists: {
     workspace_id: string;
@@ -725,5 +728,7 @@ export interface Schema {
     holidays: Generated<string[]>;
     do_not_call_revision: Generated<number>;
     max_attempts_per_person: JSONColumnType<{ attempts: number; hours: number }[], string, string> | null;
+    quiet_hours_are_default: Generated<boolean>;
+    trusted_numbers: Generated<number[]>;
   };
 }

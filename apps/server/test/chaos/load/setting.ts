@@ -27,7 +27,7 @@ export async function makeSetting(world: World, clients: Clients): Promise<Setti
     client.agents.create({ name: 'Anna', connection, maxCallSeconds: MAX_CALL_SECONDS }),
   );
   await insist('updateWorkspace', (client) =>
-    client.workspace.update({ limits: { maxConcurrentCalls: limits.workspaceCalls } }),
+    client.workspace.update({ limits: { maxConcurrentCalls: limits.workspaceCalls }, quietHours: null }),
   );
   await insist('buyPhoneNumber', (client) =>
     client.phoneNumbers.buy({ phoneNumber: SIMULATED, provider: 'simulator' }),
