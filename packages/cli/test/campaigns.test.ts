@@ -35,6 +35,9 @@ test('is made, previewed, started, watched to its end, and says why nobody is ca
   const preview = await cli(['campaigns', 'preview', id]);
   expect(preview.stdout).toMatch(/^2 would be called\.\n/);
   expect(preview.stdout).toMatch(/^\+14155550186 .*Grace/m);
+  const range = /^In the first 24 hours they could ring from 0:00 to 24:00, by their own clocks\.$/m;
+  for (const said of [range, /^2 could ring before 8:00 or from 21:00 on/m, /^0:00 +24:00 +2$/m])
+    expect(preview.stdout).toMatch(said);
   expect(preview.stdout).not.toContain('\u001b');
   expect(await json('campaigns', 'start', id)).toMatchObject({ id, maxConcurrency: 1, tags: ['a', 'b'] });
 
@@ -81,7 +84,10 @@ test('is changed, paused and resumed, and Ctrl-C while it is watched leaves it r
   await client().contactLists.delete(dnd.id);
   await json('workspace', 'update', '--max-concurrent-calls', '7');
   await json('pause', '--yes');
-  await json('campaigns', 'start', id);
+  const started = (await cli(['campaigns', 'start', id])).stdout;
+  expect(started).toMatch(/^status +running$/m);
+  expect(started).toMatch(/^In the first 24 hours they could ring from 0:00 to 24:00/m);
+  expect(started).not.toContain('localHours');
   const watching = start(['campaigns', 'watch', id]);
   await expect.poll(watching.stdout).toMatch(/^running: 0 of 2/m);
   watching.interrupt();

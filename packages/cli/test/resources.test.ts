@@ -103,6 +103,17 @@ test('the workspace is shown and changed, and dialing is paused only where someb
     limits: { maxConcurrentCalls: 40, allowedCountries: ['US', 'GB'] },
   });
   expect((await cli(['workspace', 'show'])).stdout).toMatch(/^limits\n( {2}.*\n)* {2}maxConcurrentCalls +40$/m);
+  const set = (...flags: string[]) => json('workspace', 'update', ...flags);
+  expect(await set('--trusted-numbers', '+14155550142,+14155550143')).toMatchObject({
+    trustedNumbers: ['+14155550142', '+14155550143'],
+  });
+  expect(await set('--trusted-numbers', 'none')).not.toHaveProperty('trustedNumbers');
+  const hours = { quietHours: { start: 1290, end: 480 }, quietHoursAreDefault: false };
+  expect(await set('--quiet-hours', '21:30-8')).toMatchObject(hours);
+  for (const wrong of ['night', '21:60-8:00', '21:00', '9-'])
+    expect(await cli(['workspace', 'update', '--quiet-hours', wrong])).toMatchObject({ code: 2 });
+  expect((await cli(['workspace', 'update', '--quiet-hours', '25:00-8:00'])).stderr).toMatch(/invalid_request/);
+  expect(await set('--quiet-hours', 'none')).not.toHaveProperty('quietHours');
   const asked = await cli(['pause']);
   expect(asked.code).toBe(2);
   expect(asked.stderr).toContain('Add --yes.');

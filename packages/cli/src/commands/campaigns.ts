@@ -4,6 +4,7 @@ import { addFlags, type Flags, given, number, type Options } from '../flags.ts';
 import { type Client, type Context, type Group, group, showList } from '../group.ts';
 import type { Io } from '../io.ts';
 import { count } from '../text.ts';
+import { sayDefaultHours, sayLocalHours } from './local-hours.ts';
 import { reasonInWords } from './reasons.ts';
 import { watchCampaign } from './watch-campaign.ts';
 import { whyInCampaign } from './why.ts';
@@ -72,7 +73,7 @@ export function addCampaigns(program: Command, io: Io): void {
     client.campaigns.update(id, body);
   addListFlags(campaigns.send(update, flags as Flags<Second<'campaigns', 'update'>>, change, withOtherLists));
   addPreview(campaigns);
-  campaigns.one('start <id>', 'Begin to call', (client, id = '') => client.campaigns.start(id));
+  addStart(campaigns);
   campaigns.one('pause <id>', 'Call nobody new', (client, id = '') => client.campaigns.pause(id));
   campaigns.one('resume <id>', 'Go on', (client, id = '') => client.campaigns.resume(id));
   campaigns.one('stop <id>', 'End it; calls that are up go on', (client, id = '') => client.campaigns.stop(id));
@@ -89,6 +90,17 @@ export function addCampaigns(program: Command, io: Io): void {
   campaigns.one('delete <id>', 'Delete a campaign', (client, id = '') => client.campaigns.delete(id));
 }
 
+function addStart(campaigns: Group): void {
+  const about = { usage: 'start <id>', says: 'Begin to call', example: `start ${EXAMPLE}` };
+  campaigns.add(about, async ({ client, screen }, id = '') => {
+    const started = await client.campaigns.start(id);
+    if (screen.json) return screen.record(started);
+    const { localHours, ...campaign } = started;
+    screen.record(campaign);
+    if (localHours) sayLocalHours(screen, localHours);
+  });
+}
+
 const hours = (minutes: number): string => (minutes / 60).toFixed(1);
 
 function addPreview(campaigns: Group): void {
@@ -98,6 +110,11 @@ function addPreview(campaigns: Group): void {
       const preview = await client.campaigns.preview(id, { sampleSize: Number(options['limit']) });
       if (screen.json) return screen.record(preview);
       screen.say(`${count(preview.callable)} would be called.`);
+      // A server that is older doesn't say.
+      if (preview.localHours && preview.callable > 0) {
+        sayDefaultHours(screen, preview.defaultQuietHours);
+        sayLocalHours(screen, preview.localHours);
+      }
       const leftOut = Object.entries(preview.leftOut).filter(([, contacts]) => contacts > 0);
       if (leftOut.length > 0)
         screen.section('Left out', leftOut, [
