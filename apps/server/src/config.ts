@@ -279,7 +279,7 @@ export const variables = {
     'LONGEST_BLOCK_HOURS',
     '24',
     number(0.001, 8760),
-    'How long a workflow run may lack what it needs, such as a number to call from, before it fails.',
+    'How long a workflow run may lack what it needs, such as a number to call from, before it fails. Closed hours that open within 8 days do not count.',
   ),
   leaseSeconds: withDefault(
     'LEASE_SECONDS',
