@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import google from 'google-libphonenumber';
 import { type CountryCode, getCountries, getCountryCallingCode } from 'libphonenumber-js/max';
 import { describe, expect, it } from 'vitest';
@@ -126,9 +127,43 @@ describe('a number beside what Google’s library says of it', () => {
           ? [[`${prefix}${e164.slice(1)}`, digits]]
           : [[`${prefix} ${international.slice(1).replaceAll('-', '.')}`, digits]],
       );
-      // Some read as a number behind either prefix, and are refused.
-      expect(share(read(forms, country))).toBeGreaterThan(0.75);
+      // Some read as a number behind either prefix, or as one of the country, and are refused.
+      expect(share(read(forms, country))).toBeGreaterThan(0.7);
     }
+  });
+
+  it('is never another where it is of the list’s own country, and stands behind a prefix of others such as 001 or 007', () => {
+    for (const country of countries) {
+      const own = everybody.filter((sample) => sample.country === country);
+      for (const prefix of ['001', '002', '005', '006', '007', '008', '009']) {
+        read(
+          own.map(({ e164, digits }) => [`${prefix}${e164.slice(1)}`, digits]),
+          country,
+        );
+      }
+    }
+  });
+
+  it('is read behind 00 only where nothing else fits, by Google’s library', () => {
+    const [sample, country] = [fc.constantFrom(...everybody), fc.constantFrom(...countries)];
+    const prefix = fc.constantFrom('00', '001', '002', '005', '006', '007', '008', '009', '0014', '0030');
+    const tail = fc.stringMatching(/^[0-9]{0,4}$/);
+    const readings = new Set<number>();
+    fc.assert(
+      fc.property(sample, country, fc.option(prefix), tail, fc.boolean(), (of, country, prefix, tail, isNational) => {
+        const meant = isNational ? of.national.replace(/\D/g, '').replace(/^0/, '') : of.e164.slice(1);
+        const digits = (prefix ?? '0') + meant.slice(0, meant.length - tail.length) + tail;
+        const text = prefix === null ? `0${digits}` : digits;
+        const number = readPhoneNumber(text, country);
+        const fitting = readingsBehindZeros(text, country);
+        readings.add(fitting.length);
+        if (fitting.length > 1)
+          expect(number, `${country} ${text}: ${fitting}`).toMatchObject({ code: 'ambiguous_phone' });
+        else if ('digits' in number && fitting.length === 1) expect([number.digits]).toEqual(fitting);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect([...readings].sort()).toEqual(expect.arrayContaining([0, 1, 2]));
   });
 
   it('has every prefix of the table in the metadata', () => {
@@ -166,4 +201,32 @@ function foreignTaken(country: CountryCode): string[] {
   const code = `+${getCountryCallingCode(country)}`;
   const foreign = everybody.filter(({ e164 }) => !e164.startsWith(code)).map(({ e164 }) => e164.slice(1));
   return foreign.filter((digits) => 'digits' in readPhoneNumber(digits, country));
+}
+
+/** A number that both libraries have, as they read digits with + or as they are dialled in a country. */
+function validNumber(text: string, country?: CountryCode): string[] {
+  try {
+    const number = library.parse(text, country);
+    const e164 = library.format(number, E164);
+    return library.isValidNumber(number) && 'digits' in readPhoneNumber(e164) ? [e164.slice(1)] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** What digits that begin with 00 may be in a list of a country, by Google's library: with all digits of what is no own number. */
+function readingsBehindZeros(text: string, country: CountryCode): number[] {
+  const code = getCountryCallingCode(country);
+  const [behind00, rest] = [text.slice(2), text.slice(3)];
+  const dialled = validNumber(text, country).filter((digits) => text.endsWith(digits) || digits.startsWith(code));
+  const asAbroad = dialled.filter((digits) => text.endsWith(digits));
+  const abroad = [...validNumber(`+${behind00}`).filter((digits) => digits === behind00), ...asAbroad];
+  const isTrunkPrefix = library.getNddPrefixForRegion(country, true) === '0';
+  const own = [
+    ...(rest.startsWith(code) ? validNumber(`+${rest}`) : []).filter((digits) => digits === rest),
+    ...(isTrunkPrefix && asAbroad.length === 0 ? validNumber(`+${code}${behind00}`) : []).filter(
+      (digits) => digits === code + behind00,
+    ),
+  ];
+  return [...new Set([...abroad, ...dialled, ...(abroad.length > 0 ? own : [])])].map(Number);
 }

@@ -47,10 +47,31 @@ const distinct = (readings: (Reading | undefined)[]): Reading[] => [
   ...new Map(readings.flatMap((each) => (each ? [[each.digits, each] as const] : []))).values(),
 ];
 
-/** What stands behind the country's own international prefix, and behind `00`. */
-function behindPrefix(bare: string, { internationalPrefix }: DialingPlan): string[] {
-  const prefixes = [internationalPrefix?.exec(bare)?.[0], bare.startsWith('00') ? '00' : undefined];
-  return prefixes.flatMap((prefix) => (prefix && bare[prefix.length] !== '0' ? [bare.slice(prefix.length)] : []));
+/** How long prefixes before international numbers are: 0 in Samoa, 14110011 in Australia. */
+const PREFIX_LENGTHS = [8, 7, 6, 5, 4, 3, 2, 1];
+
+/** What stands behind each of the country's own international prefixes that fits, and behind `00`. */
+function behindPrefix(bare: string, { internationalPrefix: own }: DialingPlan): string[] {
+  const lengths = own?.test(bare)
+    ? PREFIX_LENGTHS.filter((length) => own.exec(bare.slice(0, length))?.[0].length === length)
+    : [];
+  if (bare.startsWith('00')) lengths.push(2);
+  return lengths.flatMap((length) => (bare[length] === '0' ? [] : [bare.slice(length)]));
+}
+
+/**
+ * The country's own numbers that may be meant too by what begins with `00` and is read as numbers abroad: behind a prefix of
+ * other countries such as 001 or 007, and with the trunk prefix twice if the country has another prefix than 00.
+ */
+function ownBehindZeros(bare: string, abroad: readonly Reading[], plan: DialingPlan): (Reading | undefined)[] {
+  if (!bare.startsWith('00')) return [];
+  const [rest, behind00] = [bare.slice(3), bare.slice(2)];
+  const isBehindOwn =
+    plan.internationalPrefix?.exec('00')?.[0] === '00' || abroad.some(({ digits }) => digits !== Number(behind00));
+  return [
+    rest.startsWith(plan.callingCode) ? planned(rest) : undefined,
+    plan.trunkPrefix?.test('0') && !isBehindOwn ? planned(plan.callingCode + behind00) : undefined,
+  ];
 }
 
 /** Whether people of the country write the number so: with its trunk prefix, or where that isn't written, without. */
@@ -73,7 +94,7 @@ function readDialled(bare: string, plan: DialingPlan): PhoneNumber | PhoneNumber
   const exact = distinct(rests.map(planned));
   const abroad = exact.length > 0 ? exact : distinct(rests.map(lenient));
   if (abroad.length > 0) {
-    const readings = distinct([...abroad, home]);
+    const readings = distinct([...abroad, home, ...ownBehindZeros(bare, abroad, plan)]);
     return readings.length === 1 ? found(readings[0]!) : ambiguous(readings);
   }
   if (bare.startsWith(plan.callingCode)) {
