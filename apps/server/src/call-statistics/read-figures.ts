@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { CallDetails } from '../calls/store.ts';
 import type { WorkspaceTx } from '../database/database.ts';
 import { toId } from '../ids.ts';
+import { rate } from '../rate.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 
 type Grouping = components['schemas']['CallStatisticsGrouping'];
@@ -23,7 +24,10 @@ export interface FiguresQuery {
   batchId: string | undefined;
 }
 
-/** The calls of a group that have one outcome, or none yet. A group without a key is that of all calls. */
+/**
+ * The calls of a group that have one outcome, or none yet, and cost in one currency, or nothing that is known. A group without
+ * a key is that of all calls.
+ */
 interface FigureRow {
   key: string | null;
   phone_number: string | null;
@@ -31,8 +35,11 @@ interface FigureRow {
   outcome: CallOutcome | null;
   calls: number;
   ended: number;
-  talk_seconds: number;
+  talk_ms: number;
   conversions: number;
+  currency: string | null;
+  /** Of all calls of the group in that currency, whatever their outcome: decimals that only the database adds up exactly. */
+  cost: string | null;
 }
 
 const MOST_GROUPS = 1000;
@@ -58,19 +65,22 @@ export async function readFigures(
   const { rows } = await sql<FigureRow>`
     with figure as materialized (
       select ${keys[query.groupBy](query)} as key, outcome, count(*) as calls, count(ended_at) as ended,
-        coalesce(sum(greatest(extract(epoch from ended_at - answered_at), 0)), 0)::float8 as talk_seconds,
-        count(*) filter (where result -> 'converted' = 'true') as conversions
+        coalesce(sum(greatest(extract(epoch from ended_at - answered_at), 0)) * 1000, 0)::bigint as talk_ms,
+        count(*) filter (where result -> 'converted' = 'true') as conversions,
+        result #>> '{cost,currency}' as currency, sum((result #>> '{cost,amount}')::numeric) as cost
       from calls where ${sql.join(conditions(tx, query, isBatch), sql` and `)}
-      group by 1, 2),
+      group by key, outcome, currency),
     most as (select key, sum(calls) as calls from figure group by key order by calls desc, key limit ${sql.lit(MOST_GROUPS)})
-    select f.key, n.phone_number, b.id is not null as is_batch, f.outcome, f.calls, f.ended, f.talk_seconds, f.conversions
+    select f.key, n.phone_number, b.id is not null as is_batch, f.outcome, f.calls, f.ended, f.talk_ms, f.conversions,
+      f.currency, sum(f.cost) over (partition by f.key, f.currency) as cost
     from most m join figure f on f.key = m.key
     left join phone_numbers n on ${query.groupBy === 'phone_number'} and n.workspace_id = ${tx.workspaceId}
       and n.id::text = f.key and n.status <> 'released'
     left join batches b on ${query.groupBy === 'campaign'} and b.workspace_id = ${tx.workspaceId} and b.id::text = f.key
     union all
-    select null, null, false, outcome, sum(calls)::bigint, sum(ended)::bigint, sum(talk_seconds), sum(conversions)::bigint
-    from figure group by outcome`.execute(tx.db);
+    select null, null, false, outcome, sum(calls)::bigint, sum(ended)::bigint, sum(talk_ms)::bigint, sum(conversions)::bigint,
+      currency, sum(sum(cost)) over (partition by currency)
+    from figure group by outcome, currency`.execute(tx.db);
   const groups = new Map<string | null, FigureRow[]>();
   for (const row of rows) groups.set(row.key, [...(groups.get(row.key) ?? []), row]);
   const total = figuresOf(groups.get(null) ?? []);
@@ -104,15 +114,17 @@ function aboutOf({ key, phone_number, is_batch }: FigureRow, { groupBy, bounds }
 function figuresOf(rows: readonly FigureRow[]): Figures {
   const sum = (of: (row: FigureRow) => number) => rows.reduce((all, row) => all + of(row), 0);
   const outcomes: Figures['outcomes'] = {};
-  for (const { outcome, calls } of rows) if (outcome) outcomes[outcome] = calls;
+  for (const { outcome, calls } of rows) if (outcome) outcomes[outcome] = (outcomes[outcome] ?? 0) + calls;
+  const costs = new Map(rows.flatMap(({ currency, cost }) => (currency === null ? [] : [[currency, Number(cost)]])));
   const ended = sum((row) => row.ended);
   return {
     calls: sum((row) => row.calls),
     ended,
     outcomes,
-    ...(ended > 0 && { answerRate: (outcomes['answered'] ?? 0) / ended }),
-    talkSeconds: sum((row) => row.talk_seconds),
+    ...(ended > 0 && { answerRate: rate(outcomes['answered'] ?? 0, ended) }),
+    talkSeconds: sum((row) => row.talk_ms) / 1000,
     conversions: sum((row) => row.conversions),
+    costs: [...costs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([currency, amount]) => ({ amount, currency })),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
+import { rate } from '../rate.ts';
 import { type CallOutcome, callOutcomes } from '../telephony/gateway.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 
@@ -60,7 +61,7 @@ async function readPlaced(tx: WorkspaceTx, campaign: CampaignRow, now: Date): Pr
   const { count, first, ...placed } = rows[0] ?? { attempts, count: 0, first: null };
   if (first === null) return { ...placed, pace: 0 };
   const start = count < PACE_CALLS ? Math.max(since.getTime(), started_at.getTime()) : first.getTime();
-  return { ...placed, pace: round(count / Math.max(1, (now.getTime() - start) / 1000)) };
+  return { ...placed, pace: rate(count, Math.max(1, (now.getTime() - start) / 1000)) };
 }
 
 /** A campaign's figures, from what its row counts and what was placed. */
@@ -77,9 +78,9 @@ export function statsOf(campaign: Counted, { attempts, pace }: Placed, now: Date
     skipped: campaign.skipped,
     attempts,
     outcomes: Object.fromEntries(counts.filter(([, count]) => count > 0)),
-    ...(ended > 0 && { answerRate: round(campaign.answered / ended) }),
+    ...(ended > 0 && { answerRate: rate(campaign.answered, ended) }),
     conversions: campaign.conversions,
-    ...(campaign.answered > 0 && { conversionRate: round(Math.min(1, campaign.conversions / campaign.answered)) }),
+    ...(campaign.answered > 0 && { conversionRate: Math.min(1, rate(campaign.conversions, campaign.answered)) }),
     callsPerSecond: pace,
     ...(campaign.started_at && { startedAt: campaign.started_at.toISOString() }),
     ...(end && { estimatedEndAt: end.toISOString() }),
@@ -97,5 +98,3 @@ function estimatedEnd(campaign: Counted, ended: number, pace: number, now: Date)
   const end = new Date(now.getTime() + (calls / pace) * 1000);
   return campaign.end_date && campaign.end_date < end ? campaign.end_date : end;
 }
-
-const round = (value: number) => Math.round(value * 10_000) / 10_000;

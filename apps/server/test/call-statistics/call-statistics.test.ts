@@ -2,6 +2,7 @@ import type { paths } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newUuid, toId } from '../../src/ids.ts';
+import { chances } from '../chances.ts';
 import { seedRow, seedRows } from '../seed/rows.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
@@ -32,10 +33,27 @@ beforeAll(async () => {
     }) as const;
   const busy = (time: string) =>
     ({ status: 'failed', outcome: 'busy', queued_at: at(time), ended_at: at(time, 1) }) as const;
+  const cost = (amount: number, currency: string) => ({ cost: { amount, currency } });
   const calls = [
-    { ...answered('10T23:30:00', 60), agent_id: 'anna', campaign_id: campaign, result: { converted: true } },
-    { ...busy('10T23:59:59'), agent_id: 'anna', campaign_id: campaign, phone_number_id: number },
-    { ...answered('11T00:00:00', 30.5), agent_id: 'anna', campaign_id: batch, result: { converted: false } },
+    {
+      ...answered('10T23:30:00', 60.001),
+      agent_id: 'anna',
+      campaign_id: campaign,
+      result: { converted: true, ...cost(0.1, 'USD') },
+    },
+    {
+      ...busy('10T23:59:59'),
+      agent_id: 'anna',
+      campaign_id: campaign,
+      phone_number_id: number,
+      result: cost(0.2, 'USD'),
+    },
+    {
+      ...answered('11T00:00:00', 30.502),
+      agent_id: 'anna',
+      campaign_id: batch,
+      result: { converted: false, ...cost(7e-8, 'EUR') },
+    },
     { ...busy('11T09:30:00'), agent_id: null, direction: 'inbound' },
     { status: 'dialing', queued_at: at('12T10:00:00'), agent_id: 'bert' },
   ].map((row, index) => ({ ...of, to_number: 14155550100 + index, ...row }));
@@ -70,19 +88,72 @@ test('counts by day, with what came of the calls', async () => {
       ended: 2,
       outcomes: { answered: 1, busy: 1 },
       answerRate: 0.5,
-      talkSeconds: 60,
+      talkSeconds: 60.001,
       conversions: 1,
+      costs: [{ amount: 0.3, currency: 'USD' }],
     },
   });
-  expect(found.items.at(-1)!.figures).toEqual({ calls: 1, ended: 0, outcomes: {}, talkSeconds: 0, conversions: 0 });
+  expect(found.items.at(-1)!.figures).toEqual({
+    calls: 1,
+    ended: 0,
+    outcomes: {},
+    talkSeconds: 0,
+    conversions: 0,
+    costs: [],
+  });
   expect(found.total).toEqual({
     calls: 5,
     ended: 4,
     outcomes: { answered: 2, busy: 2 },
     answerRate: 0.5,
-    talkSeconds: 90.5,
+    talkSeconds: 90.503,
     conversions: 1,
+    costs: [
+      { amount: 7e-8, currency: 'EUR' },
+      { amount: 0.3, currency: 'USD' },
+    ],
   });
+});
+
+test('rates have four decimal places, as those of campaigns', async () => {
+  expect((await figures({ agentId: 'anna' })).total.answerRate).toBe(0.6667);
+});
+
+test('seconds and costs are the sums of those that the calls themselves tell', async () => {
+  const { database } = server;
+  const { workspace_id } = await database.inEngine(({ db }) =>
+    db.selectFrom('phone_numbers').select('workspace_id').executeTakeFirstOrThrow(),
+  );
+  const random = chances(22);
+  const queued = Date.parse('2026-04-01T10:00:00Z');
+  const rows = Array.from({ length: 100 }, (_, i) => {
+    const answered = queued + Math.floor(random() * 30_000);
+    const amount = Math.round(random() * 1000) / 1000;
+    return {
+      workspace_id,
+      to_number: 14155550000 + i,
+      agent_id: 'carl',
+      status: 'completed' as const,
+      outcome: 'answered' as const,
+      queued_at: new Date(queued),
+      answered_at: new Date(answered),
+      ended_at: new Date(answered + Math.floor(random() * 300_000) - 1000),
+      result: { cost: { amount, currency: ['USD', 'EUR', 'JPY'][i % 3]! }, recordedAt: '2026-04-01T10:10:00.000Z' },
+    };
+  });
+  await seedRows(database, 'calls', rows as never[]);
+  const query = { from: '2026-04-01T00:00:00Z', to: '2026-04-02T00:00:00Z', agentId: 'carl' };
+  const { total, items } = await figures(query);
+  const { data } = await server.client.GET('/v1/calls', { params: { query: { agentId: 'carl', perPage: 100 } } });
+  const calls = data!.items;
+  expect(calls).toHaveLength(100);
+  const thousandths = (of: (call: (typeof calls)[number]) => number) =>
+    calls.reduce((sum, call) => sum + Math.round(of(call) * 1000), 0) / 1000;
+  expect(total.talkSeconds).toBe(thousandths((call) => call.durationSeconds!));
+  const ofCurrency = (currency: string) =>
+    thousandths(({ result }) => (result!.cost!.currency === currency ? result!.cost!.amount : 0));
+  expect(total.costs).toEqual(['EUR', 'JPY', 'USD'].map((currency) => ({ amount: ofCurrency(currency), currency })));
+  expect(items[0]!.figures).toEqual(total);
 });
 
 test('counts by the days and hours of a time zone', async () => {

@@ -14,7 +14,17 @@ export type Rule = (files: readonly SourceFile[]) => string[];
 const layers = [
   [
     ...['service-error', 'success', 'clock', 'coalesce', 'limiter', 'timestamp', 'ids', 'config-values', 'config'],
-    ...['deadline', 'in-chunks', 'judged-items', 'some-at-once', 'data-dir', 'log', 'mask-numbers', 'kept-reading'],
+    ...[
+      'deadline',
+      'in-chunks',
+      'judged-items',
+      'some-at-once',
+      'data-dir',
+      'log',
+      'mask-numbers',
+      'kept-reading',
+      'rate',
+    ],
     ...['slot-metrics', 'tracing', 'otlp-tracer'],
   ],
   ['database', 'objects', 'telephony', 'media', 'outbound-http', 'journal', 'jobs', 'installation', 'person-data'],

@@ -5107,11 +5107,11 @@ export interface components {
             /** @description Calls placed so far. One that was given back before it reached the provider is none. */
             attempts: components["schemas"]["CampaignContactCount"];
             outcomes: components["schemas"]["CallOutcomeCounts"];
-            /** @description Answered calls per ended call, 0 to 1. Absent until a call has ended. */
+            /** @description Answered calls per ended call, 0 to 1, with four decimal places. Absent until a call has ended. */
             answerRate?: number;
             /** @description Calls whose result was reported as converted. */
             conversions: components["schemas"]["CampaignContactCount"];
-            /** @description Conversions per answered call, 0 to 1. Absent until a call was answered. */
+            /** @description Conversions per answered call, 0 to 1, with four decimal places. Absent until a call was answered. */
             conversionRate?: number;
             /** @description Calls placed per second over the last minute. */
             callsPerSecond: number;
@@ -5164,6 +5164,20 @@ export interface components {
          * @enum {string}
          */
         CallStatisticsGrouping: "day" | "hour" | "agent" | "phone_number" | "campaign";
+        /**
+         * @description ISO 4217 code of the currency.
+         * @example USD
+         */
+        CallCurrency: string;
+        /** @description What calls have cost together, in one currency. */
+        CallCosts: {
+            /**
+             * @description How much.
+             * @example 26.46
+             */
+            amount: number;
+            currency: components["schemas"]["CallCurrency"];
+        };
         /** @description How many calls there were, and what came of them. */
         CallFigures: {
             /**
@@ -5177,10 +5191,10 @@ export interface components {
              */
             ended: number;
             outcomes: components["schemas"]["CallOutcomeCounts"];
-            /** @description Answered calls per ended call, 0 to 1. Absent until a call has ended. */
+            /** @description Answered calls per ended call, 0 to 1, with four decimal places. Absent until a call has ended. */
             answerRate?: number;
             /**
-             * @description Seconds from the answer to the end, of all of them together.
+             * @description Seconds from the answer to the end, of all of them together, exact to the millisecond.
              * @example 18204.2
              */
             talkSeconds: number;
@@ -5189,6 +5203,8 @@ export interface components {
              * @example 96
              */
             conversions: number;
+            /** @description What the calls have cost by the agents' account, a sum for each currency. Empty where no result says so. */
+            costs: components["schemas"]["CallCosts"][];
         };
         /** @description One day, hour, agent, number, campaign or batch. What an item is about stands in it; calls without any are in one that says nothing. */
         CallStatisticsItem: {
@@ -5277,11 +5293,7 @@ export interface components {
              * @example 0.042
              */
             amount: number;
-            /**
-             * @description ISO 4217 code of the currency.
-             * @example USD
-             */
-            currency: string;
+            currency: components["schemas"]["CallCurrency"];
         };
         /** @description What one side said, or what was done in between. */
         CallTurn: {
