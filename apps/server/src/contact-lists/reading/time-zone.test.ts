@@ -1,12 +1,30 @@
-import { getAllTimezones } from 'countries-and-timezones';
+import { existsSync, readFileSync } from 'node:fs';
+import { getAllCountries, getAllTimezones } from 'countries-and-timezones';
 import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
+import { timeBuckets } from '../../call-statistics/time-buckets.ts';
+import { dayOf } from '../../calls/attempt-limits.ts';
 import { closedReason, EVERY_DAY, nextCallingWindow } from '../../calls/calling-hours.ts';
+import { zoneNamesOfCountry, zonesOfCountry } from '../../phone-numbers/country-time-zone.ts';
+import { zonesByPrefix } from '../../phone-numbers/generated/zones-by-prefix.ts';
+import { timeZonesOfNumber } from '../../phone-numbers/number-time-zones.ts';
 import { readTimeZone, timeZoneFault } from './time-zone.ts';
 
+/** The tz database of the machine, where it has one: lines of zones and of other names for them. */
+const TZ_DATABASE = '/usr/share/zoneinfo/tzdata.zi';
+const ofMachine = existsSync(TZ_DATABASE)
+  ? Array.from(readFileSync(TZ_DATABASE, 'utf8').matchAll(/^(?:Z|L \S+) (\S+)/gm), ([, name]) => name!)
+  : [];
+const countries = Object.keys(getAllCountries());
 /** Every name that anybody here has heard of. */
 const names = [
-  ...new Set([...Object.keys(getAllTimezones({ deprecated: true })), ...Intl.supportedValuesOf('timeZone')]),
+  ...new Set([
+    ...Object.keys(getAllTimezones({ deprecated: true })),
+    ...Intl.supportedValuesOf('timeZone'),
+    ...Object.values(zonesByPrefix).flatMap((zones) => zones.split(' ')),
+    ...countries.flatMap((country) => [...zonesOfCountry(country), ...zoneNamesOfCountry(country)]),
+    ...ofMachine,
+  ]),
 ];
 const hours = { windows: [{ days: EVERY_DAY, start: 540, end: 1020 }], quiet: [], holidays: new Set<string>() };
 const at = new Date('2026-11-20T12:00:00Z');
@@ -18,11 +36,20 @@ test('every name that is read is dialed by, and every name with an area is read'
     expect(Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(name).year).toBe(2026);
     closedReason(hours, [name], at);
     expect(nextCallingWindow(hours, [name], at).closesAt > at, name).toBe(true);
+    expect(dayOf([name], at).until > at, name).toBe(true);
+    expect(timeBuckets(at, at, 'hour', name).length, name).toBeGreaterThan(0);
   }
   const refused = names.filter((name) => readTimeZone(name) === undefined);
   expect(refused.filter((name) => name.includes('/'))).toEqual([]);
   expect(read.filter((name) => !name.includes('/'))).toEqual(['UTC']);
   expect(read.length).toBeGreaterThan(500);
+});
+
+test('whatever a number begins with, the zones in which it may be are read', () => {
+  const numbers = Object.keys(zonesByPrefix).flatMap((prefix) => [Number(prefix), Number(prefix.padEnd(11, '2'))]);
+  const zones = new Set(numbers.flatMap(timeZonesOfNumber));
+  expect([...zones].filter((zone) => readTimeZone(zone) !== zone)).toEqual([]);
+  expect(zones.size).toBeGreaterThan(150);
 });
 
 /** What Intl takes for a time zone, some without a name of the data at all. */
