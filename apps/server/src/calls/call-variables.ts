@@ -9,6 +9,6 @@ export function callVariables(
 ): Record<string, string> {
   const variables: Record<string, string> = {};
   if (name !== null) variables['name'] = name;
-  for (const [at, value] of values.entries()) if (value !== null) variables[columns[at]!] = value;
+  for (const [at, column] of columns.entries()) if (values[at] != null) variables[column] = values[at];
   return variables;
 }

@@ -67,7 +67,7 @@ export interface Operation {
   path: string;
   permission: string;
   parameters: Parameter[];
-  body: { required: boolean; types: string[]; schema: Schema | undefined } | undefined;
+  body: { required: boolean; types: string[]; schema: Schema | undefined; judged: ReadonlySet<string> } | undefined;
   /** Declared statuses with their declared error codes, where they name any. */
   statuses: Map<number, ReadonlySet<ErrorCode> | undefined>;
   /** Whether it answers with server-sent events. */
@@ -108,6 +108,24 @@ export function* operationsIn(document: ContractDocument) {
     }
 }
 
+/** The properties of a body whose items may be anything, after `forValidator`: their operation judges each. */
+function judgedIn(document: ContractDocument, reference: Schema | undefined): string[] {
+  if (!reference) return [];
+  const { properties = {}, oneOf = [], anyOf = [], allOf = [] } = resolve(document, reference) as Shape;
+  const own = Object.entries(properties).filter(([, property]) => {
+    const { items } = resolve(document, property) as { items?: object };
+    return items !== undefined && Object.keys(items).length === 0;
+  });
+  return [...own.map(([name]) => name), ...[...oneOf, ...anyOf, ...allOf].flatMap((each) => judgedIn(document, each))];
+}
+
+interface Shape {
+  properties?: Record<string, Schema>;
+  oneOf?: Schema[];
+  anyOf?: Schema[];
+  allOf?: Schema[];
+}
+
 /**
  * Every operation of a document that `forValidator` made. Throws where one names no permission: nothing is open by
  * default.
@@ -131,6 +149,7 @@ export function operationsOf(document: ContractDocument): Operation[] {
         required: requestBody.required === true,
         types: Object.keys(requestBody.content),
         schema: requestBody.content['application/json']?.schema,
+        judged: new Set(judgedIn(document, requestBody.content['application/json']?.schema)),
       },
       statuses: new Map(statuses),
       streams: 'text/event-stream' in (operation.responses['200']?.content ?? {}),

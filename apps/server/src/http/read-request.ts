@@ -48,7 +48,7 @@ export function createRequestReader(operation: Operation, maxBytes: number, bodi
     const parse = operation.id === 'startWorkflowRun' ? parseExactly : JSON.parse;
     parts.body = await bodies.readJson(request, maxBytes, exchange, parse);
     if (parts.body === null) throw missingBody();
-    parts.values = checkFreeForm(parts.body, maxBytes / BYTES_PER_VALUE);
+    parts.values = checkFreeForm(parts.body, maxBytes / BYTES_PER_VALUE, operation.body!.judged);
     return parts;
   }
 

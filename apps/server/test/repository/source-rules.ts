@@ -23,6 +23,7 @@ const layers = [
       'log',
       'mask-numbers',
       'kept-reading',
+      'kept-text',
       'rate',
     ],
     ...['slot-metrics', 'tracing', 'otlp-tracer'],
