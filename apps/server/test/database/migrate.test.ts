@@ -32,6 +32,24 @@ function open(connection = blank.connection): Database {
   return database;
 }
 
+/** Brings the database to an older state, with what a statement writes there. */
+async function startFrom(migration: string, statement: string): Promise<void> {
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: new pg.Pool(blank.connection) }) });
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  const { error } = await migrator.migrateTo(migration);
+  expect(error).toBeUndefined();
+  await sql.raw(`begin; select set_config('trunkline.engine', 'on', true); ${statement}; commit`).execute(db);
+  await db.destroy();
+}
+
+const campaignColumns = `workspace_id, id, name, agent_id, direction, status, timezone, schedule_days, max_concurrency,
+  retry_policy, ring_timeout_seconds, max_call_seconds, created_at, updated_at`;
+/** Of a workspace `w` and a status `s`. */
+const campaignValues = `w.id, gen_random_uuid(), s.status, 'agent', 'outbound', s.status, 'America/New_York', '{1}', 1, '{}', 30,
+  60, now(), now()`;
+const insertWorkspace = `insert into workspaces (id, name, created_at, updated_at)
+  values (gen_random_uuid(), 'Test', now(), now())`;
+
 test('servers that start at once bring an empty database to the newest state, once', async () => {
   await Promise.all([open(), open(), open()].map((database) => migrate(database, log)));
   const { rows } = await statementOn(blank.connection, 'select name from kysely_migration');
@@ -40,52 +58,71 @@ test('servers that start at once bring an empty database to the newest state, on
 });
 
 test('campaigns of before keep to the clock of the campaign, drafts are strictest, and their lanes stay', async () => {
-  const pool = new pg.Pool(blank.connection);
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
-  try {
-    const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-    const { error } = await migrator.migrateTo('0024-calling-hours');
-    expect(error).toBeUndefined();
-    await sql
-      .raw(`
-      begin;
-      select set_config('trunkline.engine', 'on', true);
-      insert into workspaces (id, name, created_at, updated_at) values (gen_random_uuid(), 'Test', now(), now());
-      insert into campaigns (workspace_id, id, name, agent_id, direction, status, timezone, schedule_days, max_concurrency,
-          retry_policy, ring_timeout_seconds, max_call_seconds, created_at, updated_at)
-        select w.id, gen_random_uuid(), s.status, 'agent', 'outbound', s.status, 'America/New_York', '{1}', 1, '{}', 30, 60,
-          now(), now()
-        from workspaces w, unnest('{draft,scheduled,running,paused,completed}'::text[]) as s (status);
-      insert into campaign_lanes (workspace_id, campaign_id, lane, timezone, opens_at, closes_at)
-        select c.workspace_id, c.id, z.lane, z.timezone, 'epoch', 'epoch'
-        from campaigns c, (values (1, ''), (2, 'Europe/Berlin')) as z (lane, timezone) where c.status = 'running';
-      commit`)
-      .execute(db);
-    await migrate(open(), log);
-    const { rows } = await open().inEngine((tx) =>
-      sql<{ status: string; rule: string; lanes: unknown }>`
-        select status, callee_time_zone as rule, relaning_after, (select json_agg(json_build_array(timezones, is_own,
-          has_common_hour) order by lane) from campaign_lanes where campaign_id = c.id) as lanes
-        from campaigns c order by status`.execute(tx.db),
-    );
-    const kept = { rule: 'campaign', relaning_after: null, lanes: null };
-    expect(rows).toEqual([
-      { ...kept, status: 'completed' },
-      { ...kept, status: 'draft', rule: 'strictest' },
-      { ...kept, status: 'paused' },
-      {
-        ...kept,
-        status: 'running',
-        lanes: [
-          [[], false, true],
-          [['Europe/Berlin'], true, true],
-        ],
-      },
-      { ...kept, status: 'scheduled' },
-    ]);
-  } finally {
-    await db.destroy();
-  }
+  await startFrom(
+    '0024-calling-hours',
+    `${insertWorkspace};
+    insert into campaigns (${campaignColumns})
+      select ${campaignValues} from workspaces w, unnest('{draft,scheduled,running,paused,completed}'::text[]) as s (status);
+    insert into campaign_lanes (workspace_id, campaign_id, lane, timezone, opens_at, closes_at)
+      select c.workspace_id, c.id, z.lane, z.timezone, 'epoch', 'epoch'
+      from campaigns c, (values (1, ''), (2, 'Europe/Berlin')) as z (lane, timezone) where c.status = 'running'`,
+  );
+  await migrate(open(), log);
+  const { rows } = await open().inEngine((tx) =>
+    sql<{ status: string; rule: string; lanes: unknown }>`
+      select status, callee_time_zone as rule, relaning_after, (select json_agg(json_build_array(timezones, is_own,
+        has_common_hour) order by lane) from campaign_lanes where campaign_id = c.id) as lanes
+      from campaigns c order by status`.execute(tx.db),
+  );
+  const kept = { rule: 'campaign', relaning_after: null, lanes: null };
+  expect(rows).toEqual([
+    { ...kept, status: 'completed' },
+    { ...kept, status: 'draft', rule: 'strictest' },
+    { ...kept, status: 'paused' },
+    {
+      ...kept,
+      status: 'running',
+      lanes: [
+        [[], false, true],
+        [['Europe/Berlin'], true, true],
+      ],
+    },
+    { ...kept, status: 'scheduled' },
+  ]);
+});
+
+test('contacts of campaigns that call are moved to all zones of their numbers, those by one clock stay', async () => {
+  await startFrom(
+    '0056-do-not-call-revision',
+    `${insertWorkspace};
+    insert into campaigns (${campaignColumns}, callee_time_zone, contacts_added)
+      select ${campaignValues}, r.rule, s.status in ('running', 'paused', 'completed')
+      from workspaces w, unnest('{draft,scheduled,running,paused,completed}'::text[]) as s (status),
+        unnest('{strictest,campaign}'::text[]) as r (rule)`,
+  );
+  await migrate(open(), log);
+  const { rows } = await open().inEngine((tx) =>
+    sql<{ status: string; rule: string }>`
+      select status, callee_time_zone as rule, relaning_after as after, contacts_added as added
+      from campaigns order by callee_time_zone, status`.execute(tx.db),
+  );
+  const none = '00000000-0000-0000-0000-000000000000';
+  const shown = (rule: string) =>
+    rows.filter((row) => row.rule === rule).map(({ rule: _, ...row }) => Object.values(row).join(' '));
+  expect(shown('campaign')).toEqual([
+    'completed  true',
+    'draft  false',
+    'paused  true',
+    'running  true',
+    'scheduled  false',
+  ]);
+  expect(shown('strictest')).toEqual([
+    'completed  true',
+    'draft  false',
+    `paused ${none} false`,
+    `running ${none} false`,
+    'scheduled  false',
+  ]);
 });
 
 test('workspaces of before keep the quiet hours that they have, or none', async () => {
