@@ -31,6 +31,13 @@ test('who answered, declined, has no such number or may have been reached is not
   expect(afterOutcome(fresh, 'cancelled', [5], ended)).toMatchObject({ state: 'done', reason: null });
 });
 
+test('who asked not to be called while a call was on its way is left out, and otherwise it counts as it ended', () => {
+  const left = { state: 'skipped', reason: 'do_not_call', tries: 1 };
+  expect(afterOutcome(fresh, 'cancelled', [5], ended, undefined, true)).toMatchObject(left);
+  expect(afterOutcome(fresh, 'answered', [5], ended, undefined, true)).toMatchObject({ state: 'done', reason: null });
+  expect(afterOutcome(fresh, 'busy', [5], ended, undefined, true)).toMatchObject({ state: 'waiting' });
+});
+
 test("a trunk fault is not the contact's try: 1, 5, 15, 15 minutes, then no caller ID", () => {
   let tally = fresh;
   const waits: number[] = [];

@@ -29,7 +29,8 @@ const faultBackoff = (faults: number) => FAULT_BACKOFF_MINUTES[Math.min(faults, 
 /**
  * What becomes of a contact whose call ended: done, or tried again later. `retryPolicy` holds the minutes before
  * attempt 2, 3, … A trunk's failure is not the contact's attempt; nor is an agent's, at most three times. One that is set
- * aside, since its trunk had no room or was paused for it, counts for nothing.
+ * aside, since its trunk had no room or was paused for it, counts for nothing. A call that was cancelled for somebody who
+ * is not to be called any more (`forbidden`) has its contact left out.
  */
 export function afterOutcome(
   tally: ContactTally,
@@ -37,6 +38,7 @@ export function afterOutcome(
   retryPolicy: readonly number[],
   endedAt: Date,
   setAside?: SetAside,
+  forbidden = false,
 ): ContactNext {
   // As if it had not been called.
   if (setAside) return { ...tally, state: 'waiting', nextAttemptAt: endedAt, reason: setAside };
@@ -64,7 +66,8 @@ export function afterOutcome(
     const minutes = retryPolicy[next.tries - 1];
     return minutes === undefined ? { ...next, state: 'done', reason: 'retries_exhausted' } : retry(minutes);
   }
-  if (outcome === 'do_not_call') return { ...next, state: 'skipped', reason: 'do_not_call' };
+  const isForbidden = outcome === 'do_not_call' || (outcome === 'cancelled' && forbidden);
+  if (isForbidden) return { ...next, state: 'skipped', reason: 'do_not_call' };
   if (outcome === 'invalid_number') return { ...next, state: 'done', reason: 'invalid_number' };
   if (outcome === 'unknown') return { ...next, state: 'done', reason: 'outcome_unknown' };
   return { ...next, state: 'done', reason: null };

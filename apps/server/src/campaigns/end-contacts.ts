@@ -3,6 +3,7 @@ import type { CallKey, EndedCall, OwnedCall, ReturnedCall } from '../calls/call.
 import { keysOf } from '../calls/call-row.ts';
 import type { EngineTx, Tx } from '../database/database.ts';
 import { together } from '../database/together.ts';
+import { doNotCallUploads, isDoNotCall } from '../do-not-call/do-not-call-numbers.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import { callOutcomes } from '../telephony/gateway.ts';
 import { afterOutcome } from './after-outcome.ts';
@@ -42,10 +43,13 @@ export async function endContacts(
       where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and id = x.id and state = 'dialing'
       limit 1 for update) as c`.execute(tx.db);
   const callOf = new Map(calls.map((call) => [call.contactId, call]));
+  const cancelled = await readCancelled(tx, key, calls);
   const moved = contacts.rows.map((row) => {
     const { outcome, endedAt, setAside } = callOf.get(row.id)!;
     const tally = { tries: row.tries, faults: row.faults, agentFaults: row.agent_faults };
-    return { place: row.place, outcome, ...afterOutcome(tally, outcome, row.campaign.retry_policy, endedAt, setAside) };
+    const forbidden = cancelled.get(row.id)?.forbidden;
+    const next = afterOutcome(tally, outcome, row.campaign.retry_policy, endedAt, setAside, forbidden);
+    return { place: row.place, outcome, ...next };
   });
   const move = sql`
     update campaign_contacts c set state = x.state, tries = x.tries, faults = x.faults, agent_faults = x.agent_faults,
@@ -62,15 +66,31 @@ export async function endContacts(
   const before = contacts.rows[0]?.campaign.recent_ends ?? [];
   const outcomes = countable(calls).map(({ outcome }) => outcome);
   const recent = outcomes.length > 0 ? withEnds(before, outcomes, now) : before;
+  const neverPlaced = calls.filter((call) => call.neverPlaced || cancelled.get(call.contactId)?.neverSent).length;
   const count = sql`
-    update campaigns set in_flight = in_flight - ${calls.length},
-      attempts = attempts - ${calls.filter((call) => call.neverPlaced).length}, waiting = waiting + ${inState('waiting')},
+    update campaigns set in_flight = in_flight - ${calls.length}, attempts = attempts - ${neverPlaced}, waiting = waiting + ${inState('waiting')},
       done = done + ${inState('done')}, skipped = skipped + ${inState('skipped')}, ${countOutcomes(calls)},
       recent_ends = ${recent}::integer[],
       next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`;
   const [, , isFinished] = await together(tx, [move, count, () => finishIfDone(tx, key, now)]);
   return { isFinished, failTooOften: failTooOften(recent) };
+}
+
+/**
+ * Of the cancelled among some calls, by contact: whether the person is not to be called (any more), and whether no provider
+ * has heard of the call. Nothing is read where none was cancelled.
+ */
+async function readCancelled(tx: Tx, { workspaceId, campaignId }: CampaignKey, calls: ContactCall<EndedCall>[]) {
+  const ids = calls.filter(({ outcome }) => outcome === 'cancelled').map(({ roomId }) => roomId);
+  if (ids.length === 0) return new Map<string, { forbidden: boolean; neverSent: boolean }>();
+  const workspace = sql`${workspaceId}::uuid`;
+  const uploads = sql`array(${doNotCallUploads(workspace, sql`${campaignId}::uuid`)})`;
+  const { rows } = await sql<{ contact_id: string; forbidden: boolean; neverSent: boolean }>`
+    select c.contact_id, c.ended_by = 'error' as "neverSent",
+      ${isDoNotCall(sql.ref('c.to_number'), workspace, uploads)} as forbidden
+    from calls c where c.workspace_id = ${workspaceId} and c.id = any(${ids}::uuid[])`.execute(tx.db);
+  return new Map(rows.map((row) => [row.contact_id, row]));
 }
 
 /** `answered = answered + 3, busy = busy + 1, …`: one statement text, whatever the outcomes. */

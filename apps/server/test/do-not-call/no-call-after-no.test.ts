@@ -1,3 +1,4 @@
+import type { components } from '@trunkline/client/schema';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Agent, startAgent } from '../media/agent.ts';
 import { startTestServer, type TestServer } from '../server.ts';
@@ -54,12 +55,24 @@ afterAll(async () => {
   await carrier.stop();
 });
 
-/** Calls some numbers. */
-async function startBatch(phoneNumbers: string[]): Promise<void> {
+/** Calls some numbers. Answers the batch's ID. */
+async function startBatch(phoneNumbers: string[]): Promise<string> {
   const recipients = phoneNumbers.map((phoneNumber) => ({ phoneNumber }));
   const body = { agentId, fromNumber: FROM, recipients };
-  const { error } = await server.client.POST('/v1/calls/batch', { body });
+  const { data, error } = await server.client.POST('/v1/calls/batch', { body });
   expect(error).toBeUndefined();
+  return data!.batchId;
+}
+
+/** What has become of the people of a batch, by number. */
+async function recipientsOf(batchId: string) {
+  const found = new Map<string, components['schemas']['BatchRecipientState']>();
+  for (let page = 1; ; page += 1) {
+    const params = { path: { batchId }, query: { page, perPage: 100 } };
+    const { data } = await server.client.GET('/v1/calls/batch/{batchId}/recipients', { params });
+    for (const each of data!.items) found.set(each.phoneNumber, each);
+    if (data!.items.length < 100) return found;
+  }
 }
 
 const addDoNotCall = (phoneNumber: string, more: { endRinging?: boolean } = {}) =>
@@ -74,7 +87,7 @@ const callsTo = async (phoneNumbers: string[]) =>
   );
 
 test('after the answer to an opt-out nobody is dialled, at the head of a running batch over SIP', async () => {
-  await startBatch(numbers);
+  const batchId = await startBatch(numbers);
   const answeredAt = new Map<string, number>();
   // Each other person is asked about as soon as somebody rings who comes right before: at the head of what is dialled.
   const queue = [...numbers.entries()].filter(([at]) => at % 2 === 1).values();
@@ -95,11 +108,23 @@ test('after the answer to an opt-out nobody is dialled, at the head of a running
   const cancelled = calls.filter(({ ringing_at, ended_by }) => ringing_at !== null && ended_by === 'service');
   expect(cancelled.length).toBeGreaterThan(0);
   expect(rangAt.size).toBeLessThan(PEOPLE);
+  // Whoever asked before it was over with them is left out, and told so; what was tried is told as it was.
+  await until(async () => {
+    const { data } = await server.client.GET('/v1/calls/batch/{batchId}', { params: { path: { batchId } } });
+    expect(data!.status).toBe('completed');
+  });
+  const people = await recipientsOf(batchId);
+  for (const number of answeredAt.keys()) {
+    const { state, reason, attempts, lastOutcome } = people.get(number)!;
+    if (lastOutcome === 'no_answer') continue;
+    expect({ number, state, reason }).toEqual({ number, state: 'skipped', reason: 'do_not_call' });
+    if (rangAt.has(number)) expect({ attempts, lastOutcome }).toEqual({ attempts: 1, lastOutcome: 'cancelled' });
+  }
 });
 
 test('a call that rings goes on if the request says so, and one that is up goes on always', async () => {
   const [ringing, talking] = [RINGS, TALKS];
-  await startBatch([ringing, talking]);
+  const batchId = await startBatch([ringing, talking]);
   await until(async () => {
     expect(await callsTo([ringing])).toMatchObject([{ status: 'ringing' }]);
     expect(await callsTo([talking])).toMatchObject([{ status: 'in_progress' }]);
@@ -110,4 +135,8 @@ test('a call that rings goes on if the request says so, and one that is up goes 
   await addDoNotCall(ringing);
   expect(await callsTo([ringing])).toMatchObject([{ status: 'cancelled', outcome: 'cancelled', ended_by: 'service' }]);
   expect(await callsTo([talking])).toMatchObject([{ status: 'in_progress', ended_at: null }]);
+  const left = { state: 'skipped', reason: 'do_not_call', attempts: 1, lastOutcome: 'cancelled' };
+  expect((await recipientsOf(batchId)).get(ringing)).toMatchObject(left);
+  const { data } = await server.client.GET('/v1/calls/batch/{batchId}', { params: { path: { batchId } } });
+  expect(data!.stats).toMatchObject({ skipped: 1, done: 0, dialing: 1, attempts: 2, outcomes: { cancelled: 1 } });
 });
