@@ -13,6 +13,7 @@ const known: Record<string, string> = {
   'campaigns.calling_windows': '{ days: number[]; start: number; end: number }[]',
   'campaigns.metadata': 'Record<string, string>',
   'campaigns.pause_reason': "'calls_failing'",
+  'contact_list_entries.consent': '{ given: boolean; source?: string; time?: string; purpose?: string }',
   'contact_list_entries.values': '(string | null)[]',
   'contact_list_uploads.format': 'object',
   'erasures.counts': 'object',

@@ -54,6 +54,10 @@ export async function existing<T extends object>(found: Promise<T | undefined>):
   return row;
 }
 
+/** The fault of a number in the path that can't be read as one. */
+export const noNumber = (message: string): ServiceError =>
+  new ServiceError('invalid_request', message, { details: [{ path: '/path/phoneNumber', message }] });
+
 /** Throws `invalid_request` with every fault, if there are any. */
 export function refuse(faults: ErrorDetail[]): void {
   if (faults.length === 0) return;

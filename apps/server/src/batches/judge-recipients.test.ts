@@ -37,6 +37,14 @@ describe('judgeRecipients', () => {
     ]);
   });
 
+  it('calls nobody of whom any metadata say that nobody is to call, and says so', () => {
+    const { contacts, rejected } = judge([person(), person({ metadata: { 'Do Not Call': 'x' } })]);
+    expect(contacts).toEqual([]);
+    expect(rejected.map(({ code }) => code)).toEqual(['do_not_call', 'do_not_call']);
+    expect(rejected[0]!.error).toContain('metadata');
+    expect(codes([person({ metadata: { DNC: 'no', city: 'Rome' } })])).toEqual([]);
+  });
+
   it('has no number call itself', () => {
     const { rejected } = judge([person()], { area: { ...everyone.area, caller: 14155550142 } });
     expect(rejected).toMatchObject([{ code: 'invalid_number', error: expect.stringContaining('can not call itself') }]);

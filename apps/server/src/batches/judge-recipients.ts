@@ -1,6 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import { COUNTRY_NOT_ALLOWED, dialRefusal, OPERATOR_LIMIT, readNumber } from '../calls/may-dial.ts';
 import type { BatchContact } from '../campaigns/insert-batch.ts';
+import { forbidsCalls, isDoNotCallName } from '../contact-lists/reading/callee-word.ts';
 import { readPhoneNumber } from '../contact-lists/reading/phone-number.ts';
 import { readTimeZone, timeZoneFault } from '../contact-lists/reading/time-zone.ts';
 import { newUuid } from '../ids.ts';
@@ -36,6 +37,7 @@ const errors = {
   calls_itself: 'This is the number that calls: it can not call itself.',
   duplicate: 'The number stands in this request before, and is called once.',
   do_not_call: 'This number is on the do-not-call list.',
+  own_word: 'The metadata of this recipient, or of another one with this number, say that nobody is to call.',
   operator_limit: OPERATOR_LIMIT,
   country_not_allowed: COUNTRY_NOT_ALLOWED,
 };
@@ -75,6 +77,7 @@ export function judgeRecipients(
 ): { contacts: BatchContact[]; rejected: KeptRejection[] } {
   const contacts = new Map<number, BatchContact>();
   const rejected: KeptRejection[] = [];
+  const ownWords = forbiddenByMetadata(recipients);
   for (const [index, { sent, number }] of recipients.entries()) {
     const reject = (code: Code, error: string) => {
       const externalId = isObject(sent) ? sent['externalId'] : undefined;
@@ -87,10 +90,11 @@ export function judgeRecipients(
       continue;
     }
     const { externalId, name, timezone, metadata = {} } = sent as Recipient;
-    const refusal = dialRefusal(number, notCalled.has(number), area);
+    const refusal = dialRefusal(number, notCalled.has(number) || ownWords.has(number), area);
     const zone = timezone === undefined ? null : readTimeZone(timezone);
     const fault = metadataFault(metadata);
-    if (refusal)
+    if (refusal === 'do_not_call') reject(refusal, errors[notCalled.has(number) ? refusal : 'own_word']);
+    else if (refusal)
       reject(refusal, errors[refusal === 'invalid_number' && number === area.caller ? 'calls_itself' : refusal]);
     else if (zone === undefined) reject('invalid_timezone', timeZoneFault(timezone!));
     else if (fault) reject('invalid_metadata', fault);
@@ -107,4 +111,25 @@ export function judgeRecipients(
     }
   }
   return { contacts: [...contacts.values()], rejected };
+}
+
+/** The numbers of recipients whose metadata say, as a column of a contact file would, that nobody is to call. */
+function forbiddenByMetadata(recipients: readonly ReadRecipient[]): Set<number> {
+  const known = new Map<string, boolean>();
+  const isWord = (name: string) => {
+    const is = known.get(name) ?? isDoNotCallName(name);
+    known.set(name, is);
+    return is;
+  };
+  const found = new Set<number>();
+  for (const { sent, number } of recipients) {
+    if (typeof number !== 'number') continue;
+    const { metadata = {} } = sent as Recipient;
+    if (
+      isObject(metadata) &&
+      Object.keys(metadata).some((name) => isWord(name) && forbidsCalls(String(metadata[name])))
+    )
+      found.add(number);
+  }
+  return found;
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Lease } from '../database/lease.ts';
 import { from } from '../database/moves.ts';
-import { doNotCallUploads, isDoNotCall } from '../do-not-call/do-not-call-numbers.ts';
+import { isDoNotCallNow } from '../do-not-call/do-not-call-numbers.ts';
 import { isCurrent } from '../installation/installation.ts';
 import type { RestoreGuard } from '../installation/restore-guard.ts';
 import type { CallEvent, CallRequest, PlaceResult, TelephonyGateway, Trunk } from '../telephony/gateway.ts';
@@ -135,11 +135,7 @@ export function createCallPlacer(options: PlacerOptions): CallPlacer {
 }
 
 /** SQL for whether somebody has forbidden a call `c` since it was claimed: asked only where the workspace's numbers have changed. */
-const isForbiddenSince = isDoNotCall(
-  sql.ref('c.to_number'),
-  sql.ref('c.workspace_id'),
-  sql`array(${doNotCallUploads(sql.ref('c.workspace_id'), sql.ref('c.campaign_id'))})`,
-);
+const isForbiddenSince = isDoNotCallNow(sql.ref('c.to_number'), sql.ref('c.workspace_id'), sql.ref('c.campaign_id'));
 
 /** @returns the rooms of those that may be handed over */
 async function moveToDialing(

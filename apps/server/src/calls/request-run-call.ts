@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type AgentTerms, agentTerms, callSeconds, joinAgent, lockAgentRoom } from '../agents/agent-room.ts';
 import type { Tx } from '../database/database.ts';
 import { together } from '../database/together.ts';
-import { doNotCallUploads, isDoNotCall } from '../do-not-call/do-not-call-numbers.ts';
+import { isDoNotCallNow } from '../do-not-call/do-not-call-numbers.ts';
 import { pickPoolNumber } from '../number-pools/choose-numbers.ts';
 import { outlooksFor, poolFreeAt } from '../number-pools/free-at.ts';
 import { countryOfNumber } from '../phone-numbers/numbering-plan.ts';
@@ -230,11 +230,7 @@ async function readTerms(
   toNumber: number,
   { serverId, now, operator }: RunCallTerms,
 ): Promise<PersonTerms & DialTerms & AgentTerms> {
-  const doNotCall = isDoNotCall(
-    sql`${toNumber}`,
-    sql`${workspaceId}`,
-    sql`array(${doNotCallUploads(sql`${workspaceId}`)})`,
-  );
+  const doNotCall = isDoNotCallNow(sql`${toNumber}::bigint`, sql`${workspaceId}::uuid`);
   const [, { rows }] = await together(tx, [
     () => lockLimits(tx, workspaceId, operator),
     sql<Omit<PersonTerms & DialTerms, 'operator'> & AgentTerms>`

@@ -8,6 +8,7 @@ import { toId } from '../ids.ts';
 import { hasReadyMember } from '../number-pools/free-at.ts';
 import { joinTrunk, type PhoneNumberRow, type Provider, trunkColumns } from '../phone-numbers/phone-number.ts';
 import { whyNotFrom } from '../phone-numbers/why-not-from.ts';
+import { hasConsent } from './contact-refusal.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 import { contactUploads } from './store.ts';
 
@@ -113,16 +114,20 @@ async function checkLists(tx: WorkspaceTx, campaign: CampaignRow): Promise<Start
 
 async function checkContacts(tx: WorkspaceTx, campaign: CampaignRow): Promise<StartObstacle | undefined> {
   const uploads = await contactUploads(tx, campaign.id);
-  const doNotCall = sql`${await readDoNotCallUploads(tx, campaign.id)}`;
+  const doNotCall = await readDoNotCallUploads(tx, campaign.id);
   const blocked = isDoNotCall(sql.ref('e.phone_number'), sql`${tx.workspaceId}`, doNotCall);
   const entries = sql`from contact_list_entries e
     where e.workspace_id = ${tx.workspaceId} and e.upload_id = any(${uploads}::uuid[])`;
-  const callable = await sql`select ${entries} and not ${blocked} limit 1`.execute(tx.db);
+  const agreed = campaign.require_consent
+    ? hasConsent(sql.ref('e.phone_number'), sql`${tx.workspaceId}::uuid`, sql`${campaign.id}::uuid`)
+    : sql`true`;
+  const callable = await sql`select ${entries} and not ${blocked} and ${agreed} limit 1`.execute(tx.db);
   if (callable.rows.length > 0) return undefined;
   const counted = await sql<{ count: number }>`select count(distinct e.phone_number) as count ${entries}`.execute(
     tx.db,
   );
   const { count } = counted.rows[0]!;
-  const why = count === 0 ? 'there is none' : `all ${count} are on the do-not-call list`;
+  const consent = campaign.require_consent ? ', or no list says that they have agreed (requireConsent)' : '';
+  const why = count === 0 ? 'there is none' : `all ${count} are on the do-not-call list${consent}`;
   return { message: `No contact of the lists can be called: ${why}.`, reason: 'no_callable_contacts' };
 }

@@ -88,6 +88,7 @@ export async function createCampaign(
           ring_timeout_seconds: input.ringTimeoutSeconds ?? 30,
           max_call_seconds: input.maxCallSeconds ?? 3600,
           recording: input.recording ?? false,
+          require_consent: input.requireConsent ?? false,
           tags: input.tags ?? [],
           created_at: now,
           updated_at: now,

@@ -3,7 +3,7 @@ import type { CallKey, EndedCall, OwnedCall, ReturnedCall } from '../calls/call.
 import { keysOf } from '../calls/call-row.ts';
 import type { EngineTx, Tx } from '../database/database.ts';
 import { together } from '../database/together.ts';
-import { doNotCallUploads, isDoNotCall } from '../do-not-call/do-not-call-numbers.ts';
+import { isDoNotCallNow } from '../do-not-call/do-not-call-numbers.ts';
 import type { CallOutcome } from '../telephony/gateway.ts';
 import { callOutcomes } from '../telephony/gateway.ts';
 import { afterOutcome } from './after-outcome.ts';
@@ -85,10 +85,9 @@ async function readCancelled(tx: Tx, { workspaceId, campaignId }: CampaignKey, c
   const ids = calls.filter(({ outcome }) => outcome === 'cancelled').map(({ roomId }) => roomId);
   if (ids.length === 0) return new Map<string, { forbidden: boolean; neverSent: boolean }>();
   const workspace = sql`${workspaceId}::uuid`;
-  const uploads = sql`array(${doNotCallUploads(workspace, sql`${campaignId}::uuid`)})`;
   const { rows } = await sql<{ contact_id: string; forbidden: boolean; neverSent: boolean }>`
     select c.contact_id, c.ended_by = 'error' as "neverSent",
-      ${isDoNotCall(sql.ref('c.to_number'), workspace, uploads)} as forbidden
+      ${isDoNotCallNow(sql.ref('c.to_number'), workspace, sql`${campaignId}::uuid`)} as forbidden
     from calls c where c.workspace_id = ${workspaceId} and c.id = any(${ids}::uuid[])`.execute(tx.db);
   return new Map(rows.map((row) => [row.contact_id, row]));
 }

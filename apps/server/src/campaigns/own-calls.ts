@@ -4,6 +4,7 @@ import type { CallOwner } from '../calls/call-owner.ts';
 import type { CallDetails } from '../calls/store.ts';
 import type { Tx } from '../database/database.ts';
 import type { CampaignKey } from './campaign.ts';
+import { hasConsent } from './contact-refusal.ts';
 import { type ContactCall, endContacts, returnContacts, setContactsAside } from './end-contacts.ts';
 import { pauseItself } from './pause-itself.ts';
 
@@ -18,7 +19,8 @@ export function campaignCallOwner(
   return {
     mayBePlaced: (now) => sql`
       exists (select from campaigns p where p.workspace_id = c.workspace_id and p.id = c.campaign_id
-        and p.status = 'running' and (p.end_date is null or p.end_date > ${now}))`,
+        and p.status = 'running' and (p.end_date is null or p.end_date > ${now})
+        and (not p.require_consent or ${hasConsent(sql.ref('c.to_number'), sql.ref('c.workspace_id'), sql.ref('c.campaign_id'))}))`,
     isPlacedAgain: sql`false`,
     lock: async (tx, calls) => {
       const keys = byCampaign(calls).map(([key]) => key);

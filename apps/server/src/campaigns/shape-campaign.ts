@@ -46,6 +46,7 @@ export function shapeCampaign(row: CampaignRow): Campaign {
     ringTimeoutSeconds: row.ring_timeout_seconds,
     maxCallSeconds: row.max_call_seconds,
     recording: row.recording,
+    requireConsent: row.require_consent,
     ...(row.tags.length > 0 && { tags: row.tags }),
     ...field('scheduleStart', row.schedule_start),
     ...field('scheduleEnd', row.schedule_end),

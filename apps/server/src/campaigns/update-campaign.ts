@@ -25,7 +25,7 @@ type UpdateCampaign = components['schemas']['UpdateCampaign'];
 type Change = Updateable<Schema['campaigns']>;
 
 /** What stands once the contacts were taken from the lists. */
-const setBeforeStart = ['lists', 'scheduledAt', 'startDate'] as const;
+const setBeforeStart = ['lists', 'scheduledAt', 'startDate', 'requireConsent'] as const;
 /** What decides when contacts may be called. */
 const hours = ['schedule_start', 'schedule_end', 'schedule_days', 'calling_windows', 'holidays', 'timezone'] as const;
 
@@ -144,6 +144,7 @@ const settingsChange = (input: UpdateCampaign) =>
     ring_timeout_seconds: input.ringTimeoutSeconds,
     max_call_seconds: input.maxCallSeconds,
     recording: input.recording,
+    require_consent: input.requireConsent,
     tags: input.tags,
   });
 

@@ -10,7 +10,8 @@ import type { ContactListDeps } from './deps.ts';
 import { newValues } from './entry-store.ts';
 import { judgeEntries, type NewEntry } from './judge-entries.ts';
 import type { ListRow } from './list.ts';
-import { appendColumns, lockList, MOST_LIST_COLUMNS, readyUploads } from './store.ts';
+import type { CalleeWord, Consent } from './reading/callee-word.ts';
+import { appendColumns, lockList, MOST_LIST_COLUMNS, noteWords, readyUploads } from './store.ts';
 
 /** A list whose entries and name a client may change, locked. Throws `not_found`, and `invalid_state` for a batch's. */
 export async function lockOwnList(tx: WorkspaceTx, listId: string): Promise<ListRow> {
@@ -40,6 +41,7 @@ export async function addEntries(
     const updated = await updateEntries(tx, listId, rows);
     const fresh = rows.filter((row) => !updated.has(row.phone_number));
     if (fresh.length > 0) await insertEntries(tx, await uploadFor(tx, listId, now), fresh, now);
+    if (forbidsAny(entries)) await noteWords(tx, listId);
     await countEntries(tx, listId, fresh.length, now);
     await audit(tx, auditOf('contact_list.entries_added', 'contact_list', toId('list', listId)), now);
     const totalEntries = list.total_entries + fresh.length;
@@ -55,15 +57,28 @@ interface EntryValues {
   timezone: string | null;
   /** At the places of the list's columns. */
   values: (string | null)[];
+  do_not_call: true | null;
+  consent: Consent | null;
 }
+
+/** Whether a list is not to have somebody called from now on. */
+const forbidsAny = (entries: readonly CalleeWord[]): boolean => entries.some(({ doNotCall }) => doNotCall);
 
 async function rowsOf(tx: WorkspaceTx, listId: string, entries: readonly NewEntry[]): Promise<EntryValues[]> {
   const names = [...new Set(entries.flatMap(({ variables }) => Object.keys(variables)))];
   const places = await columnsFor(tx, listId, names, '/body/entries');
-  return entries.map(({ phoneNumber, name, timezone, variables }, at) => {
+  return entries.map(({ phoneNumber, name, timezone, variables, doNotCall, consent }, at) => {
     const values: (string | null)[] = [];
     for (const [variable, value] of Object.entries(variables)) values[places.get(variable)!] = value;
-    return { at, phone_number: phoneNumber, name, timezone, values: Array.from(values, (value) => value ?? null) };
+    const word = { do_not_call: doNotCall ?? null, consent: consent ?? null };
+    return {
+      at,
+      phone_number: phoneNumber,
+      name,
+      timezone,
+      ...word,
+      values: Array.from(values, (value) => value ?? null),
+    };
   });
 }
 
@@ -86,7 +101,8 @@ async function updateEntries(tx: WorkspaceTx, listId: string, rows: readonly Ent
   const ready = await readyUploads(tx, listId);
   const updated = await sql<{ phone_number: number }>`
     update contact_list_entries old set ${newValues}
-    from json_to_recordset(${JSON.stringify(rows)}) as new (phone_number bigint, name text, timezone text, "values" text[])
+    from json_to_recordset(${JSON.stringify(rows)}) as new (phone_number bigint, name text, timezone text, "values" text[],
+      do_not_call boolean, consent jsonb)
     where old.workspace_id = ${tx.workspaceId} and old.upload_id = any(${ready}::uuid[])
       and old.phone_number = new.phone_number
     returning old.phone_number`.execute(tx.db);
@@ -101,10 +117,11 @@ async function insertEntries(
 ): Promise<void> {
   await sql`
     insert into contact_list_entries
-      (workspace_id, upload_id, phone_number, row_number, name, timezone, "values", created_at)
-    select ${tx.workspaceId}, ${uploadId}, x.phone_number, last.row_number + 1 + x.at, x.name, x.timezone, x."values", ${now}
+      (workspace_id, upload_id, phone_number, row_number, name, timezone, "values", do_not_call, consent, created_at)
+    select ${tx.workspaceId}, ${uploadId}, x.phone_number, last.row_number + 1 + x.at, x.name, x.timezone, x."values",
+      x.do_not_call, x.consent, ${now}
     from json_to_recordset(${JSON.stringify(rows)}) as x (at integer, phone_number bigint, name text, timezone text,
-        "values" text[]),
+        "values" text[], do_not_call boolean, consent jsonb),
       (select coalesce(max(row_number), 0) as row_number from contact_list_entries
         where workspace_id = ${tx.workspaceId} and upload_id = ${uploadId}) as last`.execute(tx.db);
 }

@@ -2,40 +2,60 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../database/database.ts';
 import type { Row } from '../database/schema.ts';
+import { raiseDoNotCallOf } from '../do-not-call/store.ts';
 import { toId } from '../ids.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { notFound, refuse } from '../service-error.ts';
+import { noNumber, notFound, refuse } from '../service-error.ts';
 import { columnsFor, lockOwnList } from './add-entries.ts';
-import { mayShorten } from './delete-list.ts';
+import { mayForget, mayShorten } from './delete-list.ts';
 import type { ContactListDeps } from './deps.ts';
 import { shapeEntry } from './entry-store.ts';
-import { valuesOf } from './judge-entries.ts';
+import { valuesOf, wordOf } from './judge-entries.ts';
 import type { ListRow } from './list.ts';
+import { readPhoneNumber } from './reading/phone-number.ts';
 import { readTimeZone, timeZoneFault } from './reading/time-zone.ts';
-import { findList, readyUploads } from './store.ts';
+import { findList, noteWords, readyUploads } from './store.ts';
 
 type Deps = Pick<ContactListDeps, 'database' | 'clock' | 'limits'>;
 
-/** An entry, by the UUID of its list and its number, E.164 without the plus. */
+/** An entry, by the UUID of its list and its number as somebody has written it. */
 export interface EntryKey {
   listId: string;
-  phoneNumber: number;
+  phoneNumber: string;
 }
 
-/** Changes what a list says of one person. Throws `not_found`, `invalid_state` and `invalid_request`. */
+const E164 = /^\+[1-9][0-9]{6,14}$/;
+
+/** The number of an entry, E.164 without the plus. Throws `invalid_request` for what can't be read as one. */
+function numberOfEntry(written: string, { default_country }: Pick<ListRow, 'default_country'>): number {
+  if (E164.test(written)) return Number(written.slice(1));
+  const read = readPhoneNumber(written, default_country ?? undefined);
+  if ('code' in read) throw noNumber(read.reason);
+  return read.digits;
+}
+
+/**
+ * Changes what a list says of one person. Throws `not_found`, `invalid_state`, `invalid_request`, and `forbidden` for a word
+ * against calls that is taken back without `do_not_call:write`.
+ * @param permissions of the key
+ */
 export async function updateEntry(
   { database, clock, limits }: Deps,
   workspaceId: string,
-  { listId, phoneNumber }: EntryKey,
-  { name, timezone, variables = {} }: components['schemas']['UpdateContactListEntry'],
+  { listId, phoneNumber: written }: EntryKey,
+  { name, timezone, variables: sent = {}, ...words }: components['schemas']['UpdateContactListEntry'],
+  permissions: readonly string[],
   auditOf: AuditOf,
 ): Promise<components['schemas']['ContactListEntry']> {
   const zone = timezone?.trim() ? readTimeZone(timezone.trim()) : null;
   if (zone === undefined) refuse([{ path: '/body/timezone', message: timeZoneFault(timezone!) }]);
+  const { rest: variables, doNotCall = words.doNotCall, consent = words.consent } = wordOf(words, sent);
   return database.inWorkspace(workspaceId, async (tx) => {
     const list = await lockOwnList(tx, listId);
+    const phoneNumber = numberOfEntry(written, list);
     const entry = await findEntry(tx, listId, phoneNumber);
+    if (doNotCall === false && entry.do_not_call) mayForget(permissions);
     const given = valuesOf(variables);
     const places = await columnsFor(tx, listId, Object.keys(given), '/body/variables');
     const values = [...entry.values];
@@ -48,15 +68,21 @@ export async function updateEntry(
       name: name === undefined ? entry.name : name?.trim() || null,
       timezone: timezone === undefined ? entry.timezone : (zone ?? null),
       values: Array.from(values, (value) => value ?? null),
+      do_not_call: doNotCall === undefined ? entry.do_not_call : doNotCall || null,
+      consent: consent === undefined ? entry.consent : consent,
     };
     refuseLong(after, limits);
     await tx.db
       .updateTable('contact_list_entries')
-      .set(after)
+      .set({ ...after, consent: after.consent && JSON.stringify(after.consent) })
       .where('workspace_id', '=', workspaceId)
       .where('upload_id', '=', entry.upload_id)
       .where('phone_number', '=', phoneNumber)
       .execute();
+    if (doNotCall) {
+      await noteWords(tx, listId);
+      await raiseDoNotCallOf(tx, listId);
+    }
     await touch(tx, listId, 0, clock.now());
     await audit(tx, auditOf('contact_list.entry_updated', 'contact_list', toId('list', listId)), clock.now());
     return shapeEntry({ ...entry, ...after }, (await findList(tx, listId))!.columns);
@@ -64,20 +90,23 @@ export async function updateEntry(
 }
 
 /**
- * Takes one person off a list. Throws `not_found`, `invalid_state`, and `forbidden` for a `dnd` list without
- * `do_not_call:write`.
+ * Takes one person off a list. Answers whom, in E.164 without the plus. Throws `not_found`, `invalid_state`,
+ * `invalid_request`, and `forbidden` for a `dnd` list, or a word against calls, without `do_not_call:write`.
  * @param permissions of the key
  */
 export async function removeEntry(
   { database, clock }: Deps,
   workspaceId: string,
-  { listId, phoneNumber }: EntryKey,
+  { listId, phoneNumber: written }: EntryKey,
   permissions: readonly string[],
   auditOf: AuditOf,
-): Promise<void> {
-  await database.inWorkspace(workspaceId, async (tx) => {
-    mayShorten(await lockOwnList(tx, listId), permissions);
+): Promise<number> {
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const list = await lockOwnList(tx, listId);
+    mayShorten(list, permissions);
+    const phoneNumber = numberOfEntry(written, list);
     const entry = await findEntry(tx, listId, phoneNumber);
+    if (entry.do_not_call) mayForget(permissions);
     await tx.db
       .deleteFrom('contact_list_entries')
       .where('workspace_id', '=', workspaceId)
@@ -86,6 +115,7 @@ export async function removeEntry(
       .execute();
     await touch(tx, listId, -1, clock.now());
     await audit(tx, auditOf('contact_list.entry_removed', 'contact_list', toId('list', listId)), clock.now());
+    return phoneNumber;
   });
 }
 
@@ -132,9 +162,11 @@ async function touch(tx: WorkspaceTx, listId: string, added: number, now: Date):
     where workspace_id = ${tx.workspaceId} and id = ${listId}`.execute(tx.db);
 }
 
-function refuseLong(entry: Pick<FoundEntry, 'name' | 'values'>, limits: ContactListDeps['limits']): void {
+function refuseLong(entry: Pick<FoundEntry, 'name' | 'values' | 'consent'>, limits: ContactListDeps['limits']): void {
   const filled = entry.values.filter((value) => value !== null);
-  const length = filled.reduce((sum, value) => sum + value.length, entry.name?.length ?? 0);
+  const consent = Object.values(entry.consent ?? {}).filter((value) => typeof value === 'string');
+  const texts = [entry.name ?? '', ...filled, ...consent];
+  const length = texts.reduce((sum, value) => sum + value.length, 0);
   if (filled.length > limits.maxColumns) {
     refuse([{ path: '/body/variables', message: `would be ${filled.length} together; ${limits.maxColumns} can be` }]);
   }

@@ -43,6 +43,7 @@ export async function createList(
     defaultCountry: string | undefined;
     fileName: string;
     phoneColumn: string | undefined;
+    doNotCallColumns?: string[] | undefined;
   },
   auditOf: AuditOf,
   idempotencyKey?: string,
@@ -65,8 +66,9 @@ export async function createList(
         updated_at: now,
       });
       const auditEntry = auditOf('contact_list.created', 'contact_list', toId('list', id));
-      const { fileName, phoneColumn } = wanted;
-      return { list, upload: await insertUpload(tx, { ...fresh, listId: id, fileName, phoneColumn }, auditEntry) };
+      const { fileName, phoneColumn, doNotCallColumns } = wanted;
+      const named = { fileName, phoneColumn, doNotCallColumns };
+      return { list, upload: await insertUpload(tx, { ...fresh, listId: id, ...named }, auditEntry) };
     };
     const again = async (listId: string) => {
       const list = await existing(findList(tx, listId));
@@ -84,7 +86,12 @@ export async function createList(
 export async function createUpload(
   deps: ContactListDeps,
   workspaceId: string,
-  wanted: { listId: string; fileName: string; phoneColumn?: string | undefined },
+  wanted: {
+    listId: string;
+    fileName: string;
+    phoneColumn?: string | undefined;
+    doNotCallColumns?: string[] | undefined;
+  },
   auditOf: AuditOf,
   idempotencyKey?: string,
 ): Promise<Made<CreatedUpload>> {

@@ -30,8 +30,14 @@ async function campaignsOf(tx: WorkspaceTx, listId: string) {
 
 /** Throws `forbidden` where numbers of a `dnd` list may be called again, and the key may not say so. */
 export function mayShorten({ type }: Pick<ListRow, 'type'>, permissions: readonly string[]): void {
-  if (type !== 'dnd' || permissions.includes('*') || permissions.includes('do_not_call:write')) return;
-  const message = 'What takes numbers off a do-not-call list needs the permission do_not_call:write too.';
+  if (type === 'dnd') mayForget(permissions);
+}
+
+/** Throws `forbidden` where somebody who is not to be called may be again, and the key may not say so. */
+export function mayForget(permissions: readonly string[]): void {
+  if (permissions.includes('*') || permissions.includes('do_not_call:write')) return;
+  const message =
+    'What lets numbers be called again that are not to be called needs the permission do_not_call:write too.';
   throw new ServiceError('forbidden', message);
 }
 

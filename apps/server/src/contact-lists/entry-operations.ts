@@ -11,7 +11,7 @@ import { findList } from './store.ts';
 
 const entryKey = (path: { id: string; phoneNumber: string }) => ({
   listId: fromId(path.id),
-  phoneNumber: Number(path.phoneNumber.slice(1)),
+  phoneNumber: path.phoneNumber,
 });
 
 /** The handlers of the entries of contact lists. */
@@ -33,14 +33,15 @@ export function entryOperations(deps: ContactListDeps) {
     },
 
     updateContactListEntry: async ({ path, body }, context) => {
-      const entry = await updateEntry(deps, context.workspaceId, entryKey(path), body, auditOf(context));
+      const { workspaceId, key } = context;
+      const entry = await updateEntry(deps, workspaceId, entryKey(path), body, key.permissions, auditOf(context));
       return { status: 200, body: entry };
     },
 
     removeContactListEntry: async ({ path }, context) => {
       const { workspaceId, key } = context;
-      await removeEntry(deps, workspaceId, entryKey(path), key.permissions, auditOf(context));
-      return { status: 200, body: { id: path.phoneNumber, deleted: true } };
+      const removed = await removeEntry(deps, workspaceId, entryKey(path), key.permissions, auditOf(context));
+      return { status: 200, body: { id: `+${removed}`, deleted: true } };
     },
   } satisfies Partial<Handlers>;
 }

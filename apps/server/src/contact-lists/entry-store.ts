@@ -10,18 +10,20 @@ type ContactListEntry = components['schemas']['ContactListEntry'];
 
 type EntryRow = Pick<
   Row<'contact_list_entries'>,
-  'phone_number' | 'name' | 'timezone' | 'values' | 'created_at' | 'row_number'
+  'phone_number' | 'name' | 'timezone' | 'values' | 'do_not_call' | 'consent' | 'created_at' | 'row_number'
 > & {
   processed_at: Date;
   upload: string;
 };
 
-type ShownEntry = Pick<EntryRow, 'phone_number' | 'name' | 'timezone' | 'values' | 'created_at' | 'processed_at'>;
+type ShownEntry = Omit<EntryRow, 'row_number' | 'upload'>;
 
-/** What an entry `old` becomes where its number comes again as `new`: what is new is taken, the rest stays. */
+/** What an entry `old` becomes where its number comes again as `new`: what is new is taken, the rest stays, a word against calls always. */
 export const newValues = sql`
   name = coalesce(new.name, old.name),
   timezone = coalesce(new.timezone, old.timezone),
+  do_not_call = old.do_not_call or new.do_not_call,
+  consent = coalesce(new.consent, old.consent),
   "values" = array(
     select coalesce(new_value, old_value)
     from unnest(new."values", old."values") with ordinality both_values (new_value, old_value, place)
@@ -35,6 +37,8 @@ export function shapeEntry(row: ShownEntry, columns: readonly string[]): Contact
     phoneNumber: `+${row.phone_number}`,
     ...(row.name !== null && { name: row.name }),
     ...shapeZones(row),
+    ...(row.do_not_call && { doNotCall: true }),
+    ...(row.consent && { consent: row.consent }),
     variables,
     createdAt: (row.created_at ?? row.processed_at).toISOString(),
   };
@@ -82,8 +86,8 @@ export async function entryPage(tx: WorkspaceTx, list: ListRow, query: PageQuery
   const page = sql<EntryRow>`
     select entry.*, upload.processed_at, upload.id as upload
     from (${uploads}) upload cross join lateral (
-      select entry.phone_number, entry.name, entry.timezone, entry."values", entry.row_number,
-        entry.created_at ${entriesOfUpload}
+      select entry.phone_number, entry.name, entry.timezone, entry."values", entry.do_not_call,
+        entry.consent, entry.row_number, entry.created_at ${entriesOfUpload}
         ${isAfter(query)}
       order by entry.row_number ${direction} limit ${limit + offset}
     ) entry

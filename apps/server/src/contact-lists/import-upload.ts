@@ -4,7 +4,7 @@ import { finishImport } from './confirm-upload.ts';
 import type { ContactListDeps } from './deps.ts';
 import { newValues } from './entry-store.ts';
 import { eraseQueue, type UploadJob } from './queues.ts';
-import { lockList, readyUploads } from './store.ts';
+import { lockList, noteWords, readyUploads } from './store.ts';
 import { moveUpload } from './upload-store.ts';
 
 /** Merges a confirmed upload into its list, all rows in one transaction. Does nothing where that is done already. */
@@ -19,13 +19,14 @@ export async function importUpload(
     // Read under the lock: another import may have ended meanwhile.
     const upload = await tx.db
       .selectFrom('contact_list_uploads')
-      .select('valid_rows')
+      .select(['valid_rows', 'has_do_not_call'])
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', uploadId)
       .where(sql<boolean>`status = 'processing'`)
       .executeTakeFirst();
     if (!upload) return;
     const updated = await mergeEntries(tx, uploadId, await readyUploads(tx, list.id));
+    if (upload.has_do_not_call) await noteWords(tx, list.id);
     const added = upload.valid_rows - updated;
     await finishImport(tx, { listId: list.id, uploadId, added, imported: upload.valid_rows }, clock.now());
   };

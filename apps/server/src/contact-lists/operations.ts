@@ -47,9 +47,10 @@ export function contactListOperations(deps: ContactListDeps) {
     },
 
     createContactList: async ({ body, headers }, context) => {
-      const { name, fileName = 'contacts.csv', type = 'contacts', defaultCountry, phoneColumn } = body;
+      const { name, fileName = 'contacts.csv', type = 'contacts', defaultCountry } = body;
       refuse(countryFaults(defaultCountry, '/body/defaultCountry'));
-      const wanted = { name, fileName, type, defaultCountry, phoneColumn };
+      const { phoneColumn, doNotCallColumns } = body;
+      const wanted = { name, fileName, type, defaultCountry, phoneColumn, doNotCallColumns };
       const key = headers['Idempotency-Key'];
       const { made, replayed } = await createList(deps, context.workspaceId, wanted, auditOf(context), key);
       const { list, upload, signed } = made;

@@ -7,6 +7,7 @@ import { shapeFault } from './reading/file-fault.ts';
 import type { Header } from './reading/header.ts';
 import { type FilePreview, previewContacts } from './reading/preview-contacts.ts';
 import { findList } from './store.ts';
+import { isChecked, type UploadRow } from './upload.ts';
 import { findUpload } from './upload-store.ts';
 
 type Schemas = components['schemas'];
@@ -35,12 +36,16 @@ export async function previewUpload(
   const options = {
     defaultCountry: list.default_country ?? undefined,
     phoneColumn: upload.phone_column ?? undefined,
+    doNotCallColumns: upload.do_not_call_columns ?? undefined,
     limits,
   };
-  return shapePreview(await previewContacts(await objects.get(upload.storage_key), options));
+  return shapePreview(await previewContacts(await objects.get(upload.storage_key), options), upload);
 }
 
-function shapePreview({ format, header, titles, rows, fault }: FilePreview): Schemas['ContactListUploadPreview'] {
+function shapePreview(
+  { format, header, titles, rows, fault }: FilePreview,
+  upload: UploadRow,
+): Schemas['ContactListUploadPreview'] {
   return {
     ...(format && { format }),
     columns: header ? header.columns.map((name, at) => ({ name, use: useOf(header, at) })) : titles.map(unread),
@@ -49,16 +54,22 @@ function shapePreview({ format, header, titles, rows, fault }: FilePreview): Sch
       cells: fields,
       ...(Array.isArray(read) ? { errors: read.map(shapeError) } : { contact: shapeContact(header!, read) }),
     })),
+    ...(isChecked(upload) && { doNotCall: { count: upload.do_not_call_rows, rows: upload.do_not_call_row_numbers } }),
     ...(fault && { failure: shapeFault(fault) }),
   };
 }
 
 const unread = (title: string) => ({ name: title.trim(), use: 'variable' as const });
 
-function useOf({ phone, name, timezone }: Header, at: number): Schemas['ContactListPreviewColumn']['use'] {
+function useOf(header: Header, at: number): Schemas['ContactListPreviewColumn']['use'] {
+  const { phone, name, timezone, doNotCall, consent } = header;
   if (at === phone) return 'phone';
+  if (doNotCall.includes(at)) return 'do_not_call';
   if (at === name) return 'name';
-  return at === timezone ? 'timezone' : 'variable';
+  if (at === timezone) return 'timezone';
+  const part = consent.get(at);
+  if (part === undefined) return 'variable';
+  return part === 'given' ? 'consent' : `consent_${part}`;
 }
 
 const shapeError = ({ column, value, code, reason }: RowFault): Schemas['ContactListRowError'] => ({
@@ -74,6 +85,8 @@ function shapeContact(header: Header, read: ReadContact): Schemas['ContactListPr
     ...(read.country !== undefined && { country: read.country }),
     ...(read.name !== undefined && { name: read.name }),
     ...(read.timezone !== undefined && { timezone: read.timezone }),
+    ...(read.doNotCall && { doNotCall: true }),
+    ...(read.consent && { consent: read.consent }),
     variables: Object.fromEntries(header.variables.map(({ name }, at) => [name, read.values[at]!])),
   };
 }

@@ -15,6 +15,11 @@ const ROWS_PER_COPY = 50_000;
  */
 const BYTES_PER_TURN = 1_000_000;
 const LONGEST_CONNECT_MS = 10_000;
+const NUMBERS_AT_ONCE = 10_000;
+const CHANGE = (set: string) =>
+  `update contact_list_entries_all set ${set} where workspace_id = $1 and upload_id = $2 and phone_number = any($3::bigint[])`;
+const FORBID = CHANGE('do_not_call = true');
+const REFUSE = CHANGE(`consent = '{"given": false}'`);
 const ERASE = 'delete from contact_list_entries_all where workspace_id = $1 and upload_id = $2';
 
 /**
@@ -26,6 +31,8 @@ export interface Staging {
   write(bytes: Buffer, rows: number): Promise<void>;
   /** Resolves when all that was written is committed. */
   flush(): Promise<void>;
+  /** Notes of written rows, by their numbers, that nobody is to call them, or that they have refused. */
+  forbid(numbers: { forbidden: readonly number[]; refused: readonly number[] }): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -85,6 +92,16 @@ export async function openStaging(
       sent = 0;
     },
     flush: async () => void (await Promise.all(lanes.map((lane) => lane.flush()))),
+    forbid: async ({ forbidden, refused }) => {
+      for (const [change, numbers] of [
+        [FORBID, forbidden],
+        [REFUSE, refused],
+      ] as const)
+        for (let at = 0; at < numbers.length; at += NUMBERS_AT_ONCE) {
+          const values = [workspaceId, uploadId, numbers.slice(at, at + NUMBERS_AT_ONCE)];
+          await watch.during(clients[0]!, () => clients[0]!.query(change, values));
+        }
+    },
     close,
   };
 }
@@ -123,7 +140,8 @@ class Lane {
   #begin(): CopyStreamQuery {
     const copy = this.#client.query(
       copyFrom(`copy contact_list_entries_all
-        (workspace_id, upload_id, phone_number, row_number, name, timezone, "values") from stdin (format binary)`),
+        (workspace_id, upload_id, phone_number, row_number, name, timezone, "values", do_not_call, consent)
+        from stdin (format binary)`),
     );
     copy.write(COPY_HEADER);
     return copy;

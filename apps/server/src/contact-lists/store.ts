@@ -54,6 +54,15 @@ export async function readyUploads(tx: WorkspaceTx, listId: string): Promise<str
   return rows.map((row) => row.id);
 }
 
+/** Notes that entries of a list may say who is not to be called: campaigns of it ask from now on. */
+export async function noteWords(tx: WorkspaceTx, listId: string): Promise<void> {
+  await sql`
+    update contact_list_uploads set has_do_not_call = true
+    where workspace_id = ${tx.workspaceId} and list_id = ${listId} and status = 'processed' and not has_do_not_call`.execute(
+    tx.db,
+  );
+}
+
 /** The latest upload of each of these lists. */
 export async function latestUploads(tx: WorkspaceTx, listIds: string[]): Promise<Map<string, UploadRow>> {
   if (listIds.length === 0) return new Map();

@@ -17,6 +17,7 @@ export async function insertUpload(
     listId: string;
     fileName: string;
     phoneColumn?: string | undefined;
+    doNotCallColumns?: string[] | undefined;
     storageKey: string;
     urlExpiresAt: Date;
     now: Date;
@@ -29,6 +30,7 @@ export async function insertUpload(
     list_id: upload.listId,
     file_name: upload.fileName,
     phone_column: upload.phoneColumn ?? null,
+    do_not_call_columns: upload.doNotCallColumns ?? null,
     storage_key: upload.storageKey,
     status: 'pending',
     url_expires_at: upload.urlExpiresAt,

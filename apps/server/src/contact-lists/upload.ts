@@ -24,9 +24,11 @@ export const isFinal = (status: UploadStatus): boolean => uploadTransitions[stat
 
 const time = (at: Date | null) => at?.toISOString();
 
+/** Whether the file was checked to its end. */
+export const isChecked = (row: UploadRow): boolean => row.validated_at !== null || row.failure_code === 'no_valid_rows';
+
 /** An upload as clients see it, but for the signed URL of its error report. */
 export function shapeUpload(row: UploadRow): ContactListUpload {
-  const isChecked = row.validated_at !== null || row.failure_code === 'no_valid_rows';
   return {
     id: toId('upl', row.id),
     status: row.status,
@@ -39,12 +41,14 @@ export function shapeUpload(row: UploadRow): ContactListUpload {
     ...(row.status === 'validating' && {
       progress: { rowsRead: row.rows_read, bytesRead: row.bytes_read, bytesTotal: row.bytes_total },
     }),
-    ...(isChecked && {
+    ...(isChecked(row) && {
       metadata: {
         totalRows: row.total_rows,
         validRows: row.valid_rows,
         invalidRows: row.invalid_rows,
         duplicateRows: row.duplicate_rows,
+        ...(row.do_not_call_rows > 0 && { doNotCallRows: row.do_not_call_rows }),
+        ...(row.consent_rows > 0 && { consentRows: row.consent_rows }),
         ...(row.status === 'processed' && { importedRows: row.imported_rows }),
       },
       errors: row.error_rows,

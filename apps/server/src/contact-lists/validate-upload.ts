@@ -38,6 +38,7 @@ export async function validateUpload(
     options: {
       defaultCountry: defaultCountry ?? undefined,
       phoneColumn: upload.phone_column ?? undefined,
+      doNotCallColumns: upload.do_not_call_columns ?? undefined,
       limits: deps.limits,
     },
   };
@@ -131,6 +132,10 @@ async function end(
       invalid_rows: result.invalidRows,
       duplicate_rows: result.duplicateRows,
       error_rows: result.errorRows,
+      has_do_not_call: result.doNotCallRows > 0,
+      do_not_call_rows: result.doNotCallRows,
+      do_not_call_row_numbers: result.doNotCallRowNumbers,
+      consent_rows: result.consentRows,
       error_report_key: reportKey ?? null,
       format: result.format ? JSON.stringify(result.format) : null,
     };

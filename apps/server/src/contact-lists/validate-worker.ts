@@ -10,7 +10,8 @@ import { ask, type ValidationResult, type ValidationWork } from './validation-ch
 const port = parentPort!;
 const { connection, workspaceId, uploadId, options } = workerData as ValidationWork;
 
-const MOST_ERROR_ROWS = 1000;
+/** The most rows that are named: those that fail, and those that say that nobody is to call. */
+const MOST_NAMED_ROWS = 1000;
 const PROGRESS_MS = 500;
 
 async function* file(): AsyncGenerator<Uint8Array> {
@@ -26,6 +27,7 @@ async function* file(): AsyncGenerator<Uint8Array> {
 async function validate(staging: Staging, result: ValidationResult): Promise<void> {
   let rowsOf: CopyRows | undefined;
   let told = performance.now();
+  const also = { forbidden: [] as number[], refused: [] as number[] };
   const stage = async (batch: ContactBatch) => {
     if (!rowsOf) {
       const positions = await ask(port, 'columns', { names: batch.variables });
@@ -45,7 +47,13 @@ async function validate(staging: Staging, result: ValidationResult): Promise<voi
     result.validRows += batch.contacts.length;
     result.invalidRows += batch.invalidRows.length;
     result.duplicateRows += batch.duplicateRows;
-    result.errorRows.push(...batch.invalidRows.slice(0, MOST_ERROR_ROWS - result.errorRows.length));
+    result.errorRows.push(...batch.invalidRows.slice(0, MOST_NAMED_ROWS - result.errorRows.length));
+    const { doNotCall, consents, alsoForbidden, alsoRefused } = batch.words;
+    result.doNotCallRows += doNotCall.length;
+    result.doNotCallRowNumbers.push(...doNotCall.slice(0, MOST_NAMED_ROWS - result.doNotCallRowNumbers.length));
+    result.consentRows += consents;
+    also.forbidden.push(...alsoForbidden);
+    also.refused.push(...alsoRefused);
     await stage(batch);
     if (batch.faults.length > 0) await ask(port, 'report', { text: errorReportLines(batch.faults) });
     if (performance.now() - told < PROGRESS_MS) continue;
@@ -53,13 +61,17 @@ async function validate(staging: Staging, result: ValidationResult): Promise<voi
     await ask(port, 'progress', { rows: result.totalRows, bytes: batch.bytesRead });
   }
   await staging.flush();
+  await staging.forbid(also);
 }
 
 async function main(): Promise<void> {
   const staging = await openStaging(connection, { workspaceId, uploadId }, () => ask(port, 'begin', {}));
   if (staging) {
     await ask(port, 'cleared', {});
-    const result: ValidationResult = { totalRows: 0, validRows: 0, invalidRows: 0, duplicateRows: 0, errorRows: [] };
+    const result: ValidationResult = {
+      ...{ totalRows: 0, validRows: 0, invalidRows: 0, duplicateRows: 0, errorRows: [] },
+      ...{ doNotCallRows: 0, doNotCallRowNumbers: [], consentRows: 0 },
+    };
     try {
       await validate(staging, result);
     } catch (error) {

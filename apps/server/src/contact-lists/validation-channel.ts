@@ -21,6 +21,11 @@ export interface ValidationResult {
   duplicateRows: number;
   /** The first 1,000 invalid rows. */
   errorRows: number[];
+  /** Rows that say that nobody is to call their person, and the first 1,000 of them. */
+  doNotCallRows: number;
+  doNotCallRowNumbers: number[];
+  /** Rows whose person has agreed to be called. */
+  consentRows: number;
   /** Absent where nothing could be read. */
   format?: FileFormat;
   failure?: { code: FailureCode; message: string };

@@ -60,6 +60,8 @@ import * as clocksOfNumbers from '../../migrations/0057-clocks-of-numbers.ts';
 import * as attemptsPerPerson from '../../migrations/0058-attempts-per-person.ts';
 import * as notesOfSteps from '../../migrations/0059-notes-of-steps.ts';
 import * as defaultQuietHours from '../../migrations/0060-default-quiet-hours.ts';
+import * as wordsOfLists from '../../migrations/0062-words-of-lists.ts';
+import * as requiredConsent from '../../migrations/0063-required-consent.ts';
 import type { Database } from './database.ts';
 import { watchPool } from './silence.ts';
 
@@ -123,6 +125,8 @@ export const migrations = {
   '0058-attempts-per-person': attemptsPerPerson,
   '0059-notes-of-steps': notesOfSteps,
   '0060-default-quiet-hours': defaultQuietHours,
+  '0062-words-of-lists': wordsOfLists,
+  '0063-required-consent': requiredConsent,
 };
 
 /**

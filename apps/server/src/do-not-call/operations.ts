@@ -7,7 +7,7 @@ import { toId } from '../ids.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { shown } from '../judged-items.ts';
-import { notFound, ServiceError } from '../service-error.ts';
+import { noNumber, notFound, ServiceError } from '../service-error.ts';
 import { addOptOuts, type DoNotCallRow, listDoNotCall, raiseDoNotCall, removeOptOut } from './store.ts';
 
 type Rejected = components['schemas']['RejectedDoNotCallNumber'];
@@ -53,13 +53,15 @@ export function doNotCallOperations({ database, clock, withdrawCallsTo, readPhon
       return { status: 200, body: { added, alreadyListed: numbers.length - added, rejected } };
     },
 
-    removeDoNotCall: async ({ path: { phoneNumber } }, context) => {
+    removeDoNotCall: async ({ path, query }, context) => {
+      const read = readNumber(path.phoneNumber, (text) => readPhoneNumber(text, query.defaultCountry));
+      if ('code' in read) throw noNumber(reasons[read.code] ?? read.reason);
       await database.inWorkspace(context.workspaceId, async (tx) => {
-        const removed = await removeOptOut(tx, digitsOf(phoneNumber));
+        const removed = await removeOptOut(tx, read.digits);
         if (removed === undefined) throw notFound();
         await audit(tx, auditOf(context)('do_not_call.removed', 'do_not_call', removed), clock.now());
       });
-      return { status: 200, body: { id: phoneNumber, deleted: true } };
+      return { status: 200, body: { id: `+${read.digits}`, deleted: true } };
     },
   } satisfies Partial<Handlers>;
 }

@@ -22,13 +22,14 @@ export async function raiseDoNotCall(tx: WorkspaceTx): Promise<void> {
   );
 }
 
-/** The same for a list whose entries have changed, if they are not to be called. */
+/** The same for a list whose entries have changed, if any of them is not to be called. */
 export async function raiseDoNotCallOf(tx: WorkspaceTx, listId: string): Promise<void> {
   await sql`
     update workspaces w set do_not_call_revision = do_not_call_revision + 1
     where w.id = ${tx.workspaceId} and (
       exists (select from contact_lists l where l.workspace_id = w.id and l.id = ${listId} and l.type = 'dnd')
-      or exists (select from campaign_lists l where l.workspace_id = w.id and l.list_id = ${listId} and l.role = 'dnd'))`.execute(
+      or exists (select from campaign_lists l where l.workspace_id = w.id and l.list_id = ${listId} and l.role = 'dnd')
+      or exists (select from contact_list_uploads u where u.workspace_id = w.id and u.list_id = ${listId} and u.has_do_not_call))`.execute(
     tx.db,
   );
 }
@@ -121,10 +122,10 @@ export async function listDoNotCall(tx: WorkspaceTx, page: PageQuery): Promise<P
           ${isAfterInUpload(page)}
         order by phone_number ${direction} limit ${offset + limit}
       ) e
-      where u.workspace_id = ${workspaceId} and u.id = any(${uploads}::uuid[])
+      where u.workspace_id = ${workspaceId} and u.id = any(${uploads.all}::uuid[])
     ) entry
     order by created_at ${direction}, phone_number ${direction}, source ${direction}
     limit ${limit} offset ${offset}`;
-  const count = sql`(select count(*) from (${doNotCallNumbers(sql`${workspaceId}`, sql`${uploads}`)}) as d where ${matching})`;
+  const count = sql`(select count(*) from (${doNotCallNumbers(sql`${workspaceId}`, uploads)}) as d where ${matching})`;
   return countedPage(tx, page, count, entries, (row) => [row.created_at, row.phone_number, row.source]);
 }

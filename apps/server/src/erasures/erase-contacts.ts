@@ -127,7 +127,7 @@ async function keepDoNotCall(
         join contact_list_uploads u on u.workspace_id = l.workspace_id and u.list_id = l.id
         join contact_list_entries e on e.workspace_id = u.workspace_id and e.upload_id = u.id
           and e.phone_number = ${number}
-        where l.workspace_id = ${workspaceId} and l.type = 'dnd')
+        where l.workspace_id = ${workspaceId} and (l.type = 'dnd' or e.do_not_call))
     on conflict do nothing`.execute(tx.db);
   await sql`update installation set number_check = ${numberCheck} where number_check is null`.execute(tx.db);
   await sql`

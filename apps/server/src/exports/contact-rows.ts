@@ -14,7 +14,10 @@ export interface Table {
   rows: AsyncGenerator<unknown[][]>;
 }
 
-const LIST_COLUMNS = ['phoneNumber', 'name', 'timezone'];
+const LIST_COLUMNS = [
+  ...['phoneNumber', 'name', 'timezone', 'doNotCall'],
+  ...['consent', 'consentSource', 'consentTime', 'consentPurpose'],
+];
 const CAMPAIGN_COLUMNS = [
   'contactId',
   'phoneNumber',
@@ -43,7 +46,8 @@ async function listToRead(tx: WorkspaceTx, listId: string) {
   return rows[0];
 }
 
-type EntryRow = Pick<Row<'contact_list_entries'>, 'phone_number' | 'row_number' | 'name' | 'timezone' | 'values'>;
+type EntryColumn = 'phone_number' | 'row_number' | 'name' | 'timezone' | 'values' | 'do_not_call' | 'consent';
+type EntryRow = Pick<Row<'contact_list_entries'>, EntryColumn>;
 
 async function* entryRows(database: Database, workspaceId: string, uploads: string[]): AsyncGenerator<unknown[][]> {
   for (const uploadId of uploads) {
@@ -51,17 +55,29 @@ async function* entryRows(database: Database, workspaceId: string, uploads: stri
     for (;;) {
       const { rows } = await database.inWorkspace(workspaceId, (tx) =>
         sql<EntryRow>`
-          select phone_number, row_number, name, timezone, "values" from contact_list_entries
+          select phone_number, row_number, name, timezone, "values", do_not_call, consent from contact_list_entries
           where workspace_id = ${tx.workspaceId} and upload_id = ${uploadId}
             and (row_number, phone_number) > (${last.row_number}, ${last.phone_number})
           order by row_number, phone_number limit ${sql.lit(CHUNK)}`.execute(tx.db),
       );
-      yield rows.map((row) => [toE164(row.phone_number), row.name, row.timezone, ...row.values]);
+      yield rows.map((row) => [
+        ...[
+          toE164(row.phone_number),
+          row.name,
+          row.timezone,
+          row.do_not_call && 'yes',
+          row.consent && yesNo(row.consent),
+        ],
+        ...[row.consent?.source, row.consent?.time, row.consent?.purpose],
+        ...row.values,
+      ]);
       if (rows.length < CHUNK) break;
       last = rows.at(-1)!;
     }
   }
 }
+
+const yesNo = ({ given }: { given: boolean }) => (given ? 'yes' : 'no');
 
 /** The contacts of a campaign or of a batch, with how far each is; nothing where there is none. */
 export async function campaignTable(

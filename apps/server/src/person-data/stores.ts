@@ -99,7 +99,7 @@ export const stores: readonly Store[] = [
   {
     table: 'contact_list_entries',
     key: { upload_id: 'uuid', phone_number: 'bigint' },
-    columns: { name: 'text', values: 'text[]' },
+    columns: { name: 'text', values: 'text[]', consent: 'jsonb' },
     numbers: ['phone_number'],
   },
   { table: 'batches', key: id, columns: { rejected: 'json' } },
@@ -112,7 +112,10 @@ export const stores: readonly Store[] = [
   {
     table: 'contact_list_uploads',
     key: id,
-    columns: { file_name: 'text', failure_message: 'text', phone_column: 'text', format: 'jsonb' },
+    columns: {
+      ...{ file_name: 'text', failure_message: 'text', phone_column: 'text', format: 'jsonb' },
+      ...{ do_not_call_columns: 'text[]' },
+    },
   },
   {
     table: 'do_not_call',

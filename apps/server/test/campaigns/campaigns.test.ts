@@ -51,6 +51,7 @@ describe('create', () => {
       ringTimeoutSeconds: 30,
       maxCallSeconds: 3600,
       recording: false,
+      requireConsent: false,
       totalContacts: 0,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),

@@ -8,6 +8,7 @@ import { createCampaign } from '../../src/campaigns/create-campaign.ts';
 import type { ContactReason } from '../../src/campaigns/explain-contact.ts';
 import { type ContactQuery, contactPage } from '../../src/campaigns/list-contacts.ts';
 import { moveCampaign } from '../../src/campaigns/move-campaign.ts';
+import { campaignCallOwner } from '../../src/campaigns/own-calls.ts';
 import { previewCampaign } from '../../src/campaigns/preview/preview-campaign.ts';
 import { startCampaign } from '../../src/campaigns/start-campaign.ts';
 import { findCampaign } from '../../src/campaigns/store.ts';
@@ -638,6 +639,128 @@ describe('preview', () => {
       callable: 0,
       leftOut: { country_not_allowed: 1, campaign_stopped: 3 },
       sample: [{ reason: 'campaign_stopped' }, { reason: 'campaign_stopped' }, { reason: 'campaign_stopped' }],
+    });
+  });
+});
+
+describe('the word of a list', () => {
+  const word = (entries: SeededEntry[], at: number, given: SeededEntry) =>
+    entries.map((entry, index) => (index === at ? { ...entry, ...given } : entry));
+
+  test('has nobody called whom any list of the campaign forbids, whichever it was that was taken first', async () => {
+    const people = numbers(4);
+    const campaign = await seed([
+      { entries: word(people, 1, { do_not_call: true }) },
+      { entries: word(people.slice(2), 0, { do_not_call: true }) },
+    ]);
+    const { callable, leftOut, sample } = await campaign.preview();
+    expect({ callable, leftOut }).toEqual({ callable: 2, leftOut: { do_not_call: 2 } });
+    expect(sample.map(({ reason }) => reason)).toEqual([undefined, 'do_not_call', 'do_not_call', undefined]);
+    await campaign.start();
+    expect(await campaign.preview()).toMatchObject({ callable: 2, leftOut: { do_not_call: 2 } });
+    expect((await campaign.claim(noon)).sort()).toEqual([14155550200, 14155550203]);
+    const { items } = await campaign.contacts({ reason: 'do_not_call' });
+    expect(items.map(({ phoneNumber, state }) => [phoneNumber, state])).toEqual([
+      ['+14155550201', 'skipped'],
+      ['+14155550202', 'skipped'],
+    ]);
+    expect(await campaign.stats()).toMatchObject({ skipped: 2, dialing: 2 });
+  });
+
+  test('holds for the campaigns of its list alone, and in the role dnd as ever for all of them', async () => {
+    const other = await seed([{ entries: numbers(2) }]);
+    await seedList(under.database, other.workspaceId, word(numbers(2), 0, { do_not_call: true }));
+    await other.start();
+    expect(await other.claim(noon)).toHaveLength(2);
+    const dnd = await seed([
+      { entries: numbers(3) },
+      { entries: word(numbers(2), 0, { do_not_call: true }), role: 'dnd' },
+    ]);
+    await dnd.start();
+    expect(await dnd.claim(noon)).toEqual([14155550202]);
+  });
+
+  test('holds if it comes to the list once the campaign runs', async () => {
+    const campaign = await seed([{ entries: numbers(2) }]);
+    await campaign.start();
+    await campaign.write(`update contact_list_entries set do_not_call = true where phone_number = 14155550200
+      and upload_id = (select u.id from contact_list_uploads u join campaign_lists l on l.list_id = u.list_id
+        where l.campaign_id = $id)`);
+    await campaign.write(`update contact_list_uploads set has_do_not_call = true where list_id in
+      (select list_id from campaign_lists where campaign_id = $id)`);
+    expect(await campaign.claim(noon)).toEqual([14155550201]);
+  });
+
+  test('lets no campaign start that would call nobody', async () => {
+    const campaign = await seed([{ entries: numbers(1).map((entry) => ({ ...entry, do_not_call: true })) }]);
+    await expect(campaign.begin()).rejects.toMatchObject({ code: 'campaign_not_startable' });
+  });
+});
+
+describe('requireConsent', () => {
+  const yes = { consent: { given: true, source: 'form' } };
+  const no = { consent: { given: false } };
+  const agreed = (...consents: object[]) =>
+    numbers(consents.length).map((entry, at) => ({ ...entry, ...consents[at] }));
+
+  test('calls those alone who have agreed; of two lists one no is a no', async () => {
+    const lists = [
+      { entries: agreed(yes, no, {}, yes, yes) },
+      { entries: agreed({}, yes, yes, no, { do_not_call: true }) },
+    ];
+    const campaign = await seed(lists, { requireConsent: true });
+    const left = { callable: 2, leftOut: { no_consent: 2, do_not_call: 1 } };
+    const { sample, ...counts } = await campaign.preview();
+    expect(counts).toMatchObject(left);
+    expect(sample.map(({ reason }) => reason)).toEqual([
+      undefined,
+      'no_consent',
+      undefined,
+      'no_consent',
+      'do_not_call',
+    ]);
+    await campaign.start();
+    expect(await campaign.preview()).toMatchObject(left);
+    expect((await campaign.claim(noon)).sort()).toEqual([14155550200, 14155550202]);
+    const { items } = await campaign.contacts({ reason: 'no_consent' });
+    expect(items.map(({ phoneNumber, state }) => [phoneNumber, state])).toEqual([
+      ['+14155550201', 'skipped'],
+      ['+14155550203', 'skipped'],
+    ]);
+    expect(await campaign.stats()).toMatchObject({ skipped: 3, dialing: 2 });
+  });
+
+  test('is asked again before a claimed call is placed', async () => {
+    const campaign = await seed([{ entries: agreed(yes, yes) }], { requireConsent: true });
+    await campaign.start();
+    expect(await campaign.claim(noon)).toHaveLength(2);
+    await campaign.write(`update contact_list_entries set consent = '{"given": false}' where phone_number = 14155550200
+      and upload_id = (select u.id from contact_list_uploads u join campaign_lists l on l.list_id = u.list_id
+        where l.campaign_id = $id)`);
+    const nothing = async () => {};
+    const { mayBePlaced } = campaignCallOwner({ onFinished: nothing, onPaused: nothing }, () => {});
+    const { rows } = await under.database.inEngine(({ db }) =>
+      sql<{ to_number: number }>`
+        select to_number from calls c where c.campaign_id = ${campaign.id} and ${mayBePlaced(noon)}`.execute(db),
+    );
+    expect(rows).toEqual([{ to_number: 14155550201 }]);
+  });
+
+  test('is off by itself, and can be changed until the start', async () => {
+    const campaign = await seed([{ entries: agreed(no, {}, yes) }]);
+    expect(await campaign.preview()).toMatchObject({ callable: 3 });
+    expect(await campaign.update({ requireConsent: true })).toMatchObject({ requireConsent: true });
+    expect(await campaign.preview()).toMatchObject({ callable: 1, leftOut: { no_consent: 2 } });
+    await campaign.start();
+    await campaign.move('pause');
+    await expect(campaign.update({ requireConsent: false })).rejects.toMatchObject({ code: 'invalid_state' });
+  });
+
+  test('lets no campaign start to which nobody has agreed, and says so', async () => {
+    const campaign = await seed([{ entries: agreed(no, {}) }], { requireConsent: true });
+    await expect(campaign.begin()).rejects.toMatchObject({
+      code: 'campaign_not_startable',
+      message: expect.stringContaining('requireConsent'),
     });
   });
 });

@@ -68,7 +68,7 @@ export async function pickCost(
     free: { opensAt: now, closesAt: now, leftOut: undefined },
   }));
   const statement = pickStatement(
-    { workspace_id: workspaceId, id: campaignId, do_not_call_uploads: [] },
+    { workspace_id: workspaceId, id: campaignId, do_not_call_uploads: { all: [], some: [] }, require_consent: false },
     lanes,
     50,
     now,

@@ -205,31 +205,34 @@ async function seedBatch(): Promise<string> {
   return id;
 }
 
+const LIST_COLUMNS = 'phoneNumber,name,timezone,doNotCall,consent,consentSource,consentTime,consentPurpose';
+
 describe('contacts', () => {
   test('of a list are a file that can be uploaded again', async () => {
     const { id } = await importFile(
       on,
-      'phone,name,timezone,city\n+14155550101,Ana,America/New_York,Lima\n+14155550102,"=cmd",,\n',
+      'phone,name,timezone,city,dnc,consent,consent_source\n+14155550101,Ana,America/New_York,Lima,,yes,form\n+14155550102,"=cmd",,,x,,\n',
     );
     const { text, ready } = await exported({ type: 'contacts', filter: { contactListId: id } });
     expect(text).toBe(
-      "phoneNumber,name,timezone,city\r\n'+14155550101,Ana,America/New_York,Lima\r\n'+14155550102,'=cmd,,\r\n",
+      `${LIST_COLUMNS},city\r\n'+14155550101,Ana,America/New_York,,yes,form,,,Lima\r\n'+14155550102,'=cmd,,yes,,,,,\r\n`,
     );
     expect(ready.rowCount).toBe(2);
     const again = await importFile(on, text);
-    expect(again.upload.metadata).toMatchObject({ validRows: 2, invalidRows: 0 });
+    const counts = { validRows: 2, invalidRows: 0, doNotCallRows: 1, consentRows: 1 };
+    expect(again.upload.metadata).toMatchObject(counts);
   });
 
   test('of a list of a batch are there too', async () => {
     const contactListId = toId('list', await seedBatch());
     const { text } = await exported({ type: 'contacts', filter: { contactListId } });
-    expect(text).toBe("phoneNumber,name,timezone\r\n'+14155550142,Ana,America/Lima\r\n");
+    expect(text).toBe(`${LIST_COLUMNS}\r\n'+14155550142,Ana,America/Lima,,,,,\r\n`);
   });
 
   test('have columns of different names, whatever their variables are called', async () => {
     const { id } = await importFile(on, 'phone_number,name,phoneNumber,name,state\n+14155550101,Ana,home,Bee,Ohio\n');
     const { lines } = await exported({ type: 'contacts', filter: { contactListId: id } });
-    expect(lines).toEqual(['phoneNumber,name,timezone,phoneNumber_2,name_2,state', "'+14155550101,Ana,,home,Bee,Ohio"]);
+    expect(lines).toEqual([`${LIST_COLUMNS},phoneNumber_2,name_2,state`, "'+14155550101,Ana,,,,,,,home,Bee,Ohio"]);
     const { campaignId, listId } = await seedCampaign(server.database, { workspaceId, contacts: 0 });
     await server.database.inEngine(({ db }) =>
       sql`update contact_lists set columns = '{state}' where id = ${listId}`.execute(db),

@@ -22,7 +22,8 @@ export async function seedUploadedList(
   const [listId, uploadId] = [newUuid(), newUuid()];
   const workspace = { workspace_id: workspaceId };
   const list = { ...workspace, id: listId, total_entries: entries.length, ...given.list };
-  const upload = { ...workspace, id: uploadId, list_id: listId, ...given.upload };
+  const has_do_not_call = entries.some((entry) => entry.do_not_call);
+  const upload = { ...workspace, id: uploadId, list_id: listId, has_do_not_call, ...given.upload };
   await database.inEngine(async ({ db }) => {
     await insertRows(db, 'contact_lists', [list]);
     await insertRows(db, 'contact_list_uploads', [upload]);

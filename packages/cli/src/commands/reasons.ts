@@ -8,7 +8,7 @@ export const reasons: Readonly<Record<Reason, string>> = {
   outside_window: 'It is outside of the hours of the campaign.',
   quiet_hours: 'It is within the quiet hours of the workspace.',
   holiday: 'It is a holiday.',
-  do_not_call: 'The number is on the do-not-call list.',
+  do_not_call: 'The number is on the do-not-call list, or their list says that nobody is to call.',
   retry_later: 'They are tried again later.',
   limit_reached: 'A limit is reached: calls at once, the pace, the day, or attempts a person.',
   no_caller_id: 'No number is ready to call from: trunkline numbers list',
@@ -27,6 +27,7 @@ export const reasons: Readonly<Record<Reason, string>> = {
   trunk_paused: 'The trunk is paused: trunkline trunks list',
   operator_limit: 'Whoever runs the server lets no workspace call this number, or has this one call no more today.',
   invalid_time_zone: 'Its time zone is no name that can be read: give the contact one such as Europe/Berlin.',
+  no_consent: 'The campaign calls only people who have agreed, and no list says so of this one.',
   invalid_contact: 'What is kept of the contact can not be used; the log of the server says why.',
 };
 

@@ -9,7 +9,7 @@ export interface DoNotCallMethods {
   /** Add do-not-call numbers. `POST /v1/calls/do-not-call` */
   add(body: Body<'addDoNotCall'>, options?: RequestOptions): Answer<'addDoNotCall'>;
   /** Remove a do-not-call number. `DELETE /v1/calls/do-not-call/{phoneNumber}` */
-  remove(phoneNumber: string, options?: RequestOptions): Answer<'removeDoNotCall'>;
+  remove(phoneNumber: string, query?: Query<'removeDoNotCall'>, options?: RequestOptions): Answer<'removeDoNotCall'>;
 }
 
 export interface ContactListsMethods {
@@ -348,7 +348,7 @@ export interface Methods {
  */
 export const methods: { [Group in keyof Methods]: string } = {
   doNotCall:
-    '/calls/do-not-call Gl add:Pb remove:D/*',
+    '/calls/do-not-call Gl add:Pb remove:Dq/*',
   contactLists:
     '/calls/contact-lists Gl Pbk G/* Ab/* D/* listEntries:Gl/*/entries addEntries:Pb/*/entries updateEntry:Ab/*/entries/* removeEntry:D/*/entries/* listUploads:Gl/*/uploads createUpload:Pbk/*/uploads getUpload:G/*/uploads/* previewUpload:G/*/uploads/*/preview streamUploadEvents:Gs/*/uploads/*/events confirmUpload:P/*/uploads/*/confirm',
   phoneNumbers:

@@ -48,10 +48,10 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The number, in E.164 form; the `+` may stand as it is or as `%2B`.
+                 * @description The number, as a contact file may hold it; the `+` may stand as it is or as `%2B`.
                  * @example +14155550142
                  */
-                phoneNumber: components["schemas"]["E164"];
+                phoneNumber: components["schemas"]["WrittenPhoneNumber"];
             };
             cookie?: never;
         };
@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Create a contact list
-         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8 or UTF-16 (anything else is read as windows-1252, and said to be a guess), its cells parted by comma, semicolon, tab or `|`. It needs a column of phone numbers: the one that `phoneColumn` names, else `phone_number`, `phone`, `mobile` or whatever people call it in some twenty languages (`Telefon`, `Téléphone`, `电话`, `Cell Phone 1` …), at last `number`. `name` and `timezone` are recognised; every other column becomes a variable of the call. Look at the upload's preview before you confirm. Or leave the file be, and add people as JSON: the list is `ready` then too, and the upload expires. Numbers of a `dnd` list are never called once it is `ready`.
+         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8 or UTF-16 (anything else is read as windows-1252, and said to be a guess), its cells parted by comma, semicolon, tab or `|`. It needs a column of phone numbers: the one that `phoneColumn` names, else `phone_number`, `phone`, `mobile` or whatever people call it in some twenty languages (`Telefon`, `Téléphone`, `电话`, `Cell Phone 1` …), at last `number`. `name` and `timezone` are recognised, and so are columns that say who is not to be called (`DoNotCall`, `DNC`, `Unsubscribed` …, or those of `doNotCallColumns`) and who has agreed (`consent`); every other column becomes a variable of the call. Look at the upload's preview before you confirm. Or leave the file be, and add people as JSON: the list is `ready` then too, and the upload expires. Numbers of a `dnd` list are never called once it is `ready`.
          */
         post: operations["createContactList"];
         delete?: never;
@@ -147,7 +147,7 @@ export interface paths {
         put?: never;
         /**
          * Add entries to a contact list
-         * @description Adds up to 1,000 people, each judged as a row of a contact file is: numbers are read with the list's `defaultCountry`. A number that is there already keeps its entry and takes what is new. Of those with one number the first counts. What can't be taken is answered in `rejected`, and keeps none of the others from being added. The list is `ready` then. Campaigns that were started before keep the contacts that they started with.
+         * @description Adds up to 1,000 people, each judged as a row of a contact file is: numbers are read with the list's `defaultCountry`. A number that is there already keeps its entry and takes what is new. Of those with one number the first counts; if any of them says `doNotCall`, that holds. Variables such as `DoNotCall` and `consent` are read as the columns of a file are. What can't be taken is answered in `rejected`, and keeps none of the others from being added. The list is `ready` then. Campaigns that were started before keep the contacts that they started with.
          */
         post: operations["addContactListEntries"];
         delete?: never;
@@ -167,10 +167,10 @@ export interface paths {
                  */
                 id: components["schemas"]["ContactListId"];
                 /**
-                 * @description The entry's number, in E.164 form; the `+` may stand as it is or as `%2B`.
+                 * @description The entry's number, as a contact file may hold it; the `+` may stand as it is or as `%2B`.
                  * @example +14155550142
                  */
-                phoneNumber: components["schemas"]["E164"];
+                phoneNumber: components["schemas"]["WrittenPhoneNumber"];
             };
             cookie?: never;
         };
@@ -179,14 +179,14 @@ export interface paths {
         post?: never;
         /**
          * Remove an entry of a contact list
-         * @description Takes one person off the list. Campaigns that were started before keep the contact. In a list of type `dnd` the key needs `do_not_call:write` too; the number may be called again, unless another list or an opt-out holds it.
+         * @description Takes one person off the list. Campaigns that were started before keep the contact. In a list of type `dnd`, and for an entry with `doNotCall`, the key needs `do_not_call:write` too; the number may be called again, unless another list or an opt-out holds it.
          */
         delete: operations["removeContactListEntry"];
         options?: never;
         head?: never;
         /**
          * Change an entry of a contact list
-         * @description Changes what the list says of one person; what is left out stays, `null` takes a value away. Campaigns that were started before keep what they started with.
+         * @description Changes what the list says of one person; what is left out stays, `null` takes a value away. Campaigns that were started before keep what they started with, but for `doNotCall` and `consent`, which hold at once. To take `doNotCall` back, the key needs `do_not_call:write` too.
          */
         patch: operations["updateContactListEntry"];
         trace?: never;
@@ -272,7 +272,7 @@ export interface paths {
         };
         /**
          * Preview an upload
-         * @description How the uploaded file is read: the columns found, which of them holds the phone numbers, the delimiter and the encoding, and the first ten rows as they stand there and as they would be imported, or why not. There is one as soon as the file has come, also where the upload has failed, which `failure` explains. To have another column read as the phone number, upload the file again with `phoneColumn`.
+         * @description How the uploaded file is read: the columns found, which of them holds the phone numbers, the delimiter and the encoding, and the first ten rows as they stand there and as they would be imported, or why not. There is one as soon as the file has come, also where the upload has failed, which `failure` explains. To have another column read as the phone number, upload the file again with `phoneColumn`; with `doNotCallColumns` for those that say who is not to be called. Once the file is checked, `doNotCall` tells which rows say so.
          */
         get: operations["previewContactListUpload"];
         put?: never;
@@ -2904,6 +2904,11 @@ export interface components {
             /** @description What can't be read as a number, in the order of the request. */
             rejected: components["schemas"]["RejectedDoNotCallNumber"][];
         };
+        /**
+         * @description A number as people write it, such as `+1 (650) 555-0102`; without `+` it is read as somebody in the default country dials it.
+         * @example +14155550142
+         */
+        WrittenPhoneNumber: string;
         /** @description The number may be called again, unless a `dnd` list holds it too. */
         DoNotCallRemoved: {
             id: components["schemas"]["E164"];
@@ -2960,6 +2965,8 @@ export interface components {
             /** @description Size of the file in bytes. */
             bytesTotal: number;
         };
+        /** @description How many rows. */
+        ContactListRowCount: number;
         /** @description Row counts, without the header and empty lines. `totalRows` is `validRows` + `invalidRows` + `duplicateRows`. */
         ContactListUploadMetadata: {
             /** @description Rows in the file. */
@@ -2970,6 +2977,10 @@ export interface components {
             invalidRows: number;
             /** @description Rows whose number stood further up in the file already. The first one is kept. */
             duplicateRows: number;
+            /** @description Rows that say that the person is not to be called, duplicates among them. Absent if there is none. */
+            doNotCallRows?: components["schemas"]["ContactListRowCount"];
+            /** @description Rows that say that the person has agreed to be called. Absent if there is none. */
+            consentRows?: components["schemas"]["ContactListRowCount"];
             /** @description Entries that the import added or updated. Absent until the upload is `processed`. */
             importedRows?: number;
         };
@@ -2999,10 +3010,10 @@ export interface components {
             phoneColumn?: string;
         };
         /**
-         * @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `no_phone_column`: no column bears one of the known names, or the one that `phoneColumn` gives. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid. `storage_full`: with the file the workspace would keep more bytes than the server lets it. The file of a failed upload is deleted a day later.
+         * @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `no_phone_column`: no column bears one of the known names, or the one that `phoneColumn` gives. `no_do_not_call_column`: none bears a name that `doNotCallColumns` gives. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid. `storage_full`: with the file the workspace would keep more bytes than the server lets it. The file of a failed upload is deleted a day later.
          * @enum {string}
          */
-        ContactListUploadFailureCode: "unreadable_file" | "no_phone_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows" | "storage_full";
+        ContactListUploadFailureCode: "unreadable_file" | "no_phone_column" | "no_do_not_call_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows" | "storage_full";
         /** @description Why the upload failed. */
         ContactListUploadFailure: {
             code: components["schemas"]["ContactListUploadFailureCode"];
@@ -3083,6 +3094,13 @@ export interface components {
          * @example Handy privat
          */
         ContactListPhoneColumn: string;
+        /**
+         * @description The columns that say who is not to be called, as the file's header names them. Without it they are found by their names, such as `DoNotCall`, `DNC` or `Unsubscribed`; an empty list says that there is none.
+         * @example [
+         *       "Gesperrt"
+         *     ]
+         */
+        ContactListDoNotCallColumns: string[];
         /** @description A new contact list, and the name of its first file. */
         CreateContactList: {
             /** @default contacts.csv */
@@ -3097,6 +3115,7 @@ export interface components {
             /** @description The country that numbers without `+` are read in, such as `US` for `(415) 555-0100` and `011 44 20 7946 0000`. Without it only numbers with `+` or `00` are valid. Holds for later uploads too. A country that has no phone numbers of its own, or that there is not, such as `UK` for `GB`, is refused. */
             defaultCountry?: components["schemas"]["Country"];
             phoneColumn?: components["schemas"]["ContactListPhoneColumn"];
+            doNotCallColumns?: components["schemas"]["ContactListDoNotCallColumns"];
         };
         /** @description The new list, and where to put its file. */
         ContactListCreated: WithRequired<components["schemas"]["ContactList"], "uploadDetails" | "uploadHeaders" | "uploadUrl">;
@@ -3118,6 +3137,35 @@ export interface components {
          * @example America/New_York
          */
         TimeZone: string;
+        /** @description Whether the list says that this person is not to be called. No campaign of the list calls them. */
+        ContactListDoNotCallFlag: boolean;
+        /**
+         * @description Whether the person has agreed to be called, and what is known of that.
+         * @example {
+         *       "given": true,
+         *       "source": "Web form",
+         *       "time": "2026-03-01"
+         *     }
+         */
+        ContactListConsent: {
+            /** @description Yes or no. */
+            given: boolean;
+            /**
+             * @description Where it comes from, such as a form.
+             * @example Web form
+             */
+            source?: string;
+            /**
+             * @description When it was given or refused, as it was written.
+             * @example 2026-03-01
+             */
+            time?: string;
+            /**
+             * @description What it is for.
+             * @example Reminders
+             */
+            purpose?: string;
+        };
         /** @description One person of a list. The number is unique in its list. */
         ContactListEntry: {
             phoneNumber: components["schemas"]["E164"];
@@ -3141,6 +3189,9 @@ export interface components {
              *     ]
              */
             timezones?: components["schemas"]["TimeZone"][];
+            /** @description True if the list says that this person is not to be called, else absent. */
+            doNotCall?: components["schemas"]["ContactListDoNotCallFlag"];
+            consent?: components["schemas"]["ContactListConsent"];
             /**
              * @description Every other column of the file, column name to cell. At most 64 columns and 64 KiB a row, unless configured otherwise.
              * @example {
@@ -3191,6 +3242,10 @@ export interface components {
             name?: components["schemas"]["NewContactListEntryName"] | null;
             /** @description IANA time zone of the person, or null. */
             timezone?: components["schemas"]["TimeZone"] | null;
+            /** @description Whether this person is not to be called. False takes nothing back that the list says already. */
+            doNotCall?: components["schemas"]["ContactListDoNotCallFlag"];
+            /** @description Whether the person has agreed to be called, or null. */
+            consent?: components["schemas"]["ContactListConsent"] | null;
             variables?: components["schemas"]["NewContactListEntryVariables"];
         };
         /** @description People to add. */
@@ -3245,6 +3300,10 @@ export interface components {
             name?: components["schemas"]["NewContactListEntryName"] | null;
             /** @description IANA time zone of the person, or null. */
             timezone?: components["schemas"]["TimeZone"] | null;
+            /** @description Whether this person is not to be called. False takes the word back, for which the key needs `do_not_call:write` too. */
+            doNotCall?: components["schemas"]["ContactListDoNotCallFlag"];
+            /** @description Whether the person has agreed to be called, or null. */
+            consent?: components["schemas"]["ContactListConsent"] | null;
             variables?: components["schemas"]["NewContactListEntryVariables"];
         };
         /** @description A page of a contact list's uploads. */
@@ -3263,6 +3322,7 @@ export interface components {
         CreateContactListUpload: {
             fileName: components["schemas"]["ContactListFileName"];
             phoneColumn?: components["schemas"]["ContactListPhoneColumn"];
+            doNotCallColumns?: components["schemas"]["ContactListDoNotCallColumns"];
         };
         /** @description The new upload, and where to put its file. */
         ContactListUploadCreated: {
@@ -3282,10 +3342,10 @@ export interface components {
              */
             name: string;
             /**
-             * @description What its cells become. `variable`s reach the call under the column's name.
+             * @description What its cells become. `variable`s reach the call under the column's name; `do_not_call` says who is not to be called, and `consent` and what stands beside it who has agreed.
              * @enum {string}
              */
-            use: "phone" | "name" | "timezone" | "variable";
+            use: "phone" | "name" | "timezone" | "variable" | "do_not_call" | "consent" | "consent_source" | "consent_time" | "consent_purpose";
         };
         /** @description A row as it would be imported. */
         ContactListPreviewContact: {
@@ -3299,6 +3359,9 @@ export interface components {
             name?: string;
             /** @description The `timezone` column. Absent where it is empty. */
             timezone?: components["schemas"]["TimeZone"];
+            /** @description True if the row says that this person is not to be called, else absent. */
+            doNotCall?: components["schemas"]["ContactListDoNotCallFlag"];
+            consent?: components["schemas"]["ContactListConsent"];
             /** @description Every other column, column name to cell. */
             variables: {
                 [key: string]: string;
@@ -3330,6 +3393,13 @@ export interface components {
             /** @description Why it would not be. */
             errors?: components["schemas"]["ContactListRowError"][];
         };
+        /** @description The rows of a file that say that the person is not to be called. */
+        ContactListDoNotCallRows: {
+            /** @description How many there are, duplicates among them. */
+            count: components["schemas"]["ContactListRowCount"];
+            /** @description The row numbers of the first 1,000. Row 1 is the header. */
+            rows: number[];
+        };
         /** @description How the beginning of an uploaded file is read. */
         ContactListUploadPreview: {
             /** @description How the file's beginning is read. Absent where it can't be. */
@@ -3338,6 +3408,8 @@ export interface components {
             columns: components["schemas"]["ContactListPreviewColumn"][];
             /** @description The first ten rows below the header. */
             rows: components["schemas"]["ContactListPreviewRow"][];
+            /** @description The rows that say that the person is not to be called. Absent until the file has been checked to its end. */
+            doNotCall?: components["schemas"]["ContactListDoNotCallRows"];
             /** @description Why the file can't be imported, as far as its beginning shows. Absent otherwise. */
             failure?: components["schemas"]["ContactListUploadFailure"];
         };
@@ -4595,6 +4667,11 @@ export interface components {
          */
         CampaignRecording: boolean;
         /**
+         * @description Whether only people are called whose list says that they have agreed to it (`consent`). Whoever has not, or of whom one of the lists says no, is `skipped` as `no_consent`. It can be changed until the start.
+         * @example false
+         */
+        CampaignRequireConsent: boolean;
+        /**
          * @description Words of yours to find calls by.
          * @example [
          *       "reminders",
@@ -4735,6 +4812,7 @@ export interface components {
             ringTimeoutSeconds: components["schemas"]["CampaignRingTimeoutSeconds"];
             maxCallSeconds: components["schemas"]["CampaignMaxCallSeconds"];
             recording?: components["schemas"]["CampaignRecording"];
+            requireConsent?: components["schemas"]["CampaignRequireConsent"];
             tags?: components["schemas"]["CampaignTags"];
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
@@ -4828,6 +4906,8 @@ export interface components {
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
+            /** @default false */
+            requireConsent?: components["schemas"]["CampaignRequireConsent"];
             tags?: components["schemas"]["CampaignTags"];
         };
         /** @description A campaign that calls from the numbers of a pool. */
@@ -4873,6 +4953,8 @@ export interface components {
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
+            /** @default false */
+            requireConsent?: components["schemas"]["CampaignRequireConsent"];
             tags?: components["schemas"]["CampaignTags"];
         };
         /** @description A campaign to create. It calls from one number or from a pool, so exactly one of `fromNumber` and `numberPoolId` is given. */
@@ -4941,6 +5023,7 @@ export interface components {
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
             recording?: components["schemas"]["CampaignRecording"];
+            requireConsent?: components["schemas"]["CampaignRequireConsent"];
             tags?: components["schemas"]["CampaignTags"];
         };
         /** @description How much of the preview to show. */
@@ -4952,11 +5035,11 @@ export interface components {
             sampleSize?: number;
         };
         /**
-         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why.
+         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `do_not_call`: the number is on the do-not-call list, or a list of the campaign says that the person is not to be called. `no_consent`: the campaign has `requireConsent`, and no list says that the person has agreed. `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why.
          * @example retry_later
          * @enum {string}
          */
-        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "operator_limit" | "invalid_time_zone" | "invalid_contact";
+        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent";
         /** @description Callees who may be in any of several time zones, and what it costs to call them only while hours are open in all. */
         CampaignSharedHours: {
             /** @description The time zones in which they may be; of those with the same clock one. */
@@ -8329,14 +8412,20 @@ export interface operations {
     };
     removeDoNotCall: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Country in which a number without `+` is read.
+                 * @example US
+                 */
+                defaultCountry?: components["schemas"]["Country"];
+            };
             header?: never;
             path: {
                 /**
-                 * @description The number, in E.164 form; the `+` may stand as it is or as `%2B`.
+                 * @description The number, as a contact file may hold it; the `+` may stand as it is or as `%2B`.
                  * @example +14155550142
                  */
-                phoneNumber: components["schemas"]["E164"];
+                phoneNumber: components["schemas"]["WrittenPhoneNumber"];
             };
             cookie?: never;
         };
@@ -8729,10 +8818,10 @@ export interface operations {
                  */
                 id: components["schemas"]["ContactListId"];
                 /**
-                 * @description The entry's number, in E.164 form; the `+` may stand as it is or as `%2B`.
+                 * @description The entry's number, as a contact file may hold it; the `+` may stand as it is or as `%2B`.
                  * @example +14155550142
                  */
-                phoneNumber: components["schemas"]["E164"];
+                phoneNumber: components["schemas"]["WrittenPhoneNumber"];
             };
             cookie?: never;
         };
@@ -8779,10 +8868,10 @@ export interface operations {
                  */
                 id: components["schemas"]["ContactListId"];
                 /**
-                 * @description The entry's number, in E.164 form; the `+` may stand as it is or as `%2B`.
+                 * @description The entry's number, as a contact file may hold it; the `+` may stand as it is or as `%2B`.
                  * @example +14155550142
                  */
-                phoneNumber: components["schemas"]["E164"];
+                phoneNumber: components["schemas"]["WrittenPhoneNumber"];
             };
             cookie?: never;
         };

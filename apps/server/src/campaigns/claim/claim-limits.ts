@@ -4,7 +4,7 @@ import { type DialTerms, dialTerms } from '../../calls/may-dial.ts';
 import type { EngineTx } from '../../database/database.ts';
 import type { Row } from '../../database/schema.ts';
 import { together } from '../../database/together.ts';
-import { doNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
+import { type DoNotCallUploads, doNotCallUploadsAsJson } from '../../do-not-call/do-not-call-numbers.ts';
 import { callable } from '../../phone-numbers/phone-number.ts';
 import {
   hasLimits,
@@ -21,12 +21,12 @@ import type { ScheduleRow } from '../lanes.ts';
 type ClaimedColumn =
   | ('workspace_id' | 'id' | 'timezone' | 'agent_id' | 'number_pool_id' | 'max_concurrency' | 'in_flight' | 'recording')
   | ('calls_per_second' | 'next_start_at' | 'target_call_count' | 'answered' | 'metadata' | 'tags')
-  | ('ring_timeout_seconds' | 'max_call_seconds');
+  | ('ring_timeout_seconds' | 'max_call_seconds' | 'require_consent');
 
 /** A campaign under the claim's lock, with what its workspace and its number allow. */
 export interface ClaimedCampaign extends ScheduleRow, DialTerms, AgentTerms, Pick<Row<'campaigns'>, ClaimedColumn> {
-  /** The uploads whose numbers must not be called. */
-  do_not_call_uploads: string[];
+  /** The uploads with numbers that must not be called. */
+  do_not_call_uploads: DoNotCallUploads;
   /** Of its workspace; E.164 without the plus. */
   trusted_numbers: number[];
 }
@@ -50,9 +50,9 @@ export async function lockForClaim(
     sql<Omit<ClaimedCampaign, 'operator'>>`
       select c.workspace_id, c.id, c.timezone, c.agent_id, c.number_pool_id, c.max_concurrency, c.in_flight,
         c.calls_per_second, c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
-        c.recording, c.schedule_start, c.schedule_end, c.schedule_days, c.calling_windows, c.holidays, c.metadata, c.tags,
+        c.recording, c.require_consent, c.schedule_start, c.schedule_end, c.schedule_days, c.calling_windows, c.holidays, c.metadata, c.tags,
         ${dialTerms}, ${agentTerms}, w.trusted_numbers,
-        array(${doNotCallUploads(sql.ref('c.workspace_id'), sql.ref('c.id'))}) as do_not_call_uploads
+        ${doNotCallUploadsAsJson(sql.ref('c.workspace_id'), sql.ref('c.id'))} as do_not_call_uploads
       from campaigns c
       join workspaces w on w.id = c.workspace_id
       join servers s on s.id = ${serverId}

@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import { callVariables } from '../../calls/call-variables.ts';
-import { callingArea, dialRefusal, type Refusal } from '../../calls/may-dial.ts';
+import { callingArea } from '../../calls/may-dial.ts';
 import { isFreeOfDefault } from '../../calls/quiet-hours.ts';
 import type { EngineTx } from '../../database/database.ts';
 import { isDoNotCall } from '../../do-not-call/do-not-call-numbers.ts';
+import { type ContactRefusal, contactRefusal, hasConsent } from '../contact-refusal.ts';
 import { isOpen, type Lane } from '../lanes.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
 
@@ -22,7 +23,7 @@ export interface PickedContact {
   metadata: Record<string, string> | null;
   externalId: string | null;
   /** Why it must not be called, if so. */
-  refusal: Refusal | Lane['leftOut'];
+  refusal: ContactRefusal | Lane['leftOut'];
 }
 
 interface Row {
@@ -38,6 +39,7 @@ interface Row {
   metadata: Record<string, string> | null;
   external_id: string | null;
   do_not_call: boolean;
+  consented: boolean;
 }
 
 /** The lanes that are open for calls from a campaign's numbers, and those that are for trusted numbers alone. */
@@ -94,14 +96,14 @@ export async function pickContacts(
     variables: callVariables(row.columns, row.values, row.name),
     metadata: row.metadata,
     externalId: row.external_id,
-    refusal: dialRefusal(row.phone_number, row.do_not_call, area) ?? windowOf(row).leftOut,
+    refusal: contactRefusal(row, area) ?? windowOf(row).leftOut,
   }));
 }
 
 const rowsOf = async (tx: EngineTx, statement: RawBuilder<Row>): Promise<Row[]> =>
   (await statement.execute(tx.db)).rows;
 
-type Picking = Pick<ClaimedCampaign, 'workspace_id' | 'id' | 'do_not_call_uploads'>;
+type Picking = Pick<ClaimedCampaign, 'workspace_id' | 'id' | 'do_not_call_uploads' | 'require_consent'>;
 
 const columns = sql.raw(
   'id, ctid as place, phone_number, lane, state, attempt, name, "values", list_id, metadata, external_id',
@@ -156,8 +158,9 @@ const pickTrusted = (
   );
 
 const withList = (
-  { workspace_id: workspaceId, do_not_call_uploads: uploads }: Picking,
+  { workspace_id: workspaceId, id, do_not_call_uploads: uploads, require_consent: requires }: Picking,
   picked: RawBuilder<unknown>,
 ): RawBuilder<Row> => sql<Row>`
-  select k.*, l.columns, ${isDoNotCall(sql.ref('k.phone_number'), sql`${workspaceId}`, sql`${uploads}`)} as do_not_call
+  select k.*, l.columns, ${isDoNotCall(sql.ref('k.phone_number'), sql`${workspaceId}`, uploads)} as do_not_call,
+    ${requires ? hasConsent(sql.ref('k.phone_number'), sql`${workspaceId}::uuid`, sql`${id}::uuid`) : sql`true`} as consented
   from (${picked}) as k join contact_lists l on l.workspace_id = ${workspaceId} and l.id = k.list_id`;

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { dialRefusal } from '../../calls/may-dial.ts';
 import { zonesOfContact } from '../../calls/zones-of-contact.ts';
 import type { WorkspaceTx } from '../../database/database.ts';
 import { doNotCallNumbers, isErasedDoNotCall } from '../../do-not-call/do-not-call-numbers.ts';
+import { consentOfEntries, contactRefusal } from '../contact-refusal.ts';
 import { type ContactReason, whyClosed } from '../explain-contact.ts';
 import { type LocalHours, localHours } from './local-hours.ts';
 import type { NumberGroup, PreviewScope } from './preview-scope.ts';
@@ -78,7 +78,7 @@ function numbersLeft(tx: WorkspaceTx, { campaign, uploads }: PreviewScope) {
 
 const blockedNumbers = (tx: WorkspaceTx, scope: PreviewScope) => sql`
   select distinct phone_number from (
-    ${doNotCallNumbers(sql`${tx.workspaceId}`, sql`${scope.doNotCallUploads}`)}
+    ${doNotCallNumbers(sql`${tx.workspaceId}`, scope.doNotCallUploads)}
     union all
     select phone_number from (${numbersLeft(tx, scope)}) as n
     where ${isErasedDoNotCall(sql.ref('n.phone_number'), sql`${tx.workspaceId}::uuid`)}) as d`;
@@ -94,24 +94,38 @@ async function countBlocked(tx: WorkspaceTx, scope: PreviewScope) {
   return { total, blocked, examples: examples ?? [] };
 }
 
+interface JudgedGroup extends NumberGroup {
+  /** Whether they have agreed to be called; true where that isn't asked. */
+  consented: boolean;
+}
+
+/** SQL for the numbers of which the lists of a campaign say that they have agreed to be called. */
+const consentingNumbers = (tx: WorkspaceTx, uploads: readonly string[]) => sql`
+  select said.phone_number, true as consented from contact_list_entries said
+  where said.workspace_id = ${tx.workspaceId} and said.upload_id = any(${uploads}::uuid[]) and said.consent is not null
+  group by said.phone_number having ${consentOfEntries}`;
+
 /**
  * The numbers that are on no do-not-call list, in groups. A number's first digits decide whether it is refused, and in which
  * time zones it may be: the area code in North America, six digits elsewhere; so only one number of each such group is looked
  * up. The number that calls is a group of its own, and so are trusted numbers. (A list holds no number that no plan has.)
  */
-async function groupsLeft(tx: WorkspaceTx, scope: PreviewScope): Promise<NumberGroup[]> {
-  const { rows } = await sql<NumberGroup>`
-    select min(n.phone_number) as example, count(*) as count, n.timezone
+async function groupsLeft(tx: WorkspaceTx, scope: PreviewScope): Promise<JudgedGroup[]> {
+  const asked = scope.consentUploads;
+  const consented = asked ? sql`coalesce(k.consented, false)` : sql`true`;
+  const { rows } = await sql<JudgedGroup>`
+    select min(n.phone_number) as example, count(*) as count, n.timezone, ${consented} as consented
     from (${numbersLeft(tx, scope)}) as n left join (${blockedNumbers(tx, scope)}) as b using (phone_number)
+      ${asked ? sql`left join (${consentingNumbers(tx, asked)}) as k using (phone_number)` : sql``}
     where b.phone_number is null
-    group by n.timezone, n.phone_number = any(${scope.situation.trusted}::bigint[]), n.phone_number is not distinct from ${scope.area.caller ?? null}::bigint, left(n.phone_number::text, case when n.phone_number::text like '1%' then 4 else 6 end)`.execute(
+    group by n.timezone, ${asked ? sql`k.consented,` : sql``} n.phone_number = any(${scope.situation.trusted}::bigint[]), n.phone_number is not distinct from ${scope.area.caller ?? null}::bigint, left(n.phone_number::text, case when n.phone_number::text like '1%' then 4 else 6 end)`.execute(
     tx.db,
   );
   return rows;
 }
 
 /** Those groups whose numbers are refused, or whose time zones no hour is common to or nobody can read. */
-function refusedOf(groups: readonly NumberGroup[], { campaign, situation, area, at }: PreviewScope) {
+function refusedOf(groups: readonly JudgedGroup[], { campaign, situation, area, at }: PreviewScope) {
   const known = new Map<string, ContactReason | undefined>();
   return groups.flatMap((group) => {
     const zones = zonesOfContact(campaign.callee_time_zone, group.timezone, group.example).timezones;
@@ -120,7 +134,8 @@ function refusedOf(groups: readonly NumberGroup[], { campaign, situation, area, 
     const key = `${isTrusted} ${timezones.join()}`;
     const hours = isTrusted ? situation.freeHours : situation.hours;
     if (!known.has(key)) known.set(key, leftOutBy(whyClosed(hours, timezones, at)));
-    const reason = dialRefusal(group.example, false, area) ?? known.get(key);
+    const contact = { phone_number: group.example, do_not_call: false, consented: group.consented };
+    const reason = contactRefusal(contact, area) ?? known.get(key);
     return reason ? [{ ...group, reason }] : [];
   });
 }

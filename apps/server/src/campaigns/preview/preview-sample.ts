@@ -1,12 +1,12 @@
 import type { components } from '@trunkline/client/schema';
 import { type RawBuilder, sql } from 'kysely';
 import { toE164 } from '../../calls/call.ts';
-import { dialRefusal, type Refusal } from '../../calls/may-dial.ts';
 import { zonesOfContact } from '../../calls/zones-of-contact.ts';
 import type { WorkspaceTx } from '../../database/database.ts';
 import { isDoNotCall } from '../../do-not-call/do-not-call-numbers.ts';
 import { assignNumbers } from '../../number-pools/assign-numbers.ts';
 import { countryOfNumber } from '../../phone-numbers/numbering-plan.ts';
+import { type ContactRefusal, contactRefusal, hasConsent } from '../contact-refusal.ts';
 import { contactExplainer, type Explanation } from '../explain-contact.ts';
 import { laneZones } from '../list-contacts.ts';
 import type { PreviewScope } from './preview-scope.ts';
@@ -22,6 +22,7 @@ interface Candidate {
   next_attempt_at: Date | null;
   reason: string | null;
   do_not_call: boolean;
+  consented: boolean;
 }
 
 /** The part of a sample that shows contacts who are left out, where there are any. */
@@ -38,7 +39,7 @@ export async function previewSample(
   leftOut: number[],
 ): Promise<PreviewContact[]> {
   const first = await (scope.uploads ? firstEntries(tx, scope, scope.uploads, size) : firstContacts(tx, scope, size));
-  const refused = (row: Candidate) => dialRefusal(row.phone_number, row.do_not_call, scope.area);
+  const refused = (row: Candidate) => contactRefusal(row, scope.area);
   const shown = new Set(first.map((row) => row.phone_number));
   const room = first.some(refused) ? 0 : Math.ceil(size * LEFT_OUT_SHARE);
   const others = leftOut.filter((number) => !shown.has(number)).slice(0, room);
@@ -95,7 +96,7 @@ function paced(callsPerSecond: number | null): (at: Date) => Date {
 
 function shape(
   scope: PreviewScope,
-  { row, refusal, explanation }: { row: Candidate; refusal: Refusal | undefined; explanation: Explanation },
+  { row, refusal, explanation }: { row: Candidate; refusal: ContactRefusal; explanation: Explanation },
   from: number | undefined,
   pace: (at: Date) => Date,
 ): PreviewContact {
@@ -117,7 +118,11 @@ const entryColumns = sql`e.phone_number, e.name, 'pending' as state, e.timezone,
 const contactColumns = sql`c.phone_number, c.name, c.state, null as timezone, c.lane, c.next_attempt_at, c.reason`;
 
 const blocked = (tx: WorkspaceTx, scope: PreviewScope, number: string) =>
-  sql`${isDoNotCall(sql.ref(number), sql`${tx.workspaceId}`, sql`${scope.doNotCallUploads}`)} as do_not_call`;
+  sql`${isDoNotCall(sql.ref(number), sql`${tx.workspaceId}`, scope.doNotCallUploads)} as do_not_call, ${
+    scope.consentUploads
+      ? hasConsent(sql.ref(number), sql`${tx.workspaceId}::uuid`, sql`${scope.campaign.id}::uuid`)
+      : sql`true`
+  } as consented`;
 
 async function candidates(tx: WorkspaceTx, query: RawBuilder<Candidate>): Promise<Candidate[]> {
   const { rows } = await query.execute(tx.db);

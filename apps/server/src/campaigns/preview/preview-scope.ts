@@ -1,6 +1,6 @@
 import { callingArea } from '../../calls/may-dial.ts';
 import type { WorkspaceTx } from '../../database/database.ts';
-import { readDoNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
+import { type DoNotCallUploads, readDoNotCallUploads } from '../../do-not-call/do-not-call-numbers.ts';
 import type { Candidate } from '../../number-pools/assign-numbers.ts';
 import type { CallingArea } from '../../phone-numbers/may-call.ts';
 import { type ContactReason, campaignReason, hasEnded } from '../explain-contact.ts';
@@ -15,7 +15,9 @@ export interface PreviewScope {
   situation: Situation;
   /** The uploads that would be read; undefined once the campaign has contacts of its own. */
   uploads: string[] | undefined;
-  doNotCallUploads: string[];
+  doNotCallUploads: DoNotCallUploads;
+  /** The uploads that say who has agreed to be called; undefined where that isn't asked. */
+  consentUploads: string[] | undefined;
   /** The numbers that would call. */
   callers: Candidate[];
   /** Where the workspace and the numbers may call. */
@@ -46,10 +48,12 @@ export async function previewScope(
   const situation = await situationOf(tx, campaign, at, terms);
   const { providers } = terms;
   const { candidates, countries, canStart } = await previewCallers(tx, campaign, { most: sampleSize, at, providers });
+  const uploads = isBeforeStart || campaign.require_consent ? await contactUploads(tx, campaign.id) : undefined;
   return {
     campaign,
     situation,
-    uploads: isBeforeStart ? await contactUploads(tx, campaign.id) : undefined,
+    uploads: isBeforeStart ? uploads : undefined,
+    consentUploads: campaign.require_consent ? uploads : undefined,
     doNotCallUploads: await readDoNotCallUploads(tx, campaign.id),
     callers: candidates,
     area: callingArea(situation.workspace, countries, campaign.from_number),

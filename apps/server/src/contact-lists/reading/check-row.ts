@@ -1,3 +1,4 @@
+import { type CalleeWord, forbidsCalls, readConsent } from './callee-word.ts';
 import { unguardCell } from './cell-guard.ts';
 import { DELIMITERS, type Delimiter } from './delimiter.ts';
 import type { RowFault } from './error-report.ts';
@@ -8,7 +9,7 @@ import type { Row } from './rows.ts';
 import { readTimeZone, timeZoneFault } from './time-zone.ts';
 
 /** A row that can be imported. */
-export interface ReadContact {
+export interface ReadContact extends CalleeWord {
   row: number;
   /** E.164 as a whole number, without `+`. */
   phoneNumber: number;
@@ -77,7 +78,9 @@ export function checkRow(
   if ('code' in number) faults.push({ row: row.row, column: header.columns[header.phone]!, value: cell, ...number });
   const zoneText = header.timezone === undefined ? '' : unguardCell((fields[header.timezone] ?? '').trim());
   const zone = zoneText === '' ? undefined : readTimeZone(zoneText);
-  if (zoneText !== '' && !zone) {
+  const word = header.doNotCall.length + header.consent.size > 0 ? wordOf(fields, header) : undefined;
+  // Who is not to be called needs no time zone, and a fault of it must not leave the word out.
+  if (zoneText !== '' && !zone && !word?.doNotCall) {
     faults.push({
       row: row.row,
       column: header.columns[header.timezone!]!,
@@ -95,5 +98,13 @@ export function checkRow(
     name: name === '' ? undefined : name,
     timezone: zone,
     values: header.variables.map(({ column }) => unguardCell((fields[column] ?? '').trim())),
+    ...word,
   };
+}
+
+function wordOf(fields: readonly string[], header: Header): CalleeWord {
+  const cellAt = (at: number) => unguardCell((fields[at] ?? '').trim());
+  const doNotCall = header.doNotCall.some((at) => forbidsCalls(cellAt(at)));
+  const consent = readConsent([...header.consent].map(([at, part]) => [part, cellAt(at)] as const));
+  return { ...(doNotCall && { doNotCall }), ...(consent && { consent }) };
 }

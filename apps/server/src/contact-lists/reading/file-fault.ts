@@ -2,6 +2,7 @@
 export type FileFaultCode =
   | 'unreadable_file'
   | 'no_phone_column'
+  | 'no_do_not_call_column'
   | 'file_too_large'
   | 'too_many_rows'
   | 'too_many_columns'

@@ -1,3 +1,4 @@
+import { type Consent, consentPart, isDoNotCallName } from './callee-word.ts';
 import { unguardCell } from './cell-guard.ts';
 import { FileFault } from './file-fault.ts';
 import { findPhoneColumn, plainTitle } from './phone-names.ts';
@@ -12,6 +13,10 @@ export interface Header {
   phone: number;
   name: number | undefined;
   timezone: number | undefined;
+  /** Those that say who is not to be called. */
+  doNotCall: number[];
+  /** Those that say who has agreed, if one says yes or no. */
+  consent: ReadonlyMap<number, keyof Consent>;
   /** The name of each variable, and the column that it comes from, in the file's order. */
   variables: { name: string; column: number }[];
   /** The name of every column, for the error report. */
@@ -41,10 +46,14 @@ export function uniqueNames(titles: string[]): string[] {
  * `number` comes last; the others are variables.
  * @param fields the cells of the first row that isn't empty
  * @param maxColumns most columns that a file may have
- * @param phoneColumn the column that holds the numbers, where somebody has named it
- * @throws FileFault `no_phone_column`, which lists what was found, and `too_many_columns`
+ * @param named the column that holds the numbers, and those that say who is not to be called, where somebody has named them
+ * @throws FileFault `no_phone_column` and `no_do_not_call_column`, which list what was found, and `too_many_columns`
  */
-export function readHeader(fields: string[], maxColumns: number, phoneColumn?: string): Header {
+export function readHeader(
+  fields: string[],
+  maxColumns: number,
+  { phoneColumn, doNotCallColumns }: { phoneColumn?: string | undefined; doNotCallColumns?: string[] | undefined } = {},
+): Header {
   let width = fields.length;
   while (width > 0 && fields[width - 1]!.trim() === '') width -= 1;
   if (width > maxColumns) {
@@ -52,8 +61,11 @@ export function readHeader(fields: string[], maxColumns: number, phoneColumn?: s
   }
   const titles = fields.slice(0, width).map((field) => unguardCell(field.trim()).trim().slice(0, MAX_NAME_LENGTH));
   const names = uniqueNames(titles);
-  const phone = phoneColumn === undefined ? findPhoneColumn(titles) : namedColumn(names, phoneColumn);
+  const phone = phoneColumn === undefined ? findPhoneColumn(titles, isDoNotCallName) : namedColumn(names, phoneColumn);
   if (phone === undefined) throw noPhoneColumn(titles, phoneColumn);
+  const doNotCall = doNotCallColumns
+    ? doNotCallColumns.map((wanted) => namedColumn(names, wanted) ?? noDoNotCallColumn(titles, wanted))
+    : positionsOf(titles, (title, at) => at !== phone && isDoNotCallName(title));
   const keys = titles.map(plainTitle);
   const column = (key: string) => {
     const found = keys.findIndex((each, index) => each === key && index !== phone);
@@ -61,11 +73,26 @@ export function readHeader(fields: string[], maxColumns: number, phoneColumn?: s
   };
   const name = column('name');
   const timezone = column('timezone');
+  const consent = consentColumns(titles);
+  const used = new Set([phone, name, timezone, ...doNotCall, ...consent.keys()]);
   const variables = names
     .map((variable, index) => ({ name: variable, column: index }))
-    .filter((variable) => ![phone, name, timezone].includes(variable.column));
-  return { width, blankWidth: fields.length, phone, name, timezone, variables, columns: names };
+    .filter((variable) => !used.has(variable.column));
+  const found = { phone, name, timezone, doNotCall, consent, variables };
+  return { width, blankWidth: fields.length, ...found, columns: names };
 }
+
+const positionsOf = (titles: string[], is: (title: string, at: number) => boolean): number[] =>
+  titles.flatMap((title, at) => (is(title, at) ? at : []));
+
+/** The columns of consent; none where no column says yes or no. */
+function consentColumns(titles: string[]): Map<number, keyof Consent> {
+  const parts = new Map(titles.map((title, at) => [at, consentPart(title)] as const).filter(isPart));
+  return [...parts.values()].includes('given') ? parts : new Map();
+}
+
+const isPart = (each: readonly [number, keyof Consent | undefined]): each is [number, keyof Consent] =>
+  each[1] !== undefined;
 
 function namedColumn(names: string[], wanted: string): number | undefined {
   const exact = names.indexOf(wanted.trim());
@@ -81,12 +108,21 @@ function noPhoneColumn(titles: string[], phoneColumn: string | undefined): FileF
       `The first row has to name the columns, but holds ${data}. Put a row before it with phone_number above the numbers.`,
     );
   }
-  const shown = titles.slice(0, MAX_SHOWN_COLUMNS).map((title) => `"${title}"`);
-  if (titles.length > shown.length) shown.push(`${titles.length - shown.length} more`);
-  const found = `Found: ${shown.join(', ')}.`;
+  const found = foundColumns(titles);
   if (phoneColumn !== undefined) {
     return new FileFault('no_phone_column', `No column is called "${phoneColumn}", as phoneColumn says. ${found}`);
   }
   const advice = 'Name one of them phone_number, or create the upload with phoneColumn, the name of the right one.';
   return new FileFault('no_phone_column', `No column holds phone numbers by its name. ${found} ${advice}`);
+}
+
+function noDoNotCallColumn(titles: string[], wanted: string): never {
+  const message = `No column is called "${wanted}", as doNotCallColumns says. ${foundColumns(titles)}`;
+  throw new FileFault('no_do_not_call_column', message);
+}
+
+function foundColumns(titles: string[]): string {
+  const shown = titles.slice(0, MAX_SHOWN_COLUMNS).map((title) => `"${title}"`);
+  if (titles.length > shown.length) shown.push(`${titles.length - shown.length} more`);
+  return `Found: ${shown.join(', ')}.`;
 }

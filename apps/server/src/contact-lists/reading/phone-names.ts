@@ -60,9 +60,12 @@ function rank(title: string): number {
   return isPhone ? FIRST.length + 1 : Number.POSITIVE_INFINITY;
 }
 
-/** The position of the column that most likely holds the phone numbers; nothing where none is called so. */
-export function findPhoneColumn(titles: readonly string[]): number | undefined {
-  const ranks = titles.map(rank);
+/**
+ * The position of the column that most likely holds the phone numbers; nothing where none is called so.
+ * @param isOther whether a column is known to hold something else
+ */
+export function findPhoneColumn(titles: readonly string[], isOther: (title: string) => boolean): number | undefined {
+  const ranks = titles.map((title) => (isOther(title) ? Number.POSITIVE_INFINITY : rank(title)));
   const best = Math.min(...ranks);
   return Number.isFinite(best) ? ranks.indexOf(best) : undefined;
 }

@@ -24,7 +24,7 @@ export interface FilePreview {
 /** Reads the header and the first ten rows of a file, and no more of it than that takes. */
 export async function previewContacts(
   source: AsyncIterable<Uint8Array>,
-  { defaultCountry, phoneColumn, limits }: ReadOptions = {},
+  { defaultCountry, limits, ...named }: ReadOptions = {},
 ): Promise<FilePreview> {
   const { maxRowLength, maxColumns } = { ...DEFAULT_READ_LIMITS, ...limits };
   const format: FileFormat = { encoding: 'utf-8', encodingGuessed: false, delimiter: ',' };
@@ -39,7 +39,7 @@ export async function previewContacts(
       for (const row of rows) {
         if (!preview.header) {
           preview.titles = row.fields;
-          preview.header = readHeader(row.fields, maxColumns, phoneColumn);
+          preview.header = readHeader(row.fields, maxColumns, named);
           format.phoneColumn = preview.header.columns[preview.header.phone]!;
           continue;
         }

@@ -255,10 +255,10 @@ describe('readHeader', () => {
 
   it('takes the column that is named, whatever it is called', () => {
     const titles = ['Phone', 'Kontakt  (privat)', 'name', 'Kontakt'];
-    expect(readHeader(titles, 64, 'Kontakt').phone).toBe(3);
-    expect(readHeader(titles, 64, 'kontakt privat').phone).toBe(1);
-    expect(readHeader(titles, 64, 'name')).toMatchObject({ phone: 2, name: undefined });
-    expect(() => readHeader(titles, 64, 'Fon')).toThrow(
+    expect(readHeader(titles, 64, { phoneColumn: 'Kontakt' }).phone).toBe(3);
+    expect(readHeader(titles, 64, { phoneColumn: 'kontakt privat' }).phone).toBe(1);
+    expect(readHeader(titles, 64, { phoneColumn: 'name' })).toMatchObject({ phone: 2, name: undefined });
+    expect(() => readHeader(titles, 64, { phoneColumn: 'Fon' })).toThrow(
       'No column is called "Fon", as phoneColumn says. Found: "Phone"',
     );
   });

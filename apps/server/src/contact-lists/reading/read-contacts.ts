@@ -32,6 +32,8 @@ export interface ContactBatch {
   /** The positions of the invalid rows. */
   invalidRows: number[];
   duplicateRows: number;
+  /** Rows that say that their person is not to be called, and how many say that theirs has agreed. */
+  words: RowWords;
   rows: number;
   /** Bytes of the file read so far, for progress. */
   bytesRead: number;
@@ -39,11 +41,23 @@ export interface ContactBatch {
   format: FileFormat;
 }
 
+/** What rows say of people's own words. */
+export interface RowWords {
+  /** The positions of the rows that say that nobody is to call, duplicates among them. */
+  doNotCall: number[];
+  consents: number;
+  /** Numbers of which a duplicate says what the row that is kept may not say: nobody is to call, or no consent. */
+  alsoForbidden: number[];
+  alsoRefused: number[];
+}
+
 export interface ReadOptions {
   /** ISO 3166-1 alpha-2, to read national numbers. */
   defaultCountry?: string | undefined;
   /** The column that holds the numbers, where somebody has named it. */
   phoneColumn?: string | undefined;
+  /** The columns that say who is not to be called, where somebody has named them. */
+  doNotCallColumns?: string[] | undefined;
   limits?: Partial<ReadLimits>;
 }
 
@@ -61,7 +75,18 @@ async function* counted(source: AsyncIterable<Uint8Array>, count: { bytes: numbe
 }
 
 function emptyBatch(variables: readonly string[], format: FileFormat): ContactBatch {
-  return { variables, contacts: [], faults: [], invalidRows: [], duplicateRows: 0, rows: 0, bytesRead: 0, format };
+  const words = { doNotCall: [], consents: 0, alsoForbidden: [], alsoRefused: [] };
+  return {
+    variables,
+    contacts: [],
+    faults: [],
+    invalidRows: [],
+    duplicateRows: 0,
+    words,
+    rows: 0,
+    bytesRead: 0,
+    format,
+  };
 }
 
 /**
@@ -88,7 +113,7 @@ export async function* readContacts(
   for await (const rows of readRows(text, limits.maxRowLength, (delimiter) => Object.assign(format, { delimiter }))) {
     for (const row of rows) {
       if (!header) {
-        header = readHeader(row.fields, limits.maxColumns, options.phoneColumn);
+        header = readHeader(row.fields, limits.maxColumns, options);
         format.phoneColumn = header.columns[header.phone]!;
         batch = emptyBatch(
           header.variables.map((variable) => variable.name),
@@ -108,6 +133,7 @@ export async function* readContacts(
         batch.invalidRows.push(row.row);
       } else {
         const first = seen.add(read.phoneNumber, row.row);
+        noteWord(batch.words, read, first !== undefined);
         if (first === undefined) batch.contacts.push(read);
         else {
           batch.duplicateRows += 1;
@@ -124,6 +150,15 @@ export async function* readContacts(
   if (!header) throw emptyFile();
   yield { ...batch, bytesRead: count.bytes };
   if (seen.size === 0) throw noValidRow(firstFault);
+}
+
+/** One of two rows of a person is kept; the other's no holds too. */
+function noteWord(words: RowWords, { row, phoneNumber, doNotCall, consent }: ReadContact, isDuplicate: boolean): void {
+  if (doNotCall) words.doNotCall.push(row);
+  if (consent?.given) words.consents += 1;
+  if (!isDuplicate) return;
+  if (doNotCall) words.alsoForbidden.push(phoneNumber);
+  if (consent && !consent.given) words.alsoRefused.push(phoneNumber);
 }
 
 /** The fault of a row whose number stands in an earlier one. */

@@ -254,6 +254,7 @@ export interface Schema {
     tags: Generated<string[]>;
     recent_ends: Generated<number[]>;
     pause_reason: 'calls_failing' | null;
+    require_consent: Generated<boolean>;
   };
   concurrency_keys: {
     workspace_id: string;
@@ -271,6 +272,8 @@ export interface Schema {
     timezone: string | null;
     values: (string | null)[];
     created_at: Date | null;
+    do_not_call: boolean | null;
+    consent: JSONColumnType<{ given: boolean; source?: string; time?: string; purpose?: string }, string, string> | null;
   };
   contact_list_uploads: {
     workspace_id: string;
@@ -302,6 +305,11 @@ export interface Schema {
     format: JSONColumnType<object, string, string> | null;
     by_json: Generated<boolean>;
     file_erased_at: Date | null;
+    do_not_call_columns: string[] | null;
+    has_do_not_call: Generated<boolean>;
+    do_not_call_rows: Generated<number>;
+    do_not_call_row_numbers: Generated<number[]>;
+    consent_rows: Generated<number>;
   };
   contact_lists: {
     workspace_id: string;
