@@ -42,6 +42,9 @@ createContactList lists upload <fileName> [--name] [--country=defaultCountry] --
 getContactList lists show <id>
 deleteContactList lists delete <id>
 listContactListEntries lists entries <id>
+listDoNotCall dnc list
+addDoNotCall dnc add <phoneNumbers> [--reason]
+removeDoNotCall dnc remove <phoneNumber>
 listCampaigns campaigns list
 createCampaign campaigns create
 getCampaign campaigns show <id>

@@ -4,6 +4,7 @@ import { addAgents } from './commands/agents.ts';
 import { addBatches } from './commands/batches.ts';
 import { addCalls } from './commands/calls.ts';
 import { addCampaigns } from './commands/campaigns.ts';
+import { addDnc } from './commands/dnc.ts';
 import { addKeys } from './commands/keys.ts';
 import { addKnowledgeBases } from './commands/knowledge-bases.ts';
 import { addLists } from './commands/lists.ts';
@@ -62,6 +63,7 @@ export function createProgram(io: Io): Command {
     addCampaigns,
     addBatches,
     addCalls,
+    addDnc,
     addWhy,
     addWorkflows,
     addRuns,

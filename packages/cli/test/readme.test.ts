@@ -11,6 +11,7 @@ const readme = await readFile(path.join(import.meta.dirname, '../README.md'), 'u
 /** The files that its commands name. */
 const files = (number: string): Record<string, string> => ({
   'people.csv': 'name,phone,city\nAda,(415) 555-0100,London\nGrace,+14155550186,New York\nNobody,123,\n',
+  'register.csv': 'phone\n(650) 555-0104\n+16505550105\n',
   'hours.txt': 'We are open from 9 to 5.',
   'workflow.json': JSON.stringify({
     name: 'Reminder',

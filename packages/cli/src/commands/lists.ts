@@ -26,7 +26,7 @@ export function addLists(program: Command, io: Io): void {
     example: 'upload people.csv --country US',
   };
   lists
-    .add(upload, uploadList)
+    .add(upload, async (context, file) => void (await uploadList(context, file)))
     .option('--name <text>', 'what to call it (the name of the file)')
     .option('--country <cc>', 'reads national numbers, such as US')
     .option('--dnd', 'a list of whom never to call')
@@ -39,6 +39,8 @@ export function addLists(program: Command, io: Io): void {
         ['number', 'phoneNumber'],
         ['name', 'name'],
         ['time zone', ({ timezones }) => timezones],
+        ['not to be called', ({ doNotCall }) => doNotCall && 'yes'],
+        ['has agreed', ({ consent }) => consent && (consent.given ? 'yes' : 'no')],
       ]);
     })
     .option('--limit <n>', 'how many at most', number, 50);

@@ -21,8 +21,11 @@ interface FailedRow {
 
 const SHOWN_ROWS = 10;
 
-/** Uploads a file, shows how it was read and what fails, asks, and imports. What isn't imported leaves no list behind. */
-export async function uploadList(context: Context, file = ''): Promise<void> {
+/**
+ * Uploads a file, shows how it was read and what fails, asks, and imports. What isn't imported leaves no list behind.
+ * Answers how many rows of what was imported failed.
+ */
+export async function uploadList(context: Context, file = ''): Promise<{ invalidRows: number }> {
   const { io, options, screen } = context;
   if (!options['yes'] && !isInteractive(io)) throw usageFault('Nobody can be asked here.', 'Add --yes.');
   let uploadId: string | undefined;
@@ -34,11 +37,15 @@ export async function uploadList(context: Context, file = ''): Promise<void> {
     });
     await showMapping(context, list.id, upload.id);
     await showFailedRows(context, upload, file);
-    const { validRows, totalRows } = upload.metadata;
-    screen.say(`\n${count(validRows)} of ${several(totalRows, 'row')} can be called.`);
-    const message = `Import ${several(validRows, 'contact')} as “${plain(list.name)}”?`;
+    const { validRows, totalRows, invalidRows, doNotCallRows = 0 } = upload.metadata;
+    const isDnd = list.type === 'dnd';
+    screen.say(`\n${count(validRows)} of ${several(totalRows, 'row')} can be ${isDnd ? 'read' : 'called'}.`);
+    if (doNotCallRows > 0 && !isDnd)
+      screen.say(`${several(doNotCallRows, 'row')} of the file: “do not call”. Nobody calls these people.`);
+    const message = `Import ${several(validRows, isDnd ? 'number' : 'contact')} as “${plain(list.name)}”?`;
     await askYes(io, { yes: options['yes'], message, otherwise: 'Nothing was imported.' });
     await finish(context, list.id);
+    return { invalidRows };
   } catch (error) {
     screen.clear();
     if (uploadId) await removeDraft(io, uploadId).catch(() => undefined);
@@ -73,6 +80,8 @@ async function finish({ client, io, screen }: Context, id: string): Promise<void
   const onProgress = progressOf(screen, 'Importing');
   const imported = await client.contactLists.confirm(id, { onProgress, signal: io.signal });
   if (screen.json) return screen.record(imported);
+  if (imported.type === 'dnd')
+    return screen.say(`${several(imported.totalEntries, 'number')} in ${id}: nobody calls them.`);
   screen.say(`${several(imported.totalEntries, 'contact')} in ${id}.`);
   screen.say(`Next: trunkline campaigns create --list ${id}`);
 }
