@@ -20,6 +20,8 @@ const HEAD = /\{\{\s*([^\s{}|]+)\s*(?=\|)/y;
 const FILTER = /\|\s*([^\s{}|:,"']{1,64})\s*(:\s*)?/y;
 /** A text in quotes of either kind, or a bare word: a path, or a form of `format`. */
 const ARGUMENT = /(?:"([^"]{0,500})"|'([^']{0,500})'|([^\s{}|,"']{1,255}))\s*/y;
+/** What text programs make of the quotes that somebody types. */
+const CURLY_QUOTE = /^[“”„‟‘’‚‛«»‹›]/;
 const COMMA = /,\s*/y;
 const CLOSE = /\}\}/y;
 
@@ -62,6 +64,7 @@ function argumentsAt(text: string, index: number, name: string): { found: Argume
     if (!one) throw new FilterFault(`After ${name}: stands a path, or a text in quotes of at most 500 characters.`);
     if (found.length === MOST_ARGUMENTS) throw new FilterFault(`${name} takes at most ${MOST_ARGUMENTS} of them.`);
     const [, double, single, word] = one.groups;
+    if (word !== undefined && CURLY_QUOTE.test(word)) throw new FilterFault('Write straight quotes, " or \'.');
     found.push(word === undefined ? { kind: 'text', value: double ?? single! } : { kind: 'word', value: word });
     const comma = at(COMMA, text, one.end);
     if (!comma) return { found, end: one.end };

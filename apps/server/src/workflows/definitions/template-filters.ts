@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import { readTimeZone, timeZoneFault } from '../../contact-lists/reading/time-zone.ts';
+import { readTimeZone, timeZoneFault, timeZoneHint } from '../../contact-lists/reading/time-zone.ts';
 import type { Context } from './definition.ts';
 import { lookUp } from './look-up.ts';
 import { type Moment, readMoment, shifted } from './moment.ts';
@@ -81,7 +81,9 @@ const compilers = {
   in: (given: readonly Argument[]): TemplateFilter => {
     if (given.length === 0)
       throw new FilterFault('in takes a time zone, such as in: "Europe/Berlin", or a path, such as in: phone_number.');
-    const places = given.map(({ kind, value }) => (kind === 'text' ? { zone: needZone(value) } : { path: value }));
+    const places = given.map(({ kind, value }) =>
+      kind === 'text' ? { zone: needZone(value) } : { path: needPath(value) },
+    );
     const all = places.flatMap(({ path }) => path ?? []);
     const last = places.at(-1)!.path;
     return {
@@ -104,8 +106,14 @@ const isName = (name: string): name is keyof typeof compilers => Object.hasOwn(c
 
 function needZone(text: string): string {
   const zone = readTimeZone(text);
-  if (zone === undefined) throw new FilterFault(timeZoneFault(text));
-  return zone;
+  if (zone !== undefined) return zone;
+  throw new FilterFault(timeZoneHint(text) ?? `${timeZoneFault(text)} A path stands without quotes: in: phone_number.`);
+}
+
+function needPath(path: string): string {
+  const zone = readTimeZone(path);
+  if (zone !== undefined) throw new FilterFault(`${zone} is a time zone. Put it in quotes: in: "${zone}".`);
+  return path;
 }
 
 /** Years that a duration may have at most, so that it stays within those of a time. */
