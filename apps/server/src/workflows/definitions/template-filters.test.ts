@@ -78,6 +78,8 @@ test.each([
   ['appointment | in: absent, blank, "Asia/Tokyo" | format: time', '6:30 PM'],
   ['appointment | in: perth_or_sydney, timezone | format: time', '4:30 AM'],
   ['appointment | in: universal, "UTC" | format: time', '9:30 AM'],
+  ['appointment | in: abbreviation, soon, timezone | format: time', '4:30 AM'],
+  ['appointment | in: zero, "Asia/Tokyo" | format: time', '6:30 PM'],
 ])('{{%s}} is %j', (template, value) => {
   expect(parseTemplates(`{{${template}}}`).fault).toBeUndefined();
   expect(fill(template)).toEqual(value);
@@ -130,6 +132,11 @@ test.each([
     'where clocks differ. Name what counts then: in: perth_or_sydney, "Europe/Berlin".',
   ],
   ['appointment | in: universal', 'invalid_time_zone', 'No time zone is known of +80012345678.'],
+  [
+    'appointment | in: abbreviation, absent',
+    'invalid_time_zone',
+    '"PST": PST has more than one meaning. Write America/Los_Angeles or Asia/Manila. Name what counts then: in: absent, "Europe/Berlin".',
+  ],
 ])('{{%s}} fails with %s', (template, code, message) => {
   expect(failure(template)).toEqual({ code, message: expect.stringContaining(message) });
 });

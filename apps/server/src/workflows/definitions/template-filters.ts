@@ -3,7 +3,7 @@ import { readTimeZone, timeZoneFault, timeZoneHint } from '../../contact-lists/r
 import type { Context } from './definition.ts';
 import { lookUp } from './look-up.ts';
 import { type Moment, readMoment, shifted } from './moment.ts';
-import { zonesOfPlace } from './place.ts';
+import { placeFault, zonesOfPlace } from './place.ts';
 import { StepError } from './step-error.ts';
 import { FORMS, isForm, isLocale, tellMoment } from './tell-moment.ts';
 
@@ -142,7 +142,7 @@ function readDuration(text: string): Temporal.Duration | undefined {
   }
 }
 
-/** A time on the clock of the first of some places that has one clock at that time. */
+/** A time on the clock of the first of some places that has one clock at that time; what can't be read has none. */
 function onClockOf(
   moment: Temporal.ZonedDateTime,
   places: readonly { zone?: string; path?: string }[],
@@ -153,14 +153,22 @@ function onClockOf(
     if (zone !== undefined) return moment.withTimeZone(zone);
     const value = lookUp(context, path!);
     if (isNothing(value)) continue;
-    const zones = zonesOfPlace(typeof value === 'string' ? value : JSON.stringify(value));
-    const first = zones[0] === undefined ? undefined : moment.withTimeZone(zones[0]);
-    if (first && zones.every((each) => moment.withTimeZone(each).offset === first.offset)) return first;
-    why ??= first
-      ? `${value} may be in ${zones.slice(0, 4).join(', ')}${zones.length > 4 ? ' and others' : ''}, where clocks differ.`
-      : `No time zone is known of ${value}.`;
+    const there = onOneClock(moment, typeof value === 'string' ? value : JSON.stringify(value));
+    if (typeof there !== 'string') return there;
+    why ??= there;
   }
   const last = places.flatMap(({ path }) => path ?? []).at(-1);
   if (why === undefined) throw new StepError('template_key_missing', `The context has no value for ${last}.`);
   throw new StepError('invalid_time_zone', `${why} Name what counts then: in: ${last}, "Europe/Berlin".`);
+}
+
+/** A time on the clock of a place, or why that tells no clock. */
+function onOneClock(moment: Temporal.ZonedDateTime, place: string): Temporal.ZonedDateTime | string {
+  const fault = placeFault(place);
+  if (fault !== undefined) return `"${place.slice(0, 64)}": ${fault}`;
+  const zones = zonesOfPlace(place);
+  if (zones[0] === undefined) return `No time zone is known of ${place}.`;
+  const first = moment.withTimeZone(zones[0]);
+  if (zones.every((each) => moment.withTimeZone(each).offset === first.offset)) return first;
+  return `${place} may be in ${zones.slice(0, 4).join(', ')}${zones.length > 4 ? ' and others' : ''}, where clocks differ.`;
 }
