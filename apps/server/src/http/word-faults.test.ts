@@ -50,6 +50,9 @@ test('names the types of a value in one fault, unless one was meant', () => {
   expect(worded(types[0]!, types[1]!, tooLong, any)).toEqual([`/body/value ${tooLong.message}`]);
   const within = fault('/body/value/0', 'type', 'must be string');
   expect(worded(types[0]!, types[2]!, within, any)).toEqual(['/body/value/0 must be string']);
+  const required = fault('/body/value/of', 'required');
+  expect(worded(types[2]!, required, any)).toEqual(['/body/value/of is required']);
+  expect(worded(types[0]!, tooLong, any)).toEqual([`/body/value ${tooLong.message}`]);
 });
 
 test('of a filter that takes a value or several, names what is wrong with those that were sent', () => {

@@ -107,7 +107,7 @@ function settleTypes<Fault extends WordedFault>(faults: readonly Fault[], path: 
   const here = faults.filter((fault) => fault.path === path);
   const choice = here.find(({ keyword }) => keyword === 'anyOf');
   const types = here.filter(({ keyword }) => keyword === 'type');
-  if (!choice || types.length < 2) return faults;
+  if (!choice || types.length === 0) return faults;
   const rest = faults.filter((fault) => fault !== choice && !types.includes(fault));
   if (rest.some((fault) => fault.path === path || fault.path.startsWith(`${path}/`))) return rest;
   const names = new Set(types.map(({ message }) => message.replace(/^must be /, '')));
