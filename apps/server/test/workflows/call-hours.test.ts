@@ -71,8 +71,11 @@ test('hours that never open end the wait after 24 hours', async () => {
   expect(workspace.error).toBeUndefined();
   const hours = { callingWindows: [{ days: [1], start: 540, end: 600 }] };
   const run = await begin(hours, '2031-03-14T15:00:00Z');
-  await server.comesTo(run, 'blocked');
+  const blocked = await server.comesTo(run, 'blocked');
+  expect(blocked.steps!.at(-1)!.note).toContain('No hours are open within 8 days. The next look is at 2031-03-15T15:');
   server.clock.advance(24 * 3_600_000);
-  expect(await server.comesTo(run, 'failed')).toMatchObject({ error: { code: 'blocked_too_long' } });
+  expect(await server.comesTo(run, 'failed')).toMatchObject({
+    error: { code: 'blocked_too_long', message: expect.stringContaining('No hours are open within 8 days.') },
+  });
   await server.client.PATCH('/v1/workspace', { body: { quietHours: null } });
 });

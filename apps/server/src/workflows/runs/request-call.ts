@@ -62,6 +62,9 @@ function untilOpen({ reason, until }: Blocked, now: Date): number | undefined {
   return wait < HORIZON_MS ? wait : undefined;
 }
 
+const neverOpens = (answer: Blocked, now: Date): boolean =>
+  CLOSED.has(answer.reason) && answer.until !== undefined && untilOpen(answer, now) === undefined;
+
 /** Hours that were closed since the last look, and open, don't count: who calls on weekdays only waits for a weekend. */
 function blockedSince(run: RunRow, answer: Blocked, now: Date): number {
   if (!run.blocked_since) return now.getTime();
@@ -71,14 +74,11 @@ function blockedSince(run: RunRow, answer: Blocked, now: Date): number {
 
 function blocked(run: RunRow, answer: Blocked, longestBlockMs: number, now: Date): Change {
   const { reason, until } = answer;
+  const why = `${whyBlocked[reason]}${neverOpens(answer, now) ? ' No hours are open within 8 days.' : ''}`;
   const since = blockedSince(run, answer, now);
   const failsAt = since + longestBlockMs + (untilOpen(answer, now) ?? 0);
   if (now.getTime() >= failsAt) {
-    return fail(
-      run,
-      { code: 'blocked_too_long', message: `The run was blocked for too long. ${whyBlocked[reason]}` },
-      now,
-    );
+    return fail(run, { code: 'blocked_too_long', message: `The run was blocked for too long. ${why}` }, now);
   }
   const minutes = CHECK_MINUTES[Math.min(run.checks, CHECK_MINUTES.length - 1)]!;
   const checkAt = until?.getTime() ?? now.getTime() + minutes * 60_000 * (0.9 + Math.random() / 5);
@@ -88,8 +88,8 @@ function blocked(run: RunRow, answer: Blocked, longestBlockMs: number, now: Date
     looked_at: now,
     checks: run.checks + 1,
     due_at: dueAt,
-    error: { code: reason, message: whyBlocked[reason], nodeId: run.node_id },
+    error: { code: reason, message: why, nodeId: run.node_id },
   };
-  const note = `${whyBlocked[reason]} The next look is at ${dueAt.toISOString()}.`;
+  const note = `${why} The next look is at ${dueAt.toISOString()}.`;
   return waitAs(run, 'blocked', fields, now, { note });
 }
