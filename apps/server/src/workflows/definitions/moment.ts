@@ -11,11 +11,15 @@ export const isMoment = (value: unknown): value is Moment =>
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const [FIRST_YEAR, LAST_YEAR] = [1, 9999];
 
+/** What four digits of a year can tell. */
+const inYears = <M extends Moment>(moment: M): M | undefined =>
+  moment.year >= FIRST_YEAR && moment.year <= LAST_YEAR ? moment : undefined;
+
 /** Reads an RFC 3339 time, on the clock of its own offset, or a date `YYYY-MM-DD`; nothing for what is neither. */
 export function readMoment(value: unknown): Moment | undefined {
   if (typeof value !== 'string') return undefined;
   try {
-    if (DATE.test(value)) return Temporal.PlainDate.from(value);
+    if (DATE.test(value)) return inYears(Temporal.PlainDate.from(value));
     if (!isTimestamp(value)) return undefined;
     return Temporal.Instant.from(value).toZonedDateTimeISO(/z$/i.test(value) ? 'UTC' : value.slice(-6));
   } catch {
@@ -30,6 +34,16 @@ export function momentText(moment: Moment): string {
   return moment.timeZoneId === 'UTC' ? text.replace(/\+00:00$/, 'Z') : text;
 }
 
+/** A time on the clock of a zone. Throws StepError `invalid_time` where it leaves the years 1 to 9999 there. */
+export function onClock(moment: Temporal.ZonedDateTime, timezone: string): Temporal.ZonedDateTime {
+  const there = inYears(moment.withTimeZone(timezone));
+  if (there) return there;
+  throw new StepError(
+    'invalid_time',
+    `${momentText(moment)} leaves the years ${FIRST_YEAR} to ${LAST_YEAR} in ${timezone}.`,
+  );
+}
+
 /**
  * A moment and a duration, on its own clock: a day later is the same hour, also where clocks change between.
  * @throws StepError `invalid_time` for hours that are added to a date, and beyond the years 1 to 9999
@@ -41,8 +55,8 @@ export function shifted(moment: Moment, duration: Temporal.Duration): Moment {
       `${moment} is a date without a time, to which ${duration.abs()} can not be added.`,
     );
   try {
-    const result = moment.add(duration);
-    if (result.year >= FIRST_YEAR && result.year <= LAST_YEAR) return result;
+    const result = inYears<Moment>(moment.add(duration));
+    if (result) return result;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }

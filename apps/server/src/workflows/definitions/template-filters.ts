@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { readTimeZone, timeZoneFault, timeZoneHint } from '../../contact-lists/reading/time-zone.ts';
 import type { Context } from './definition.ts';
 import { lookUp } from './look-up.ts';
-import { type Moment, readMoment, shifted } from './moment.ts';
+import { type Moment, onClock, readMoment, shifted } from './moment.ts';
 import { placeFault, zonesOfPlace } from './place.ts';
 import { StepError } from './step-error.ts';
 import { FORMS, isForm, isLocale, tellMoment } from './tell-moment.ts';
@@ -150,7 +150,7 @@ function onClockOf(
 ): Moment {
   let why: string | undefined;
   for (const { zone, path } of places) {
-    if (zone !== undefined) return moment.withTimeZone(zone);
+    if (zone !== undefined) return onClock(moment, zone);
     const value = lookUp(context, path!);
     if (isNothing(value)) continue;
     const there = onOneClock(moment, typeof value === 'string' ? value : JSON.stringify(value));
@@ -168,7 +168,7 @@ function onOneClock(moment: Temporal.ZonedDateTime, place: string): Temporal.Zon
   if (fault !== undefined) return `"${place.slice(0, 64)}": ${fault}`;
   const zones = zonesOfPlace(place);
   if (zones[0] === undefined) return `No time zone is known of ${place}.`;
-  const first = moment.withTimeZone(zones[0]);
+  const first = onClock(moment, zones[0]);
   if (zones.every((each) => moment.withTimeZone(each).offset === first.offset)) return first;
   return `${place} may be in ${zones.slice(0, 4).join(', ')}${zones.length > 4 ? ' and others' : ''}, where clocks differ.`;
 }
