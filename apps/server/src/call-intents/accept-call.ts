@@ -73,6 +73,8 @@ export async function acceptCall(
       max_call_seconds: input.maxCallSeconds ?? DEFAULT_CALL_SECONDS,
       next_attempt_at: waits?.until ?? terms.startAt,
       reason: waits?.reason ?? (terms.startAt > now ? 'scheduled' : null),
+      // Other hours of the workspace, or a number that it trusts, may let it go before that; never before its own time.
+      looked_at: waits && terms.startAt <= now ? now : null,
       created_at: now,
     })
     .execute();
