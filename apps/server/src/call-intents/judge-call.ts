@@ -103,9 +103,16 @@ export async function judgeCall(
   if (!until) throw refused(blocked, NO_COMMON_HOUR);
   if (until >= expiresAt) {
     const when = `Where the callee is, calls are closed until ${until.toISOString()}`;
-    throw refused(blocked, `${when}, when this one has expired. Give a later expiresAt, or other callingWindows.`);
+    throw refused(blocked, `${when}, when this one has expired. Give a later expiresAt${orElse(blocked)}.`);
   }
   return { reason: blocked, until };
+}
+
+/** What else lets a call go that would expire before hours open. */
+function orElse(closed: DialObstacle): string {
+  if (closed === 'outside_window') return ', or other callingWindows';
+  if (closed !== 'quiet_hours') return '';
+  return ', or change quietHours or quietWindows of the workspace; its trustedNumbers are free of the hours that it begins with';
 }
 
 const CALLS_ITSELF = 'This is the number that calls: it can not call itself.';

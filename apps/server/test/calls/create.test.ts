@@ -199,6 +199,13 @@ test('who must not be called is refused, with the reason', async () => {
   const tomorrow = [{ days: [((server.clock.now().getUTCDay() + 7) % 7) + 1], start: 60, end: 61 }];
   const soon = { expiresAt: inDays(0.01), callingWindows: tomorrow };
   expect(await reasonOf(soon)).toBe('outside_window');
+  const messageOf = async (given: Partial<CreateCall>) => (await post(given)).error!.error;
+  expect(await messageOf(soon)).toContain('Give a later expiresAt, or other callingWindows.');
+  const { quietHours = null } = (await client.GET('/v1/workspace')).data!.data;
+  await client.PATCH('/v1/workspace', { body: { quietHours: { start: 0, end: 1440 } } });
+  expect(await reasonOf(soon)).toBe('quiet_hours');
+  expect(await messageOf(soon)).toMatch(/Give a later expiresAt, or change quietHours .* trustedNumbers/);
+  await client.PATCH('/v1/workspace', { body: { quietHours } });
   // Noon in Honolulu is night in Guam; +1 888 may be anywhere.
   const hour = { callingWindows: [{ days: [1, 2, 3, 4, 5, 6, 7], start: 720, end: 721 }] };
   expect(await reasonOf({ toNumber: '+18882345678', ...hour })).toBe('no_common_hour');
