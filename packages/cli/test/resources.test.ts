@@ -110,6 +110,7 @@ test('the workspace is shown and changed, and dialing is paused only where someb
   expect(await set('--trusted-numbers', 'none')).not.toHaveProperty('trustedNumbers');
   const hours = { quietHours: { start: 1290, end: 480 }, quietHoursAreDefault: false };
   expect(await set('--quiet-hours', '21:30-8')).toMatchObject(hours);
+  expect(await set('--quiet-hours', '21:30-0:00')).toMatchObject({ quietHours: { start: 1290, end: 1440 } });
   for (const wrong of ['night', '21:60-8:00', '21:00', '9-'])
     expect(await cli(['workspace', 'update', '--quiet-hours', wrong])).toMatchObject({ code: 2 });
   expect((await cli(['workspace', 'update', '--quiet-hours', '25:00-8:00'])).stderr).toMatch(/invalid_request/);

@@ -17,7 +17,7 @@ const limitFlags: Flags<NonNullable<First<'workspace', 'update'>['limits']>> = {
 const CLOCK = String.raw`(\d{1,2})(?::(\d\d))?`;
 const HOURS = new RegExp(`^${CLOCK}\\s*-\\s*${CLOCK}$`);
 
-/** Reads `21:00-8:00`, or `none`. */
+/** Reads `21:00-8:00`, or `none`. Hours that end at 0:00 end at midnight. */
 function quietHours(text: string): { start: number; end: number } | null {
   if (text === 'none') return null;
   const [, ...parts] = HOURS.exec(text.trim()) ?? [];
@@ -27,7 +27,7 @@ function quietHours(text: string): { start: number; end: number } | null {
   const isMinute = (minute: number) => minute < 60;
   if (fromHour === undefined || toHour === undefined || !isMinute(fromMinute) || !isMinute(toMinute))
     throw usageFault('--quiet-hours takes hours such as 21:00-8:00, or none.');
-  return { start: fromHour * 60 + fromMinute, end: toHour * 60 + toMinute };
+  return { start: fromHour * 60 + fromMinute, end: toHour * 60 + toMinute || 24 * 60 };
 }
 
 /** `none` takes a list away. */
