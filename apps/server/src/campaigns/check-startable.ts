@@ -128,6 +128,7 @@ async function checkContacts(tx: WorkspaceTx, campaign: CampaignRow): Promise<St
   );
   const { count } = counted.rows[0]!;
   const consent = campaign.require_consent ? ', or no list says that they have agreed (requireConsent)' : '';
-  const why = count === 0 ? 'there is none' : `all ${count} are on the do-not-call list${consent}`;
+  const word = doNotCall.some.length > 0 ? ', or not to be called by the word of their lists (doNotCall)' : '';
+  const why = count === 0 ? 'there is none' : `all ${count} are on the do-not-call list${word}${consent}`;
   return { message: `No contact of the lists can be called: ${why}.`, reason: 'no_callable_contacts' };
 }
