@@ -22,12 +22,20 @@ describe('columns that say who is not to be called', () => {
   it.each([
     ...['DoNotCall', 'do_not_call', 'Do Not Call', 'DO-NOT-CALL', 'Do not call?', 'DNC', 'dnc', 'HasOptedOutOfCall'],
     ...['Unsubscribed', 'opted_out', 'Opted Out', 'opt-out', 'hs_do_not_call', 'unsubscribed_from_all', 'doNotCall'],
+    ...['Do_Not_Call__c', 'DO NOT CALL (Y/N)', 'is_dnc', 'Opt Out of Calls', 'unsubscribed_at', 'Opted out at'],
   ])('%s is one', (title) => expect(isDoNotCallName(title)).toBe(true));
 
-  it.each(['Call', 'Do call', 'Subscribed', 'HasOptedOutOfEmail', 'HasOptedOutOfFax', 'dnc_notes', 'constructor'])(
-    '%s is none',
-    (title) => expect(isDoNotCallName(title)).toBe(false),
-  );
+  it.each([
+    'Call',
+    'Do call',
+    'Subscribed',
+    'HasOptedOutOfEmail',
+    'HasOptedOutOfFax',
+    'dnc_notes',
+    'Do Not Call Before',
+    'unsubscribe_url',
+    'constructor',
+  ])('%s is none', (title) => expect(isDoNotCallName(title)).toBe(false));
 
   it('whatever is no clear no is the word, and a blank cell says nothing', () => {
     for (const yes of ['true', 'YES', '1', 'y', 'x', 'ja', 'Oui', 'WAHR', 'maybe', '2026-03-01', '✓', '-', 'unknown'])

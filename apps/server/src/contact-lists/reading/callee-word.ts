@@ -20,9 +20,10 @@ const words = (text: string) => new Set(text.trim().split(/\s+/));
 /** Names of columns that say who is not to be called, as `plainTitle` has them (contact-files.md, "The person's word"). */
 const DO_NOT_CALL_NAMES = words(`
   donotcall dnc dontcall nocall nocalls donotphone donotcontact hsdonotcall isdonotcall donotcallflag dncflag
-  optout optedout hasoptedout isoptedout calloptout phoneoptout optedoutofcall optedoutofcalls
+  donotcallc donotcallyn isdnc
+  optout optedout hasoptedout isoptedout calloptout phoneoptout optedoutat optoutofcalls optedoutofcall optedoutofcalls
   hasoptedoutofcall hasoptedoutofcalls hasoptedoutofphone
-  unsubscribe unsubscribed isunsubscribed unsubscribedfromall unsubscribedfromcalls
+  unsubscribe unsubscribed isunsubscribed unsubscribedat unsubscribedfromall unsubscribedfromcalls
 `);
 
 /** The columns of consent, as `plainTitle` has them, and what they hold. */
