@@ -7,14 +7,14 @@ const listed = (digits: string) => json<Entry[]>('dnc', 'list', '--search-text',
 describe('dnc', () => {
   test('adds numbers as people write them, lists them, and takes them off', async () => {
     const words = ['dnc', 'add', '+1 (650) 555-0112', 'tel:+16505550113', '(650) 555-0114'];
-    const { code, stdout, stderr } = await cli([...words, '--default-country', 'US', '--reason', 'Asked by mail']);
+    const { code, stdout, stderr } = await cli([...words, '--default-country', 'us', '--reason', 'Asked by mail']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe('3 numbers added, 0 there already.\n');
     expect(await listed('650555011')).toHaveLength(3);
     const { stdout: table } = await cli(['dnc', 'list', '--search-text', '6505550112']);
     expect(table).toMatch(/^\+16505550112 +opt_out +\S+ \S+ +Asked by mail/m);
     expect(await json('dnc', 'add', '+16505550112')).toEqual({ added: 0, alreadyListed: 1, rejected: [] });
-    const off = await json('dnc', 'remove', '650 555 0112', '+1 650 555 0113', '--default-country', 'US');
+    const off = await json('dnc', 'remove', '650 555 0112', '+1 650 555 0113', '--default-country', 'us');
     expect(off).toEqual({ removed: ['+16505550112', '+16505550113'], left: [] });
     expect((await cli(['dnc', 'remove', '+16505550114'])).stdout).toContain('1 number may be called again');
     expect(await listed('650555011')).toEqual([]);

@@ -2,7 +2,7 @@ import type { components } from '@trunkline/client';
 import type { Command } from 'commander';
 import type { First } from '../client-types.ts';
 import { Fault } from '../faults.ts';
-import { addFlags, type Flags, given } from '../flags.ts';
+import { addFlags, type Flags, given, type Options } from '../flags.ts';
 import { type Client, type Context, group } from '../group.ts';
 import type { Io } from '../io.ts';
 import type { Screen } from '../screen.ts';
@@ -53,6 +53,12 @@ export function addDnc(program: Command, io: Io): void {
     .option('-y, --yes', 'import without asking');
 }
 
+/** The same options, the country as the server takes it. */
+function capitals(options: Options): Options {
+  const { defaultCountry } = options;
+  return typeof defaultCountry === 'string' ? { ...options, defaultCountry: defaultCountry.toUpperCase() } : options;
+}
+
 /** Adds all that can be read, and fails if anything can't. */
 async function addNumbers({ client, screen, options }: Context, ...phoneNumbers: string[]): Promise<void> {
   const done = { added: 0, alreadyListed: 0, rejected: [] as Rejected[] };
@@ -60,7 +66,7 @@ async function addNumbers({ client, screen, options }: Context, ...phoneNumbers:
   let fault: unknown;
   for (let from = 0; from < phoneNumbers.length; from += MOST_AT_ONCE) {
     const some = phoneNumbers.slice(from, from + MOST_AT_ONCE);
-    const body = { ...given(options, addFields), phoneNumbers: some };
+    const body = { ...given(capitals(options), addFields), phoneNumbers: some };
     const answer = await client.doNotCall.add(body).catch((error: unknown) => {
       fault ??= error;
     });
@@ -94,7 +100,7 @@ async function removeNumbers({ client, screen, options }: Context, ...phoneNumbe
   const left: { phoneNumber: string; error: string }[] = [];
   for (const phoneNumber of phoneNumbers) {
     try {
-      removed.push((await client.doNotCall.remove(phoneNumber, given(options, removeFields))).id);
+      removed.push((await client.doNotCall.remove(phoneNumber, given(capitals(options), removeFields))).id);
     } catch (error) {
       if (phoneNumbers.length === 1) throw error;
       left.push({ phoneNumber, error: (error as Error).message });
