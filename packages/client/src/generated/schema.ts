@@ -6502,7 +6502,7 @@ export interface components {
             next: components["schemas"]["WorkflowNodeId"];
         };
         /**
-         * @description The next moment at which somebody's clock shows a time of day; now, if it is just that. A number that may be in several time zones has the clock that is last to show it, so it is too early for nobody. Where the clocks go forward past the time, it is the first moment after; where they show it twice, the first.
+         * @description The next moment at which somebody's clock shows a time of day; now, if it is just that. A number that may be in several time zones has the clock that is last to show it: nobody's is short of the time on that day. A late time may then be the next day for others; give the call hours of its own, too. Where the clocks go forward past the time, it is the first moment after; where they show it twice, the first.
          * @example {
          *       "time": 570,
          *       "days": [
