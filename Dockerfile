@@ -11,7 +11,7 @@ ENV PATH=/src/node_modules/.bin:$PATH
 RUN turbo run build --filter=@trunkline/server --output-logs=errors-only
 RUN pnpm --filter=@trunkline/server deploy --prod /app
 # At its first start the embedded PostgreSQL links its libraries, and the image's user may write nothing there.
-RUN node -e "import('/app/dist/src/database/postgres/binaries.js').then((made) => made.postgresBinaries())"
+RUN node -e "import('/app/dist/src/foundation/database/postgres/binaries.js').then((made) => made.postgresBinaries())"
 RUN cp -L node_modules/.bin/node /app/node
 
 FROM debian:trixie-slim

@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { newKey } from '../apps/server/src/api-keys/key.ts';
-import type { Database } from '../apps/server/src/database/database.ts';
-import { newUuid } from '../apps/server/src/ids.ts';
+import type { Database } from '../apps/server/src/foundation/database/database.ts';
+import { newUuid } from '../apps/server/src/foundation/values/ids.ts';
+import { newKey } from '../apps/server/src/platform/api-keys/key.ts';
 import { seedNumber } from '../apps/server/test/seed/workspace.ts';
 import { forkTrunkline } from './child.ts';
 import { POOL_SIZE, settle, startPostgres, temporaryFolder } from './postgres.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, run, runMigrations } from 'graphile-worker';
 import pg from 'pg';
-import type { Database } from '../apps/server/src/database/database.ts';
+import type { Database } from '../apps/server/src/foundation/database/database.ts';
 import { campaignRow, startTestDialer } from '../apps/server/test/dialing/dialing.ts';
 import { seedCampaign } from '../apps/server/test/seed/campaign.ts';
 import { POOL_SIZE, type Postgres, settle, startPostgres } from './postgres.ts';

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createClient } from '@trunkline/client';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { newKey } from '../apps/server/src/api-keys/key.ts';
+import { newKey } from '../apps/server/src/platform/api-keys/key.ts';
 import { forkTrunkline } from './child.ts';
 import { contactFile } from './import-file.ts';
 import { POOL_SIZE, settle, startPostgres, temporaryFolder } from './postgres.ts';

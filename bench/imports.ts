@@ -1,6 +1,6 @@
 import { openAsBlob } from 'node:fs';
 import { createClient } from '@trunkline/client';
-import { newKey } from '../apps/server/src/api-keys/key.ts';
+import { newKey } from '../apps/server/src/platform/api-keys/key.ts';
 import { contactFile } from './import-file.ts';
 import { POOL_SIZE, startPostgres, temporaryFolder } from './postgres.ts';
 

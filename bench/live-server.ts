@@ -1,5 +1,5 @@
 // A dialer whose calls, once answered, stay up for an hour.
-import { openDatabase } from '../apps/server/src/database/database.ts';
+import { openDatabase } from '../apps/server/src/foundation/database/database.ts';
 import { startTestDialer } from '../apps/server/test/dialing/dialing.ts';
 import { settingsOf, tell } from './child.ts';
 import { log, POOL_SIZE } from './postgres.ts';

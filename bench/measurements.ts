@@ -26,19 +26,19 @@ const calls = (count: number, ...figures: string[]) => figures.map((figure) => `
 export const measurements: Record<string, Measurement> = {
   edge: {
     measure: async (effort) => (await import('./edge/edge.ts')).benchEdge(effort),
-    measures: server('http', 'api-keys', 'coalesce.ts'),
+    measures: server('foundation/http', 'platform/api-keys', 'foundation/values/coalesce.ts'),
     finds: each(webFrameworks, 'GET, CPU a request', 'GET, requests', 'POST, CPU a request', 'POST, requests'),
     isQuick: true,
   },
   sql: {
     measure: async (effort) => (await import('./edge/sql.ts')).benchSql(effort),
-    measures: server('http', 'database', 'do-not-call'),
+    measures: server('foundation/http', 'foundation/database', 'platform/do-not-call'),
     finds: each(['Fastify, same SQL'], 'GET with key and SQL, requests', 'GET with key and SQL, CPU a request'),
     isQuick: true,
   },
   import: {
     measure: async (effort) => (await import('./import.ts')).benchImport(effort),
-    measures: server('contact-lists'),
+    measures: server('audience/contact-lists'),
     finds: [
       'import of 1M rows, PUT to processed, beside COPY into a text table',
       'import of 1M rows, most memory',
@@ -49,7 +49,7 @@ export const measurements: Record<string, Measurement> = {
   },
   dialing: {
     measure: async (effort) => (await import('./dialing.ts')).benchDialing(effort),
-    measures: server('campaigns', 'calls', 'telephony/simulator'),
+    measures: server('dialing/campaigns', 'dialing/calls', 'lines/telephony/simulator'),
     finds: each(
       ['graphile-worker, no-op jobs one by one', 'graphile-worker at its fastest'],
       'finished calls, campaign of 100k',
@@ -59,7 +59,7 @@ export const measurements: Record<string, Measurement> = {
   },
   workflows: {
     measure: async (effort) => (await import('./workflows/workflows.ts')).benchWorkflows(effort),
-    measures: server('workflows'),
+    measures: server('dialing/workflows'),
     finds: [
       ...each(
         ['Restate', 'DBOS', 'DBOS queue'],
@@ -78,7 +78,7 @@ export const measurements: Record<string, Measurement> = {
   },
   batch: {
     measure: async (effort) => (await import('./batch.ts')).benchBatch(effort),
-    measures: server('batches', 'campaigns'),
+    measures: server('dialing/batches', 'dialing/campaigns'),
     finds: [
       'batches of 1,000 accepted, one after another, beside multi-row insert of the same rows',
       'a batch of 1,000 accepted, p50',
@@ -88,7 +88,7 @@ export const measurements: Record<string, Measurement> = {
   },
   pools: {
     measure: async (effort) => (await import('./pools.ts')).benchPools(effort),
-    measures: server('number-pools', 'campaigns/claim'),
+    measures: server('lines/number-pools', 'dialing/campaigns/claim'),
     finds: each(['Trunkline, one number'], 'claim of 50, from a pool of 10', 'claim of 50, from a pool of 1,000'),
     isQuick: true,
   },
@@ -99,14 +99,14 @@ export const measurements: Record<string, Measurement> = {
   },
   live: {
     measure: async () => (await import('./live.ts')).benchLive(),
-    measures: server('calls', 'telephony', 'database'),
+    measures: server('dialing/calls', 'lines/telephony', 'foundation/database'),
     finds: [
       ...['CPU of the server', 'CPU of PostgreSQL', 'memory of the server', 'rows written', 'write-ahead log'],
     ].map((what) => `10,000 live calls, ${what}`),
   },
   search: {
     measure: async () => (await import('./search.ts')).benchSearch(),
-    measures: server('knowledge-bases'),
+    measures: server('voices/knowledge-bases'),
     finds: ['100 knowledge bases', 'one of 100,000 passages'].flatMap((where) => [
       `search in ${where}, p50`,
       `search in ${where}, p99`,
@@ -114,7 +114,12 @@ export const measurements: Record<string, Measurement> = {
   },
   webhooks: {
     measure: async (effort) => (await import('./webhooks/webhooks.ts')).benchWebhooks(effort),
-    measures: server('webhooks', 'outbound-http', 'journal', 'limiter.ts'),
+    measures: server(
+      'platform/webhooks',
+      'foundation/outbound-http',
+      'platform/journal',
+      'foundation/values/limiter.ts',
+    ),
     finds: [
       'webhook deliveries, beside signed POSTs by undici',
       'webhook deliveries, 300,000 waiting, beside Trunkline, 30,000 waiting',
@@ -123,19 +128,24 @@ export const measurements: Record<string, Measurement> = {
   },
   'webhooks-long': {
     measure: async () => (await import('./webhooks/long.ts')).benchLongWebhooks(),
-    measures: server('webhooks', 'outbound-http', 'journal', 'limiter.ts'),
+    measures: server(
+      'platform/webhooks',
+      'foundation/outbound-http',
+      'platform/journal',
+      'foundation/values/limiter.ts',
+    ),
     finds: ['a webhook delivery in the tenth minute, CPU, beside Trunkline, the first minute'],
     isOnDemand: true,
   },
   streams: {
     measure: async (effort) => (await import('./streams/streams.ts')).benchStreams(effort),
-    measures: server('http', 'journal'),
+    measures: server('foundation/http', 'platform/journal'),
     finds: each(['better-sse', 'bare node:http'], 'an event on one of 5,000 streams, CPU', 'an open stream, memory'),
     isQuick: true,
   },
   media: {
     measure: async (effort) => (await import('./media/media.ts')).benchMedia(effort),
-    measures: server('media'),
+    measures: server('lines/media'),
     finds: [
       ...[100, 200].flatMap((count) =>
         each(['a bare relay in Node'], ...calls(count, 'CPU a call-second', 'jitter p99', 'callee to agent p99')),
@@ -192,7 +202,7 @@ export const measurements: Record<string, Measurement> = {
   },
   servers: {
     measure: async () => (await import('./scale/servers.ts')).benchServers(),
-    measures: server('campaigns', 'calls', 'database'),
+    measures: server('dialing/campaigns', 'dialing/calls', 'foundation/database'),
     finds: each(
       ['one server'],
       ...['one campaign', 'six campaigns'].flatMap((campaigns) =>

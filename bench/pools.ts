@@ -1,6 +1,6 @@
-import { claimContacts } from '../apps/server/src/campaigns/claim/claim-contacts.ts';
-import { openLease } from '../apps/server/src/database/lease.ts';
-import { noOperatorLimits } from '../apps/server/src/workspace/operator-limits.ts';
+import { claimContacts } from '../apps/server/src/dialing/campaigns/claim/claim-contacts.ts';
+import { openLease } from '../apps/server/src/foundation/database/lease.ts';
+import { noOperatorLimits } from '../apps/server/src/platform/workspace/operator-limits.ts';
 import { seedContacts } from '../apps/server/test/seed/campaign.ts';
 import { seedPool, usePool } from '../apps/server/test/seed/pool.ts';
 import { asSuperuser, log, type Postgres, settle, startPostgres } from './postgres.ts';

@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
-import { withDatabase } from '../apps/server/src/database/connection.ts';
-import { type Database, openDatabase } from '../apps/server/src/database/database.ts';
-import { migrate } from '../apps/server/src/database/migrate.ts';
-import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../apps/server/src/database/postgres/embedded.ts';
+import { withDatabase } from '../apps/server/src/foundation/database/connection.ts';
+import { type Database, openDatabase } from '../apps/server/src/foundation/database/database.ts';
+import { migrate } from '../apps/server/src/foundation/database/migrate.ts';
+import {
+  removeEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../apps/server/src/foundation/database/postgres/embedded.ts';
 import { atEnd } from './at-end.ts';
 
 export const log = pino({ level: 'warn' }, pino.destination(2));

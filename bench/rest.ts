@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findEmbeddedPostgres, removeEmbeddedPostgres } from '../apps/server/src/database/postgres/embedded.ts';
+import {
+  findEmbeddedPostgres,
+  removeEmbeddedPostgres,
+} from '../apps/server/src/foundation/database/postgres/embedded.ts';
 import { atEnd } from './at-end.ts';
 import { forkTrunkline } from './child.ts';
 import { postmasterOf, temporaryFolder } from './postgres.ts';

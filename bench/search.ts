@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@trunkline/client';
-import { newKey } from '../apps/server/src/api-keys/key.ts';
-import type { Database } from '../apps/server/src/database/database.ts';
-import { fromId, newUuid, toId } from '../apps/server/src/ids.ts';
-import { insertPassages } from '../apps/server/src/knowledge-bases/passages.ts';
+import type { Database } from '../apps/server/src/foundation/database/database.ts';
+import { fromId, newUuid, toId } from '../apps/server/src/foundation/values/ids.ts';
+import { newKey } from '../apps/server/src/platform/api-keys/key.ts';
+import { insertPassages } from '../apps/server/src/voices/knowledge-bases/passages.ts';
 import { forkTrunkline } from './child.ts';
 import { POOL_SIZE, settle, startPostgres, temporaryFolder } from './postgres.ts';
 import type { Cost, Found } from './table.ts';

@@ -14,7 +14,7 @@ const longest = 'apps/server';
 
 /** The tests whose result hangs on how PostgreSQL locks, plans and orders: they run on the oldest version too. */
 const onOldestPostgres = [
-  'test/database/',
+  'test/foundation/database/',
   'test/repository',
   'test/campaigns/moves',
   'test/dialing/claim-cost',

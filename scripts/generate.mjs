@@ -6,7 +6,7 @@ export async function generate() {
   const types = await runStep(node, ['--run', 'generate'], { cwd: path.join(root, 'packages/client') });
   const dump = ['--conditions=source', 'migrations/dump-schema.ts'];
   const schema = await runStep(node, dump, { cwd: path.join(root, 'apps/server') });
-  const zones = ['generate/zones-by-prefix.ts', 'src/phone-numbers/generated/zones-by-prefix.ts'];
+  const zones = ['generate/zones-by-prefix.ts', 'src/lines/phone-numbers/generated/zones-by-prefix.ts'];
   const prefixes = await runStep(node, zones, { cwd: path.join(root, 'apps/server') });
   const pages = await runStep(node, ['build-pages.ts'], { cwd: path.join(root, 'openapi') });
   const tables = await runStep(node, ['--conditions=source', 'write-readme.ts'], { cwd: path.join(root, 'bench') });

@@ -20,13 +20,13 @@ export const shared = {
 const last = 'test/contract/every-status.test.ts';
 /** They put something else in the place of what other files use, such as the timer that a process begins once. */
 const alone = [
-  'src/jobs/every.test.ts',
-  'test/database/plans.test.ts',
-  'test/database/silence.test.ts',
-  'test/http/bodies.test.ts',
-  'test/http/edge.test.ts',
-  'test/media/plane.test.ts',
-  'test/objects/disk.test.ts',
+  'src/platform/jobs/every.test.ts',
+  'test/foundation/database/plans.test.ts',
+  'test/foundation/database/silence.test.ts',
+  'test/foundation/http/bodies.test.ts',
+  'test/foundation/http/edge.test.ts',
+  'test/lines/media/plane.test.ts',
+  'test/foundation/objects/disk.test.ts',
 ];
 /** They take CPU times, which what another file leaves behind would add to. */
 const growth = 'test/growth/*.test.ts';

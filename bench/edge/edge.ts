@@ -1,4 +1,4 @@
-import { newKey } from '../../apps/server/src/api-keys/key.ts';
+import { newKey } from '../../apps/server/src/platform/api-keys/key.ts';
 import { type Child, forkServer } from '../child.ts';
 import { load, requestText } from '../load.ts';
 import { type Effort, inTurns, median } from '../rounds.ts';

@@ -1,5 +1,5 @@
-import { hashKey } from '../../apps/server/src/api-keys/key.ts';
 import { KEY_PATTERN } from '../../apps/server/src/config-values.ts';
+import { hashKey } from '../../apps/server/src/platform/api-keys/key.ts';
 
 /** A cache that holds one key, which may do everything. */
 export function keyCache(key: string) {

@@ -2,11 +2,11 @@
 import { createServer, type Server } from 'node:http';
 import express from 'express';
 import { fastify } from 'fastify';
-import { createApp, loadContract } from '../../apps/server/src/http/app.ts';
-import type { Handlers } from '../../apps/server/src/http/handler.ts';
-import { createMetrics } from '../../apps/server/src/http/metrics.ts';
-import { createOpenStreams } from '../../apps/server/src/http/open-streams.ts';
-import { createRateLimit } from '../../apps/server/src/http/rate-limit.ts';
+import { createApp, loadContract } from '../../apps/server/src/foundation/http/app.ts';
+import type { Handlers } from '../../apps/server/src/foundation/http/handler.ts';
+import { createMetrics } from '../../apps/server/src/foundation/http/metrics.ts';
+import { createOpenStreams } from '../../apps/server/src/foundation/http/open-streams.ts';
+import { createRateLimit } from '../../apps/server/src/foundation/http/rate-limit.ts';
 import { serve, settingsOf } from '../child.ts';
 import { log } from '../postgres.ts';
 import { added, PATH, page } from './answers.ts';

@@ -1,7 +1,7 @@
 // Fastify with schemas, and the statements that Trunkline sends for the same request, over a pool of the same size.
 import { fastify } from 'fastify';
 import pg from 'pg';
-import { columnTypes } from '../../apps/server/src/database/types.ts';
+import { columnTypes } from '../../apps/server/src/foundation/database/types.ts';
 import { serve, settingsOf } from '../child.ts';
 import { POOL_SIZE } from '../postgres.ts';
 import { PATH, page } from './answers.ts';

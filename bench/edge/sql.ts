@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { createKey } from '../../apps/server/src/api-keys/first-key.ts';
-import { systemClock } from '../../apps/server/src/clock.ts';
-import type { Database } from '../../apps/server/src/database/database.ts';
-import { addOptOuts, listDoNotCall } from '../../apps/server/src/do-not-call/store.ts';
+import type { Database } from '../../apps/server/src/foundation/database/database.ts';
+import { systemClock } from '../../apps/server/src/foundation/values/clock.ts';
+import { createKey } from '../../apps/server/src/platform/api-keys/first-key.ts';
+import { addOptOuts, listDoNotCall } from '../../apps/server/src/platform/do-not-call/store.ts';
 import { forkServer, forkTrunkline } from '../child.ts';
 import { load, requestText } from '../load.ts';
 import { POOL_SIZE, startPostgres, temporaryFolder } from '../postgres.ts';

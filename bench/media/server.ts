@@ -1,6 +1,6 @@
 // The side that is measured: a media plane in a process of its own, asked to open calls.
 import { loadConfig } from '../../apps/server/src/config.ts';
-import { MediaPlane } from '../../apps/server/src/media/media-plane.ts';
+import { MediaPlane } from '../../apps/server/src/lines/media/media-plane.ts';
 import { startServer } from '../../apps/server/src/server.ts';
 import { settingsOf, tell } from '../child.ts';
 import { log } from '../postgres.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { newKey } from '../../apps/server/src/api-keys/key.ts';
+import { newKey } from '../../apps/server/src/platform/api-keys/key.ts';
 import { seedCampaign } from '../../apps/server/test/seed/campaign.ts';
 import { type Child, forkTrunkline } from '../child.ts';
 import { asSuperuser, POOL_SIZE, type Postgres, settle, startPostgres, temporaryFolder } from '../postgres.ts';

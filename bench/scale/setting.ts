@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@trunkline/client';
-import { newKey } from '../../apps/server/src/api-keys/key.ts';
-import { fromId } from '../../apps/server/src/ids.ts';
+import { fromId } from '../../apps/server/src/foundation/values/ids.ts';
+import { newKey } from '../../apps/server/src/platform/api-keys/key.ts';
 import { seedCampaign } from '../../apps/server/test/seed/campaign.ts';
 import { seedNumber } from '../../apps/server/test/seed/workspace.ts';
 import { forkTrunkline } from '../child.ts';

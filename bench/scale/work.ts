@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toId } from '../../apps/server/src/ids.ts';
+import { toId } from '../../apps/server/src/foundation/values/ids.ts';
 import { FIRST_NUMBER, OLD_ROWS } from './fill.ts';
 import { CALLER, type Setting } from './setting.ts';
 

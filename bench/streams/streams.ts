@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newKey } from '../../apps/server/src/api-keys/key.ts';
-import { toId } from '../../apps/server/src/ids.ts';
+import { toId } from '../../apps/server/src/foundation/values/ids.ts';
+import { newKey } from '../../apps/server/src/platform/api-keys/key.ts';
 import { seedCampaign } from '../../apps/server/test/seed/campaign.ts';
 import { type Child, forkServer, forkTrunkline } from '../child.ts';
 import { load, requestText } from '../load.ts';

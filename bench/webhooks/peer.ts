@@ -1,8 +1,8 @@
 // Requests by undici, signed by the library of Standard Webhooks, one after another on each of so many connections.
 import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
-import { newUuid, toId } from '../../apps/server/src/ids.ts';
-import { newSecret } from '../../apps/server/src/webhooks/webhook.ts';
+import { newUuid, toId } from '../../apps/server/src/foundation/values/ids.ts';
+import { newSecret } from '../../apps/server/src/platform/webhooks/webhook.ts';
 import { settingsOf, tell } from '../child.ts';
 
 /** As many requests at a time as Trunkline has for one endpoint. */

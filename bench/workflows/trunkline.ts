@@ -1,4 +1,4 @@
-import { newKey } from '../../apps/server/src/api-keys/key.ts';
+import { newKey } from '../../apps/server/src/platform/api-keys/key.ts';
 import { atEnd } from '../at-end.ts';
 import { forkTrunkline } from '../child.ts';
 import { keepConnections } from '../connections.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fromId } from '../../apps/server/src/ids.ts';
+import { fromId } from '../../apps/server/src/foundation/values/ids.ts';
 import { asSuperuser, settle } from '../postgres.ts';
 import { median } from '../rounds.ts';
 import type { Cost } from '../table.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MediaPlane } from '@trunkline/server/src/media/media-plane.ts';
+import { MediaPlane } from '@trunkline/server/src/lines/media/media-plane.ts';
 import { createUserAgent, type IncomingCall, SdpSession } from '@trunkline/sip';
 
 /** People with telephones, behind a carrier on this machine: real SIP and RTP, and nobody real. */

@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { variables } from '@trunkline/server/src/config.ts';
-import { removeEmbeddedPostgres } from '@trunkline/server/src/database/postgres/embedded.ts';
+import { removeEmbeddedPostgres } from '@trunkline/server/src/foundation/database/postgres/embedded.ts';
 import { DemoError } from './options.ts';
 
 interface Ready {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
-import type { Connection } from '../src/database/connection.ts';
-import { openDatabase } from '../src/database/database.ts';
-import { migrate } from '../src/database/migrate.ts';
-import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../src/database/postgres/embedded.ts';
+import type { Connection } from '../src/foundation/database/connection.ts';
+import { openDatabase } from '../src/foundation/database/database.ts';
+import { migrate } from '../src/foundation/database/migrate.ts';
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../src/foundation/database/postgres/embedded.ts';
 import { rowTypes } from './row-types.ts';
 
 // Each query gives (table, line), in the order in which the dump shows them. The embedded PostgreSQL has no pg_dump.
@@ -110,5 +110,5 @@ async function dumpSchema(file: string, types: string): Promise<void> {
 
 const home = import.meta.dirname;
 if (import.meta.main) {
-  await dumpSchema(path.join(home, 'schema.txt'), path.join(home, '../src/database/generated/schema.ts'));
+  await dumpSchema(path.join(home, 'schema.txt'), path.join(home, '../src/foundation/database/generated/schema.ts'));
 }

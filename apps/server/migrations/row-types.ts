@@ -38,7 +38,7 @@ const known: Record<string, string> = {
   'workspaces.quiet_windows': '{ days: number[]; start: number; end: number }[]',
 };
 
-/** As src/database/types.ts has them arrive. */
+/** As src/foundation/database/types.ts has them arrive. */
 const types: Record<string, string> = {
   bigint: 'number',
   boolean: 'boolean',

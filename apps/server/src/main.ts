@@ -1,20 +1,20 @@
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
-import { announce, COMMAND, sayGoodbye } from './announce.ts';
-import { createKey } from './api-keys/first-key.ts';
-import { systemClock } from './clock.ts';
+import { announce, COMMAND, sayGoodbye } from './commands/announce.ts';
+import { confirmRestore } from './commands/confirm-restore.ts';
+import { examine } from './commands/doctor/examine.ts';
+import { type Finding, lineOf, mend } from './commands/doctor/finding.ts';
+import { MoveRefused, moveNumber } from './commands/move-number.ts';
 import { openWitness } from './compose-adapters.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
-import { confirmRestore } from './confirm-restore.ts';
-import type { Database } from './database/database.ts';
-import { stopEmbeddedPostgres } from './database/postgres/embedded.ts';
-import { examine } from './doctor/examine.ts';
-import { type Finding, lineOf, mend } from './doctor/finding.ts';
-import { loadContract } from './http/app.ts';
-import { operationsOf } from './http/contract.ts';
-import { forValidator } from './http/validator-contract.ts';
-import { openLog } from './log.ts';
-import { MoveRefused, moveNumber } from './move-number.ts';
+import type { Database } from './foundation/database/database.ts';
+import { stopEmbeddedPostgres } from './foundation/database/postgres/embedded.ts';
+import { loadContract } from './foundation/http/app.ts';
+import { operationsOf } from './foundation/http/contract.ts';
+import { forValidator } from './foundation/http/validator-contract.ts';
+import { openLog } from './foundation/observe/log.ts';
+import { systemClock } from './foundation/values/clock.ts';
+import { createKey } from './platform/api-keys/first-key.ts';
 import { openMigrated, type RunningServer, startServer } from './server.ts';
 
 const USAGE = `${COMMAND} [command]

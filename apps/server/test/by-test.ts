@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../src/journal/record.ts';
+import type { AuditEntry } from '../src/platform/journal/record.ts';
 
 /** The audit entry of some key. */
 export const byTest = (resourceId: string): AuditEntry => ({

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
-import { type Connection, withDatabase } from '../src/database/connection.ts';
-import { roleOf, statementOn } from './database/statement-on.ts';
+import { type Connection, withDatabase } from '../src/foundation/database/connection.ts';
+import { roleOf, statementOn } from './foundation/database/statement-on.ts';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 

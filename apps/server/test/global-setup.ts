@@ -5,12 +5,12 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { TestProject } from 'vitest/node';
-import { type Connection, withDatabase } from '../src/database/connection.ts';
-import { openDatabase } from '../src/database/database.ts';
-import { migrate } from '../src/database/migrate.ts';
-import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../src/database/postgres/embedded.ts';
-import { openJobs } from '../src/jobs/jobs.ts';
-import { roleOf, statementOn } from './database/statement-on.ts';
+import { type Connection, withDatabase } from '../src/foundation/database/connection.ts';
+import { openDatabase } from '../src/foundation/database/database.ts';
+import { migrate } from '../src/foundation/database/migrate.ts';
+import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../src/foundation/database/postgres/embedded.ts';
+import { openJobs } from '../src/platform/jobs/jobs.ts';
+import { roleOf, statementOn } from './foundation/database/statement-on.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

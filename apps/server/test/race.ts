@@ -1,4 +1,4 @@
-import type { Database, EngineTx } from '../src/database/database.ts';
+import type { Database, EngineTx } from '../src/foundation/database/database.ts';
 import { until } from './until.ts';
 
 /**

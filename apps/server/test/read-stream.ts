@@ -1,4 +1,4 @@
-import type { StreamFrame, StreamSource } from '../src/http/handler.ts';
+import type { StreamFrame, StreamSource } from '../src/foundation/http/handler.ts';
 
 /**
  * Reads a stream as a client does that always has room.

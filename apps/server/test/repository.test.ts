@@ -4,19 +4,19 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { describeSchema } from '../migrations/dump-schema.ts';
 import { rowTypes } from '../migrations/row-types.ts';
-import { batchTransitions, campaignStatuses } from '../src/batches/batch.ts';
-import { callTransitions } from '../src/calls/call.ts';
-import { recordingTransitions } from '../src/calls/recordings/recording.ts';
-import { campaignTransitions } from '../src/campaigns/campaign.ts';
-import { listTransitions } from '../src/contact-lists/list.ts';
-import { uploadTransitions } from '../src/contact-lists/upload.ts';
-import { erasureTransitions } from '../src/erasures/erasure.ts';
-import { exportTransitions } from '../src/exports/export.ts';
-import { documentTransitions } from '../src/knowledge-bases/document.ts';
-import { phoneNumberTransitions } from '../src/phone-numbers/phone-number.ts';
-import { deliveryTransitions } from '../src/webhooks/delivery.ts';
-import { webhookTransitions } from '../src/webhooks/webhook.ts';
-import { runTransitions, stepTransitions } from '../src/workflows/runs/run.ts';
+import { listTransitions } from '../src/audience/contact-lists/list.ts';
+import { uploadTransitions } from '../src/audience/contact-lists/upload.ts';
+import { batchTransitions, campaignStatuses } from '../src/dialing/batches/batch.ts';
+import { callTransitions } from '../src/dialing/calls/call.ts';
+import { recordingTransitions } from '../src/dialing/calls/recordings/recording.ts';
+import { campaignTransitions } from '../src/dialing/campaigns/campaign.ts';
+import { runTransitions, stepTransitions } from '../src/dialing/workflows/runs/run.ts';
+import { phoneNumberTransitions } from '../src/lines/phone-numbers/phone-number.ts';
+import { deliveryTransitions } from '../src/platform/webhooks/delivery.ts';
+import { webhookTransitions } from '../src/platform/webhooks/webhook.ts';
+import { erasureTransitions } from '../src/records/erasures/erasure.ts';
+import { exportTransitions } from '../src/records/exports/export.ts';
+import { documentTransitions } from '../src/voices/knowledge-bases/document.ts';
 import { freshDatabase } from './database.ts';
 import * as rules from './repository/source-rules.ts';
 import {
@@ -61,13 +61,19 @@ const held: [string, rules.Rule, rules.SourceFile[], rules.SourceFile][] = [
     'imports run downwards',
     rules.importsRunDownwards,
     sources,
-    { path: 'calls/call.ts', text: "import { pace } from '../campaigns/pace.ts';" },
+    { path: 'dialing/calls/call.ts', text: "import { pace } from '../campaigns/pace.ts';" },
+  ],
+  [
+    'imports run to no wing above',
+    rules.wingsRunDownwards,
+    sources,
+    { path: 'voices/agents/agent.ts', text: "import type { Call } from '../../dialing/calls/call.ts';" },
   ],
   [
     'an import of values from http/handler.ts runs upwards',
     rules.importsRunDownwards,
     sources,
-    { path: 'calls/operations.ts', text: "import {\n  page,\n} from '../http/handler.ts';" },
+    { path: 'dialing/calls/operations.ts', text: "import {\n  page,\n} from '../../foundation/http/handler.ts';" },
   ],
   [
     'everything stands in a layer',
@@ -79,31 +85,34 @@ const held: [string, rules.Rule, rules.SourceFile[], rules.SourceFile][] = [
     'only config.ts reads the environment',
     rules.onlyConfigReadsTheEnvironment,
     sources,
-    { path: 'calls/call.ts', text: "const port = process.env['PORT'];" },
+    { path: 'dialing/calls/call.ts', text: "const port = process.env['PORT'];" },
   ],
   [
     'only compose-adapters.ts imports adapters',
     rules.onlyComposeImportsAdapters,
     sources,
-    { path: 'calls/place-calls.ts', text: "import { createSimulator } from '../telephony/simulator/simulator.ts';" },
+    {
+      path: 'dialing/calls/place-calls.ts',
+      text: "import { createSimulator } from '../../lines/telephony/simulator/simulator.ts';",
+    },
   ],
   [
     'SQL asks the database for no business time',
     rules.noDatabaseTime,
     statements,
-    { path: 'calls/store.ts', text: 'sql`update calls set ended_at = now()`' },
+    { path: 'dialing/calls/store.ts', text: 'sql`update calls set ended_at = now()`' },
   ],
   [
     'no file is over 400 lines',
     rules.noLongFile,
     sources,
-    { path: 'calls/store.ts', text: 'export {};\n'.repeat(401) },
+    { path: 'dialing/calls/store.ts', text: 'export {};\n'.repeat(401) },
   ],
   [
     'no function is over 100 lines',
     rules.noLongFunction,
     sources,
-    { path: 'calls/store.ts', text: `const a = {\n  b: async () => {${'\n'.repeat(100)}  },\n};` },
+    { path: 'dialing/calls/store.ts', text: `const a = {\n  b: async () => {${'\n'.repeat(100)}  },\n};` },
   ],
   [
     'comments cite documents that there are',
@@ -113,32 +122,35 @@ const held: [string, rules.Rule, rules.SourceFile[], rules.SourceFile][] = [
       ...filesBelow('migrations'),
       ...filesBelow('test').filter((file) => file.path !== 'repository.test.ts'),
     ],
-    { path: 'calls/store.ts', text: '/** Rows are locked\n * in this order (nowhere.md,\n * "Locks"). */' },
+    { path: 'dialing/calls/store.ts', text: '/** Rows are locked\n * in this order (nowhere.md,\n * "Locks"). */' },
   ],
   [
     'comments cite sections that there are',
     rules.citationsLead(documents),
     sources,
-    { path: 'calls/store.ts', text: '  -- By workspace (engine.md,\n  -- "Nothing").\n/** engine.md, "Locks" */' },
+    {
+      path: 'dialing/calls/store.ts',
+      text: '  -- By workspace (engine.md,\n  -- "Nothing").\n/** engine.md, "Locks" */',
+    },
   ],
   [
     'calls name no table of their owners',
     rules.callsKnowNoOwners,
     sources,
-    { path: 'calls/store.ts', text: 'sql`select from campaigns`' },
+    { path: 'dialing/calls/store.ts', text: 'sql`select from campaigns`' },
   ],
   [
     'only the switchboard holds calls',
     rules.onlyTheSwitchboardHoldsCalls,
     sources,
-    { path: 'calls/end-call.ts', text: 'const held = new Map<string, HeldCall>();' },
+    { path: 'dialing/calls/end-call.ts', text: 'const held = new Map<string, HeldCall>();' },
   ],
-  ['no name says nothing', rules.noVagueName, sources, { path: 'calls/utils/format.ts', text: '' }],
+  ['no name says nothing', rules.noVagueName, sources, { path: 'dialing/calls/utils/format.ts', text: '' }],
   [
     'only the import names the table without row-level security',
     rules.onlyTheImportWritesEntries,
     sources,
-    { path: 'contact-lists/store.ts', text: 'sql`select from contact_list_entries_all`' },
+    { path: 'audience/contact-lists/store.ts', text: 'sql`select from contact_list_entries_all`' },
   ],
 ];
 
@@ -149,8 +161,8 @@ test.each(held)('%s', (_name, rule, files, breach) => {
 
 test('parts of one layer import each other in no circle', () => {
   const circle = [
-    { path: 'jobs/jobs.ts', text: "import type { Row } from '../journal/record.ts';" },
-    { path: 'journal/record.ts', text: "export { a } from '../jobs/jobs.ts';" },
+    { path: 'platform/jobs/jobs.ts', text: "import type { Row } from '../journal/record.ts';" },
+    { path: 'platform/journal/record.ts', text: "export { a } from '../jobs/jobs.ts';" },
   ];
   expect(rules.importsRunDownwards(circle)).toEqual([
     'jobs imports journal imports jobs: a circle',
@@ -161,17 +173,17 @@ test('parts of one layer import each other in no circle', () => {
 test('no files import each other in a circle, not even within a folder', () => {
   expect(rules.noCircleOfFiles(sources)).toEqual([]);
   const circle = [
-    { path: 'calls/call.ts', text: "import type { Row } from './rows/row.ts';" },
-    { path: 'calls/rows/row.ts', text: "import { a } from './shape.ts';" },
-    { path: 'calls/rows/shape.ts', text: "import { a } from '../call.ts';" },
-    { path: 'calls/end.ts', text: "import { a } from './call.ts';\nimport { a } from './rows/row.ts';" },
+    { path: 'dialing/calls/call.ts', text: "import type { Row } from './rows/row.ts';" },
+    { path: 'dialing/calls/rows/row.ts', text: "import { a } from './shape.ts';" },
+    { path: 'dialing/calls/rows/shape.ts', text: "import { a } from '../call.ts';" },
+    { path: 'dialing/calls/end.ts', text: "import { a } from './call.ts';\nimport { a } from './rows/row.ts';" },
   ];
   expect(rules.noCircleOfFiles(circle)).toEqual([
-    'calls/call.ts imports calls/rows/row.ts imports calls/rows/shape.ts imports calls/call.ts: a circle',
+    'dialing/calls/call.ts imports dialing/calls/rows/row.ts imports dialing/calls/rows/shape.ts imports dialing/calls/call.ts: a circle',
   ]);
-  expect(rules.noCircleOfFiles([{ path: 'calls/call.ts', text: "import type { A } from './call.ts';" }])).toHaveLength(
-    1,
-  );
+  expect(
+    rules.noCircleOfFiles([{ path: 'dialing/calls/call.ts', text: "import type { A } from './call.ts';" }]),
+  ).toHaveLength(1);
 });
 
 const schemaOf = (name: string) => contract.components.schemas[name]!;
@@ -308,7 +320,7 @@ test('links of the pages lead somewhere', () => {
 });
 
 test('the rows’ types are those of the dump; `npm run generate` writes them', () => {
-  expect(rowTypes(dump)).toBe(readFileSync(path.join(home, 'src/database/generated/schema.ts'), 'utf8'));
+  expect(rowTypes(dump)).toBe(readFileSync(path.join(home, 'src/foundation/database/generated/schema.ts'), 'utf8'));
   expect(() => rowTypes('table extra\n  data jsonb not null')).toThrow('extra.data is jsonb');
   expect(() => rowTypes(dump.replace('  result jsonb\n', ''))).toThrow('no column calls.result');
 });

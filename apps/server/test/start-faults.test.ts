@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { statementOn } from './database/statement-on.ts';
 import { freshDatabase } from './database.ts';
+import { statementOn } from './foundation/database/statement-on.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const nameOf = ({ connectionString }: { connectionString: string }) => new URL(connectionString).pathname.slice(1);

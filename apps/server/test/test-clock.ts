@@ -1,4 +1,4 @@
-import type { SimulatorTime } from '../src/telephony/simulator/time.ts';
+import type { SimulatorTime } from '../src/lines/telephony/simulator/time.ts';
 
 /** A clock that tests move: business time, and the time that simulated calls live by. */
 export interface TestClock extends SimulatorTime {

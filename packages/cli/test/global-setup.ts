@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { removeEmbeddedPostgres } from '@trunkline/server/src/database/postgres/embedded.ts';
+import { removeEmbeddedPostgres } from '@trunkline/server/src/foundation/database/postgres/embedded.ts';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {

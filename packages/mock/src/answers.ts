@@ -1,8 +1,8 @@
 import { createInstance, getHttpOperationsFromSpec, type IHttpConfig } from '@stoplight/prism-http';
-import type { Answer } from '@trunkline/server/http/answer';
-import type { ContractDocument, Operation } from '@trunkline/server/http/contract';
-import { errorAnswer } from '@trunkline/server/http/errors';
-import { type ErrorCode, type ErrorDetail, ServiceError } from '@trunkline/server/service-error';
+import type { Answer } from '@trunkline/server/foundation/http/answer';
+import type { ContractDocument, Operation } from '@trunkline/server/foundation/http/contract';
+import { errorAnswer } from '@trunkline/server/foundation/http/errors';
+import { type ErrorCode, type ErrorDetail, ServiceError } from '@trunkline/server/foundation/values/service-error';
 import type { ForcedAnswer } from './mock.ts';
 
 /** Answers an operation by an example of the contract. */

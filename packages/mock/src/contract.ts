@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ContractDocument, Operation, Response } from '@trunkline/server/http/contract';
-import { resolve } from '@trunkline/server/http/contract';
+import type { ContractDocument, Operation, Response } from '@trunkline/server/foundation/http/contract';
+import { resolve } from '@trunkline/server/foundation/http/contract';
 
 /** In the published package the contract lies beside its code; in the repository it is the workspace's. */
 export function loadContract(): ContractDocument {

@@ -1,4 +1,4 @@
-import type { StreamFrame, StreamSource } from '@trunkline/server/http/handler';
+import type { StreamFrame, StreamSource } from '@trunkline/server/foundation/http/handler';
 
 /** Between two events, so that who reads them sees that they come one by one. */
 const BETWEEN_MS = 50;

@@ -1,4 +1,4 @@
-import type { ContractDocument, Operation } from '@trunkline/server/http/contract';
+import type { ContractDocument, Operation } from '@trunkline/server/foundation/http/contract';
 import { examplesOf, successOf } from './contract.ts';
 import type { ForcedAnswer } from './mock.ts';
 

@@ -4,12 +4,12 @@ import {
   type ScheduleInput,
   settingsFaults,
   windowFaults,
-} from '@trunkline/server/campaigns/campaign-settings';
-import type { Input, OperationId } from '@trunkline/server/http/handler';
-import { contradictions } from '@trunkline/server/number-pools/contradictions';
-import { trunkChoiceFaults } from '@trunkline/server/phone-numbers/trunk-choice';
-import { refuse } from '@trunkline/server/service-error';
-import { checkContext, checkHeaders } from '@trunkline/server/workflows/check-run-request';
+} from '@trunkline/server/dialing/campaigns/campaign-settings';
+import { checkContext, checkHeaders } from '@trunkline/server/dialing/workflows/check-run-request';
+import type { Input, OperationId } from '@trunkline/server/foundation/http/handler';
+import { refuse } from '@trunkline/server/foundation/values/service-error';
+import { contradictions } from '@trunkline/server/lines/number-pools/contradictions';
+import { trunkChoiceFaults } from '@trunkline/server/lines/phone-numbers/trunk-choice';
 
 type Checks = { [Id in OperationId]?: (input: Input<Id>) => void };
 

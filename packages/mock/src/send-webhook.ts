@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type ContractDocument, resolve, type Schema } from '@trunkline/server/http/contract';
-import { createSigner } from '@trunkline/server/webhooks/try-delivery';
+import { type ContractDocument, resolve, type Schema } from '@trunkline/server/foundation/http/contract';
+import { createSigner } from '@trunkline/server/platform/webhooks/try-delivery';
 import type { WebhookAnswer, WebhookMessage } from './mock.ts';
 
 interface Sample {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { keyWith } from '../api-keys/keys.ts';
+import { keyWith } from '../platform/api-keys/keys.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;

@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadContract } from '../../src/http/app.ts';
-import { operationsOf } from '../../src/http/contract.ts';
-import type { OperationId } from '../../src/http/handler.ts';
-import { forValidator } from '../../src/http/validator-contract.ts';
-import { fromId, toId } from '../../src/ids.ts';
-import { keyWith } from '../api-keys/keys.ts';
-import { createWithFile, validated } from '../contact-lists/contact-files.ts';
-import { bases, formOf } from '../knowledge-bases/documents.ts';
+import { loadContract } from '../../src/foundation/http/app.ts';
+import { operationsOf } from '../../src/foundation/http/contract.ts';
+import type { OperationId } from '../../src/foundation/http/handler.ts';
+import { forValidator } from '../../src/foundation/http/validator-contract.ts';
+import { fromId, toId } from '../../src/foundation/values/ids.ts';
+import { createWithFile, validated } from '../audience/contact-lists/contact-files.ts';
+import { definitionOf, end, wait } from '../dialing/workflows/nodes.ts';
+import { keyWith } from '../platform/api-keys/keys.ts';
 import { seedWorkflow } from '../seed/workflow.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
-import { definitionOf, end, wait } from '../workflows/nodes.ts';
+import { bases, formOf } from '../voices/knowledge-bases/documents.ts';
 
 /** Operations that are no GET and yet change nothing. */
 const reading = new Set<string>(['previewCampaign', 'searchKnowledgeBase', 'createStreamToken']);

@@ -1,9 +1,9 @@
 // A carrier over SIP in a process of its own, with callees and callers behind it. Each call that comes or goes, is answered
 // and ends is a line. Its parent names who calls us, and where.
 import { type IncomingCall, SdpSession } from '@trunkline/sip';
-import { ULAW_SILENCE } from '../../src/media/g711.ts';
-import { type Peer, startPeer } from '../media/peer.ts';
-import { startCarrier } from '../telephony/carrier.ts';
+import { ULAW_SILENCE } from '../../src/lines/media/g711.ts';
+import { type Peer, startPeer } from '../lines/media/peer.ts';
+import { startCarrier } from '../lines/telephony/carrier.ts';
 
 /** A line of its record. */
 export interface CarrierLine {

@@ -1,8 +1,8 @@
 // A whole server in a process of its own, whose clock and whose simulated provider its parent can put out of order.
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config.ts';
+import type { Faults } from '../../src/lines/telephony/simulator/faults.ts';
 import { startServer } from '../../src/server.ts';
-import type { Faults } from '../../src/telephony/simulator/faults.ts';
 
 /** What the parent asks for: how far the clock is ahead, and how often, in [0, 1], the provider fails. */
 export interface Disorder {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fromId } from '../../src/ids.ts';
+import { fromId } from '../../src/foundation/values/ids.ts';
 import type { Asked, Delivered } from './history.ts';
 
 /** How often a web server of ours fails. An event's second try is let through: its third comes minutes later. */

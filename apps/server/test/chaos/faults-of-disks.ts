@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { resize } from '../objects/mount.ts';
+import { resize } from '../foundation/objects/mount.ts';
 import type { Fault } from './faults.ts';
 import { inTurn } from './faults-of-database.ts';
 import { DISK_SIZE } from './world.ts';

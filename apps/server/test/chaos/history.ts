@@ -1,4 +1,4 @@
-import type { Row } from '../../src/database/schema.ts';
+import type { Row } from '../../src/foundation/database/schema.ts';
 
 /** What a client was promised by a 2xx. IDs are UUIDs, numbers E.164 digits. */
 export type Promised =

@@ -4,14 +4,14 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
-import type { Connection } from '../../src/database/connection.ts';
+import type { Connection } from '../../src/foundation/database/connection.ts';
 import {
   removeEmbeddedPostgres,
   startEmbeddedPostgres,
   stopEmbeddedPostgres,
-} from '../../src/database/postgres/embedded.ts';
-import { findPlace } from '../../src/database/postgres/place.ts';
-import { postmasterRuns } from '../../src/database/postgres/postmaster.ts';
+} from '../../src/foundation/database/postgres/embedded.ts';
+import { findPlace } from '../../src/foundation/database/postgres/place.ts';
+import { postmasterRuns } from '../../src/foundation/database/postgres/postmaster.ts';
 
 const log = pino({ level: 'silent' });
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { planCall } from '../../src/telephony/simulator/plan.ts';
+import { planCall } from '../../src/lines/telephony/simulator/plan.ts';
 import { countersOf } from '../dialing/audit.ts';
 import type { CallOfHistory, CampaignOfHistory, FaultDone, History, Placed } from './history.ts';
 import { limits, MAX_CALL_SECONDS } from './limits.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../src/database/database.ts';
+import type { Database } from '../../src/foundation/database/database.ts';
 import type { Clients } from './load/client-record.ts';
 import type { ChaosOptions } from './options.ts';
 import type { World } from './world.ts';

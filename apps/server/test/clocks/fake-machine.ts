@@ -5,15 +5,15 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
-import { newKey } from '../../src/api-keys/key.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { spawnAs, unprivilegedAccount } from '../../src/database/postgres/account.ts';
+import { type Database, openDatabase } from '../../src/foundation/database/database.ts';
+import { spawnAs, unprivilegedAccount } from '../../src/foundation/database/postgres/account.ts';
 import {
   findEmbeddedPostgres,
   removeEmbeddedPostgres,
   startEmbeddedPostgres,
   stopEmbeddedPostgres,
-} from '../../src/database/postgres/embedded.ts';
+} from '../../src/foundation/database/postgres/embedded.ts';
+import { newKey } from '../../src/platform/api-keys/key.ts';
 import { startServerProcess } from '../server-process.ts';
 import { until } from '../until.ts';
 

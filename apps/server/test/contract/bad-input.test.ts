@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadContract } from '../../src/http/app.ts';
-import { operationsOf } from '../../src/http/contract.ts';
-import { forValidator } from '../../src/http/validator-contract.ts';
-import { startEdge } from '../http/edge-app.ts';
+import { loadContract } from '../../src/foundation/http/app.ts';
+import { operationsOf } from '../../src/foundation/http/contract.ts';
+import { forValidator } from '../../src/foundation/http/validator-contract.ts';
+import { startEdge } from '../foundation/http/edge-app.ts';
 import { badRequests } from './bad-requests.ts';
 
 const document = forValidator(loadContract());

@@ -1,4 +1,9 @@
-import { type ContractDocument, type ContractOperation, type Operation, resolve } from '../../src/http/contract.ts';
+import {
+  type ContractDocument,
+  type ContractOperation,
+  type Operation,
+  resolve,
+} from '../../src/foundation/http/contract.ts';
 import { badValues, type Resolve, type ValueSchema } from './bad-values.ts';
 import { exampleRequest } from './example-request.ts';
 

@@ -1,4 +1,4 @@
-import type { Schema as EdgeSchema } from '../../src/http/contract.ts';
+import type { Schema as EdgeSchema } from '../../src/foundation/http/contract.ts';
 
 /** What the contract says of a value, as far as bad ones are made from it. */
 export interface ValueSchema extends EdgeSchema {

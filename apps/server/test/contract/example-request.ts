@@ -1,4 +1,4 @@
-import type { ContractDocument, ContractOperation, Operation, Parameter } from '../../src/http/contract.ts';
+import type { ContractDocument, ContractOperation, Operation, Parameter } from '../../src/foundation/http/contract.ts';
 
 type Examples = Record<string, { value: unknown }>;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadContract } from '../../src/http/app.ts';
-import { type Operation, operationsOf, resolve } from '../../src/http/contract.ts';
-import { forValidator } from '../../src/http/validator-contract.ts';
+import { loadContract } from '../../src/foundation/http/app.ts';
+import { type Operation, operationsOf, resolve } from '../../src/foundation/http/contract.ts';
+import { forValidator } from '../../src/foundation/http/validator-contract.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 interface Schema {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadContract } from '../../src/http/app.ts';
+import { loadContract } from '../../src/foundation/http/app.ts';
 import { type FuzzedOperation, type FuzzRequest, fuzzedOperations } from './fuzz/requests.ts';
 import type { Answered } from './fuzz/send.ts';
 import { startFuzzedServer } from './fuzz/world.ts';

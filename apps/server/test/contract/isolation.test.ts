@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadContract } from '../../src/http/app.ts';
-import { type ContractOperation, type Operation, operationsOf } from '../../src/http/contract.ts';
-import { forValidator } from '../../src/http/validator-contract.ts';
-import { type IdPrefix, newUuid, toId } from '../../src/ids.ts';
-import { keyWith } from '../api-keys/keys.ts';
+import { loadContract } from '../../src/foundation/http/app.ts';
+import { type ContractOperation, type Operation, operationsOf } from '../../src/foundation/http/contract.ts';
+import { forValidator } from '../../src/foundation/http/validator-contract.ts';
+import { type IdPrefix, newUuid, toId } from '../../src/foundation/values/ids.ts';
+import { keyWith } from '../platform/api-keys/keys.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { exampleRequest } from './example-request.ts';
 import { buildWorld, type World } from './world.ts';

@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 // No dependency of this package: the mock is made of its edge.
 import { startMock } from '../../../../packages/mock/src/index.ts';
-import { loadContract } from '../../src/http/app.ts';
-import { type ContractDocument, operationsOf } from '../../src/http/contract.ts';
-import { forValidator } from '../../src/http/validator-contract.ts';
+import { loadContract } from '../../src/foundation/http/app.ts';
+import { type ContractDocument, operationsOf } from '../../src/foundation/http/contract.ts';
+import { forValidator } from '../../src/foundation/http/validator-contract.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { type NearRequest, nearRequests } from './near-requests.ts';
 

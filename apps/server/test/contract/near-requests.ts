@@ -1,4 +1,4 @@
-import type { ContractDocument, Operation } from '../../src/http/contract.ts';
+import type { ContractDocument, Operation } from '../../src/foundation/http/contract.ts';
 import { badRequests } from './bad-requests.ts';
 import { exampleRequest } from './example-request.ts';
 

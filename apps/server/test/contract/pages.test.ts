@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { loadContract } from '../../src/http/app.ts';
-import { operationsOf } from '../../src/http/contract.ts';
-import { forValidator } from '../../src/http/validator-contract.ts';
+import { loadContract } from '../../src/foundation/http/app.ts';
+import { operationsOf } from '../../src/foundation/http/contract.ts';
+import { forValidator } from '../../src/foundation/http/validator-contract.ts';
 
 const root = path.join(import.meta.dirname, '../../../..');
 const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
@@ -51,7 +51,7 @@ test('what there is not is found', () => {
 
 test('the code that CONTRIBUTING shows is a test that runs', () => {
   const shown = [...read('CONTRIBUTING.md').matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
-  const tests = read('apps/server/test/api-keys/api-keys.test.ts');
+  const tests = read('apps/server/test/platform/api-keys/api-keys.test.ts');
   expect(shown.filter((code) => !tests.includes(code))).toEqual([]);
   expect(shown).toHaveLength(1);
 });

@@ -7,13 +7,13 @@ import { createClient } from '@trunkline/client';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { newKey } from '../../src/api-keys/key.ts';
+import { newKey } from '../../src/platform/api-keys/key.ts';
 import { freshDatabase } from '../database.ts';
-import { pdfOf } from '../knowledge-bases/document-files.ts';
-import { addFiles, createBase, search, settled } from '../knowledge-bases/documents.ts';
 import type { TestServer } from '../server.ts';
 import { type ServerProcess, startServerProcess } from '../server-process.ts';
 import { until } from '../until.ts';
+import { pdfOf } from '../voices/knowledge-bases/document-files.ts';
+import { addFiles, createBase, search, settled } from '../voices/knowledge-bases/documents.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 /** An empty folder, in which all is installed. */
@@ -72,7 +72,7 @@ export function testPublished(parent: string, install: (folder: string) => void)
   });
 
   test('the published server is plain JavaScript, checks a contact file in its thread, reads a document in its process, and is asked by the published command line', async () => {
-    expect(existsSync(path.join(installed, 'dist/src/media/test-call.wav'))).toBe(true);
+    expect(existsSync(path.join(installed, 'dist/src/lines/media/test-call.wav'))).toBe(true);
     expect(runIn(folder, path.join(folder, 'node_modules/.bin/trunkline-server'), '--help')).toContain('keys create');
     const client = createClient({ baseUrl: server.url, apiKey });
     const file = 'phone,city\n+14155550100,London\n+14155550186,Paris\n12,Nowhere\n';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fromId, newUuid, toId } from '../../src/ids.ts';
+import { fromId, newUuid, toId } from '../../src/foundation/values/ids.ts';
 import { seedList } from '../seed/list.ts';
 import { seedNumber } from '../seed/workspace.ts';
 import { startTestServer, type TestServer } from '../server.ts';

@@ -1,9 +1,9 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { inject } from 'vitest';
-import { loadContract } from '../../src/http/app.ts';
-import { operationsOf } from '../../src/http/contract.ts';
-import { forValidator } from '../../src/http/validator-contract.ts';
+import { loadContract } from '../../src/foundation/http/app.ts';
+import { operationsOf } from '../../src/foundation/http/contract.ts';
+import { forValidator } from '../../src/foundation/http/validator-contract.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

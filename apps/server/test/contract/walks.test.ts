@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadContract } from '../../src/http/app.ts';
-import { operationsOf } from '../../src/http/contract.ts';
-import { takesCursor } from '../../src/http/cursor.ts';
-import { forValidator } from '../../src/http/validator-contract.ts';
-import { newUuid, toId } from '../../src/ids.ts';
+import { loadContract } from '../../src/foundation/http/app.ts';
+import { operationsOf } from '../../src/foundation/http/contract.ts';
+import { takesCursor } from '../../src/foundation/http/cursor.ts';
+import { forValidator } from '../../src/foundation/http/validator-contract.ts';
+import { newUuid, toId } from '../../src/foundation/values/ids.ts';
 import { seedUploadedList } from '../seed/list.ts';
 import { insertRows } from '../seed/rows.ts';
 import { seedWorkflow } from '../seed/workflow.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { fromId, newUuid, toId } from '../../src/ids.ts';
-import { importFile } from '../contact-lists/contact-files.ts';
-import { addFiles, bases } from '../knowledge-bases/documents.ts';
+import { fromId, newUuid, toId } from '../../src/foundation/values/ids.ts';
+import { importFile } from '../audience/contact-lists/contact-files.ts';
 import type { TestServer } from '../server.ts';
 import { until } from '../until.ts';
+import { addFiles, bases } from '../voices/knowledge-bases/documents.ts';
 
 /** What a workspace has: one resource of every kind, by the prefix of its ID, and the number that it calls from. */
 export interface World {

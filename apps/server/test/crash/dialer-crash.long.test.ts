@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { withDatabase } from '../database/own-database.ts';
+import { withDatabase } from '../foundation/database/own-database.ts';
 import { runCrash, runFreeze } from './servers.ts';
 
 const timeout = 180_000;

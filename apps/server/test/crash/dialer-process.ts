@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/foundation/database/database.ts';
 import { shortCalls, startTestDialer } from '../dialing/dialing.ts';
 
 /** A server process of its own with nothing but a dialer in it, to be killed by tests. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { fromId } from '../../src/ids.ts';
-import { params, startCampaignServer } from '../campaigns/campaign-server.ts';
+import { fromId } from '../../src/foundation/values/ids.ts';
+import { params, startCampaignServer } from '../dialing/campaigns/campaign-server.ts';
 import { startServerProcess } from '../server-process.ts';
 import { until } from '../until.ts';
 

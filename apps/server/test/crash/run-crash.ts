@@ -9,21 +9,21 @@ import type { components } from '@trunkline/client/schema';
 import { type RawBuilder, sql } from 'kysely';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { newKey } from '../../src/api-keys/key.ts';
-import { openDatabase } from '../../src/database/database.ts';
+import { runTransitions } from '../../src/dialing/workflows/runs/run.ts';
+import { openDatabase } from '../../src/foundation/database/database.ts';
 import {
   removeEmbeddedPostgres,
   startEmbeddedPostgres,
   stopEmbeddedPostgres,
-} from '../../src/database/postgres/embedded.ts';
-import { toId } from '../../src/ids.ts';
-import { runTransitions } from '../../src/workflows/runs/run.ts';
+} from '../../src/foundation/database/postgres/embedded.ts';
+import { toId } from '../../src/foundation/values/ids.ts';
+import { newKey } from '../../src/platform/api-keys/key.ts';
 import { chances } from '../chances.ts';
+import { definitionOf, end, set, wait } from '../dialing/workflows/nodes.ts';
 import { seedWorkflow } from '../seed/workflow.ts';
 import { seedNumber } from '../seed/workspace.ts';
 import { type ServerProcess, startServerProcess } from '../server-process.ts';
 import { until } from '../until.ts';
-import { definitionOf, end, set, wait } from '../workflows/nodes.ts';
 
 type WorkflowRun = components['schemas']['WorkflowRun'];
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Database } from '../../src/database/database.ts';
-import { callOutcomes } from '../../src/telephony/gateway.ts';
-import { type Profile, planCall } from '../../src/telephony/simulator/plan.ts';
+import type { Database } from '../../src/foundation/database/database.ts';
+import { callOutcomes } from '../../src/lines/telephony/gateway.ts';
+import { type Profile, planCall } from '../../src/lines/telephony/simulator/plan.ts';
 import { campaignRow, SEED } from './dialing.ts';
 
 /** One call of a campaign, as we and the provider know it. */

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { withDatabase } from '../database/own-database.ts';
+import { withDatabase } from '../foundation/database/own-database.ts';
 import { expectEqualPicks, expectEqualStatements } from './claim-cost.ts';
 
 test('a claim reads as much at a million contacts as at ten thousand', { timeout: 300_000 }, () =>

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/database/database.ts';
-import { addOptOuts, raiseDoNotCall } from '../../src/do-not-call/store.ts';
-import { withDatabase } from '../database/own-database.ts';
+import type { Database } from '../../src/foundation/database/database.ts';
+import { addOptOuts, raiseDoNotCall } from '../../src/platform/do-not-call/store.ts';
+import { withDatabase } from '../foundation/database/own-database.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { setKillSwitch } from '../seed/workspace.ts';
 import { until } from '../until.ts';

@@ -1,18 +1,18 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { takeOverCalls } from '../../src/calls/take-over-calls.ts';
-import { addContacts } from '../../src/campaigns/add-contacts.ts';
-import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
-import type { Tx } from '../../src/database/database.ts';
-import { openLease } from '../../src/database/lease.ts';
-import { newUuid } from '../../src/ids.ts';
-import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
-import { startTestSwitchboard } from '../calls/test-switchboard.ts';
+import { takeOverCalls } from '../../src/dialing/calls/take-over-calls.ts';
+import { addContacts } from '../../src/dialing/campaigns/add-contacts.ts';
+import { claimContacts } from '../../src/dialing/campaigns/claim/claim-contacts.ts';
+import type { Tx } from '../../src/foundation/database/database.ts';
+import { openLease } from '../../src/foundation/database/lease.ts';
+import { newUuid } from '../../src/foundation/values/ids.ts';
+import { noOperatorLimits } from '../../src/platform/workspace/operator-limits.ts';
 import { runCrash, runFreeze } from '../crash/servers.ts';
-import { withDatabase } from '../database/own-database.ts';
+import { withDatabase } from '../foundation/database/own-database.ts';
 import { seedCampaign } from '../seed/campaign.ts';
 import { seedRow } from '../seed/rows.ts';
 import { until } from '../until.ts';
+import { startTestSwitchboard } from './calls/test-switchboard.ts';
 import { campaignRow, startTestDialer } from './dialing.ts';
 
 const log = pino({ level: 'silent' });

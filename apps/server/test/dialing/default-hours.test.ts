@@ -1,12 +1,12 @@
 import type { components } from '@trunkline/client/schema';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fromId, toId } from '../../src/ids.ts';
+import { fromId, toId } from '../../src/foundation/values/ids.ts';
 import { chances } from '../chances.ts';
-import { startAgent } from '../media/agent.ts';
+import { startAgent } from '../lines/media/agent.ts';
+import { type Carrier, startCarrier } from '../lines/telephony/carrier.ts';
 import { seedList } from '../seed/list.ts';
 import { seedPool } from '../seed/pool.ts';
 import { startTestServer, type TestServer } from '../server.ts';
-import { type Carrier, startCarrier } from '../telephony/carrier.ts';
 import { until } from '../until.ts';
 
 /** An area code of each state, by the time zones that the state's map shows for it; not what the server reads them from. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type Database, openDatabase } from '../../src/foundation/database/database.ts';
 import { freshDatabase } from '../database.ts';
 import { seedCampaign } from '../seed/campaign.ts';
 import { campaignRow, startTestDialer, untilCompleted } from './dialing.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { CallRequest, TelephonyGateway } from '../../src/telephony/gateway.ts';
-import type { Profile } from '../../src/telephony/simulator/plan.ts';
-import { planCall } from '../../src/telephony/simulator/plan.ts';
-import { withDatabase } from '../database/own-database.ts';
+import type { CallRequest, TelephonyGateway } from '../../src/lines/telephony/gateway.ts';
+import type { Profile } from '../../src/lines/telephony/simulator/plan.ts';
+import { planCall } from '../../src/lines/telephony/simulator/plan.ts';
+import { withDatabase } from '../foundation/database/own-database.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import type { Database } from '../../src/database/database.ts';
-import { withDatabase } from '../database/own-database.ts';
+import type { Database } from '../../src/foundation/database/database.ts';
+import { withDatabase } from '../foundation/database/own-database.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { testClock } from '../test-clock.ts';
 import { until } from '../until.ts';

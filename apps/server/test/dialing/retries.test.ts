@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { addContacts } from '../../src/campaigns/add-contacts.ts';
-import { claimContacts } from '../../src/campaigns/claim/claim-contacts.ts';
-import { openLease } from '../../src/database/lease.ts';
-import { noOperatorLimits } from '../../src/workspace/operator-limits.ts';
-import { withDatabase } from '../database/own-database.ts';
+import { addContacts } from '../../src/dialing/campaigns/add-contacts.ts';
+import { claimContacts } from '../../src/dialing/campaigns/claim/claim-contacts.ts';
+import { openLease } from '../../src/foundation/database/lease.ts';
+import { noOperatorLimits } from '../../src/platform/workspace/operator-limits.ts';
+import { withDatabase } from '../foundation/database/own-database.ts';
 import { seedCampaign } from '../seed/campaign.ts';
 import { seedList } from '../seed/list.ts';
 import { seedRow } from '../seed/rows.ts';

@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely, type QueryResult } from 'kysely';
-import type { Database, EngineTx } from '../../src/database/database.ts';
-import type { Schema } from '../../src/database/schema.ts';
+import type { Database, EngineTx } from '../../src/foundation/database/database.ts';
+import type { Schema } from '../../src/foundation/database/schema.ts';
 
 interface Plan {
   'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }];

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/database/database.ts';
-import { withDatabase } from '../database/own-database.ts';
+import type { Database } from '../../src/foundation/database/database.ts';
+import { withDatabase } from '../foundation/database/own-database.ts';
 import { seedCampaign } from '../seed/campaign.ts';
 import { seedMembers, seedPool, usePool } from '../seed/pool.ts';
 import { seedRow } from '../seed/rows.ts';

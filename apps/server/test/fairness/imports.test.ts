@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { fromId } from '../../src/ids.ts';
-import { keyWith } from '../api-keys/keys.ts';
-import { createWithFile, validated } from '../contact-lists/contact-files.ts';
+import { fromId } from '../../src/foundation/values/ids.ts';
+import { createWithFile, validated } from '../audience/contact-lists/contact-files.ts';
+import { keyWith } from '../platform/api-keys/keys.ts';
 import { seedRow } from '../seed/rows.ts';
 import { startTestServer } from '../server.ts';
 import { until } from '../until.ts';

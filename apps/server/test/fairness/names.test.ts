@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createNames } from '../../src/outbound-http/names.ts';
-import { keyWith } from '../api-keys/keys.ts';
+import { createNames } from '../../src/foundation/outbound-http/names.ts';
+import { keyWith } from '../platform/api-keys/keys.ts';
+import { createEndpoint, sendsToLoopback, startReceiver } from '../platform/webhooks/receiver.ts';
 import { startTestServer } from '../server.ts';
 import { until } from '../until.ts';
-import { createEndpoint, sendsToLoopback, startReceiver } from '../webhooks/receiver.ts';
 import { startNameServer } from './name-server.ts';
 
 let dns: Awaited<ReturnType<typeof startNameServer>>;

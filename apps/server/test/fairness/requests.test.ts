@@ -1,12 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { fromId } from '../../src/ids.ts';
-import type { HttpNode } from '../../src/workflows/definitions/definition.ts';
-import { keyWith } from '../api-keys/keys.ts';
+import type { HttpNode } from '../../src/dialing/workflows/definitions/definition.ts';
+import { fromId } from '../../src/foundation/values/ids.ts';
+import { definitionOf, end } from '../dialing/workflows/nodes.ts';
+import { keyWith } from '../platform/api-keys/keys.ts';
+import {
+  createEndpoint,
+  deliveriesOf,
+  type Receiver,
+  sendsToLoopback,
+  startReceiver,
+} from '../platform/webhooks/receiver.ts';
 import { seedWorkflow } from '../seed/workflow.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
-import { createEndpoint, deliveriesOf, type Receiver, sendsToLoopback, startReceiver } from '../webhooks/receiver.ts';
-import { definitionOf, end } from '../workflows/nodes.ts';
 import { type SilentPeer, startSilentPeer } from './silent-peer.ts';
 
 let server: TestServer;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { newUuid } from '../../src/ids.ts';
-import { feedsOf } from '../../src/journal/feeds.ts';
-import { type Followed, follow } from '../../src/journal/follow.ts';
-import { withDatabase } from '../database/own-database.ts';
+import { newUuid } from '../../src/foundation/values/ids.ts';
+import { feedsOf } from '../../src/platform/journal/feeds.ts';
+import { type Followed, follow } from '../../src/platform/journal/follow.ts';
+import { withDatabase } from '../foundation/database/own-database.ts';
 import { readStream } from '../read-stream.ts';
 import { seedWorkspace } from '../seed/workspace.ts';
 import { until } from '../until.ts';

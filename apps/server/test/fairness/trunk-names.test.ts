@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { keyWith } from '../api-keys/keys.ts';
+import { startCarrier } from '../lines/telephony/carrier.ts';
+import { keyWith } from '../platform/api-keys/keys.ts';
 import { seedTrunk } from '../seed/trunk.ts';
 import { seedWorkspace } from '../seed/workspace.ts';
 import { startTestServer } from '../server.ts';
-import { startCarrier } from '../telephony/carrier.ts';
 import { until } from '../until.ts';
 import { startNameServer } from './name-server.ts';
 

@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, test, vi } from 'vitest';
-import type { HeldCall } from '../../src/calls/call.ts';
-import { type CallToPlace, createCallPlacer } from '../../src/calls/place-calls.ts';
-import { createCallRecorder } from '../../src/calls/record-call-events.ts';
-import { createSwitchboard } from '../../src/calls/switchboard.ts';
-import { ServiceError } from '../../src/service-error.ts';
+import type { HeldCall } from '../../src/dialing/calls/call.ts';
+import { type CallToPlace, createCallPlacer } from '../../src/dialing/calls/place-calls.ts';
+import { createCallRecorder } from '../../src/dialing/calls/record-call-events.ts';
+import { createSwitchboard } from '../../src/dialing/calls/switchboard.ts';
+import { ServiceError } from '../../src/foundation/values/service-error.ts';
 import { expectNoGrowth } from './cost-of-one.ts';
 
 const log = pino({ level: 'silent' });

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { coalesce } from '../../src/coalesce.ts';
+import { coalesce } from '../../src/foundation/values/coalesce.ts';
 import { expectNoGrowth } from './cost-of-one.ts';
 
 /** Items that ask for a place in a set and wait behind all others, while so many at a time are done. */

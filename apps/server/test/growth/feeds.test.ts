@@ -1,5 +1,5 @@
 import { onTestFinished, test } from 'vitest';
-import { createFeeds } from '../../src/journal/feeds.ts';
+import { createFeeds } from '../../src/platform/journal/feeds.ts';
 import { expectNoGrowth } from './cost-of-one.ts';
 
 test('an event costs the same however many streams follow other resources', () =>

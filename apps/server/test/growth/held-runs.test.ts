@@ -1,6 +1,6 @@
 import { test } from 'vitest';
-import type { HeldRun } from '../../src/workflows/runs/advance-run.ts';
-import { HeldRuns } from '../../src/workflows/runs/held-runs.ts';
+import type { HeldRun } from '../../src/dialing/workflows/runs/advance-run.ts';
+import { HeldRuns } from '../../src/dialing/workflows/runs/held-runs.ts';
 import { expectNoGrowth } from './cost-of-one.ts';
 
 /** Those that are moved on, wait in line and have their request under way: no process holds more. */

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type InboundTrunk, watchInboundPeers } from '../../src/telephony/sip/inbound-peers.ts';
+import { type InboundTrunk, watchInboundPeers } from '../../src/lines/telephony/sip/inbound-peers.ts';
 import { expectNoGrowth } from './cost-of-one.ts';
 
 test('a packet of a carrier costs the same however many trunks there are', () =>

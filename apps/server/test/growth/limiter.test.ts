@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { allWhileAlone, anyFree, limiter, Shares } from '../../src/limiter.ts';
+import { allWhileAlone, anyFree, limiter, Shares } from '../../src/foundation/values/limiter.ts';
 import { expectNoGrowth } from './cost-of-one.ts';
 
 const never = () => new Promise<void>(() => {});

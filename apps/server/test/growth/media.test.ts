@@ -1,7 +1,7 @@
 import { test } from 'vitest';
-import { FRAME } from '../../src/media/g711.ts';
-import { Playout } from '../../src/media/playout.ts';
-import { RtpPorts } from '../../src/media/rtp-ports.ts';
+import { FRAME } from '../../src/lines/media/g711.ts';
+import { Playout } from '../../src/lines/media/playout.ts';
+import { RtpPorts } from '../../src/lines/media/rtp-ports.ts';
 import { expectNoGrowth } from './cost-of-one.ts';
 
 test('a port costs the same however many rest', () =>

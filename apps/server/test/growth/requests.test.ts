@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { test } from 'vitest';
-import { createBodyRoom } from '../../src/http/body-room.ts';
-import { createOpenStreams } from '../../src/http/open-streams.ts';
-import { createRateLimit } from '../../src/http/rate-limit.ts';
+import { createBodyRoom } from '../../src/foundation/http/body-room.ts';
+import { createOpenStreams } from '../../src/foundation/http/open-streams.ts';
+import { createRateLimit } from '../../src/foundation/http/rate-limit.ts';
 import { expectNoGrowth } from './cost-of-one.ts';
 
 /** Ten that ask, beside others that are remembered. */

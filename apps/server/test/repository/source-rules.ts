@@ -10,24 +10,12 @@ export interface SourceFile {
 /** Looks for breaches of one rule of the house; returns a line for each. */
 export type Rule = (files: readonly SourceFile[]) => string[];
 
-/** Imports run downwards through these; what shares a line may import each other, but not in a circle. */
+/** Imports run downwards through these wings. */
+const wings = ['commands', 'records', 'dialing', 'audience', 'voices', 'lines', 'platform', 'foundation'];
+
+/** And through these, within a wing too; what shares a line may import each other, but not in a circle. */
 const layers = [
-  [
-    ...['service-error', 'success', 'clock', 'coalesce', 'limiter', 'timestamp', 'ids', 'config-values', 'config'],
-    ...[
-      'deadline',
-      'in-chunks',
-      'judged-items',
-      'some-at-once',
-      'data-dir',
-      'log',
-      'mask-numbers',
-      'kept-reading',
-      'kept-text',
-      'rate',
-    ],
-    ...['slot-metrics', 'tracing', 'otlp-tracer'],
-  ],
+  ['values', 'observe', 'config-values', 'config'],
   ['database', 'objects', 'telephony', 'media', 'outbound-http', 'journal', 'jobs', 'installation', 'person-data'],
   ['trunks'],
   ['api-keys', 'workspace', 'do-not-call', 'phone-numbers', 'contact-lists', 'knowledge-bases', 'agents', 'webhooks'],
@@ -47,8 +35,10 @@ const layers = [
 
 const isTest = (file: SourceFile) => file.path.endsWith('.test.ts');
 
-/** The first part of a path: a folder, or a file of `src` itself without its ending. */
-const partOf = (file: string) => file.split('/')[0]!.replace(/\.ts$/, '');
+const wingOf = (file: string) => wings.indexOf(file.split('/')[0]!);
+
+/** What follows the wing in a path: a folder, or a file without its ending. */
+const partOf = (file: string) => file.split('/')[wingOf(file) === -1 ? 0 : 1]!.replace(/\.ts$/, '');
 
 const layerOf = (file: string) => layers.findIndex((parts) => parts.includes(partOf(file)));
 
@@ -76,7 +66,7 @@ export const importsRunDownwards: Rule = (files) => {
   const unknown = sources.filter((file) => layerOf(file.path) === -1);
   const inside = importsOf(sources).filter(({ to }) => !to.startsWith('..'));
   const upward = inside.filter(({ from, to, isType }) => {
-    const isOpenToAll = to === 'http/handler.ts' && isType;
+    const isOpenToAll = to === 'foundation/http/handler.ts' && isType;
     return layerOf(to) > layerOf(from) && !isOpenToAll;
   });
   const level = inside.filter(({ from, to }) => layerOf(from) === layerOf(to) && partOf(from) !== partOf(to));
@@ -86,6 +76,12 @@ export const importsRunDownwards: Rule = (files) => {
     ...circles(level).map((circle) => `${circle.join(' imports ')}: a circle`),
   ];
 };
+
+/** What stands in no wing puts the wings together, and its settings are for all. */
+export const wingsRunDownwards: Rule = (files) =>
+  importsOf(files.filter((file) => !isTest(file)))
+    .filter(({ from, to }) => wingOf(to) !== -1 && wingOf(to) < wingOf(from))
+    .map(({ from, to }) => `${from} imports ${to}, of a wing above its own`);
 
 function circles(imports: readonly Import[]): string[][] {
   const next = new Map<string, Set<string>>();
@@ -118,7 +114,8 @@ export const onlyConfigReadsTheEnvironment: Rule = (files) =>
     .map((file) => `${file.path} reads the environment`);
 
 /** What implements a port: beside the port, or in a folder of its own. */
-const adapters = /^(agents\/(file|http)|installation\/(file|s3)-witness|objects\/(disk|s3)|telephony\/[^/]+\/.+)\.ts$/;
+const adapters =
+  /^(voices\/agents\/(file|http)|platform\/installation\/(file|s3)-witness|foundation\/objects\/(disk|s3)|lines\/telephony\/[^/]+\/.+)\.ts$/;
 
 export const onlyComposeImportsAdapters: Rule = (files) =>
   importsOf(files.filter((file) => !isTest(file) && file.path !== 'compose-adapters.ts'))
@@ -209,20 +206,20 @@ export const noVagueName: Rule = (files) =>
 /** Row-level security doesn't hold for that table (COPY refuses the others), so whoever writes there must be known. */
 export const onlyTheImportWritesEntries: Rule = (files) =>
   files
-    .filter((file) => !isTest(file) && file.path !== 'contact-lists/staging.ts')
+    .filter((file) => !isTest(file) && file.path !== 'audience/contact-lists/staging.ts')
     .filter((file) => withoutComments(file.text).includes('contact_list_entries_all'))
     .map((file) => `${file.path} names contact_list_entries_all`);
 
 /** Campaigns and runs register with the switchboard; what calls must know of them is handed over. */
 export const callsKnowNoOwners: Rule = (files) =>
   files
-    .filter((file) => file.path.startsWith('calls/') && !isTest(file))
+    .filter((file) => file.path.startsWith('dialing/calls/') && !isTest(file))
     .filter((file) => /\b(?:campaigns|campaign_contacts|workflow_runs|call_intents)\b/.test(withoutComments(file.text)))
     .map((file) => `${file.path} names a table of an owner of calls`);
 
 /** So that one reads in one file which calls a process holds, and why. */
 export const onlyTheSwitchboardHoldsCalls: Rule = (files) =>
   files
-    .filter((file) => !isTest(file) && file.path !== 'calls/switchboard.ts')
+    .filter((file) => !isTest(file) && file.path !== 'dialing/calls/switchboard.ts')
     .filter((file) => /Map<string, (?:HeldCall|CallToPlace)\b/.test(file.text))
     .map((file) => `${file.path} holds calls`);

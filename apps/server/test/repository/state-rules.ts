@@ -34,7 +34,7 @@ interface Move {
 const statesBefore = (transitions: Transitions, to: string) =>
   Object.keys(transitions).filter((state) => transitions[state]!.includes(to));
 
-/** A call of `from` (`database/moves.ts`): the name of a state table, a state, and those of the states before that are meant. */
+/** A call of `from` (`foundation/database/moves.ts`): the name of a state table, a state, and those of the states before that are meant. */
 const fromCall = /\bfrom\((\w+), '([a-z_]+)'((?:, '[a-z_]+')*)\)/;
 
 /** The states that a call of `from` stands for. */
@@ -82,7 +82,7 @@ export function movesNotMade(files: readonly SourceFile[], machine: Machine): st
 }
 
 /** Moves rows that `pick-contacts.ts` has picked by their state and locked, in the same transaction. */
-const movesLockedRows = 'campaigns/claim/write-claim.ts';
+const movesLockedRows = 'dialing/campaigns/claim/write-claim.ts';
 
 /** The moves that a state table doesn't know, or that don't say where from. To stay in a state is no move. */
 export function wrongMoves(moves: readonly Move[], machines: readonly Machine[]): string[] {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../src/database/database.ts';
+import type { Database } from '../../src/foundation/database/database.ts';
 import { seedUploadedList } from './list.ts';
 import { type Given, insertRows, ROWS_AT_ONCE, seedRow, seedRows } from './rows.ts';
 import { type SeededNumber, withTrunks } from './trunk.ts';

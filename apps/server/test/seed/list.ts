@@ -1,5 +1,5 @@
-import type { Database } from '../../src/database/database.ts';
-import { newUuid } from '../../src/ids.ts';
+import type { Database } from '../../src/foundation/database/database.ts';
+import { newUuid } from '../../src/foundation/values/ids.ts';
 import { type Given, insertRows } from './rows.ts';
 
 export type SeededEntry = Given<'contact_list_entries'>;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../src/database/database.ts';
+import type { Database } from '../../src/foundation/database/database.ts';
 import { type SeededCampaign, type SeedOptions, seedCampaign } from './campaign.ts';
 import { type Given, insertRows, seedRow } from './rows.ts';
 import { type SeededNumber, withTrunks } from './trunk.ts';

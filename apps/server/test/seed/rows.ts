@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { Database } from '../../src/database/database.ts';
-import type { Schema } from '../../src/database/schema.ts';
-import { newUuid } from '../../src/ids.ts';
+import type { Database } from '../../src/foundation/database/database.ts';
+import type { Schema } from '../../src/foundation/database/schema.ts';
+import { newUuid } from '../../src/foundation/values/ids.ts';
 
 /** Rows in one statement: their JSON is a parameter. */
 export const ROWS_AT_ONCE = 50_000;

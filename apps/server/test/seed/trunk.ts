@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Database } from '../../src/database/database.ts';
-import type { Schema } from '../../src/database/schema.ts';
+import type { Database } from '../../src/foundation/database/database.ts';
+import type { Schema } from '../../src/foundation/database/schema.ts';
 import { type Given, insertRows } from './rows.ts';
 
 /** A number, and the trunk that is made with it where one is given. */

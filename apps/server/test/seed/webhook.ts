@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/database.ts';
+import type { Database } from '../../src/foundation/database/database.ts';
 import { type Given, seedRow } from './rows.ts';
 
 /** An endpoint that is told of some types, written straight into the database. Answers its UUID. */

@@ -1,6 +1,6 @@
-import type { Database } from '../../src/database/database.ts';
-import { newUuid } from '../../src/ids.ts';
-import type { Definition } from '../../src/workflows/definitions/definition.ts';
+import type { Definition } from '../../src/dialing/workflows/definitions/definition.ts';
+import type { Database } from '../../src/foundation/database/database.ts';
+import { newUuid } from '../../src/foundation/values/ids.ts';
 import { insertRows } from './rows.ts';
 
 /** A published workflow, written straight into the database. Answers its UUID. */

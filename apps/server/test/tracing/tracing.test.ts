@@ -4,18 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { createClient } from '@trunkline/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newKey } from '../../src/api-keys/key.ts';
-import { openDatabase } from '../../src/database/database.ts';
-import { fromId } from '../../src/ids.ts';
-import { type Span, setTracer } from '../../src/tracing.ts';
-import type { Node } from '../../src/workflows/definitions/definition.ts';
+import type { Node } from '../../src/dialing/workflows/definitions/definition.ts';
+import { openDatabase } from '../../src/foundation/database/database.ts';
+import { type Span, setTracer } from '../../src/foundation/observe/tracing.ts';
+import { fromId } from '../../src/foundation/values/ids.ts';
+import { newKey } from '../../src/platform/api-keys/key.ts';
 import { freshDatabase } from '../database.ts';
+import { definitionOf, end } from '../dialing/workflows/nodes.ts';
+import { startRunServer } from '../dialing/workflows/run-server.ts';
+import { startReceiver } from '../platform/webhooks/receiver.ts';
 import { seedNumber } from '../seed/workspace.ts';
 import { type ServerProcess, startServerProcess } from '../server-process.ts';
 import { until } from '../until.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
-import { definitionOf, end } from '../workflows/nodes.ts';
-import { startRunServer } from '../workflows/run-server.ts';
 
 const fromNumber = '+14155550123';
 

@@ -1,5 +1,5 @@
 import { ConflictError, type TrunklineClient } from '@trunkline/client';
-import { fromId } from '../../../src/ids.ts';
+import { fromId } from '../../../src/foundation/values/ids.ts';
 import type { Window } from '../history.ts';
 import { isOpen } from '../laws/limits.ts';
 import { MAX_CALL_SECONDS } from '../limits.ts';

@@ -1,5 +1,5 @@
 import { ConnectionError, TrunklineError } from '@trunkline/client';
-import { fromId } from '../../../src/ids.ts';
+import { fromId } from '../../../src/foundation/values/ids.ts';
 import type { Clients } from './client-record.ts';
 import { follow } from './streams.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../../src/database/database.ts';
+import type { Database } from '../../../src/foundation/database/database.ts';
 import type { ChaosOptions } from '../options.ts';
 import { openWork } from '../rest.ts';
 import { type Clients, GivenUp } from './client-record.ts';

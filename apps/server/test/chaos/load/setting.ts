@@ -1,5 +1,5 @@
 import { ConflictError } from '@trunkline/client';
-import { definitionOf, end, set, wait } from '../../workflows/nodes.ts';
+import { definitionOf, end, set, wait } from '../../dialing/workflows/nodes.ts';
 import { limits, MAX_CALL_SECONDS } from '../limits.ts';
 import type { World } from '../world.ts';
 import type { Clients } from './client-record.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventOptions, type TrunklineClient, TrunklineError } from '@trunkline/client';
-import { fromId } from '../../../src/ids.ts';
+import { fromId } from '../../../src/foundation/values/ids.ts';
 import type { StreamSeen } from '../history.ts';
 import type { Clients } from './client-record.ts';
 

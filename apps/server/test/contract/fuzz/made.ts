@@ -1,4 +1,4 @@
-import { type IdPrefix, newUuid, toId } from '../../../src/ids.ts';
+import { type IdPrefix, newUuid, toId } from '../../../src/foundation/values/ids.ts';
 import type { FuzzRequest } from './requests.ts';
 
 /** Of each kind the latest are asked for. */

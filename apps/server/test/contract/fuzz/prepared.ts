@@ -1,5 +1,5 @@
-import { fromId, newUuid, toId } from '../../../src/ids.ts';
-import { postgresCallStore } from '../../../src/telephony/sip/call-store.ts';
+import { fromId, newUuid, toId } from '../../../src/foundation/values/ids.ts';
+import { postgresCallStore } from '../../../src/lines/telephony/sip/call-store.ts';
 import { seedUploadedList } from '../../seed/list.ts';
 import { seedRow } from '../../seed/rows.ts';
 import type { TestServer } from '../../server.ts';

@@ -5,7 +5,7 @@ import {
   operationsIn,
   type Parameter,
   resolve,
-} from '../../../src/http/contract.ts';
+} from '../../../src/foundation/http/contract.ts';
 import { hostile, nearlyValid } from './hostile.ts';
 import { files } from './parts.ts';
 import { inUrl, plain } from './url.ts';

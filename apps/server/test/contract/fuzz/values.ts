@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type ContractDocument, type Schema as EdgeSchema, resolve } from '../../../src/http/contract.ts';
+import { type ContractDocument, type Schema as EdgeSchema, resolve } from '../../../src/foundation/http/contract.ts';
 import { edgeDates, edgeTimes, longText } from './edges.ts';
 
 /** What the contract says of a value, as far as values are made of it. */

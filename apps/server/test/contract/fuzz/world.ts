@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { keyWith } from '../../api-keys/keys.ts';
+import { keyWith } from '../../platform/api-keys/keys.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { buildWorld } from '../world.ts';
 import { oddFiles } from './edges.ts';

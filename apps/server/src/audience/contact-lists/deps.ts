@@ -1,0 +1,23 @@
+import type { Logger } from 'pino';
+import type { Database } from '../../foundation/database/database.ts';
+import type { Notifications } from '../../foundation/database/notifications.ts';
+import type { ObjectStore } from '../../foundation/objects/object-store.ts';
+import type { Clock } from '../../foundation/values/clock.ts';
+import type { Jobs } from '../../platform/jobs/jobs.ts';
+import type { ComingFiles } from '../../platform/workspace/coming-files.ts';
+import type { ReadLimits } from './reading/read-contacts.ts';
+
+/** What the acts on contact lists work with. */
+export interface ContactListDeps {
+  database: Database;
+  notifications: Pick<Notifications, 'subscribe'>;
+  jobs: Jobs;
+  objects: ObjectStore;
+  clock: Clock;
+  log: Logger;
+  /** Caps of one file. */
+  limits: ReadLimits;
+  coming: ComingFiles;
+  /** Most bytes of files that a workspace may keep; without it as many as it likes. */
+  storageMaxBytes?: number | undefined;
+}

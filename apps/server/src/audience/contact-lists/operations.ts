@@ -1,0 +1,126 @@
+import { pageAnswer, pageOf } from '../../foundation/database/page.ts';
+import type { Handlers } from '../../foundation/http/handler.ts';
+import { fromId } from '../../foundation/values/ids.ts';
+import { existing, refuse } from '../../foundation/values/service-error.ts';
+import { replayable } from '../../foundation/values/success.ts';
+import { auditOf } from '../../platform/journal/audit-of.ts';
+import { renameList } from './change-entries.ts';
+import { countryFaults } from './check-country.ts';
+import { confirmUpload } from './confirm-upload.ts';
+import { createList, createUpload } from './create-upload.ts';
+import { deleteList } from './delete-list.ts';
+import type { ContactListDeps } from './deps.ts';
+import { shapeList } from './list.ts';
+import { previewUpload } from './preview-upload.ts';
+import { signedUpload } from './signed-upload.ts';
+import { findList, latestUploads, listPage, uploadPage } from './store.ts';
+import { shapeUpload, type UploadRow } from './upload.ts';
+import { uploadEvents } from './upload-events.ts';
+import { findUpload } from './upload-store.ts';
+
+const uploadIds = (path: { id: string; uploadID: string }) => ({
+  listId: fromId(path.id),
+  uploadId: fromId(path.uploadID),
+});
+
+/** The handlers of the contract's tag "Contact lists", but for those of entries. */
+export function contactListOperations(deps: ContactListDeps) {
+  const { database, objects } = deps;
+  const present = (row: UploadRow) => signedUpload(objects, shapeUpload(row));
+
+  return {
+    listContactLists: async ({ query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const { latest, ...found } = await database.inSnapshot(workspaceId, async (tx) => {
+        const found = await listPage(tx, page);
+        const latest = await latestUploads(
+          tx,
+          found.rows.map((list) => list.id),
+        );
+        return { ...found, latest };
+      });
+      const items = found.rows.map(async (list) => {
+        const upload = latest.get(list.id);
+        return shapeList(list, upload && (await present(upload)));
+      });
+      return { status: 200, body: pageAnswer(page, { ...found, rows: await Promise.all(items) }, (list) => list) };
+    },
+
+    createContactList: async ({ body, headers }, context) => {
+      const { name, fileName = 'contacts.csv', type = 'contacts', defaultCountry } = body;
+      refuse(countryFaults(defaultCountry, '/body/defaultCountry'));
+      const { phoneColumn, doNotCallColumns } = body;
+      const wanted = { name, fileName, type, defaultCountry, phoneColumn, doNotCallColumns };
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await createList(deps, context.workspaceId, wanted, auditOf(context), key);
+      const { list, upload, signed } = made;
+      const uploadDetails = await present(upload);
+      const place = { uploadDetails, uploadUrl: signed.url, uploadHeaders: signed.headers };
+      return replayable({ status: 201 as const, body: { ...shapeList(list, uploadDetails), ...place } }, replayed);
+    },
+
+    getContactList: async ({ path }, { workspaceId }) => {
+      const { list, upload } = await database.inSnapshot(workspaceId, async (tx) => {
+        const list = await existing(findList(tx, fromId(path.id)));
+        return { list, upload: (await latestUploads(tx, [list.id])).get(list.id) };
+      });
+      return { status: 200, body: shapeList(list, upload && (await present(upload))) };
+    },
+
+    updateContactList: async ({ path, body }, context) => {
+      const wanted = { listId: fromId(path.id), name: body.name };
+      const list = await renameList(deps, context.workspaceId, wanted, auditOf(context));
+      const latest = await database.inWorkspace(context.workspaceId, (tx) => latestUploads(tx, [list.id]));
+      const upload = latest.get(list.id);
+      return { status: 200, body: shapeList(list, upload && (await present(upload))) };
+    },
+
+    deleteContactList: async ({ path }, context) => {
+      await deleteList(deps, context.workspaceId, fromId(path.id), context.key.permissions, auditOf(context));
+      return { status: 200, body: { id: path.id, deleted: true } };
+    },
+
+    listContactListUploads: async ({ path, query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const found = await database.inSnapshot(workspaceId, async (tx) => {
+        const list = await existing(findList(tx, fromId(path.id)));
+        return uploadPage(tx, list.id, page);
+      });
+      const uploads = { ...found, rows: await Promise.all(found.rows.map(present)) };
+      return { status: 200, body: pageAnswer(page, uploads, (upload) => upload) };
+    },
+
+    createContactListUpload: async ({ path, body, headers }, context) => {
+      const wanted = { listId: fromId(path.id), ...body };
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await createUpload(deps, context.workspaceId, wanted, auditOf(context), key);
+      const { id, status, fileName, storageKey, createdAt } = shapeUpload(made.upload);
+      const place = { uploadUrl: made.signed.url, uploadHeaders: made.signed.headers };
+      const answer = { status: 201 as const, body: { id, status, fileName, storageKey, createdAt, ...place } };
+      return replayable(answer, replayed);
+    },
+
+    getContactListUpload: async ({ path }, { workspaceId }) => {
+      const { listId, uploadId } = uploadIds(path);
+      const upload = await existing(database.inWorkspace(workspaceId, (tx) => findUpload(tx, listId, uploadId)));
+      return { status: 200, body: await present(upload) };
+    },
+
+    previewContactListUpload: async ({ path }, { workspaceId }) => ({
+      status: 200,
+      body: await previewUpload(deps, workspaceId, uploadIds(path)),
+    }),
+
+    streamContactListUploadEvents: async ({ path, headers }, { workspaceId }) => {
+      const reader = { workspaceId, lastEventId: headers['Last-Event-ID'] };
+      const stream = await uploadEvents(deps, uploadIds(path), reader);
+      return stream ? { status: 200, stream } : { status: 204 };
+    },
+
+    confirmContactListUpload: async ({ path }, context) => {
+      const { workspaceId, signal } = context;
+      const { list, upload } = await confirmUpload(deps, workspaceId, uploadIds(path), auditOf(context), signal);
+      return { status: 200, body: shapeList(list, await present(upload)) };
+    },
+  } satisfies Partial<Handlers>;
+}

@@ -1,0 +1,90 @@
+import { sql } from 'kysely';
+import { giveUpIntents, withdrawn } from '../dialing/call-intents/give-up.ts';
+import { intentCallOwner } from '../dialing/call-intents/own-calls.ts';
+import { waitingCalls } from '../dialing/call-intents/waiting-calls.ts';
+import { callEventRecorder } from '../dialing/calls/call-events.ts';
+import { allOwners } from '../dialing/calls/call-owner.ts';
+import { requestEndOfCalls } from '../dialing/calls/request-end.ts';
+import { callStore } from '../dialing/calls/store.ts';
+import { tryMove } from '../dialing/campaigns/move-campaign.ts';
+import { campaignCallDetails } from '../dialing/campaigns/own-calls.ts';
+import { recordCampaignStatus } from '../dialing/campaigns/record-campaign.ts';
+import { type Database, type EngineTx, forWorkspace } from '../foundation/database/database.ts';
+import type { Row } from '../foundation/database/schema.ts';
+import {
+  type Cluster,
+  holdDialing,
+  lockInstallation,
+  readCluster,
+  releaseDialing,
+} from '../platform/installation/installation.ts';
+import { restoredBecause } from '../platform/installation/judge-restore.ts';
+import type { Testimony, Witness } from '../platform/installation/witness.ts';
+
+/** What a confirmed restore has stopped, calls by themselves as `withdrawn`; undefined where nothing looks restored. */
+export type Confirmed = { reason: string; paused: number; cancelled: number; withdrawn: number } | undefined;
+
+/**
+ * The operator's word that the database was restored on purpose. Dialing stays paused in every workspace until its owner
+ * resumes it. What would then go on by itself is stopped: running campaigns and batches are paused; what was scheduled for
+ * a time that has passed is cancelled, and so are calls by themselves whose time had come, since they may have run after the
+ * backup.
+ */
+export async function confirmRestore(database: Database, witness: Witness | undefined, now: Date): Promise<Confirmed> {
+  const testimony = await witness?.read();
+  const cluster = await readCluster(database);
+  return database.inEngine(async (tx) => {
+    // A store that is far away may take long to be told.
+    await sql`set local idle_in_transaction_session_timeout = '60s'`.execute(tx.db);
+    const done = await release(tx, witness ? testimony : null, cluster, now);
+    // Before any server sees that nothing is held: one that looked then, and found the old witness, would hold it again.
+    if (done) await witness?.write(done.testimony);
+    return done?.confirmed;
+  });
+}
+
+async function release(tx: EngineTx, witness: Testimony | undefined | null, cluster: Cluster, now: Date) {
+  const found = await lockInstallation(tx);
+  const evidence = { witness, system_identifier: cluster.system_identifier, seen: 0 };
+  const reason = found.held_reason ?? restoredBecause(found, evidence);
+  if (reason === undefined) return undefined;
+  // Where no server has looked yet.
+  await holdDialing(tx, reason, now);
+  const { rows } = await sql<Pick<Row<'campaigns'>, 'workspace_id' | 'id' | 'kind' | 'status'>>`
+    select workspace_id, id, kind, status from campaigns
+    where status = 'running'
+      or (status = 'scheduled' and coalesce(greatest(start_date, scheduled_at), 'epoch') <= ${now})
+    order by workspace_id, id for no key update`.execute(tx.db);
+  const confirmed = { reason, paused: 0, cancelled: 0, withdrawn: await withdrawCalls(tx, now) };
+  for (const { workspace_id, id, kind, status } of rows) {
+    const name = status === 'scheduled' ? 'cancel' : 'pause';
+    const inWorkspace = forWorkspace(tx, workspace_id);
+    await tryMove(inWorkspace, id, { kind, name, now });
+    if (kind === 'campaign') await recordCampaignStatus(inWorkspace, id, now);
+    confirmed[name === 'pause' ? 'paused' : 'cancelled'] += 1;
+  }
+  return { confirmed, testimony: await releaseDialing(tx, cluster, witness?.watermark ?? 0) };
+}
+
+/**
+ * Ends the calls by themselves that may have rung after the backup: all that wait but those that are scheduled for later,
+ * and those that were about to be placed, which a server that takes them over would have placed again. Answers how many.
+ */
+async function withdrawCalls(tx: EngineTx, now: Date): Promise<number> {
+  const recordEvents = callEventRecorder(callStore(campaignCallDetails, waitingCalls).named);
+  const owners = allOwners([intentCallOwner(() => undefined)], recordEvents);
+  const { rows } = await sql<{ workspace_id: string; ids: string[] }>`
+    select c.workspace_id, array_agg(c.id) as ids
+    from call_intents i join calls c on c.workspace_id = i.workspace_id and c.id = i.id
+    where i.next_attempt_at is null and c.status in ('queued', 'dialing')
+    group by c.workspace_id order by c.workspace_id`.execute(tx.db);
+  let ended = 0;
+  for (const { workspace_id, ids } of rows) {
+    ended += await requestEndOfCalls(forWorkspace(tx, workspace_id), owners, ids, now);
+  }
+  await sql`delete from call_intents where next_attempt_at is null`.execute(tx.db);
+  const mayHaveRung = sql`
+    select ctid from call_intents
+    where next_attempt_at <= ${now} or (next_attempt_at is not null and reason is distinct from 'scheduled') for update`;
+  return ended + (await giveUpIntents(tx, mayHaveRung, withdrawn, now, recordEvents)).length;
+}

@@ -1,0 +1,85 @@
+import { sql } from 'kysely';
+import { type Database, type EngineTx, forWorkspace } from '../foundation/database/database.ts';
+import type { Row } from '../foundation/database/schema.ts';
+import { newUuid } from '../foundation/values/ids.ts';
+import { leavePool } from '../lines/number-pools/leave-pool.ts';
+import { recordNumber } from '../lines/phone-numbers/record-number.ts';
+import { moveNumber as moveStatus, readNumber } from '../lines/phone-numbers/store.ts';
+
+/** Why a number was not moved, for the operator. */
+export class MoveRefused extends Error {}
+
+type Number = Row<'phone_numbers'>;
+
+/**
+ * The operator's word on whose a number is: it is released where it is active, and becomes the other workspace's, which
+ * gives it a trunk and agents then. A bought one stays bought from its provider. Throws `MoveRefused`.
+ * @param phoneNumber E.164
+ * @param workspace its name
+ */
+export async function moveNumber(database: Database, phoneNumber: string, workspace: string, now: Date): Promise<void> {
+  await database.inEngine(async (tx) => {
+    const target = await workspaceNamed(tx, workspace);
+    const { rows } = await sql<Number>`
+      select * from phone_numbers where phone_number = ${phoneNumber} and status in ('active', 'provisioning')
+      order by id for update`.execute(tx.db);
+    const [held] = rows;
+    if (!held) throw new MoveRefused(`No workspace has the number ${phoneNumber}. Import or buy it there.`);
+    if (held.workspace_id === target) throw new MoveRefused(`${workspace} has the number ${phoneNumber} already.`);
+    await refuseInUse(tx, held);
+    await giveUp(tx, held, now);
+    await take(tx, held, target, now);
+  });
+}
+
+async function workspaceNamed(tx: EngineTx, name: string): Promise<string> {
+  const { rows } = await sql<{ id: string }>`select id from workspaces where name = ${name}`.execute(tx.db);
+  if (rows.length === 1) return rows[0]!.id;
+  throw new MoveRefused(`There is ${rows.length === 0 ? 'no workspace' : 'more than one workspace'} ${name}.`);
+}
+
+async function refuseInUse(tx: EngineTx, { workspace_id, id, phone_number, status }: Number): Promise<void> {
+  if (status === 'provisioning') throw new MoveRefused(`${phone_number} is just being bought. Try again in a minute.`);
+  const { rows } = await sql`
+    select from campaigns where workspace_id = ${workspace_id} and phone_number_id = ${id}
+      and status in ('scheduled', 'running', 'paused')
+    union all select from calls where workspace_id = ${workspace_id} and phone_number_id = ${id} and ended_at is null
+    limit 1`.execute(tx.db);
+  if (rows.length === 0) return;
+  throw new MoveRefused(`A campaign or a call that is up uses ${phone_number}. Have it stopped first.`);
+}
+
+/** Its owner is told that it is gone, and not where it went. */
+async function giveUp(tx: EngineTx, { workspace_id, id, revision }: Number, now: Date): Promise<void> {
+  const there = forWorkspace(tx, workspace_id);
+  const changes = { trunk_id: null, due_at: null, revision: revision + 1, updated_at: now };
+  const released = await moveStatus(there, { id }, 'released', changes);
+  await leavePool(there, id);
+  await recordNumber(there, released, now);
+}
+
+/** Where it was suspended, since another workspace had it, it goes on as it was; else it is new. */
+async function take(tx: EngineTx, held: Number, target: string, now: Date): Promise<void> {
+  const here = forWorkspace(tx, target);
+  const { rows } = await sql<Number>`
+    select * from phone_numbers where workspace_id = ${target} and phone_number = ${held.phone_number}
+      and status <> 'released' for update`.execute(tx.db);
+  const [own] = rows;
+  const times = { created_at: now, updated_at: now };
+  if (own?.status === 'suspended') {
+    const taken = await moveStatus(here, own, 'active', { revision: own.revision + 1, updated_at: now });
+    return recordNumber(here, taken, now);
+  }
+  if (own) await moveStatus(here, own, 'released', { revision: own.revision + 1, updated_at: now });
+  // Providers know what was bought by the row's UUID.
+  const id = held.provider === 'sip' ? newUuid() : held.id;
+  const { phone_number, country, provider, provider_number_id, provider_monthly_cost, provider_currency } = held;
+  await tx.db
+    .insertInto('phone_numbers')
+    .values({
+      ...{ workspace_id: target, id, phone_number, country, provider, status: 'active', ...times },
+      ...{ provider_number_id, provider_monthly_cost, provider_currency },
+    })
+    .execute();
+  await recordNumber(here, (await readNumber(here, id))!, now);
+}

@@ -1,0 +1,82 @@
+import type { CallStatus } from '../../foundation/database/schema.ts';
+import type { CallOutcome, CallReference, TestCallMedia } from '../../lines/telephony/gateway.ts';
+import type { SetAside } from '../../lines/trunks/after-calls.ts';
+
+/** The states that a call can move to, as the contract's `x-transitions` show them. */
+export const callTransitions = {
+  queued: ['dialing', 'cancelled'],
+  dialing: ['ringing', 'in_progress', 'completed', 'failed', 'cancelled'],
+  ringing: ['in_progress', 'completed', 'failed', 'cancelled'],
+  in_progress: ['completed', 'failed'],
+  completed: [],
+  failed: [],
+  cancelled: [],
+} as const satisfies Record<CallStatus, readonly CallStatus[]>;
+
+/** The final status of a call that ended in an outcome. */
+export function finalStatus(outcome: CallOutcome): 'completed' | 'failed' | 'cancelled' {
+  if (outcome === 'answered' || outcome === 'voicemail') return 'completed';
+  return outcome === 'cancelled' ? 'cancelled' : 'failed';
+}
+
+/** What names a call. */
+export interface CallKey {
+  workspaceId: string;
+  roomId: string;
+}
+
+/** A call with whom it belongs to: a campaign and its contact, or a workflow run. One that has arrived is nobody's. */
+export interface OwnedCall extends CallKey {
+  campaignId: string | null;
+  contactId: string | null;
+  workflowRunId: string | null;
+}
+
+/** A call that this process is to place, or has placed. */
+export interface HeldCall extends OwnedCall {
+  /** The callee, E.164 without the plus. */
+  toNumber: number;
+  fromNumber: number;
+  provider: string;
+  attempt: number;
+  /** When it is to be placed, or was. */
+  startAt: Date;
+  placeBefore: Date;
+}
+
+/** A call as it ended. */
+export interface EndedCall extends OwnedCall {
+  outcome: CallOutcome;
+  endedAt: Date;
+  /** Why it is not held against its contact, if so. */
+  setAside?: SetAside;
+  /** What a test call saw, where its server lived to tell. */
+  test?: TestCallMedia;
+  /** Whether it was taken back before its placement, by whoever asked for its end. */
+  neverPlaced?: true;
+}
+
+/** A call that no provider has heard of, and that therefore may be placed again. */
+export interface ReturnedCall extends OwnedCall {
+  /** Whether the attempt was taken back with the call, so that its number is free again. */
+  attemptTakenBack: boolean;
+  /** Whether it was started and is gone, to be placed again under its ID. */
+  isPlacedAgain?: true;
+  /** When it was claimed: it counts on that day. */
+  queuedAt: Date;
+}
+
+/** What names a call that was placed, or is about to be, to its provider. */
+export const referenceOf = (call: HeldCall): CallReference => ({
+  workspaceId: call.workspaceId,
+  roomId: call.roomId,
+  attempt: call.attempt,
+  to: toE164(call.toNumber),
+  from: toE164(call.fromNumber),
+  placedAt: call.startAt,
+});
+
+/** `+14155550100` for the number as the database keeps it. */
+export const toE164 = (digits: number): string => `+${digits}`;
+/** The digits of an E.164 number, as the database keeps it. */
+export const fromE164 = (phoneNumber: string): number => Number(phoneNumber.slice(1));

@@ -1,0 +1,79 @@
+import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { pageAnswer, pageOf, several } from '../../foundation/database/page.ts';
+import type { Handlers } from '../../foundation/http/handler.ts';
+import type { ObjectStore } from '../../foundation/objects/object-store.ts';
+import { fromId } from '../../foundation/values/ids.ts';
+import { existing } from '../../foundation/values/service-error.ts';
+import { readMessages } from '../../lines/telephony/kept-messages.ts';
+import { auditOf } from '../../platform/journal/audit-of.ts';
+import { fromE164 } from './call.ts';
+import { type CallResultDeps, recordCallResult } from './record-call-result.ts';
+import { deleteRecording } from './recordings/delete-recording.ts';
+import { withRecordingUrl } from './recordings/recording-url.ts';
+import { shapeCall } from './shape-call.ts';
+import type { CallStore } from './store.ts';
+import type { Switchboard } from './switchboard.ts';
+import { readWithTranscript } from './transcripts.ts';
+
+const date = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
+const uuid = (id: string | undefined) => (id === undefined ? undefined : fromId(id));
+
+/** What the operations of calls work with. */
+export interface CallDeps extends CallResultDeps {
+  calls: CallStore;
+  endCall: Switchboard['endCall'];
+  objects: Pick<ObjectStore, 'downloadUrl'>;
+}
+
+/** The operations of calls. */
+export function callOperations(deps: CallDeps) {
+  const { database, calls, objects } = deps;
+  return {
+    listCalls: async ({ query }, { workspaceId }) => {
+      const { status, outcome, phoneNumber, direction, agentId, externalId, tag } = query;
+      const page = pageOf(query);
+      const wanted = {
+        ...page,
+        statuses: several(status),
+        outcomes: several(outcome),
+        direction,
+        agentId,
+        externalId,
+        tags: several(tag),
+        campaignId: uuid(query.campaignId),
+        batchId: uuid(query.batchId),
+        contactId: uuid(query.contactId),
+        workflowRunId: uuid(query.workflowRunId),
+        phoneNumber: phoneNumber === undefined ? undefined : fromE164(phoneNumber),
+        queuedAfter: date(query.queuedAfter),
+        queuedBefore: date(query.queuedBefore),
+      };
+      const found = await database.inSnapshot(workspaceId, (tx) => calls.page(tx, wanted));
+      return { status: 200, body: pageAnswer(page, found, shapeCall) };
+    },
+    getCall: async ({ path }, { workspaceId }) => {
+      const read = (tx: WorkspaceTx) => readWithTranscript(tx, calls, fromId(path.roomId));
+      const call = await existing(database.inSnapshot(workspaceId, read));
+      return { status: 200, body: await withRecordingUrl(objects, call) };
+    },
+    getCallSip: async ({ path: { roomId } }, { workspaceId }) => {
+      const messages = await existing(database.inWorkspace(workspaceId, (tx) => readMessages(tx, fromId(roomId))));
+      const shaped = messages.map(({ at, ...message }) => ({ at: new Date(at).toISOString(), ...message }));
+      return { status: 200, body: { roomId, messages: shaped } };
+    },
+    endCall: async ({ path }, context) => {
+      const auditEntry = auditOf(context)('call.ended', 'call', path.roomId);
+      return { status: 200, body: await deps.endCall(context.workspaceId, fromId(path.roomId), auditEntry) };
+    },
+    recordCallResult: async ({ path, body }, context) => {
+      const auditEntry = auditOf(context)('call.result_recorded', 'call', path.roomId);
+      const call = await recordCallResult(deps, context.workspaceId, fromId(path.roomId), body, auditEntry);
+      return { status: 200, body: call };
+    },
+    deleteCallRecording: async ({ path }, context) => {
+      const auditEntry = auditOf(context)('call.recording_deleted', 'call', path.roomId);
+      await deleteRecording(deps, context.workspaceId, fromId(path.roomId), auditEntry);
+      return { status: 200, body: { roomId: path.roomId, deleted: true } };
+    },
+  } satisfies Partial<Handlers>;
+}

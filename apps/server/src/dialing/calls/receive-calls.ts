@@ -1,0 +1,261 @@
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import type { Database } from '../../foundation/database/database.ts';
+import { holdServer, type Lease } from '../../foundation/database/lease.ts';
+import { from } from '../../foundation/database/moves.ts';
+import type { Row } from '../../foundation/database/schema.ts';
+import type { Clock } from '../../foundation/values/clock.ts';
+import { newUuid } from '../../foundation/values/ids.ts';
+import { ServiceError } from '../../foundation/values/service-error.ts';
+import { mayCall } from '../../lines/phone-numbers/may-call.ts';
+import type { InboundCall, TelephonyGateway } from '../../lines/telephony/gateway.ts';
+import type { ArrivingCall } from '../../platform/webhooks/ask-inbound-webhook.ts';
+import type { InboundDecision } from '../../platform/webhooks/read-inbound-decision.ts';
+import { lockAgentRoom } from '../../voices/agents/agent-room.ts';
+import type { AgentDirectory } from '../../voices/agents/directory.ts';
+import { callTransitions, fromE164, type HeldCall } from './call.ts';
+import type { RecordCallEvents } from './call-events.ts';
+
+const MAX_CALL_SECONDS = 3600;
+
+/** Asks a number's webhook who takes a call. */
+export type AskWhoTakes = (call: ArrivingCall) => Promise<InboundDecision>;
+
+export interface ReceiveDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  lease: Lease;
+  agents: AgentDirectory;
+  /** By the provider's name of a phone number. */
+  gateways: ReadonlyMap<string, TelephonyGateway>;
+  recordEvents: RecordCallEvents;
+  /** Has the events of calls written by this process, or no longer. */
+  hold: (calls: HeldCall[]) => void;
+  release: (calls: HeldCall[]) => void;
+  /** Has calls looked up until the provider can say what became of them. */
+  watch: (calls: HeldCall[]) => void;
+  ask: AskWhoTakes;
+}
+
+type CalledNumber = Pick<
+  Row<'phone_numbers'>,
+  | 'workspace_id'
+  | 'id'
+  | 'provider'
+  | 'trunk_id'
+  | 'inbound_agent_id'
+  | 'inbound_webhook_url'
+  | 'allowed_inbound_countries'
+>;
+
+/**
+ * Takes calls that arrive: commits them, asks the number's webhook who takes them, and answers or declines. Calls to a
+ * number that is not active, or not in one workspace alone, are declined and leave nothing.
+ * @returns what ends it, when the calls that are just arriving are answered
+ */
+export function receiveCalls(deps: ReceiveDeps): { close(): Promise<void> } {
+  const arriving = new Set<Promise<void>>();
+  const unsubscribe = [...new Set(deps.gateways.values())].map((gateway) =>
+    gateway.onInbound((call) => {
+      const work: Promise<void> = receive(deps, gateway, call)
+        .catch((error) => {
+          deps.log.error({ err: error }, 'an inbound call could not be taken');
+          return gateway.rejectInbound(call, 'unavailable');
+        })
+        .catch((error) => deps.log.warn({ err: error }, 'an inbound call could not be turned away'))
+        .finally(() => arriving.delete(work));
+      arriving.add(work);
+    }),
+  );
+  return {
+    close: async () => {
+      for (const remove of unsubscribe) remove();
+      await Promise.all(arriving);
+    },
+  };
+}
+
+async function receive(deps: ReceiveDeps, gateway: TelephonyGateway, call: InboundCall): Promise<void> {
+  const providers = [...deps.gateways].filter(([, each]) => each === gateway).map(([name]) => name);
+  const number = await calledNumber(deps.database, call.to, providers);
+  if (!number) {
+    deps.log.warn({ to: call.to }, 'a call to no number of ours, or to one of several workspaces, is declined');
+    return gateway.rejectInbound(call, 'declined');
+  }
+  const held = await commitCall(deps, gateway, number, call);
+  try {
+    await take(deps, gateway, number, held, call);
+  } catch (error) {
+    // It is turned away, and what came of it is kept once the database can.
+    deps.watch([held]);
+    throw error;
+  }
+}
+
+/** Answers or declines a call that is kept. */
+async function take(
+  deps: ReceiveDeps,
+  gateway: TelephonyGateway,
+  number: CalledNumber,
+  held: HeldCall,
+  call: InboundCall,
+): Promise<void> {
+  const found = await takerOf(deps, number, held, call);
+  const taker = found && (await withSeconds(deps, held, found));
+  const assigned = taker ? await assign(deps, held, taker) : 'declined';
+  if (!taker || assigned !== 'taken') {
+    await endDeclined(deps, held);
+    return gateway.rejectInbound(call, assigned === 'no_room' ? 'no_room' : 'declined');
+  }
+  try {
+    await gateway.answerInbound(call, {
+      workspaceId: held.workspaceId,
+      roomId: held.roomId,
+      ...taker,
+      maxCallSeconds: taker.maxCallSeconds,
+    });
+  } catch (error) {
+    deps.log.warn({ err: error, roomId: held.roomId }, 'the provider failed while a call was answered');
+    deps.watch([held]);
+  }
+}
+
+/** The active number that is called, of whichever workspace; nothing where none, or several, have it. */
+export async function calledNumber(
+  database: Pick<Database, 'inEngine'>,
+  to: string,
+  providers: string[],
+): Promise<CalledNumber | undefined> {
+  const { rows } = await database.inEngine(({ db }) =>
+    sql<CalledNumber>`
+      select workspace_id, id, provider, trunk_id, inbound_agent_id, inbound_webhook_url, allowed_inbound_countries
+      from phone_numbers where phone_number = ${to} and status = 'active' and provider = any(${providers})`.execute(db),
+  );
+  return rows.length === 1 ? rows[0] : undefined;
+}
+
+/** The call as it rings, committed before anybody is asked, with the agent that is bound to the number. */
+async function commitCall(
+  { database, lease, hold, recordEvents }: ReceiveDeps,
+  gateway: TelephonyGateway,
+  number: CalledNumber,
+  { to, from, at }: InboundCall,
+): Promise<HeldCall> {
+  const call: HeldCall = {
+    workspaceId: number.workspace_id,
+    roomId: newUuid(),
+    campaignId: null,
+    contactId: null,
+    workflowRunId: null,
+    toNumber: fromE164(to),
+    fromNumber: from === undefined ? 0 : fromE164(from),
+    provider: number.provider,
+    attempt: 1,
+    startAt: at,
+    placeBefore: at,
+  };
+  const serverId = lease.serverId();
+  await database.inEngine(async (tx) => {
+    if (!(await holdServer(tx, serverId))) throw new ServiceError('unavailable', 'This server was given up.');
+    const bound = number.inbound_agent_id;
+    const room = bound === null ? undefined : await lockAgentRoom(tx, call.workspaceId, bound);
+    await tx.db
+      .insertInto('calls')
+      .values({
+        workspace_id: call.workspaceId,
+        id: call.roomId,
+        status: 'ringing',
+        direction: 'inbound',
+        simulated: gateway.capabilities.simulated,
+        from_number: call.fromNumber,
+        to_number: call.toNumber,
+        agent_id: bound,
+        limited_agent_id: room && room.left > 0 ? room.limitedAgentId : null,
+        phone_number_id: number.id,
+        trunk_id: number.trunk_id,
+        attempt: call.attempt,
+        server_id: serverId,
+        start_at: at,
+        place_before: at,
+        ring_timeout_seconds: 0,
+        max_call_seconds: MAX_CALL_SECONDS,
+        queued_at: at,
+        ringing_at: at,
+      })
+      .execute();
+    await recordEvents(tx, 'call.started', [call]);
+  });
+  hold([call]);
+  return call;
+}
+
+interface Taker {
+  agentId: string;
+  variables?: Record<string, string>;
+}
+
+/** With how long the call may last: no longer than its agent allows, as far as the agent can be asked. */
+async function withSeconds({ agents }: ReceiveDeps, { workspaceId }: HeldCall, taker: Taker) {
+  const agent = await agents.resolve(taker.agentId, workspaceId).catch(() => undefined);
+  return { ...taker, maxCallSeconds: Math.min(MAX_CALL_SECONDS, agent?.maxCallSeconds ?? MAX_CALL_SECONDS) };
+}
+
+/** Who takes the call; nobody where the caller's country is not allowed, the webhook rejects it, or no agent is bound. */
+async function takerOf(
+  { agents, ask, log }: ReceiveDeps,
+  number: CalledNumber,
+  { roomId, workspaceId }: HeldCall,
+  { to, from }: InboundCall,
+): Promise<Taker | undefined> {
+  const bound = number.inbound_agent_id === null ? undefined : { agentId: number.inbound_agent_id };
+  const countries = number.allowed_inbound_countries;
+  if (countries.length > 0 && !(from && mayCall({ countries: [countries], premiumRate: true }, fromE164(from)))) {
+    return undefined;
+  }
+  if (number.inbound_webhook_url === null) return bound;
+  const arriving = { workspaceId, roomId, phoneNumberId: number.id, to, webhookUrl: number.inbound_webhook_url };
+  const decision = await ask({ ...arriving, ...(from !== undefined && { from }) });
+  if ('reject' in decision) return undefined;
+  const { agentId = bound?.agentId, ...rest } = decision;
+  const agent = agentId === undefined ? undefined : await agents.resolve(agentId, workspaceId).catch(() => undefined);
+  if (agent) return { agentId: agent.id, ...rest };
+  if (agentId !== undefined) log.warn({ roomId, agentId }, 'an inbound webhook named no known agent');
+  return bound;
+}
+
+/**
+ * Notes who takes the call. It may have been ended meanwhile, and then is `declined`; or the agent has no room for it: room
+ * was taken for the bound one when the call came in.
+ */
+async function assign(
+  { database, log }: ReceiveDeps,
+  call: HeldCall,
+  { agentId, variables, maxCallSeconds }: Taker & { maxCallSeconds: number },
+): Promise<'taken' | 'declined' | 'no_room'> {
+  const { workspaceId, roomId } = call;
+  return database.inEngine(async (tx) => {
+    const room = await lockAgentRoom(tx, workspaceId, agentId);
+    const limited = room?.limitedAgentId ?? null;
+    const { rows } = await sql`
+      update calls set agent_id = ${agentId}, limited_agent_id = ${limited},
+        max_call_seconds = ${maxCallSeconds}, variables = ${variables ? JSON.stringify(variables) : null}
+      where workspace_id = ${workspaceId} and id = ${roomId} and ended_at is null
+        and (${room?.left !== 0} or limited_agent_id = ${limited}) returning id`.execute(tx.db);
+    if (rows.length === 1) return 'taken';
+    if (room?.left !== 0) return 'declined';
+    log.warn({ roomId, agentId }, 'an agent has no room for an inbound call');
+    return 'no_room';
+  });
+}
+
+async function endDeclined({ database, clock, release, recordEvents }: ReceiveDeps, call: HeldCall): Promise<void> {
+  await database.inEngine(async (tx) => {
+    const { rows } = await sql`
+      update calls set status = 'failed', outcome = 'declined', ended_by = 'service', ended_at = ${clock.now()}
+      where workspace_id = ${call.workspaceId} and id = ${call.roomId}
+        and status in ${from(callTransitions, 'failed', 'ringing')} returning id`.execute(tx.db);
+    if (rows.length === 1) await recordEvents(tx, 'call.ended', [call]);
+  });
+  release([call]);
+}

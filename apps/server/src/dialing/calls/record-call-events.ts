@@ -1,0 +1,226 @@
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import type { Database } from '../../foundation/database/database.ts';
+import { isUnavailable } from '../../foundation/database/errors.ts';
+import { from } from '../../foundation/database/moves.ts';
+import type { Row } from '../../foundation/database/schema.ts';
+import { together } from '../../foundation/database/together.ts';
+import type { Clock } from '../../foundation/values/clock.ts';
+import { coalesce } from '../../foundation/values/coalesce.ts';
+import { noteEnds } from '../../lines/number-pools/note-ends.ts';
+import type { CallEvent, CallOutcome } from '../../lines/telephony/gateway.ts';
+import { given } from '../../lines/trunks/trunk.ts';
+import { callTransitions, type EndedCall, finalStatus, type HeldCall } from './call.ts';
+import type { RecordCallEvents } from './call-events.ts';
+import type { CallOwner } from './call-owner.ts';
+import { type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
+import { type EndOverTrunk, noteTrunkEnds } from './note-trunk-ends.ts';
+
+/** How long events are gathered before they are written as a set (engine.md, "Ends and counters"), in milliseconds. */
+const FLUSH_MS = 20;
+/** How long they are gathered where a set took long to write, in milliseconds. */
+const MOST_FLUSH_MS = 100;
+/** The most calls that one set writes. */
+const FLUSH_SIZE = 500;
+/** How long what could not be written waits, in milliseconds. */
+const RETRY_MS = 500;
+
+/** What is known of a call since the last flush. */
+interface Progress {
+  ringingAt?: Date;
+  answeredAt?: Date;
+  ended?: CallEvent & { type: 'ended' };
+}
+
+interface Progressed {
+  call: HeldCall;
+  progress: Progress;
+}
+
+/** Writes what providers tell of calls. */
+export interface CallRecorder {
+  record(events: CallEvent[]): void;
+  /** Resolves when everything recorded so far is written, or can't be now. */
+  idle(): Promise<void>;
+}
+
+export interface RecorderOptions {
+  database: Database;
+  owners: Pick<Required<CallOwner>, 'lock' | 'onCallsEnded' | 'onCallsSetAside'>;
+  recordEvents: RecordCallEvents;
+  /** The call of a room that this process holds. */
+  callOf: (roomId: string) => HeldCall | undefined;
+  clock: Clock;
+  log: Logger;
+  /** Called after the end of some calls was committed, with those among them that hadn't ended before. */
+  onWritten: (ending: HeldCall[], ended: EndedCall[]) => void;
+}
+
+/**
+ * Gathers the events of the calls that this process holds and writes them in sets. Events may come twice, late or out
+ * of order: a call only moves forward, and ends once.
+ */
+export function createCallRecorder(options: RecorderOptions): CallRecorder {
+  const { callOf, log } = options;
+  const gathered = new Map<string, Progress>();
+  /** Those that could not be written, and don't wait to be already. */
+  let failed: string[] = [];
+  let retry: NodeJS.Timeout | undefined;
+
+  const note = (event: CallEvent) => {
+    if (!callOf(event.roomId)) return;
+    const known = gathered.get(event.roomId);
+    const progress = known ?? {};
+    if (event.type === 'ringing') progress.ringingAt ??= event.at;
+    else if (event.type === 'answered') progress.answeredAt ??= event.at;
+    else if (event.type === 'ended') progress.ended ??= event;
+    if (known) return;
+    gathered.set(event.roomId, progress);
+    void flush(event.roomId);
+  };
+
+  const flush = coalesce(
+    async (rooms: string[]) => {
+      const taken = rooms.flatMap((roomId) => {
+        const progress = gathered.get(roomId);
+        gathered.delete(roomId);
+        const call = callOf(roomId);
+        return call && progress ? [{ call, progress }] : [];
+      });
+      if (taken.length > 0) await write(taken);
+    },
+    { ms: FLUSH_MS, mostMs: MOST_FLUSH_MS, atMost: FLUSH_SIZE },
+  );
+
+  /** What the database refuses every time must not keep the others waiting. */
+  async function write(taken: Progressed[]): Promise<void> {
+    try {
+      const ended = await writeProgress(options, taken);
+      const ending = taken.filter(({ progress }) => progress.ended).map(({ call }) => call);
+      if (ending.length > 0) options.onWritten(ending, ended);
+    } catch (error) {
+      const half = Math.ceil(taken.length / 2);
+      if (taken.length > 1 && !isUnavailable(error)) {
+        await write(taken.slice(0, half));
+        return write(taken.slice(half));
+      }
+      log.error({ err: error, calls: taken.length }, 'call events could not be written; they are tried again');
+      for (const { call, progress } of taken) {
+        const since = gathered.get(call.roomId);
+        gathered.set(call.roomId, { ...since, ...progress });
+        if (!since) failed.push(call.roomId);
+      }
+      retry ??= setTimeout(tryAgain, RETRY_MS);
+    }
+  }
+
+  const tryAgain = () => {
+    clearTimeout(retry);
+    retry = undefined;
+    const again = failed;
+    failed = [];
+    for (const roomId of again) void flush(roomId);
+  };
+
+  return {
+    record: (events) => {
+      for (const event of events) note(event);
+    },
+    idle: () => {
+      if (retry) tryAgain();
+      return flush.idle();
+    },
+  };
+}
+
+/** Moves calls forward in the database, with all that follows. @returns those that have ended by it */
+async function writeProgress(
+  { database, owners, recordEvents, clock }: RecorderOptions,
+  taken: readonly Progressed[],
+): Promise<EndedCall[]> {
+  const of = <T>(value: (progress: Progress) => T | undefined) => taken.map(({ progress }) => value(progress) ?? null);
+  const ending = taken.filter(({ progress }) => progress.ended).map(({ call }) => call);
+  const now = clock.now();
+  return database.inHotLoop(async (tx) => {
+    const move = sql<MovedRow>`
+      update calls c set
+        status = case
+          when x.final_status = 'failed' and c.status in ${from(callTransitions, 'failed')} then 'failed'
+          when x.final_status = 'cancelled' and x.answered_at is null
+            and c.status in ${from(callTransitions, 'cancelled')} then 'cancelled'
+          when x.final_status is not null then 'completed'
+          when x.answered_at is not null and c.status in ${from(callTransitions, 'in_progress')} then 'in_progress'
+          when c.status in ${from(callTransitions, 'ringing')} then 'ringing'
+          else c.status end,
+        ringing_at = coalesce(c.ringing_at, x.ringing_at),
+        answered_at = coalesce(c.answered_at, x.answered_at),
+        ended_at = x.ended_at, outcome = x.outcome, ended_by = x.ended_by, sip_status = x.sip_status,
+        sip_reason = x.sip_reason, release_cause = x.release_cause, codec = x.codec, packets_received = x.packets_received,
+        packets_lost = x.packets_lost
+      from unnest(
+        ${taken.map(({ call }) => call.workspaceId)}::uuid[],
+        ${taken.map(({ call }) => call.roomId)}::uuid[],
+        ${of((p) => p.ended && finalStatus(p.ended.outcome))}::text[],
+        ${of((p) => p.ringingAt)}::timestamptz[],
+        ${of((p) => p.answeredAt)}::timestamptz[],
+        ${of((p) => p.ended?.at)}::timestamptz[],
+        ${of((p) => p.ended?.outcome)}::text[],
+        ${of((p) => p.ended?.endedBy)}::text[],
+        ${of((p) => p.ended?.sipStatus)}::smallint[],
+        ${of((p) => plainText(p.ended?.sipReason, 255))}::text[],
+        ${of((p) => p.ended?.q850Cause)}::smallint[],
+        ${of((p) => plainText(p.ended?.codec, 32))}::text[],
+        ${of((p) => p.ended?.packetsReceived)}::integer[],
+        ${of((p) => p.ended?.packetsLost)}::integer[])
+        as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status,
+          sip_reason, release_cause, codec, packets_received, packets_lost)
+      where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ${from(callTransitions, 'completed')}
+      returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled, c.trunk_id, c.direction, c.sip_status,
+        c.sip_reason, c.release_cause, c.packets_received`;
+    const [, { rows }] = await together(tx, [() => owners.lock(tx, ending), move]);
+    const moved = new Set(rows.map((row) => row.id));
+    const answered = taken.filter(({ call, progress }) => progress.answeredAt && moved.has(call.roomId));
+    const answeredCalls = answered.map(({ call }) => call);
+    const aside = await noteTrunkEnds(tx, rows.flatMap(overTrunk), now);
+    const tests = new Map(taken.map(({ call, progress }) => [call.roomId, progress.ended?.test]));
+    const calls = rows.flatMap(ended).map((call) => {
+      const [setAside, test] = [aside.now.get(call.roomId), tests.get(call.roomId)];
+      return { ...call, ...(setAside && { setAside }), ...(test && { test }) };
+    });
+    if (aside.before.length > 0) await owners.onCallsSetAside(tx, aside.before, now);
+    await together(tx, [
+      () => owners.onCallsEnded(tx, calls, now),
+      () => recordEvents(tx, 'call.answered', answeredCalls),
+    ]);
+    // A trunk without room says nothing of its numbers.
+    const pooled = calls.filter((call) => call.pooled && call.setAside !== 'trunk_busy');
+    await noteEnds(tx, pooled, now);
+    return calls;
+  });
+}
+
+type MovedRow = OwnedRow &
+  Pick<Row<'calls'>, 'ended_at' | 'pooled' | 'trunk_id' | 'direction'> &
+  Pick<Row<'calls'>, 'sip_status' | 'sip_reason' | 'release_cause' | 'packets_received'> & {
+    outcome: CallOutcome | null;
+    phone_number_id: string;
+  };
+
+/** What others said, as it may be shown and kept: carriers put anything there. */
+const plainText = (text: string | undefined, most: number): string | undefined =>
+  text?.replace(/[\p{Cc}\p{Cs}]/gu, ' ').slice(0, most);
+
+/** The end of a row's call, where it was placed over a trunk. */
+function overTrunk(row: MovedRow): EndOverTrunk[] {
+  const { outcome, ended_at: endedAt, trunk_id: trunkId, phone_number_id: phoneNumberId } = row;
+  if (!outcome || !endedAt || !trunkId || row.direction === 'inbound') return [];
+  const said = { sipStatus: row.sip_status, sipReason: row.sip_reason, q850Cause: row.release_cause };
+  const answer = given({ ...said, packetsReceived: row.packets_received });
+  return [{ workspaceId: row.workspace_id, roomId: row.id, trunkId, phoneNumberId, outcome, endedAt, ...answer }];
+}
+
+/** The call of a row, where it has ended. */
+const ended = (row: MovedRow): (EndedCall & { pooled: boolean; phoneNumberId: string })[] => {
+  const { outcome, ended_at: endedAt, phone_number_id: phoneNumberId, pooled } = row;
+  return outcome && endedAt ? [{ ...toOwned(row), outcome, endedAt, phoneNumberId, pooled }] : [];
+};

@@ -1,0 +1,179 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
+import type { Lease } from '../../foundation/database/lease.ts';
+import { measureSlots } from '../../foundation/observe/slot-metrics.ts';
+import { tracer } from '../../foundation/observe/tracing.ts';
+import type { Clock } from '../../foundation/values/clock.ts';
+import { allWhileAlone, Shares } from '../../foundation/values/limiter.ts';
+import { ServiceError } from '../../foundation/values/service-error.ts';
+import type { TelephonyGateway } from '../../lines/telephony/gateway.ts';
+import type { TrunksToCall } from '../../lines/trunks/trunks-to-call.ts';
+import type { RestoreGuard } from '../../platform/installation/restore-guard.ts';
+import type { Repeating } from '../../platform/jobs/every.ts';
+import type { AuditEntry } from '../../platform/journal/record.ts';
+import type { AgentDirectory } from '../../voices/agents/directory.ts';
+import type { HeldCall } from './call.ts';
+import { callEventRecorder } from './call-events.ts';
+import { allOwners, type CallOwner } from './call-owner.ts';
+import { type CallEnded, endCall } from './end-call.ts';
+import { hangUpRequested } from './hang-up-requested.ts';
+import { registerCallMetrics } from './metrics.ts';
+import { type CallToPlace, createCallPlacer, rejection } from './place-calls.ts';
+import { type AskWhoTakes, receiveCalls } from './receive-calls.ts';
+import { createCallReconciler } from './reconcile-calls.ts';
+import { createCallRecorder } from './record-call-events.ts';
+import { requestEndOfCalls } from './request-end.ts';
+import { returnCalls, returnQueuedCalls } from './return-calls.ts';
+import type { CallStore } from './store.ts';
+import { traceEnds } from './trace-calls.ts';
+
+export interface SwitchboardOptions {
+  database: Database;
+  lease: Lease;
+  leaseSeconds: number;
+  clock: Clock;
+  log: Logger;
+  /** By the provider's name of a phone number. */
+  gateways: ReadonlyMap<string, TelephonyGateway>;
+  /** The most calls that this process holds at a time. */
+  maxCalls: number;
+  /** Where it puts its metrics. */
+  registry: Registry;
+  calls: CallStore;
+  owners: readonly CallOwner[];
+  guard: Pick<RestoreGuard, 'mayPlace' | 'watermark'>;
+  agents: AgentDirectory;
+  trunksToCall: TrunksToCall;
+  /** Asks a number's webhook who takes a call that has arrived. */
+  ask: AskWhoTakes;
+}
+
+/** Everything in this process that places, takes and follows calls: the owner of the calls that it holds. */
+export interface Switchboard {
+  /** Begins to place, take and follow calls. */
+  start(): void;
+  /** Whether calls may be placed now: not in a database that was restored. */
+  mayPlace(): Promise<boolean>;
+  /** Places calls that were committed as `queued` by this server. */
+  place(calls: CallToPlace[]): void;
+  /** How many more calls of a workspace this process can hold; of many, some. */
+  free(workspaceId: string): number;
+  /** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
+  isSimulated(provider: string): boolean | undefined;
+  /** Ends a call for a client, as `end-call.ts` says. */
+  endCall(workspaceId: string, roomId: string, auditEntry: AuditEntry): Promise<CallEnded>;
+  /** Asks for the end of calls, as `request-end.ts` says; the caller holds the rows of their owners. */
+  requestEnd(tx: WorkspaceTx, roomIds: string[], now: Date): Promise<number>;
+  /** Hangs up at once what it was asked to end. */
+  nudgeHangUps(): void;
+  /** Places nothing any more, and gives back what is not placed yet; calls that are up go on. */
+  stopPlacing(): Promise<void>;
+  /** Gives back what is not placed, and writes what is known. Calls that are up stay up. */
+  stop(): Promise<void>;
+}
+
+/** More than any claim takes. */
+const MOST_SAID_FREE = 100;
+
+/** Puts the switchboard together: only what is here changes which calls this process holds. */
+export function createSwitchboard(options: SwitchboardOptions): Switchboard {
+  const { database, lease, leaseSeconds, clock, log, gateways } = options;
+  const recordEvents = callEventRecorder(options.calls.named);
+  const owners = allOwners(options.owners, recordEvents);
+
+  const held = new Map<string, HeldCall>();
+  const places = new Shares(options.maxCalls, allWhileAlone);
+  measureSlots(options.registry, 'calls', places);
+  const callOf = (roomId: string) => held.get(roomId);
+  const hold = (calls: readonly HeldCall[]) => {
+    for (const call of calls) {
+      if (!held.has(call.roomId)) places.add(call.workspaceId);
+      held.set(call.roomId, call);
+    }
+  };
+  const release = (calls: readonly HeldCall[]) => {
+    for (const { roomId, workspaceId } of calls) if (held.delete(roomId)) places.giveBack(workspaceId);
+  };
+  const watch = (calls: readonly HeldCall[]) => {
+    hold(calls);
+    reconciler.watch(calls);
+  };
+  const metrics = registerCallMetrics(options.registry, () => held.size);
+
+  /** What can't be given back now is looked up, and given back then. */
+  const giveBack = async (calls: HeldCall[], giveBackCalls = returnCalls) => {
+    release(calls);
+    try {
+      await giveBackCalls(database, calls, { owners, serverId: lease.serverId(), now: clock.now() });
+      metrics.returned(calls.length);
+    } catch (error) {
+      log.error({ err: error, calls: calls.length }, 'calls could not be given back; it is tried again');
+      watch(calls);
+    }
+  };
+  const gatewayFor = (provider: string): TelephonyGateway => {
+    const gateway = gateways.get(provider);
+    if (!gateway) throw new ServiceError('unavailable', `The provider ${provider} is not configured on this server.`);
+    return gateway;
+  };
+
+  const common = { database, lease, leaseSeconds, clock, log, owners, recordEvents, gatewayFor, callOf, giveBack };
+  const recorder = createCallRecorder({
+    ...common,
+    onWritten: (ending, ended) => {
+      release(ending);
+      for (const { outcome } of ended) metrics.ended(outcome);
+      if (tracer) traceEnds(tracer, ending, ended);
+      owners.nudge();
+    },
+  });
+  const reconciler = createCallReconciler({
+    ...common,
+    allHeld: () => [...held.values()],
+    gateways,
+    release,
+    watch,
+    record: recorder.record,
+    giveBackQueued: (calls) => giveBack(calls, returnQueuedCalls),
+  });
+  const placer = createCallPlacer({
+    ...common,
+    guard: options.guard,
+    trunksToCall: options.trunksToCall,
+    onRejected: (call, result) => recorder.record([rejection(call, result, clock.now())]),
+    onUnknown: (call) => watch([call]),
+  });
+
+  let hangingUp: Repeating | undefined;
+  let receiving: { close(): Promise<void> } | undefined;
+  let unsubscribe: (() => void)[] = [];
+
+  return {
+    start: () => {
+      unsubscribe = [...new Set(gateways.values())].map((gateway) => gateway.onEvents(recorder.record));
+      hangingUp = hangUpRequested(common);
+      reconciler.start();
+      receiving = receiveCalls({ ...common, gateways, agents: options.agents, ask: options.ask, hold, release, watch });
+    },
+    mayPlace: options.guard.mayPlace,
+    place: (calls) => {
+      hold(calls);
+      placer.add(calls);
+      metrics.claimed(calls.length);
+    },
+    free: (workspaceId) => places.room(workspaceId, MOST_SAID_FREE),
+    isSimulated: (provider) => gateways.get(provider)?.capabilities.simulated,
+    endCall: (workspaceId, roomId, auditEntry) =>
+      endCall({ ...common, hold, release, watch }, workspaceId, roomId, auditEntry),
+    requestEnd: (tx, roomIds, now) => requestEndOfCalls(tx, owners, roomIds, now),
+    nudgeHangUps: () => hangingUp?.nudge(),
+    stopPlacing: placer.stop,
+    stop: async () => {
+      await Promise.all([receiving?.close(), hangingUp?.close(), placer.stop()]);
+      await reconciler.stop();
+      await recorder.idle();
+      for (const remove of unsubscribe) remove();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { components } from '@trunkline/client/schema';
+import { sql } from 'kysely';
+import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { refuse } from '../../foundation/values/service-error.ts';
+import { type Call, shapeCall } from './shape-call.ts';
+import type { CallStore } from './store.ts';
+
+type Transcript = components['schemas']['CallTranscript'];
+
+const MOST_BYTES = 1024 * 1024;
+
+/** Throws `invalid_request` for a transcript of over 1 MiB as JSON. */
+export function refuseLongTranscript(transcript: Transcript | undefined): void {
+  const bytes = Buffer.byteLength(JSON.stringify(transcript ?? []));
+  if (bytes <= MOST_BYTES) return;
+  refuse([{ path: '/body/transcript', message: `must be at most ${MOST_BYTES} bytes as JSON; it is ${bytes}` }]);
+}
+
+/** Keeps what was said on a call, in the place of what was kept before. Answers whether that is something else. */
+export async function keepTranscript(tx: WorkspaceTx, roomId: string, transcript: Transcript): Promise<boolean> {
+  const { rows } = await sql`
+    insert into call_transcripts (workspace_id, room_id, turns)
+    values (${tx.workspaceId}, ${roomId}, ${JSON.stringify(transcript)}::jsonb)
+    on conflict (workspace_id, room_id) do update set turns = excluded.turns
+      where call_transcripts.turns <> excluded.turns
+    returning room_id`.execute(tx.db);
+  return rows.length > 0;
+}
+
+/** A call as clients see it, with what was said on it, which lists and webhooks leave out. */
+export async function readWithTranscript(
+  tx: WorkspaceTx,
+  calls: Pick<CallStore, 'find'>,
+  roomId: string,
+): Promise<Call | undefined> {
+  const row = await calls.find(tx, roomId);
+  if (!row) return undefined;
+  const call = shapeCall(row);
+  if (!call.result) return call;
+  const { rows } = await sql<{ turns: Transcript }>`
+    select turns from call_transcripts where workspace_id = ${tx.workspaceId} and room_id = ${roomId}`.execute(tx.db);
+  return rows[0] ? { ...call, result: { ...call.result, transcript: rows[0].turns } } : call;
+}

@@ -1,0 +1,23 @@
+import type { Database } from '../../foundation/database/database.ts';
+import type { Notifications } from '../../foundation/database/notifications.ts';
+import type { Clock } from '../../foundation/values/clock.ts';
+import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
+import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
+import type { AgentDirectory } from '../../voices/agents/directory.ts';
+import type { IsSimulated } from '../calls/may-dial.ts';
+
+/** What the acts on campaigns work with. */
+export interface CampaignDeps {
+  database: Database;
+  agents: AgentDirectory;
+  /** Those that are configured on this server. */
+  providers: readonly Provider[];
+  operator: OperatorLimits;
+  isSimulated: IsSimulated;
+  clock: Clock;
+  notifications: Pick<Notifications, 'subscribe'>;
+  /** The highest `maxConcurrency` that a campaign may ask for. */
+  maxConcurrency: number;
+  /** Has this process look for work at once. */
+  nudge: () => void;
+}

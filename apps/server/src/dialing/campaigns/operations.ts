@@ -1,0 +1,100 @@
+import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { pageAnswer, pageOf, several } from '../../foundation/database/page.ts';
+import type { Handlers, RequestContext } from '../../foundation/http/handler.ts';
+import { fromId } from '../../foundation/values/ids.ts';
+import { existing } from '../../foundation/values/service-error.ts';
+import { created, ok, replayable } from '../../foundation/values/success.ts';
+import type { Jobs } from '../../platform/jobs/jobs.ts';
+import { auditOf } from '../../platform/journal/audit-of.ts';
+import { readStats } from './campaign-stats.ts';
+import { createCampaign } from './create-campaign.ts';
+import { deleteCampaign } from './delete-campaign.ts';
+import type { CampaignDeps } from './deps.ts';
+import { contactPage } from './list-contacts.ts';
+import { type campaignMoves, moveCampaign } from './move-campaign.ts';
+import { previewCampaign } from './preview/preview-campaign.ts';
+import { type CampaignRow, shapeCampaign } from './shape-campaign.ts';
+import { startCampaign } from './start-campaign.ts';
+import { campaignPage, findCampaign } from './store.ts';
+import { streamCampaignEvents } from './stream-campaign-events.ts';
+import { updateCampaign } from './update-campaign.ts';
+
+const DEFAULT_SAMPLE = 20;
+
+/** What the key that asks does to a campaign, for the audit log. */
+const auditEntryOf = (context: RequestContext, done: string, id: string) =>
+  auditOf(context)(`campaign.${done}`, 'campaign', id);
+
+/** The operations of campaigns. */
+export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
+  const { database, clock } = deps;
+  const ofCampaign = <T>(
+    workspaceId: string,
+    id: string,
+    read: (campaign: CampaignRow, tx: WorkspaceTx) => Promise<T> | T,
+  ) =>
+    database.inSnapshot(workspaceId, async (tx) => {
+      const campaign = await existing(findCampaign(tx, fromId(id)));
+      return read(campaign, tx);
+    });
+  const move = async (id: string, context: RequestContext, name: keyof typeof campaignMoves, done: string) =>
+    ok(await moveCampaign(deps, context.workspaceId, fromId(id), name, auditEntryOf(context, done, id)));
+
+  return {
+    listCampaigns: async ({ query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const found = await database.inSnapshot(workspaceId, (tx) =>
+        campaignPage(tx, {
+          ...{ ...page, kind: 'campaign', statuses: several(query.status), tag: query.tag },
+          listId: query.listId && fromId(query.listId),
+        }),
+      );
+      return ok(pageAnswer(page, found, shapeCampaign));
+    },
+    createCampaign: async ({ body, headers }, context) => {
+      const entryOf = (id: string) => auditEntryOf(context, 'created', id);
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await createCampaign(deps, context.workspaceId, body, entryOf, key);
+      return replayable(created(made), replayed);
+    },
+    getCampaign: async ({ path }, { workspaceId }) => ok(await ofCampaign(workspaceId, path.id, shapeCampaign)),
+    updateCampaign: async ({ path, body }, context) => {
+      const auditEntry = auditEntryOf(context, 'updated', path.id);
+      return ok(await updateCampaign(deps, context.workspaceId, fromId(path.id), body, auditEntry));
+    },
+    deleteCampaign: async ({ path }, context) => {
+      await deleteCampaign(deps, context.workspaceId, fromId(path.id), auditEntryOf(context, 'deleted', path.id));
+      return ok({ id: path.id, deleted: true as const });
+    },
+    startCampaign: async ({ path }, context) =>
+      ok(await startCampaign(deps, context.workspaceId, fromId(path.id), auditEntryOf(context, 'started', path.id))),
+    pauseCampaign: ({ path }, context) => move(path.id, context, 'pause', 'paused'),
+    resumeCampaign: ({ path }, context) => move(path.id, context, 'resume', 'resumed'),
+    stopCampaign: ({ path }, context) => move(path.id, context, 'stop', 'stopped'),
+    unscheduleCampaign: ({ path }, context) => move(path.id, context, 'unschedule', 'unscheduled'),
+    cancelCampaign: ({ path }, context) => move(path.id, context, 'cancel', 'cancelled'),
+    previewCampaign: async ({ path, body }, { workspaceId }) => {
+      const size = body?.sampleSize ?? DEFAULT_SAMPLE;
+      return ok(
+        await ofCampaign(workspaceId, path.id, (campaign, tx) =>
+          previewCampaign(tx, campaign, size, { ...deps, now: clock.now() }),
+        ),
+      );
+    },
+    listCampaignContacts: async ({ path, query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const wanted = { ...page, states: several(query.state), reason: query.reason };
+      const found = await ofCampaign(workspaceId, path.id, (campaign, tx) =>
+        contactPage(tx, campaign, wanted, { ...deps, now: clock.now() }),
+      );
+      return ok(pageAnswer(page, found, (contact) => contact));
+    },
+    getCampaignStats: async ({ path }, { workspaceId }) =>
+      ok(await ofCampaign(workspaceId, path.id, (campaign, tx) => readStats(tx, campaign, clock.now()))),
+    streamCampaignEvents: async ({ path, headers }, { workspaceId }) => {
+      const reader = { workspaceId, lastEventId: headers['Last-Event-ID'] };
+      const stream = await streamCampaignEvents(deps, fromId(path.id), reader);
+      return stream ? { status: 200, stream } : { status: 204 };
+    },
+  } satisfies Partial<Handlers>;
+}

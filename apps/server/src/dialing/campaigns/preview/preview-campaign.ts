@@ -1,0 +1,31 @@
+import type { components } from '@trunkline/client/schema';
+import type { WorkspaceTx } from '../../../foundation/database/database.ts';
+import type { CampaignRow } from '../shape-campaign.ts';
+import type { SituationTerms } from '../situation.ts';
+import { countWhoIsLeft } from './preview-counts.ts';
+import { previewSample } from './preview-sample.ts';
+import { previewScope } from './preview-scope.ts';
+
+type CampaignPreview = components['schemas']['CampaignPreview'];
+
+/**
+ * Whom a campaign would call, from which number and when, and whom not and why, as it is at this moment. It changes
+ * nothing. Counts are by SQL, and only `sampleSize` contacts are read, so that it stays fast with a million.
+ */
+export async function previewCampaign(
+  tx: WorkspaceTx,
+  campaign: CampaignRow,
+  sampleSize: number,
+  terms: SituationTerms & { now: Date },
+): Promise<CampaignPreview> {
+  const scope = await previewScope(tx, campaign, sampleSize, terms);
+  const left = await countWhoIsLeft(tx, scope);
+  return {
+    callable: left.callable,
+    leftOut: left.leftOut,
+    sharedHours: left.sharedHours,
+    localHours: left.localHours,
+    ...(scope.situation.defaultQuietHours && { defaultQuietHours: scope.situation.defaultQuietHours }),
+    sample: await previewSample(tx, scope, sampleSize, left.examples),
+  };
+}

@@ -1,0 +1,32 @@
+import { forWorkspace, type Tx, type WorkspaceTx } from '../../foundation/database/database.ts';
+import { type AuditEntry, record } from '../../platform/journal/record.ts';
+import type { CampaignKey } from './campaign.ts';
+import { type Campaign, shapeCampaign } from './shape-campaign.ts';
+import { findCampaign } from './store.ts';
+
+/** Writes that a campaign has come to the status that it has now, and answers the campaign. */
+export async function recordCampaignStatus(
+  tx: WorkspaceTx,
+  campaignId: string,
+  now: Date,
+  auditEntry?: AuditEntry,
+): Promise<Campaign> {
+  const row = await findCampaign(tx, campaignId);
+  if (!row) throw new Error(`The campaign ${campaignId} is gone.`);
+  const data = shapeCampaign(row);
+  await record(tx, {
+    resourceId: row.id,
+    revision: row.revision,
+    type: `campaign.${row.status}`,
+    data,
+    now,
+    auditEntry,
+  });
+  return data;
+}
+
+/** The same for a campaign that the engine has moved, in the transaction that did it. Batches are told of elsewhere. */
+export async function recordEngineMove(tx: Tx, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<void> {
+  const inWorkspace = forWorkspace(tx, workspaceId);
+  if (await findCampaign(inWorkspace, campaignId)) await recordCampaignStatus(inWorkspace, campaignId, now);
+}

@@ -1,0 +1,106 @@
+import { sql } from 'kysely';
+import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
+import { from } from '../../foundation/database/moves.ts';
+import { existing, ServiceError } from '../../foundation/values/service-error.ts';
+import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
+import type { AuditEntry } from '../../platform/journal/record.ts';
+import type { AgentDirectory } from '../../voices/agents/directory.ts';
+import type { CampaignKey } from './campaign.ts';
+import { campaignTransitions } from './campaign.ts';
+import { checkStartable } from './check-startable.ts';
+import type { CampaignDeps } from './deps.ts';
+import { readLocalHours } from './preview/preview-counts.ts';
+import { previewScope } from './preview/preview-scope.ts';
+import { recordCampaignStatus } from './record-campaign.ts';
+import { type Campaign, startsAt } from './shape-campaign.ts';
+import { contactUploads, findCampaign, lockCampaign } from './store.ts';
+
+const notStartable = (message: string) => new ServiceError('campaign_not_startable', message);
+
+/**
+ * Starts a draft: it runs at once, or is scheduled where `scheduledAt` or `startDate` lies ahead. Its contacts are added
+ * in the background. What is answered tells callees' local hours besides. Throws `not_found`, and `campaign_not_startable` with what stands in the way.
+ */
+export async function startCampaign(
+  deps: CampaignDeps,
+  workspaceId: string,
+  campaignId: string,
+  auditEntry: AuditEntry,
+): Promise<Campaign> {
+  const { database, agents, clock, providers, nudge } = deps;
+  const { asked, localHours } = await database.inSnapshot(workspaceId, async (tx) => {
+    const found = await existing(findCampaign(tx, campaignId));
+    if (found.status !== 'draft') return { asked: found };
+    const scope = await previewScope(tx, found, 1, { ...deps, now: clock.now() });
+    return { asked: found, localHours: await readLocalHours(tx, scope) };
+  });
+  const agent = await agents.resolve(asked.agent_id, workspaceId);
+  const started = await database.inWorkspace(workspaceId, async (tx) => {
+    const campaign = await existing(lockCampaign(tx, campaignId));
+    const now = clock.now();
+    if (campaign.status !== 'draft') {
+      throw notStartable(`Only a draft can be started; this campaign is ${campaign.status}.`);
+    }
+    if (campaign.agent_id !== asked.agent_id) throw notStartable('The campaign was just changed. Start it again.');
+    if (campaign.end_date && campaign.end_date <= now) throw notStartable('The endDate of the campaign has passed.');
+    const obstacle = await checkStartable(tx, campaign, agent, providers);
+    if (obstacle) throw notStartable(obstacle.message);
+    if (startsAt(campaign) > now) await schedule(tx, campaignId, now);
+    else await beginDialing(tx, campaignId, now);
+    return recordCampaignStatus(tx, campaignId, now, auditEntry);
+  });
+  nudge();
+  return { ...started, ...(localHours && { localHours }) };
+}
+
+async function schedule(tx: WorkspaceTx, campaignId: string, now: Date): Promise<void> {
+  await sql`
+    update campaigns set status = 'scheduled', updated_at = ${now}, revision = revision + 1
+    where workspace_id = ${tx.workspaceId} and id = ${campaignId} and status in ${from(campaignTransitions, 'scheduled')}`.execute(
+    tx.db,
+  );
+}
+
+/**
+ * From here `claiming.ts` goes on: it adds the contacts of these uploads, and claims them. Until then all entries of the
+ * lists are counted, also those of a number that stands in several lists.
+ */
+async function beginDialing(tx: WorkspaceTx, campaignId: string, now: Date): Promise<void> {
+  const uploads = await contactUploads(tx, campaignId);
+  await sql`
+    update campaigns set status = 'running', started_at = ${now}, updated_at = ${now}, revision = revision + 1,
+      next_claim_at = 'epoch', contacts_added = false, adding_uploads = ${uploads}, adding_after_row = 0,
+      total_contacts = (select coalesce(sum(l.total_entries), 0) from campaign_lists cl
+        join contact_lists l on l.workspace_id = cl.workspace_id and l.id = cl.list_id
+        where cl.workspace_id = ${tx.workspaceId} and cl.campaign_id = ${campaignId} and cl.role = 'contacts')
+    where workspace_id = ${tx.workspaceId} and id = ${campaignId} and status in ${from(campaignTransitions, 'running', 'draft', 'scheduled')}`.execute(
+    tx.db,
+  );
+}
+
+/**
+ * What becomes of a scheduled campaign or batch whose time has come: it runs, or is `failed` where it can't
+ * start any more. Throws `unavailable` when the agent directory can't be asked: it is tried again then.
+ */
+export const startDueCampaign =
+  (agents: AgentDirectory, providers: readonly Provider[]) =>
+  async (database: Database, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<void> => {
+    const asked = await database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId, 'any'));
+    const agent = asked && (await agents.resolve(asked.agent_id, workspaceId));
+    await database.inWorkspace(workspaceId, async (tx) => {
+      const campaign = await lockCampaign(tx, campaignId, 'any');
+      // It may have been changed since it was found due; then its turn comes again.
+      if (campaign?.status !== 'scheduled' || campaign.agent_id !== asked?.agent_id || startsAt(campaign) > now) return;
+      const obstacle = await checkStartable(tx, campaign, agent, providers);
+      if (!obstacle) await beginDialing(tx, campaignId, now);
+      else {
+        await sql`
+          update campaigns set status = 'failed', failure_reason = ${obstacle.reason}, ended_at = ${now},
+            updated_at = ${now}, revision = revision + 1
+          where workspace_id = ${workspaceId} and id = ${campaignId} and status in ${from(campaignTransitions, 'failed')}`.execute(
+          tx.db,
+        );
+      }
+      if (campaign.kind === 'campaign') await recordCampaignStatus(tx, campaignId, now);
+    });
+  };

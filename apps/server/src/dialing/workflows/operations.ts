@@ -1,0 +1,61 @@
+import { listed, pageAnswer, pageOf } from '../../foundation/database/page.ts';
+import type { Handlers } from '../../foundation/http/handler.ts';
+import { fromId } from '../../foundation/values/ids.ts';
+import { created, ok, replayable } from '../../foundation/values/success.ts';
+import type { Jobs } from '../../platform/jobs/jobs.ts';
+import { auditOf } from '../../platform/journal/audit-of.ts';
+import { deleteWorkflow } from './definitions/delete-workflow.ts';
+import { publishWorkflow } from './definitions/publish-workflow.ts';
+import { createWorkflow, replaceDraft } from './definitions/save-draft.ts';
+import { shapeSummary, shapeVersion, shapeWorkflow } from './definitions/shape-workflow.ts';
+import { readWorkflow, versionPage, workflowPage } from './definitions/workflow-store.ts';
+import type { WorkflowDeps } from './deps.ts';
+import { requireWorkflow } from './runs/run-store.ts';
+
+/** The operations on definitions of the tag "Workflows"; those on runs are in run-operations.ts. */
+export function workflowOperations(deps: WorkflowDeps & { jobs: Jobs }) {
+  const { database } = deps;
+  return {
+    listWorkflows: async ({ query }, { workspaceId }) =>
+      ok(await listed(database, workspaceId, query, workflowPage, shapeSummary)),
+
+    createWorkflow: async ({ body, headers }, context) => {
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await createWorkflow(deps, context.workspaceId, body, auditOf(context), key);
+      return replayable(created(shapeWorkflow(made)), replayed);
+    },
+
+    getWorkflow: async ({ path }, { workspaceId }) => {
+      const row = await database.inWorkspace(workspaceId, (tx) => readWorkflow(tx, fromId(path.workflowId)));
+      return ok(shapeWorkflow(row));
+    },
+
+    replaceWorkflowDraft: async ({ path, body }, context) => {
+      const workflowId = fromId(path.workflowId);
+      const row = await replaceDraft(deps, context.workspaceId, workflowId, body, auditOf(context));
+      return ok(shapeWorkflow(row));
+    },
+
+    deleteWorkflow: async ({ path: { workflowId } }, context) => {
+      const auditEntry = auditOf(context)('workflow.deleted', 'workflow', workflowId);
+      await deleteWorkflow(deps, context.workspaceId, fromId(workflowId), auditEntry);
+      return ok({ id: workflowId, deleted: true });
+    },
+
+    publishWorkflow: async ({ path: { workflowId } }, context) => {
+      const auditEntry = auditOf(context)('workflow.published', 'workflow', workflowId);
+      const row = await publishWorkflow(deps, context.workspaceId, fromId(workflowId), auditEntry);
+      return ok(shapeVersion(row));
+    },
+
+    listWorkflowVersions: async ({ path, query }, { workspaceId }) => {
+      const page = pageOf(query);
+      const found = await database.inSnapshot(workspaceId, async (tx) => {
+        const workflowId = fromId(path.workflowId);
+        await requireWorkflow(tx, workflowId);
+        return versionPage(tx, workflowId, page);
+      });
+      return ok(pageAnswer(page, found, shapeVersion));
+    },
+  } satisfies Partial<Handlers>;
+}

@@ -1,0 +1,201 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { tracer } from '../observe/tracing.ts';
+import { ServiceError } from '../values/service-error.ts';
+import { type Answer, type AnswerOptions, createAnswering } from './answer.ts';
+import { type BodyRoom, createBodyRoom } from './body-room.ts';
+import type { Operation, RequestParts } from './contract.ts';
+import { sealCursor, takesCursor } from './cursor.ts';
+import { Caller, Exchange, inputOf, splitUrl, write } from './exchange.ts';
+import type { Handlers, OperationId, RequestContext } from './handler.ts';
+import type { OpenStreams } from './open-streams.ts';
+import type { Authenticate, OpenStream, Principal } from './principal.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { createRequestReader, type RequestReader } from './read-request.ts';
+import { createBodyReader, isComing } from './request-body.ts';
+import { type MarkedPlace, requestFault } from './request-fault.ts';
+import { type RouteMatch, RouteTable } from './route-table.ts';
+import { subjectOf, traceRequest } from './trace-request.ts';
+
+export interface EdgeOptions extends AnswerOptions {
+  marked(operation: Operation): MarkedPlace[];
+  handlers: Partial<Handlers>;
+  authenticate: Authenticate;
+  openStream: OpenStream;
+  rateLimit: RateLimit;
+  streams: OpenStreams;
+  trustProxy: boolean;
+  /** Called after a request that may have changed something. */
+  onChange?: (() => void) | undefined;
+  /** Called with each operation that was answered, and its status. */
+  onAnswer?: ((operationId: OperationId, status: number) => void) | undefined;
+}
+
+/** Answers one request under the contract's paths. */
+export type Edge = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+const MEBIBYTE = 1024 * 1024;
+const MAX_BODY = 2 * MEBIBYTE;
+/** Those that take more (api.md, "Limits of a request"). */
+const MAX_BODY_OF: Partial<Record<OperationId, number>> = { startBatch: 8 * MEBIBYTE };
+
+type AnyHandler = (input: object, context: RequestContext) => Promise<Answer>;
+
+interface Route {
+  operation: Operation;
+  reader: RequestReader;
+  marked: MarkedPlace[];
+  handler: AnyHandler;
+  listsByCursor: boolean;
+  isStream: boolean;
+}
+
+const withoutHandler: AnyHandler = async () => {
+  throw new Error('This operation has no handler.');
+};
+
+/** The way of a request: route, key, quota, permission, validation, handler, answer. */
+export function createEdge(options: EdgeOptions): Edge {
+  const { validator, authenticate, openStream, rateLimit, streams, metrics } = options;
+  const answering = createAnswering(options);
+  const room = createBodyRoom();
+  const bodies = createBodyReader(room);
+  const routes = new RouteTable<Route>();
+  for (const operation of validator.operations) {
+    routes.add(operation.method, operation.path, {
+      operation,
+      reader: createRequestReader(operation, MAX_BODY_OF[operation.id] ?? MAX_BODY, bodies),
+      marked: options.marked(operation),
+      handler: (options.handlers[operation.id] as AnyHandler | undefined) ?? withoutHandler,
+      listsByCursor: takesCursor(operation),
+      isStream: operation.streams,
+    });
+  }
+
+  async function validate({ operation, marked }: Route, parts: RequestParts): Promise<void> {
+    try {
+      await validator.request(operation, parts);
+    } catch (error) {
+      throw requestFault(error, operation, marked, parts.body);
+    }
+  }
+
+  async function carryOut(exchange: Exchange): Promise<void> {
+    const { request, response, headers } = exchange;
+    const [path, search] = splitUrl(request.url ?? '/');
+    const match = matchPath(routes, path);
+    if (!match) throw new ServiceError('not_found', 'There is nothing at this path.');
+    const { methods } = match.route;
+    if (request.method === 'OPTIONS') return write(response, 204, { ...headers, Allow: allowed(methods) }, undefined);
+    const route = methods.get(request.method === 'HEAD' ? 'GET' : (request.method ?? ''));
+    if (!route) throw methodNotAllowed(allowed(methods));
+    exchange.operation = route.operation;
+
+    const key = request.headers['x-api-key'];
+    const [query, token] = route.isStream ? withoutToken(search) : [search, undefined];
+    exchange.recognize =
+      typeof key === 'string' ? () => authenticate(key) : token === undefined ? undefined : openStream(token, path);
+    if (route.isStream) exchange.credential = typeof key === 'string' ? key : `${token} ${path}`;
+    const known = exchange.recognize?.();
+    const principal = known instanceof Promise ? await known : known;
+    if (!principal) throw token === undefined || key !== undefined ? noKey() : noToken();
+    rateLimit(principal.keyId, headers);
+    requirePermission(principal, route.operation);
+
+    exchange.keyId = principal.keyId;
+    exchange.workspaceId = principal.workspaceId;
+    room.refuseMore(exchange);
+    const read = route.reader.read(exchange, match.params, query);
+    const parts = read instanceof Promise ? await read : read;
+    await validate(route, parts);
+    const opensStream = route.isStream && request.method !== 'HEAD';
+    if (opensStream) exchange.leave = streams.enter(principal);
+    const context = new Caller(exchange, principal, options);
+    const answer = await route.handler(inputOf(request, route.operation, parts), context);
+    if (tracer) exchange.subject = subjectOf(request.method, match.params, answer);
+    if (route.listsByCursor) sealCursor(route.operation, parts, answer);
+    if (answer.stream && opensStream) answering.openStream(exchange, answer.stream, finish);
+    else {
+      // Of many at once all may have been let in before the first answer that nobody reads. What was changed is told.
+      if (route.operation.method === 'GET') room.refuseMore(exchange);
+      answering.answer(exchange, answer);
+    }
+  }
+
+  /** Once all is sent. */
+  function finish(exchange: Exchange): void {
+    exchange.leave?.();
+    const { operation, response, startedAt, startedOn } = exchange;
+    if (!operation) return;
+    metrics.answered(operation, response.statusCode, (performance.now() - startedAt) / 1000);
+    if (tracer) traceRequest(tracer, exchange, startedOn ?? Date.now());
+    if (operation.method !== 'GET' && response.statusCode < 400) options.onChange?.();
+    options.onAnswer?.(operation.id, response.statusCode);
+  }
+
+  return async (request, response) => {
+    const exchange = new Exchange(request, response);
+    try {
+      await carryOut(exchange);
+    } catch (error) {
+      // A body that came together with the headers is there by then, and its connection can stay open.
+      if (isComing(request)) await nextTurn();
+      answering.fail(exchange, error);
+    } finally {
+      giveBackRoom(room, exchange);
+      if (!exchange.stream) finish(exchange);
+    }
+  };
+}
+
+/** At once, or when the client has taken the answer: until then it takes memory too. */
+function giveBackRoom(room: BodyRoom, exchange: Exchange): void {
+  const { request, response, stream } = exchange;
+  const { socket } = request;
+  const waiting = stream || response.destroyed || socket.destroyed ? 0 : response.writableLength;
+  room.keep(exchange, waiting);
+  if (waiting === 0) return;
+  const over = () => {
+    room.giveBack(exchange);
+    socket.off('close', over);
+  };
+  response.once('close', over);
+  // Node 22 does not close one with its connection that waits for the answers before it (pipelining).
+  if (!response.socket) socket.setMaxListeners(0).once('close', over);
+}
+
+const noKey = () => new ServiceError('unauthorized', 'The X-API-Key header is missing or holds no valid key.');
+const noToken = () =>
+  new ServiceError('unauthorized', 'The streamToken does not open this stream, or not any more. Get a new one.');
+
+/** The query of a stream without its token, which nothing behind this needs to see. */
+function withoutToken(search: string): [search: string, token: string | undefined] {
+  const query = new URLSearchParams(search);
+  const token = query.get('streamToken') ?? undefined;
+  if (token === undefined) return [search, token];
+  query.delete('streamToken');
+  return [query.toString(), token];
+}
+
+function requirePermission({ permissions }: Principal, { permission }: Operation): void {
+  if (permission === 'authenticated' || permissions.includes(permission) || permissions.includes('*')) return;
+  throw new ServiceError('forbidden', `This key lacks the permission ${permission}.`);
+}
+
+function allowed(methods: Map<string, unknown>): string {
+  const head = methods.has('GET') ? ['HEAD'] : [];
+  return [...methods.keys(), ...head, 'OPTIONS'].join(', ');
+}
+
+const methodNotAllowed = (allow: string) =>
+  new ServiceError('method_not_allowed', `This path takes ${allow}.`, { headers: { Allow: allow } });
+
+function matchPath<T>(routes: RouteTable<T>, path: string): RouteMatch<T> | undefined {
+  try {
+    return routes.match(path);
+  } catch {
+    throw new ServiceError('invalid_request', 'The path is not encoded as URLs are.', {
+      details: [{ path: '/path', message: 'must be percent-encoded UTF-8' }],
+    });
+  }
+}

@@ -1,0 +1,109 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ServiceError } from '../values/service-error.ts';
+import { errorAnswer } from './errors.ts';
+import { Exchange, write } from './exchange.ts';
+import { answerUnreadable } from './unreadable.ts';
+
+/** A listening port, whose requests go to what `serve` was given last. */
+export interface Listening {
+  port: number;
+  serve(listener: RequestListener): void;
+  /** Takes no new connection, and resolves when every request has its answer, or was cut off after `withinMs`. */
+  close(withinMs: number): Promise<void>;
+}
+
+const IDLE_CHECK_MS = 50;
+/** Files are sent to the server itself, over whatever line. JSON has less: see slow-bodies.ts. */
+const LONGEST_REQUEST_MS = 3_600_000;
+/** The line and the headers of a request, without its body. */
+const LONGEST_HEADERS_MS = 30_000;
+/** How often Node looks for requests that take longer. */
+const LATE_CHECK_MS = 5_000;
+/**
+ * How long a connection without a request stays open. Longer than clients and load balancers keep theirs (60 s): one that
+ * sends on a connection that is just being closed gets a reset, and can't know whether its request was carried out.
+ */
+export const KEEP_ALIVE_MS = 75_000;
+
+/**
+ * After so long a connection closes on which nothing has moved while a request was under way: its client does not read what
+ * it was answered. No work of a request takes as long, and event streams send something every 15 s.
+ */
+const STILL_MS = 120_000;
+
+const serverOptions = {
+  requestTimeout: LONGEST_REQUEST_MS,
+  headersTimeout: LONGEST_HEADERS_MS,
+  connectionsCheckingInterval: LATE_CHECK_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  // Node's own refusal bears no ID.
+  requireHostHeader: false,
+};
+
+/**
+ * Listens. Until `serve` is called everything answers 503, but `/livez`, so that a long migration isn't taken for a
+ * dead server. Throws where the port is taken, saying what to do.
+ * @param stillMs after how long a connection closes whose client takes nothing of an answer
+ */
+export async function listen(port: number, host: string, stillMs = STILL_MS): Promise<Listening> {
+  let listener: RequestListener = answerStarting;
+  const server = createServer(serverOptions, (request, response) => {
+    if (request.headers.host === undefined && request.httpVersion === '1.1') answerWithoutHost(request, response);
+    else listener(request, response);
+  });
+  server.setTimeout(stillMs);
+  // What else is expected than to go on (RFC 9110, section 10.1.1) may be left unheeded; Node would refuse it, barely.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => listener(request, response));
+  server.on('clientError', answerUnreadable);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new Error(whyNot(error, port, host), { cause: error })),
+    );
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    serve: (next) => {
+      listener = next;
+    },
+    close: (withinMs) => close(server, withinMs),
+  };
+}
+
+function whyNot(error: NodeJS.ErrnoException, port: number, host: string): string {
+  if (error.code === 'EADDRINUSE')
+    return `Port ${port} is in use. Stop what uses it, or set PORT to another (0 takes any free one).`;
+  if (error.code === 'EACCES') return `This user may not listen on port ${port}. Set PORT to one above 1023.`;
+  return `Can't listen on HOST ${host}, PORT ${port}: ${error.message}`;
+}
+
+const answerStarting: RequestListener = (request, response) => {
+  if (request.url === '/livez') {
+    response.writeHead(200, {
+      ...new Exchange(request, response).headers,
+      'Content-Type': 'text/plain; charset=utf-8',
+    });
+    response.end('ok\n');
+    return;
+  }
+  refuse(request, response, new ServiceError('unavailable', 'The server is starting. Try again in a moment.'));
+};
+
+const answerWithoutHost: RequestListener = (request, response) =>
+  refuse(request, response, new ServiceError('invalid_request', 'The request has no Host header.'));
+
+function refuse(request: IncomingMessage, response: ServerResponse, error: ServiceError): void {
+  const { status, headers, body } = errorAnswer(error);
+  write(response, status, { ...new Exchange(request, response).headers, ...headers }, body);
+}
+
+async function close(server: Server, withinMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A connection is idle only once its answer has ended, and a client that keeps it would be waited for.
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  const late = setTimeout(() => server.closeAllConnections(), withinMs);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(late);
+}

@@ -1,0 +1,26 @@
+import { OutboundError } from '../../foundation/outbound-http/outbound-error.ts';
+
+/** Why an agent has not taken a connection, in the contract's words; `text` says it to a person. */
+export interface AgentFailure {
+  reason: 'address_refused' | 'dns_failure' | 'connection_failed' | 'tls_failure' | 'rejected' | 'timed_out' | 'closed';
+  text: string;
+  /** The HTTP status that came instead of a WebSocket. */
+  statusCode?: number | undefined;
+  /** The system's name of what failed, such as `ECONNREFUSED`. */
+  code?: string | undefined;
+}
+
+const DNS = /^(ENOTFOUND|ENODATA|EAI_|ETIMEOUT$|E(SERVFAIL|REFUSED|FORMERR|NOTIMP|BADNAME)$)/;
+/** What Node names after OpenSSL, and its own. */
+const TLS = /^(ERR_(TLS|SSL)_|UNABLE_TO_|EPROTO$|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE))|CERT/;
+
+/** What an error of a connection, or of its handshake, means. */
+export function agentFailure(error: Error & { code?: string }): AgentFailure {
+  const { code = '', message } = error;
+  const text = `The agent can't be connected to: ${message || code}`;
+  if (error instanceof OutboundError) return { reason: 'address_refused', text };
+  if (DNS.test(code)) return { reason: 'dns_failure', text, code };
+  if (TLS.test(code)) return { reason: 'tls_failure', text, code };
+  if (code === 'ETIMEDOUT') return { reason: 'timed_out', text, code };
+  return { reason: 'connection_failed', text, ...(code && { code }) };
+}

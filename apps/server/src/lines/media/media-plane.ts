@@ -1,0 +1,226 @@
+import type { AudioStream } from '@trunkline/sip';
+import type { AllowedAddresses } from '../../config-values.ts';
+import type { Measured } from '../../foundation/observe/slot-metrics.ts';
+import type { AgentConnected, AgentConnection } from './agent-stream.ts';
+import { createMediaAddressJudge, isUnspecified } from './media-address.ts';
+import type { MediaEvent, MediaStats } from './media-events.ts';
+import { MediaFault, MediaThread } from './media-thread.ts';
+import { RtpPorts } from './rtp-ports.ts';
+import { isDigit } from './telephone-event.ts';
+import { BEHIND } from './worker-channel.ts';
+
+export interface MediaPlaneOptions {
+  /** Threads, `MEDIA_WORKERS`; a core carries 150 to 350 calls. */
+  workers: number;
+  /** The address that RTP is bound to; `0.0.0.0`, or `::` for both families. */
+  host: string;
+  /** `RTP_PORT_MIN` and `RTP_PORT_MAX`. */
+  portMin: number;
+  portMax: number;
+  /** Private addresses that media may be sent to: `SIP_ALLOWED_ADDRESSES`. */
+  peerAddresses: AllowedAddresses;
+  /** Private addresses that agents may have: `OUTBOUND_ALLOWED_ADDRESSES`. */
+  agentAddresses: AllowedAddresses;
+  /** Told of a thread that died by itself. */
+  onThreadDied(error: Error | undefined): void;
+  /** Given what was counted of each call, at its end. */
+  onClosed?(stats: MediaStats): void;
+}
+
+/** All RTP ports are taken, or the threads have no time for another call: capacity, which passes. */
+export class NoMediaRoomError extends Error {}
+
+/** A description names an address that media may not be sent to; the message says which. */
+export class MediaAddressError extends Error {}
+
+/** The media of one call. Whatever is asked of it after its thread died, or after `close`, is refused (MediaLostError, MediaFault). */
+export interface MediaHandle {
+  /** For our description; RTCP has the one above. */
+  readonly rtpPort: number;
+  /**
+   * What signalling has agreed on: from a 183 with SDP or the 200, and again after each re-INVITE or UPDATE. From the
+   * first one silence is sent, until somebody speaks. A hold is a stream that is not `sendrecv`.
+   * @param trusted addresses that are open beside the public ones: those of the call's trunk, judged already
+   * @throws MediaAddressError
+   */
+  setStream(stream: AudioStream, trusted?: readonly string[]): Promise<void>;
+  /**
+   * The callee has answered: from now on the voice hears and is heard, and `start` goes to the agent. What the agent says
+   * before is kept for then; what the callee says before the agent is connected, too, up to five seconds.
+   * @param recordTo the path of a WAV file to record to
+   */
+  answer(recordTo?: string): Promise<void>;
+  /** Opens the agent's WebSocket, before the answer or after it. It never throws for the agent's sake. */
+  connectAgent(connection: AgentConnection): Promise<AgentConnected>;
+  /** Instead of an agent: plays a WAV file of µ-law, and then echoes. */
+  playSound(path: string): Promise<void>;
+  /** A digit that the callee sent by INFO. What is none is left out. */
+  digit(digit: string): Promise<void>;
+  /** Sends digits to the callee (RFC 4733), where it takes any. */
+  sendDigits(digits: string): Promise<void>;
+  stats(): Promise<MediaStats>;
+  /** Ends the media: `stop` to the agent, BYE by RTCP, the recording to its end. Once only. */
+  close(): Promise<MediaStats>;
+}
+
+/** Ports that another process has taken are tried this often. */
+const MAX_TAKEN_PORTS = 20;
+/** A thread that dies young is started again after this long, in ms. */
+const RESTART_MS = 1000;
+
+/** The media of all calls of a process, in threads of their own, apart from the API. */
+export class MediaPlane {
+  #options: MediaPlaneOptions;
+  #ports: RtpPorts;
+  #threads: MediaThread[] = [];
+  #isOpenAddress: ReturnType<typeof createMediaAddressJudge>;
+  #isStopped = false;
+  #lastCall = 0;
+
+  constructor(options: MediaPlaneOptions) {
+    this.#options = options;
+    this.#ports = new RtpPorts(options.portMin, options.portMax);
+    this.#isOpenAddress = createMediaAddressJudge(options.peerAddresses);
+    for (let thread = 0; thread < options.workers; thread += 1) this.#startThread();
+  }
+
+  /** Its ports, for the metrics. */
+  get ports(): Measured {
+    return this.#ports.shares;
+  }
+
+  #startThread(): void {
+    const { peerAddresses, agentAddresses } = this.#options;
+    const startedAt = performance.now();
+    const thread = new MediaThread({ peerAddresses, agentAddresses }, (dead, error) => {
+      this.#threads = this.#threads.filter((each) => each !== dead);
+      if (this.#isStopped) return;
+      this.#options.onThreadDied(error);
+      if (performance.now() - startedAt >= RESTART_MS) this.#startThread();
+      else setTimeout(() => this.#isStopped || this.#startThread(), RESTART_MS).unref();
+    });
+    this.#threads.push(thread);
+  }
+
+  /**
+   * Opens the media of a call, on the thread that holds fewest of those that keep up.
+   * @param workspaceId whose it is: a workspace alone may take all ports, else its share
+   * @param silenceMs without a packet for this long while talking, `no_media` is told
+   * @throws NoMediaRoomError; MediaLostError; MediaFault where the sockets can't be opened
+   */
+  async openCall(options: {
+    workspaceId: string;
+    silenceMs: number;
+    onEvent: (event: MediaEvent) => void;
+  }): Promise<MediaHandle> {
+    for (const thread of this.#threads.toSorted((a, b) => a.calls.size - b.calls.size)) {
+      const opened = await this.#openOn(thread, options);
+      if (opened) return opened;
+    }
+    const why =
+      this.#threads.length > 0 ? 'The threads for sound have no time for another call.' : 'No media thread is running.';
+    throw new NoMediaRoomError(why);
+  }
+
+  /** @returns nothing where the thread is behind with its calls */
+  async #openOn(
+    thread: MediaThread,
+    options: { workspaceId: string; silenceMs: number; onEvent: (event: MediaEvent) => void },
+  ): Promise<MediaHandle | undefined> {
+    this.#lastCall += 1;
+    const id = `call_${this.#lastCall}`;
+    // Counted before the thread has answered, so that calls that begin at once are spread.
+    let isOver = false;
+    let rtpPort: number | undefined;
+    const end = () => {
+      if (isOver) return;
+      isOver = true;
+      thread.calls.delete(id);
+      if (rtpPort !== undefined) this.#ports.giveBack(rtpPort, options.workspaceId);
+    };
+    thread.calls.set(id, (event) => {
+      if (event.type === 'media_lost') end();
+      options.onEvent(event);
+    });
+    try {
+      rtpPort = await this.#open(thread, id, options);
+    } catch (error) {
+      end();
+      if (error instanceof MediaFault && error.code === BEHIND) return undefined;
+      throw error;
+    }
+    return this.#handle(thread, id, rtpPort, end);
+  }
+
+  async #open(
+    thread: MediaThread,
+    call: string,
+    { workspaceId, silenceMs }: { workspaceId: string; silenceMs: number },
+  ): Promise<number> {
+    const { host, portMin, portMax } = this.#options;
+    for (let taken = 0; taken < MAX_TAKEN_PORTS; taken += 1) {
+      const rtpPort = this.#ports.take(workspaceId);
+      if (rtpPort === undefined) break;
+      try {
+        await thread.ask(call, 'open', { host, rtpPort, silenceMs });
+        return rtpPort;
+      } catch (error) {
+        this.#ports.giveBack(rtpPort, workspaceId);
+        if (!(error instanceof MediaFault && error.code === 'EADDRINUSE')) throw error;
+      }
+    }
+    throw new NoMediaRoomError(`No RTP port is free between ${portMin} and ${portMax}.`);
+  }
+
+  #handle(thread: MediaThread, id: string, rtpPort: number, end: () => void): MediaHandle {
+    return {
+      rtpPort,
+      setStream: async (stream, trusted = []) => {
+        await thread.ask(id, 'stream', { stream: this.#judged(stream, trusted), trusted });
+      },
+      answer: (recordTo) => thread.ask(id, 'answer', { recordTo }),
+      // A second connection may follow the first.
+      connectAgent: (agent) => thread.ask(id, 'agent', agent, agent.connectTimeoutMs),
+      playSound: (path) => thread.ask(id, 'sound', { path }),
+      digit: async (digit) => {
+        if (isDigit(digit)) await thread.ask(id, 'digit', { digit });
+      },
+      sendDigits: (digits) => thread.ask(id, 'sendDigits', { digits: [...digits].filter(isDigit).join('') }),
+      stats: () => thread.ask(id, 'stats', undefined),
+      close: async () => {
+        const stats = await thread.ask(id, 'close', undefined).finally(end);
+        this.#options.onClosed?.(stats);
+        return stats;
+      },
+    };
+  }
+
+  /** @returns the stream, its RTCP beside its RTP where it was to go somewhere else that isn't open */
+  #judged(stream: AudioStream, trusted: readonly string[]): AudioStream {
+    const { address, port, rtcpAddress } = stream.remote;
+    if (isUnspecified(address)) return stream;
+    if (!this.#isOpenAddress(address, trusted))
+      throw new MediaAddressError(`Media may not be sent to ${address}, which lies in the network of the server.`);
+    if (this.#isOpenAddress(rtcpAddress, trusted)) return stream;
+    return { ...stream, remote: { address, port, rtcpAddress: address, rtcpPort: Math.min(port + 1, 65_535) } };
+  }
+
+  /** What is carried now; `worstLateMs` asks the threads. */
+  load(): { calls: number; threads: number; worstLateMs(): Promise<number> } {
+    const threads = this.#threads;
+    return {
+      calls: threads.reduce((calls, thread) => calls + thread.calls.size, 0),
+      threads: threads.length,
+      worstLateMs: async () => {
+        const late = await Promise.all(threads.map((thread) => thread.ask('', 'worstLate', undefined).catch(() => 0)));
+        return Math.max(0, ...late);
+      },
+    };
+  }
+
+  /** Ends the threads; calls that are left lose their media. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all(this.#threads.map((thread) => thread.end()));
+  }
+}

@@ -1,0 +1,46 @@
+import type { AudioStream } from '@trunkline/sip';
+import type { AllowedAddresses } from '../../config-values.ts';
+import type { AgentConnected, AgentConnection } from './agent-stream.ts';
+import type { CallOptions, MediaEvent, MediaStats } from './media-events.ts';
+
+/** What a media thread is started with. */
+export interface WorkerSetup {
+  /** Of peers, for their media. */
+  peerAddresses: AllowedAddresses;
+  /** Of agents. */
+  agentAddresses: AllowedAddresses;
+}
+
+/** The code of a thread that opens no call, since it is behind with those that it has. */
+export const BEHIND = 'EBEHIND';
+
+/** What a media thread is asked to do for a call, and what it answers. */
+export interface Asks {
+  open: { ask: CallOptions; answer: undefined };
+  stream: { ask: { stream: AudioStream; trusted: readonly string[] }; answer: undefined };
+  answer: { ask: { recordTo: string | undefined }; answer: undefined };
+  agent: { ask: AgentConnection; answer: AgentConnected };
+  sound: { ask: { path: string }; answer: undefined };
+  digit: { ask: { digit: string }; answer: undefined };
+  sendDigits: { ask: { digits: string }; answer: undefined };
+  stats: { ask: undefined; answer: MediaStats };
+  close: { ask: undefined; answer: MediaStats };
+  /** Of the thread, whichever call is named: how late its latest turn was, in ms. */
+  worstLate: { ask: undefined; answer: number };
+}
+
+export type Act = keyof Asks;
+
+/** To the thread. */
+export interface Asked<A extends Act = Act> {
+  id: number;
+  call: string;
+  act: A;
+  ask: Asks[A]['ask'];
+}
+
+/** From the thread: an answer, a fault with its code, or an event of a call. */
+export type Told =
+  | { id: number; answer: unknown }
+  | { id: number; fault: { message: string; code: string | undefined } }
+  | { call: string; event: MediaEvent };

@@ -1,0 +1,157 @@
+import type { components } from '@trunkline/client/schema';
+import { sql } from 'kysely';
+import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { fromId, newUuid, toId } from '../../foundation/values/ids.ts';
+import { refuse, ServiceError } from '../../foundation/values/service-error.ts';
+import type { AuditOf } from '../../platform/journal/audit-of.ts';
+import { checkWithin } from '../trunks/check-trunk.ts';
+import { trunkNamed } from '../trunks/short-form.ts';
+import { lockTrunk } from '../trunks/store.ts';
+import type { TrunkRow } from '../trunks/trunk.ts';
+import { boundAgent } from './bound-agent.ts';
+import { inboundUrlFaults } from './check-inbound-url.ts';
+import type { PhoneNumberDeps } from './deps.ts';
+import { countryOfNumber, findPlan } from './numbering-plan.ts';
+import type { PhoneNumberRow } from './phone-number.ts';
+import { recordNumber } from './record-number.ts';
+import { forgetFailed, readNumbers } from './store.ts';
+import { trunkChoiceFaults } from './trunk-choice.ts';
+
+type Body = components['schemas']['ImportPhoneNumbers'];
+type Rejected = components['schemas']['RejectedPhoneNumber'];
+
+const E164 = /^\+[1-9][0-9]{6,14}$/;
+
+/**
+ * Imports owned numbers with their trunk, each for itself, and checks the trunk. Throws `invalid_request` for a trunk that
+ * can't be, a webhook that can't be asked, and an unknown agent.
+ */
+export async function importNumbers(
+  deps: PhoneNumberDeps,
+  workspaceId: string,
+  body: Body,
+  auditOf: AuditOf,
+): Promise<{ imported: PhoneNumberRow[]; rejected: Rejected[] }> {
+  refuse(trunkChoiceFaults(body));
+  refuse(inboundUrlFaults(deps.guard, body.inboundWebhookUrl));
+  const shared = await sharedColumns(deps, workspaceId, body);
+  const { good, sorted } = sort(body.phoneNumbers);
+  const { ids, trunk } = await deps.database.inWorkspace(workspaceId, async (tx) => {
+    const trunk = await trunkWanted(deps, tx, body);
+    return { trunk, ids: await insert(deps, tx, good, { ...shared, trunk_id: trunk.id }, auditOf) };
+  });
+  if (trunk.checked_at === null) await checkWithin(deps, [trunk]);
+  const now = await deps.database.inWorkspace(workspaceId, (tx) => readNumbers(tx, ids));
+  const byNumber = new Map(now.map((row) => [row.phone_number, row]));
+  const missing = good.filter((phoneNumber) => !byNumber.has(phoneNumber));
+  const own = await deps.database.inWorkspace(workspaceId, (tx) => numbersThere(tx, missing));
+  const rejected = sorted.flatMap(({ phoneNumber, code }) => {
+    if (code) return [rejection(phoneNumber, code)];
+    if (byNumber.has(phoneNumber)) return [];
+    return [rejection(phoneNumber, own.has(phoneNumber) ? 'number_already_exists' : 'number_unavailable')];
+  });
+  return { imported: good.flatMap((phoneNumber) => byNumber.get(phoneNumber) ?? []), rejected };
+}
+
+const faults: Record<Rejected['code'], string> = {
+  invalid_number: 'This is not a phone number in E.164 form, such as +14155550100, or no numbering plan has it.',
+  duplicate: 'The number was named before in this request.',
+  number_already_exists: 'The workspace has this number already.',
+  number_not_allowed: 'Premium-rate numbers, and those that cost as much, cannot be imported.',
+  number_unavailable: 'This number is in use on this server already. If it is yours, ask the operator to move it.',
+};
+
+const rejection = (phoneNumber: string, code: Rejected['code']): Rejected => ({
+  phoneNumber,
+  code,
+  error: faults[code],
+});
+
+/** The numbers that may be imported, and what is wrong with the others, in the order that they were sent. */
+function sort(phoneNumbers: readonly string[]) {
+  const good = new Set<string>();
+  const sorted = phoneNumbers.map((phoneNumber) => {
+    const plan = E164.test(phoneNumber) ? findPlan(phoneNumber.slice(1)) : undefined;
+    if (!plan) return { phoneNumber, code: 'invalid_number' as const };
+    if (plan.isCostly) return { phoneNumber, code: 'number_not_allowed' as const };
+    if (good.has(phoneNumber)) return { phoneNumber, code: 'duplicate' as const };
+    good.add(phoneNumber);
+    return { phoneNumber, code: undefined };
+  });
+  return { good: [...good], sorted };
+}
+
+async function sharedColumns(deps: PhoneNumberDeps, workspaceId: string, body: Body) {
+  const inbound = await boundAgent(deps.agents, workspaceId, body.inboundAgentId, '/body/inboundAgentId');
+  const outbound = await boundAgent(deps.agents, workspaceId, body.outboundAgentId, '/body/outboundAgentId');
+  return {
+    friendly_name: body.friendlyName ?? null,
+    label: body.label ?? null,
+    inbound_agent_id: inbound?.id ?? null,
+    inbound_agent_name: inbound?.name ?? null,
+    outbound_agent_id: outbound?.id ?? null,
+    outbound_agent_name: outbound?.name ?? null,
+    inbound_webhook_url: body.inboundWebhookUrl ?? null,
+  };
+}
+
+/** The trunk of a request, by its ID or in short. */
+async function trunkWanted(deps: PhoneNumberDeps, tx: WorkspaceTx, body: Body): Promise<TrunkRow> {
+  if (body.sipConfig) return trunkNamed(deps, tx, { config: withoutNulls(body.sipConfig) }, deps.clock.now());
+  const row = await lockTrunk(tx, fromId(body.trunkId!));
+  if (row) return row;
+  const message = `There is no trunk ${body.trunkId}.`;
+  throw new ServiceError('invalid_request', message, { details: [{ path: '/body/trunkId', message }] });
+}
+
+/** What is null is as if it were left out: it takes nothing off a trunk that is there. */
+const withoutNulls = <T extends object>(values: T): T =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as T;
+
+/** Which of some numbers the workspace has. */
+async function numbersThere(tx: WorkspaceTx, phoneNumbers: string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ phone_number: string }>`
+    select phone_number from phone_numbers
+    where workspace_id = ${tx.workspaceId} and phone_number = any(${phoneNumbers}) and status <> 'released'`.execute(
+    tx.db,
+  );
+  return new Set(rows.map((row) => row.phone_number));
+}
+
+type Shared = Awaited<ReturnType<typeof sharedColumns>> & { trunk_id: string };
+
+/** Answers the UUIDs of those numbers that neither this workspace nor another one had. */
+async function insert(
+  deps: PhoneNumberDeps,
+  tx: WorkspaceTx,
+  phoneNumbers: string[],
+  shared: Shared,
+  auditOf: AuditOf,
+): Promise<string[]> {
+  if (phoneNumbers.length === 0) return [];
+  const now = deps.clock.now();
+  await forgetFailed(tx, phoneNumbers, now, deps.onReleased);
+  // Sorted, so that two imports of the same numbers wait for each other in one order.
+  const rows = phoneNumbers.toSorted().map((phone_number) => ({
+    ...shared,
+    workspace_id: tx.workspaceId,
+    id: newUuid(),
+    phone_number,
+    country: countryOfNumber(Number(phone_number.slice(1))) ?? null,
+    status: 'active' as const,
+    provider: 'sip' as const,
+    created_at: now,
+    updated_at: now,
+  }));
+  const inserted = await tx.db
+    .insertInto('phone_numbers')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .execute();
+  const ids = inserted.map((row) => row.id);
+  for (const row of await readNumbers(tx, ids)) {
+    await recordNumber(tx, row, now, auditOf('phone_number.imported', 'phone_number', toId('pn', row.id)));
+  }
+  return ids;
+}

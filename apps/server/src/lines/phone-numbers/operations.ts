@@ -1,0 +1,64 @@
+import { pageAnswer, pageOf } from '../../foundation/database/page.ts';
+import type { Handlers } from '../../foundation/http/handler.ts';
+import { fromId, toId } from '../../foundation/values/ids.ts';
+import { existing } from '../../foundation/values/service-error.ts';
+import { auditOf } from '../../platform/journal/audit-of.ts';
+import { buyNumber } from './buy-number.ts';
+import type { PhoneNumberDeps } from './deps.ts';
+import { importNumbers } from './import-numbers.ts';
+import { presentNumber } from './present-number.ts';
+import { releaseNumber } from './release-number.ts';
+import { searchNumbers } from './search-numbers.ts';
+import { findNumber, listNumbers } from './store.ts';
+import { updateNumber } from './update-number.ts';
+
+/** The operations of the tag "Phone numbers". */
+export function phoneNumberOperations(deps: PhoneNumberDeps) {
+  const { database } = deps;
+  return {
+    listPhoneNumbers: async ({ query }, { workspaceId }) => {
+      const { column = 'created_at' } = query;
+      const page = { ...pageOf(query), column };
+      const found = await database.inSnapshot(workspaceId, (tx) => listNumbers(tx, page));
+      return { status: 200, body: { ...pageAnswer(page, found, presentNumber), column } };
+    },
+
+    searchAvailablePhoneNumbers: async ({ query }) => ({
+      status: 200,
+      body: { items: await searchNumbers(deps.gateways, query) },
+    }),
+
+    buyPhoneNumber: async ({ body, headers }, context) => {
+      const { row, replayed } = await buyNumber(deps, {
+        workspaceId: context.workspaceId,
+        phoneNumber: body.phoneNumber,
+        provider: body.provider,
+        idempotencyKey: headers['Idempotency-Key'],
+        auditOf: auditOf(context),
+      });
+      const answer = { status: 201 as const, body: presentNumber(row) };
+      return replayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
+    },
+
+    importPhoneNumbers: async ({ body }, context) => {
+      const { imported, rejected } = await importNumbers(deps, context.workspaceId, body, auditOf(context));
+      return { status: 201, body: { imported: imported.map(presentNumber), rejected } };
+    },
+
+    getPhoneNumber: async ({ path }, { workspaceId }) => {
+      const row = await existing(database.inWorkspace(workspaceId, (tx) => findNumber(tx, fromId(path.id))));
+      return { status: 200, body: presentNumber(row) };
+    },
+
+    updatePhoneNumber: async ({ path, body }, context) => {
+      const row = await updateNumber(deps, context.workspaceId, fromId(path.id), body, auditOf(context));
+      return { status: 200, body: presentNumber(row) };
+    },
+
+    releasePhoneNumber: async ({ path }, context) => {
+      const id = fromId(path.id);
+      await releaseNumber(deps, context.workspaceId, id, auditOf(context));
+      return { status: 200, body: { id: toId('pn', id), deleted: true } };
+    },
+  } satisfies Partial<Handlers>;
+}

@@ -1,0 +1,99 @@
+import { type SqlBool, sql } from 'kysely';
+import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { toId } from '../../foundation/values/ids.ts';
+import type { AuditOf } from '../../platform/journal/audit-of.ts';
+import type { ProviderNumber } from '../telephony/gateway.ts';
+import type { PhoneNumberDeps } from './deps.ts';
+import type { PhoneNumberRow } from './phone-number.ts';
+import { providerOf } from './providers.ts';
+import { lookUpPurchase, type Purchase, resumePurchase } from './purchase.ts';
+import { recordNumber } from './record-number.ts';
+import { giveBack } from './release-number.ts';
+import { uncountPurchase } from './reserve-number.ts';
+import { boughtColumns, lockNumber, moveNumber } from './store.ts';
+
+/** How long a provider may fail before a purchase that it has not carried out is given up, in milliseconds. */
+const GIVE_UP_MS = 3_600_000;
+
+/** Makes a reserved number active. A number that was released in the meantime is given back instead. */
+export async function settleBought(
+  deps: PhoneNumberDeps,
+  row: PhoneNumberRow,
+  bought: ProviderNumber,
+  auditOf?: AuditOf,
+): Promise<PhoneNumberRow> {
+  const settled = await deps.database.inWorkspace(row.workspace_id, async (tx) => {
+    const now = deps.clock.now();
+    const current = await lockNumber(tx, row.id);
+    if (current?.status !== 'provisioning') return current;
+    const active = await moveNumber(tx, current, 'active', {
+      ...boughtColumns(bought),
+      due_at: null,
+      revision: current.revision + 1,
+      updated_at: now,
+    });
+    await recordNumber(tx, active, now, auditOf?.('phone_number.bought', 'phone_number', toId('pn', row.id)));
+    return active;
+  });
+  // Without a row, or with a released one, nobody wants the number any more.
+  if (!settled || settled.status === 'released') await giveBackUnwanted(deps, row, bought);
+  return settled ?? row;
+}
+
+/** Marks a purchase that came to nothing after its client was answered. */
+async function settleFailed(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<void> {
+  await deps.database.inWorkspace(row.workspace_id, async (tx) => {
+    await uncountPurchase(tx, row, async () => {
+      const now = deps.clock.now();
+      const current = await lockNumber(tx, row.id);
+      if (current?.status !== 'provisioning') return false;
+      const revision = current.revision + 1;
+      const failed = await moveNumber(tx, current, 'failed', { due_at: null, revision, updated_at: now });
+      await recordNumber(tx, failed, now);
+      return true;
+    });
+  });
+}
+
+/** Writes down what became of a purchase whose client waits no more. An undetermined one stays due. */
+export async function settle(deps: PhoneNumberDeps, row: PhoneNumberRow, result: Purchase): Promise<void> {
+  if (result.state === 'bought') {
+    await settleBought(deps, row, result.number);
+    return;
+  }
+  const { log, clock } = deps;
+  log.warn(
+    { err: result.error, state: result.state, phoneNumberId: row.id },
+    'a purchase was not settled by its provider',
+  );
+  const givenUp = clock.now().getTime() - row.created_at.getTime() > GIVE_UP_MS;
+  if (result.state === 'refused' || (result.state === 'not_bought' && givenUp)) await settleFailed(deps, row);
+}
+
+/** Takes up a purchase that is due: nothing was heard of it, perhaps because its server died. */
+export async function settleDue(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<void> {
+  const gateway = providerOf(deps.gateways, row);
+  if (row.status === 'provisioning') {
+    await settle(deps, row, await resumePurchase(gateway, row.phone_number, row.id));
+    return;
+  }
+  const found = await lookUpPurchase(gateway, row.id);
+  if (found?.state === 'bought') await giveBackUnwanted(deps, row, found.number);
+  else if (!found) await notDue(deps, row);
+}
+
+async function giveBackUnwanted(deps: PhoneNumberDeps, row: PhoneNumberRow, bought: ProviderNumber): Promise<void> {
+  await giveBack(deps, { ...row, ...boughtColumns(bought) });
+  await notDue(deps, row);
+}
+
+const notDue = (deps: PhoneNumberDeps, row: PhoneNumberRow) =>
+  deps.database.inWorkspace(row.workspace_id, (tx: WorkspaceTx) =>
+    tx.db
+      .updateTable('phone_numbers')
+      .set({ due_at: null })
+      .where('workspace_id', '=', row.workspace_id)
+      .where('id', '=', row.id)
+      .where(sql<SqlBool>`status = 'released'`)
+      .execute(),
+  );

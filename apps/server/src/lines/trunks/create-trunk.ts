@@ -1,0 +1,49 @@
+import type { components } from '@trunkline/client/schema';
+import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { newUuid, toId } from '../../foundation/values/ids.ts';
+import { refuse, ServiceError } from '../../foundation/values/service-error.ts';
+import type { AuditOf } from '../../platform/journal/audit-of.ts';
+import { CHECK_TAKEN_UP_MS, checkWithin } from './check-trunk.ts';
+import type { TrunkDeps } from './deps.ts';
+import type { CountedTrunk } from './shape-trunk.ts';
+import { findTrunk, insertTrunk, lockTrunkNamed, recordTrunk, type TrunkIdentity } from './store.ts';
+import { textFaults } from './trunk-faults.ts';
+import { trunkColumns, trunkFaults } from './trunk-settings.ts';
+
+type Body = components['schemas']['CreateTrunk'];
+
+/** Makes a trunk and checks it. Throws `invalid_request` for one that can't be, and `trunk_already_exists`. */
+export async function createTrunk(
+  deps: TrunkDeps,
+  workspaceId: string,
+  body: Body,
+  auditOf: AuditOf,
+): Promise<CountedTrunk> {
+  const id = newUuid();
+  const columns = trunkColumns(body, { workspace_id: workspaceId, id }, deps.secrets);
+  refuse([
+    ...trunkFaults({ ...(columns as object), termination_url: body.terminationUrl }, deps.trunkGuard),
+    ...textFaults(body.password, '/body/password'),
+  ]);
+  const row = await deps.database.inWorkspace(workspaceId, async (tx) => {
+    const now = deps.clock.now();
+    const due_at = new Date(now.getTime() + CHECK_TAKEN_UP_MS);
+    const times = { status_since: now, due_at, created_at: now, updated_at: now };
+    const { terminationUrl: termination_url, transport = 'auto' } = body;
+    const made = await insertTrunk(tx, { ...columns, id, termination_url, transport, ...times });
+    if (!made)
+      throw await trunkTaken(tx, { terminationUrl: termination_url, transport, username: body.username ?? null });
+    await recordTrunk(tx, id, now, auditOf('trunk.created', 'trunk', toId('trk', id)));
+    return made;
+  });
+  await checkWithin(deps, [row]);
+  return (await deps.database.inWorkspace(workspaceId, (tx) => findTrunk(tx, id)))!;
+}
+
+/** Why a trunk can't be as it is wanted: another one is. */
+export async function trunkTaken(tx: WorkspaceTx, identity: TrunkIdentity): Promise<ServiceError> {
+  const other = await lockTrunkNamed(tx, identity);
+  const named = other ? `: ${toId('trk', other.id)}` : '';
+  const message = `The workspace has a trunk with this address, transport and username already${named}.`;
+  return new ServiceError('trunk_already_exists', message);
+}

@@ -1,0 +1,22 @@
+import type { Logger } from 'pino';
+import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
+import type { Secrets } from '../../foundation/database/secrets.ts';
+import type { HostGuard } from '../../foundation/outbound-http/url-fault.ts';
+import type { Clock } from '../../foundation/values/clock.ts';
+import type { TelephonyGateway } from '../telephony/gateway.ts';
+
+/** What trunks need. */
+export interface TrunkDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  secrets: Secrets;
+  /** Judges where trunks lead. */
+  trunkGuard: HostGuard;
+  /** The providers that are configured. Trunks are checked by `sip`, or else by the first that can. */
+  gateways: readonly TelephonyGateway[];
+  /** How long a trunk may take to answer a check, in milliseconds; 5 s by default. */
+  trunkCheckMs?: number;
+  /** Tells of the numbers of a trunk that came to call, or no longer do, in the transaction that makes it so. */
+  onTurned: (tx: WorkspaceTx, trunkId: string, now: Date) => Promise<void>;
+}

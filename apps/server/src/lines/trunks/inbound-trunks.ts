@@ -1,0 +1,59 @@
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import type { Database } from '../../foundation/database/database.ts';
+import type { Secrets } from '../../foundation/database/secrets.ts';
+import type { InboundDirectory, OwnedNumber } from '../telephony/sip/inbound-peers.ts';
+import { readTrunk } from './check-trunk.ts';
+import { readTrunks } from './store.ts';
+import { given, type TrunkRow } from './trunk.ts';
+
+/** The trunks and numbers of all workspaces, for calls that arrive, and for calls that another server has placed. */
+export const inboundTrunks = ({
+  database,
+  secrets,
+  log,
+}: {
+  database: Database;
+  secrets: Secrets;
+  log: Logger;
+}): InboundDirectory => ({
+  async trunks() {
+    const [trunks, numbers] = await database.inEngine(({ db }) =>
+      Promise.all([
+        sql<TrunkRow>`
+          select workspace_id, id, termination_url, transport, outbound_proxy, ip_allowlist, country,
+            coalesce(auth_username, username) as username from trunks`.execute(db),
+        sql<{ trunk_id: string; numbers: string[] }>`
+          select t.id as trunk_id, array_agg(n.phone_number) as numbers from trunks t
+          join phone_numbers n on n.workspace_id = t.workspace_id and n.trunk_id = t.id
+          where t.inbound_digest and n.status = 'active' group by t.id`.execute(db),
+      ]),
+    );
+    const digestNumbers = new Map(numbers.rows.map((row) => [row.trunk_id, row.numbers]));
+    return trunks.rows.map((row) => ({
+      workspaceId: row.workspace_id,
+      id: row.id,
+      terminationUrl: row.termination_url,
+      transport: row.transport,
+      ipAllowlist: row.ip_allowlist,
+      digestNumbers: digestNumbers.get(row.id) ?? [],
+      ...given({ outboundProxy: row.outbound_proxy, country: row.country, digestUsername: row.username }),
+    }));
+  },
+
+  async trunk({ workspaceId, trunkId }) {
+    const row = await database.inWorkspace(workspaceId, async (tx) => (await readTrunks(tx, [trunkId]))[0]);
+    return row && readTrunk({ secrets, log }, row);
+  },
+
+  async numbersOf(numbers, trunkIds) {
+    const { rows } = await database.inEngine((tx) =>
+      sql<OwnedNumber>`
+        select phone_number as number, workspace_id as "workspaceId" from phone_numbers
+        where phone_number = any(${numbers}) and trunk_id = any(${trunkIds}::uuid[]) and status = 'active'`.execute(
+        tx.db,
+      ),
+    );
+    return rows;
+  },
+});

@@ -1,0 +1,84 @@
+import type { components } from '@trunkline/client/schema';
+import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { isUniqueViolation } from '../../foundation/database/errors.ts';
+import { toId } from '../../foundation/values/ids.ts';
+import { existing, notFound, refuse } from '../../foundation/values/service-error.ts';
+import type { AuditOf } from '../../platform/journal/audit-of.ts';
+import { CHECK_TAKEN_UP_MS, checkWithin } from './check-trunk.ts';
+import { trunkTaken } from './create-trunk.ts';
+import type { TrunkDeps } from './deps.ts';
+import type { CountedTrunk } from './shape-trunk.ts';
+import { changeTrunk, findTrunk, lockTrunk, moveTrunk, recordTrunk, type TrunkColumns } from './store.ts';
+import { endsByCheck, isReachedAlike, type TrunkRow } from './trunk.ts';
+import { textFaults } from './trunk-faults.ts';
+import { apartAt } from './trunk-room.ts';
+import { trunkColumns, trunkFaults } from './trunk-settings.ts';
+
+type Body = components['schemas']['UpdateTrunk'];
+
+/**
+ * Changes what the body names, and checks the trunk if that changes how it is reached. Throws `not_found`,
+ * `invalid_request` for a trunk that can't be, and `trunk_already_exists`.
+ */
+export async function updateTrunk(
+  deps: TrunkDeps,
+  workspaceId: string,
+  id: string,
+  body: Body,
+  auditOf: AuditOf,
+): Promise<CountedTrunk> {
+  const row = await deps.database
+    .inWorkspace(workspaceId, async (tx) => {
+      const now = deps.clock.now();
+      const before = await existing(lockTrunk(tx, id));
+      const changes = trunkColumns(body, before, deps.secrets);
+      refuse([
+        ...trunkFaults({ ...before, ...(changes as object) }, deps.trunkGuard),
+        ...textFaults(body.password, '/body/password'),
+      ]);
+      if (Object.keys(changes).length === 0) return before;
+      const after = await writeTrunk(tx, before, changes, now);
+      await recordTrunk(tx, id, now, auditOf('trunk.updated', 'trunk', toId('trk', id)));
+      if (after.status !== before.status) await deps.onTurned(tx, id, now);
+      return after;
+    })
+    .catch(async (error) => {
+      if (!isUniqueViolation(error, 'trunks_identity')) throw error;
+      throw await deps.database.inWorkspace(workspaceId, (tx) => takenBy(tx, id, body));
+    });
+  if (row.due_at && row.checked_at === null) await checkWithin(deps, [row]);
+  return (await deps.database.inWorkspace(workspaceId, (tx) => findTrunk(tx, id))) ?? Promise.reject(notFound());
+}
+
+async function takenBy(tx: WorkspaceTx, id: string, body: Body): Promise<Error> {
+  const row = await lockTrunk(tx, id);
+  return trunkTaken(tx, {
+    terminationUrl: body.terminationUrl ?? row?.termination_url ?? '',
+    transport: body.transport ?? row?.transport ?? 'auto',
+    username: body.username === undefined ? (row?.username ?? null) : body.username,
+  });
+}
+
+/** Writes changes of a locked trunk. One that is reached otherwise from now on calls nobody until it was checked. */
+export async function writeTrunk(
+  tx: WorkspaceTx,
+  before: TrunkRow,
+  changes: TrunkColumns,
+  now: Date,
+): Promise<TrunkRow> {
+  const pace = changes.calls_per_second;
+  // A slot that a slower pace has put off comes as soon as the new one lets it.
+  const soonest =
+    pace !== undefined && new Date(Math.min(before.next_start_at.getTime(), now.getTime() + apartAt(pace)));
+  const revised = {
+    ...changes,
+    ...(soonest && { next_start_at: soonest }),
+    revision: before.revision + 1,
+    updated_at: now,
+  };
+  if (isReachedAlike(before, { ...before, ...(changes as object) })) return changeTrunk(tx, before.id, revised);
+  const due = { ...revised, checked_at: null, due_at: new Date(now.getTime() + CHECK_TAKEN_UP_MS) };
+  const unchecked = { ...due, reason: 'unchecked', message: null, status_since: now };
+  if (before.status === 'active') return moveTrunk(tx, before, 'paused', unchecked);
+  return changeTrunk(tx, before.id, endsByCheck(before.reason) ? unchecked : due);
+}

@@ -1,0 +1,50 @@
+import type { components } from '@trunkline/client/schema';
+import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
+import { newKey } from './key.ts';
+import { holdKey, insertKey, type KeyRow, revokeKey } from './key-store.ts';
+
+/**
+ * Makes a key for the workspace of the key `creatorId`, which is held meanwhile: once its revocation has committed it
+ * makes no other. Throws `invalid_request` for an `expiresAt` that has passed, `forbidden` for permissions that the
+ * creator lacks, and `unauthorized` where the creator was revoked or has expired since the request came in.
+ * @returns the key itself, which can't be read again, and its row
+ */
+export async function createKeyBy(
+  tx: WorkspaceTx,
+  creatorId: string,
+  body: components['schemas']['CreateApiKey'],
+  now: Date,
+): Promise<{ key: string; row: KeyRow }> {
+  const expiresAt = body.expiresAt === undefined ? undefined : new Date(body.expiresAt);
+  if (expiresAt && expiresAt <= now) throw refuse('invalid_request', 'expiresAt', 'must lie in the future');
+  const creator = await holdKey(tx, creatorId);
+  if (!creator || (creator.expires_at && creator.expires_at <= now))
+    throw new ServiceError('unauthorized', 'The key of this request is no longer valid.');
+  const lacking = body.permissions.filter((each) => !grants(creator.permissions, each));
+  if (lacking.length > 0)
+    throw refuse('forbidden', 'permissions', `must be those of this key, which lacks ${lacking.join(', ')}`);
+  const key = newKey();
+  const { name, permissions } = body;
+  return { key, row: await insertKey(tx, { workspaceId: tx.workspaceId, key, name, permissions, expiresAt, now }) };
+}
+
+/**
+ * Revokes a key of the workspace for one with the permissions `held`. Throws `not_found`, and `forbidden` where the key may
+ * do something that the one who asks may not: what can make no such key can't take it away either.
+ */
+export async function revokeKeyBy(tx: WorkspaceTx, held: readonly string[], id: string, now: Date): Promise<void> {
+  const permissions = await revokeKey(tx, id, now);
+  if (!permissions) throw notFound();
+  const lacking = permissions.filter((each) => !grants(held, each));
+  if (lacking.length === 0) return;
+  throw new ServiceError(
+    'forbidden',
+    `The key to be revoked has permissions that this one lacks: ${lacking.join(', ')}.`,
+  );
+}
+
+const grants = (held: readonly string[], permission: string) => held.includes('*') || held.includes(permission);
+
+const refuse = (code: 'invalid_request' | 'forbidden', field: string, message: string) =>
+  new ServiceError(code, `${field} ${message}.`, { details: [{ path: `/body/${field}`, message }] });

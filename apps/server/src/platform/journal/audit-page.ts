@@ -1,0 +1,37 @@
+import { sql } from 'kysely';
+import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
+import type { Row } from '../../foundation/database/schema.ts';
+
+/** An audit entry with the name of its key, which may be revoked by now. */
+export type AuditRow = Row<'audit_log'> & { key_name: string };
+
+/** Which entries of a workspace are wanted. */
+export interface AuditQuery extends PageQuery {
+  /** UUID. */
+  keyId: string | undefined;
+  action: string | undefined;
+  /** As clients see it. */
+  resourceId: string | undefined;
+  /** RFC 3339, included. */
+  createdAfter: string | undefined;
+  /** RFC 3339, not included. */
+  createdBefore: string | undefined;
+}
+
+/** One page of the audit log, by time, and how many entries there are on all pages. */
+export const auditPage = (tx: WorkspaceTx, page: AuditQuery): Promise<Page<AuditRow>> =>
+  readPage(tx, page, {
+    columns: sql`a.*, k.name as key_name`,
+    from: sql`audit_log a join api_keys k on k.workspace_id = a.workspace_id and k.id = a.key_id`,
+    where: [
+      sql`a.workspace_id = ${tx.workspaceId}`,
+      page.keyId !== undefined && sql`a.key_id = ${page.keyId}`,
+      page.action !== undefined && sql`a.action = ${page.action}`,
+      page.resourceId !== undefined && sql`a.resource_id = ${page.resourceId}`,
+      page.createdAfter !== undefined && sql`a.created_at >= ${new Date(page.createdAfter)}`,
+      page.createdBefore !== undefined && sql`a.created_at < ${new Date(page.createdBefore)}`,
+    ],
+    search: ['a.action', 'a.resource_type', 'a.resource_id', 'a.request_id', 'k.name'],
+    order: ['a.created_at', 'a.id'],
+  });

@@ -1,0 +1,31 @@
+import type { Handlers } from '../../foundation/http/handler.ts';
+import { fromId } from '../../foundation/values/ids.ts';
+import { existing } from '../../foundation/values/service-error.ts';
+import { replayable } from '../../foundation/values/success.ts';
+import { auditOf } from '../../platform/journal/audit-of.ts';
+import { createErasure } from './create-erasure.ts';
+import type { ErasureDeps } from './deps.ts';
+import { findErasure } from './erase-number.ts';
+import { shapeErasure } from './erasure.ts';
+
+/** The operations of the tag "Erasures". */
+export function erasureOperations({ database, clock }: Pick<ErasureDeps, 'database' | 'clock'>) {
+  return {
+    createErasure: async ({ body, headers }, context) => {
+      const number = Number(body.phoneNumber.slice(1));
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await createErasure(
+        { database, clock },
+        context.workspaceId,
+        number,
+        key,
+        auditOf(context),
+      );
+      return replayable({ status: 202 as const, body: shapeErasure(made) }, replayed);
+    },
+    getErasure: async ({ path: { erasureId } }, { workspaceId }) => {
+      const find = existing(database.inWorkspace(workspaceId, (tx) => findErasure(tx, workspaceId, fromId(erasureId))));
+      return { status: 200, body: shapeErasure(await find) };
+    },
+  } satisfies Partial<Handlers>;
+}

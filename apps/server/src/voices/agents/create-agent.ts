@@ -1,0 +1,51 @@
+import type { components } from '@trunkline/client/schema';
+import { newUuid, toId } from '../../foundation/values/ids.ts';
+import type { AuditOf } from '../../platform/journal/audit-of.ts';
+import { audit } from '../../platform/journal/record.ts';
+import { type AgentRow, newSecret, sealed } from './agent.ts';
+import { attachKnowledgeBases } from './attach-knowledge-bases.ts';
+import { checkConnection } from './check-connection.ts';
+import type { AgentDeps } from './deps.ts';
+import { findAgent } from './store.ts';
+
+/**
+ * Makes an agent. Throws `invalid_request` for a connection that the settings don't allow, `not_found` for a knowledge
+ * base that isn't there, and `knowledge_base_not_ready`.
+ */
+export async function createAgent(
+  { database, clock, secrets, guard }: AgentDeps,
+  workspaceId: string,
+  body: components['schemas']['CreateAgent'],
+  auditOf: AuditOf,
+): Promise<{ row: AgentRow; secret: string }> {
+  const { name, connection, maxConcurrentCalls, maxCallSeconds, knowledgeBaseIds = [], recording } = body;
+  checkConnection(guard, connection);
+  const id = newUuid();
+  const { headers = {}, secret = newSecret() } = connection;
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const now = clock.now();
+    await tx.db
+      .insertInto('agents')
+      .values({
+        workspace_id: workspaceId,
+        id,
+        name,
+        connection_url: connection.url,
+        header_names: [],
+        secret: '',
+        ...sealed(secrets, workspaceId, id, { headers, secret }),
+        connect_at: connection.connectAt ?? 'answered',
+        connect_timeout_seconds: connection.connectTimeoutSeconds ?? 2,
+        reconnect: connection.reconnect ?? false,
+        max_concurrent_calls: maxConcurrentCalls ?? null,
+        max_call_seconds: maxCallSeconds ?? null,
+        recording: recording ?? false,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute();
+    await attachKnowledgeBases(tx, id, knowledgeBaseIds);
+    await audit(tx, auditOf('agent.created', 'agent', toId('agent', id)), now);
+    return { row: (await findAgent(tx, id))!, secret };
+  });
+}

@@ -1,0 +1,26 @@
+import type { AgentConnection } from '../../lines/telephony/gateway.ts';
+
+/** A voice agent, as far as calls need to know it. */
+export interface Agent {
+  id: string;
+  name: string;
+  /** How calls reach it; absent where only simulated calls can. */
+  connection?: AgentConnection;
+  /** The most calls that it takes at once. */
+  maxConcurrentCalls?: number;
+  /** Seconds of talk after which its calls are hung up. */
+  maxCallSeconds?: number;
+  /** Whether its calls are recorded. */
+  recording?: boolean;
+}
+
+/** Where agents are known (agents.md, "Agents that are known elsewhere"). */
+export interface AgentDirectory {
+  /** The agent that a workspace has, or undefined where there is none. Throws `unavailable` if it can't be asked. */
+  resolve(agentId: string, workspaceId: string): Promise<Agent | undefined>;
+}
+
+/** Every ID is an agent, and its own name. */
+export const anyAgent: AgentDirectory = {
+  resolve: async (agentId) => ({ id: agentId, name: agentId }),
+};

@@ -1,0 +1,49 @@
+import { listed } from '../../foundation/database/page.ts';
+import type { Handlers } from '../../foundation/http/handler.ts';
+import type { InTestSlot } from '../../foundation/outbound-http/test-slots.ts';
+import { fromId } from '../../foundation/values/ids.ts';
+import { existing } from '../../foundation/values/service-error.ts';
+import { created, ok } from '../../foundation/values/success.ts';
+import { auditOf } from '../../platform/journal/audit-of.ts';
+import { presentAgent } from './agent.ts';
+import { createAgent } from './create-agent.ts';
+import { deleteAgent } from './delete-agent.ts';
+import type { AgentDeps } from './deps.ts';
+import { agentPage, findAgent } from './store.ts';
+import { testAgent } from './test-agent.ts';
+import { updateAgent } from './update-agent.ts';
+
+/** The operations of the tag "Agents". */
+export function agentOperations(deps: AgentDeps & { inTestSlot: InTestSlot }) {
+  const { database } = deps;
+  return {
+    listAgents: async ({ query }, { workspaceId }) =>
+      ok(await listed(database, workspaceId, query, agentPage, presentAgent)),
+
+    createAgent: async ({ body }, context) => {
+      const { row, secret } = await createAgent(deps, context.workspaceId, body, auditOf(context));
+      return created({ agent: presentAgent(row), secret });
+    },
+
+    getAgent: async ({ path }, { workspaceId }) => {
+      const row = await existing(database.inWorkspace(workspaceId, (tx) => findAgent(tx, fromId(path.agentId))));
+      return ok(presentAgent(row));
+    },
+
+    updateAgent: async ({ path, body }, context) => {
+      const row = await updateAgent(deps, context.workspaceId, fromId(path.agentId), body, auditOf(context));
+      return ok(presentAgent(row));
+    },
+
+    deleteAgent: async ({ path }, context) => {
+      await deleteAgent(deps, context.workspaceId, fromId(path.agentId), auditOf(context));
+      return ok({ id: path.agentId, deleted: true as const });
+    },
+
+    testAgent: async ({ path }, context) => {
+      const { workspaceId } = context;
+      const test = () => testAgent(deps, workspaceId, fromId(path.agentId), auditOf(context));
+      return ok(await deps.inTestSlot(workspaceId, test));
+    },
+  } satisfies Partial<Handlers>;
+}

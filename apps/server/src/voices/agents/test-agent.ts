@@ -1,0 +1,107 @@
+import type { components } from '@trunkline/client/schema';
+import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
+import { newUuid, toId } from '../../foundation/values/ids.ts';
+import { notFound } from '../../foundation/values/service-error.ts';
+import type { AgentFailure } from '../../lines/media/agent-failure.ts';
+import { type AgentConnection, type AgentEnd, AgentStream } from '../../lines/media/agent-stream.ts';
+import { FRAME, ULAW_SILENCE } from '../../lines/media/g711.ts';
+import type { AgentConnection as ConnectionOfAgent } from '../../lines/telephony/gateway.ts';
+import type { AuditOf } from '../../platform/journal/audit-of.ts';
+import { audit } from '../../platform/journal/record.ts';
+import { openAgent } from './agent.ts';
+import type { AgentDeps } from './deps.ts';
+import { findAgent } from './store.ts';
+
+type AgentTest = components['schemas']['AgentTest'];
+
+/** How long it is listened to an agent that took the connection. */
+const LISTEN_MS = 2000;
+
+/** Connects to an agent as a call would, listens for its first sound, and hangs up. Throws `not_found`. */
+export async function testAgent(
+  { database, clock, secrets, guard }: AgentDeps,
+  workspaceId: string,
+  id: string,
+  auditOf: AuditOf,
+): Promise<AgentTest> {
+  const row = await database.inWorkspace(workspaceId, async (tx) => {
+    const found = await findAgent(tx, id);
+    if (!found) throw notFound();
+    await audit(tx, auditOf('agent.tested', 'agent', toId('agent', id)), clock.now());
+    return found;
+  });
+  return tryAgent(guard, workspaceId, openAgent(row, secrets).connection);
+}
+
+/** The same for what is known of a connection, with nothing written. */
+export function tryAgent(
+  guard: AddressGuard,
+  workspaceId: string,
+  { url, headers, secret, connectTimeoutSeconds }: ConnectionOfAgent,
+): Promise<AgentTest> {
+  return listenTo(guard, {
+    ...{ url, headers, secret },
+    connectTimeoutMs: connectTimeoutSeconds * 1000,
+    reconnect: false,
+    accountSid: toId('ws', workspaceId),
+    callSid: toId('room', newUuid()),
+    customParameters: { test: 'true' },
+  });
+}
+
+async function listenTo(guard: AddressGuard, connection: AgentConnection): Promise<AgentTest> {
+  let tell: (heard: AgentEnd | 'spoke' | 'silent') => void = () => {};
+  const enough = new Promise<AgentEnd | 'spoke' | 'silent'>((resolve) => {
+    tell = resolve;
+  });
+  const stream = new AgentStream(connection, guard, {
+    message: (message) => message.event === 'media' && message.audio.length > 0 && tell('spoke'),
+    ignored: () => {},
+    ended: tell,
+  });
+  const from = performance.now();
+  const connected = await stream.connect();
+  const durationMs = Math.round(performance.now() - from);
+  if (!connected.connected) {
+    const { reason, statusCode } = connected;
+    const message = failureTexts[reason](connected);
+    return { reachable: false, reason, message, ...(statusCode !== undefined && { statusCode }), durationMs };
+  }
+  stream.start();
+  const speaking = setInterval(() => stream.hear(silence), 20);
+  const listening = setTimeout(() => tell('silent'), LISTEN_MS);
+  const heard = await enough;
+  clearInterval(speaking);
+  clearTimeout(listening);
+  stream.close();
+  if (typeof heard === 'object') return { reachable: true, reason: 'closed', message: closedText(heard), durationMs };
+  const spoke = heard === 'spoke';
+  return { reachable: true, reason: 'ok', message: spoke ? SPOKE : SILENT, spoke, durationMs };
+}
+
+const silence = Buffer.alloc(FRAME, ULAW_SILENCE);
+
+const SPOKE = 'The agent took the connection and began to speak.';
+const SILENT = `The agent took the connection, and said nothing for ${LISTEN_MS / 1000} seconds. That is right for one that lets the caller speak first.`;
+
+const named = ({ code }: AgentFailure) => (code ? ` (${code})` : '');
+
+/** What to look at. No text names an address that a name stands for. */
+const failureTexts: Record<AgentFailure['reason'], (failure: AgentFailure) => string> = {
+  address_refused: () =>
+    "The server may not connect to the agent's address. An operator can allow it in OUTBOUND_ALLOWED_ADDRESSES.",
+  dns_failure: (failure) => `The name in the agent's URL has no address${named(failure)}. Look at how it is written.`,
+  connection_failed: (failure) =>
+    `No WebSocket to the agent came about${named(failure)}. Look whether it runs, at its port, and at firewalls.`,
+  tls_failure: (failure) =>
+    `TLS with the agent failed${named(failure)}. Its certificate must be valid, for the name in the URL, and from a known authority.`,
+  rejected: ({ statusCode }) =>
+    `The agent answered ${statusCode} instead of taking the connection. Look at the ${statusCode === 404 ? 'path in its URL' : 'headers of its connection'}.`,
+  timed_out: () => 'The agent did not take the connection in time. Look whether it runs, and at connectTimeoutSeconds.',
+  closed: () => 'The connection was closed.',
+};
+
+const closedText = (end: AgentEnd) =>
+  end.kind === 'hung_up'
+    ? 'The agent took the connection and hung up at once, without a word.'
+    : `The agent took the connection and broke off: ${end.text} Look at its log.`;

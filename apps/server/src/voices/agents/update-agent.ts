@@ -1,0 +1,64 @@
+import type { components } from '@trunkline/client/schema';
+import { sql } from 'kysely';
+import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { toId } from '../../foundation/values/ids.ts';
+import { notFound } from '../../foundation/values/service-error.ts';
+import type { AuditOf } from '../../platform/journal/audit-of.ts';
+import { audit } from '../../platform/journal/record.ts';
+import { type AgentRow, sealed } from './agent.ts';
+import { countLiveCalls } from './agent-room.ts';
+import { attachKnowledgeBases } from './attach-knowledge-bases.ts';
+import { checkConnection } from './check-connection.ts';
+import type { AgentDeps } from './deps.ts';
+import { findAgent, lockAgent } from './store.ts';
+
+/** Changes what the body names. Throws `not_found`, and what `createAgent` throws. */
+export async function updateAgent(
+  { database, clock, secrets, guard }: AgentDeps,
+  workspaceId: string,
+  id: string,
+  body: components['schemas']['UpdateAgent'],
+  auditOf: AuditOf,
+): Promise<AgentRow> {
+  const { name, connection = {}, maxConcurrentCalls, maxCallSeconds, knowledgeBaseIds, recording } = body;
+  return database.inWorkspace(workspaceId, async (tx) => {
+    // A first limit waits for who places calls without one, and then counts them.
+    if (!(await lockAgent(tx, id, maxConcurrentCalls ? 'update' : 'no key update'))) throw notFound();
+    checkConnection(guard, connection);
+    if (Object.keys(body).length === 0) return (await findAgent(tx, id))!;
+    const now = clock.now();
+    await tx.db
+      .updateTable('agents')
+      .set({
+        ...(name !== undefined && { name }),
+        ...(connection.url !== undefined && { connection_url: connection.url }),
+        ...sealed(secrets, workspaceId, id, connection),
+        ...(connection.connectAt !== undefined && { connect_at: connection.connectAt }),
+        ...(connection.connectTimeoutSeconds !== undefined && {
+          connect_timeout_seconds: connection.connectTimeoutSeconds,
+        }),
+        ...(connection.reconnect !== undefined && { reconnect: connection.reconnect }),
+        ...(maxConcurrentCalls !== undefined && { max_concurrent_calls: maxConcurrentCalls }),
+        ...(maxCallSeconds !== undefined && { max_call_seconds: maxCallSeconds }),
+        ...(recording !== undefined && { recording }),
+        updated_at: now,
+      })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .execute();
+    if (knowledgeBaseIds) await attachKnowledgeBases(tx, id, knowledgeBaseIds);
+    if (maxConcurrentCalls) await countLiveCalls(tx, toId('agent', id), id);
+    if (name !== undefined) await renameOnNumbers(tx, toId('agent', id), name);
+    await audit(tx, auditOf('agent.updated', 'agent', toId('agent', id)), now);
+    return (await findAgent(tx, id))!;
+  });
+}
+
+/** Numbers show the names of the agents that are bound to them. */
+async function renameOnNumbers(tx: WorkspaceTx, agentId: string, name: string): Promise<void> {
+  await sql`
+    update phone_numbers set
+      inbound_agent_name = case when inbound_agent_id = ${agentId} then ${name} else inbound_agent_name end,
+      outbound_agent_name = case when outbound_agent_id = ${agentId} then ${name} else outbound_agent_name end
+    where workspace_id = ${tx.workspaceId} and ${agentId} in (inbound_agent_id, outbound_agent_id)`.execute(tx.db);
+}

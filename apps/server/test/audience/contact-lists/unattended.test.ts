@@ -1,0 +1,150 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { acceptFile } from '../../../src/audience/contact-lists/accept-file.ts';
+import type { ContactListDeps } from '../../../src/audience/contact-lists/deps.ts';
+import { expireUploads } from '../../../src/audience/contact-lists/expire-uploads.ts';
+import { giveUpImport } from '../../../src/audience/contact-lists/import-upload.ts';
+import { DEFAULT_READ_LIMITS } from '../../../src/audience/contact-lists/reading/read-contacts.ts';
+import { moveUpload } from '../../../src/audience/contact-lists/upload-store.ts';
+import { giveUpValidation, validateUpload } from '../../../src/audience/contact-lists/validate-upload.ts';
+import { openNotifications } from '../../../src/foundation/database/notifications.ts';
+import { openDiskObjectStore } from '../../../src/foundation/objects/disk.ts';
+import { fromId } from '../../../src/foundation/values/ids.ts';
+import { type Jobs, NotYet, openJobs } from '../../../src/platform/jobs/jobs.ts';
+import { createComingFiles } from '../../../src/platform/workspace/coming-files.ts';
+import { startTestServer, type TestServer } from '../../server.ts';
+import { until } from '../../until.ts';
+import {
+  addFile,
+  confirm,
+  createWithFile,
+  framesOf,
+  type Ids,
+  importFile,
+  openEvents,
+  validated,
+} from './contact-files.ts';
+
+const log = pino({ level: 'silent' });
+let server: TestServer;
+let dataDir: string;
+let jobs: Jobs;
+let notifications: ReturnType<typeof openNotifications>;
+/** The same store, database and queue as the server's, without its word of what was stored. */
+let deps: ContactListDeps;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-unattended-'));
+  server = await startTestServer({ config: { dataDir } });
+  const { connection } = server.database;
+  jobs = await openJobs({ connection, log, registry: new Registry() });
+  notifications = openNotifications({ connection, log });
+  const { clock, database } = server;
+  const directory = path.join(dataDir, 'objects');
+  const disk = await openDiskObjectStore({ directory, secret: 'another', baseUrl: () => server.url, clock, log });
+  const objects = { ...disk, tellsOfUploads: false };
+  const coming = createComingFiles(new Registry());
+  deps = { database, notifications, jobs, objects, clock, log, coming, limits: DEFAULT_READ_LIMITS };
+});
+afterAll(async () => {
+  await jobs.close();
+  await notifications.close();
+  await server.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function* content() {
+  yield Buffer.from('phone\n+14155550101\n');
+}
+
+async function createList() {
+  const body = { name: 'A', fileName: 'a.csv' };
+  const list = (await server.client.POST('/v1/calls/contact-lists', { body })).data!;
+  return { ids: { id: list.id, uploadID: list.uploadDetails.id }, key: list.uploadDetails.storageKey };
+}
+
+const workspace = () =>
+  server.database.inEngine((tx) => tx.db.selectFrom('workspaces').select('id').executeTakeFirstOrThrow());
+const jobOf = async (ids: Ids) => ({ workspaceId: (await workspace()).id, uploadId: fromId(ids.uploadID) });
+const read = async (path: Ids) =>
+  (await server.client.GET('/v1/calls/contact-lists/{id}/uploads/{uploadID}', { params: { path } })).data!;
+
+test('a store that does not tell of its files is asked', async () => {
+  const { ids, key } = await createList();
+  await expireUploads(deps, new AbortController().signal);
+  expect((await read(ids)).status).toBe('pending');
+  await deps.objects.put(key, content(), 1000);
+  await expireUploads(deps, new AbortController().signal);
+  expect((await validated(server, ids)).status).toBe('validated');
+});
+
+test('a file that a crash kept from being told of is found when its URL ends', async () => {
+  const { ids, key } = await createList();
+  await deps.objects.put(key, content(), 1000);
+  server.clock.advance(16 * 60_000);
+  expect((await framesOf(await openEvents(server, ids))).at(-1)!.event).toBe('upload.validated');
+});
+
+test('a validation that fails every time ends as failed', async () => {
+  const { ids } = await createList();
+  const job = await jobOf(ids);
+  await server.database.inWorkspace(job.workspaceId, (tx) => moveUpload(tx, job.uploadId, 'uploaded', {}, new Date()));
+  await giveUpValidation(deps, job);
+  expect(await read(ids)).toMatchObject({ status: 'failed', failure: { code: 'unreadable_file' } });
+  await giveUpValidation(deps, await jobOf(await importFile(server, 'phone\n+14155550101\n')));
+});
+
+test('a validation whose list is deleted meanwhile is no failure that anyone is told of', async () => {
+  const { ids } = await createList();
+  const job = await jobOf(ids);
+  await server.database.inWorkspace(job.workspaceId, (tx) => moveUpload(tx, job.uploadId, 'uploaded', {}, new Date()));
+  const get = async () => {
+    await server.client.DELETE('/v1/calls/contact-lists/{id}', { params: { path: { id: ids.id } } });
+    return content();
+  };
+  const { signal } = new AbortController();
+  const validating = validateUpload({ ...deps, objects: { ...deps.objects, get } }, job, signal);
+  await expect(validating).rejects.toBeInstanceOf(NotYet);
+  await validateUpload(deps, job, signal);
+});
+
+test('an import that fails every time ends as failed, and leaves the list as it was', async () => {
+  const list = await importFile(server, 'phone\n+14155550101\n');
+  const more = await addFile(server, list.id, 'phone\n+14155550102\n');
+  await validated(server, more);
+  const job = await jobOf(more);
+  await server.database.inWorkspace(job.workspaceId, (tx) =>
+    moveUpload(tx, job.uploadId, 'processing', {}, new Date()),
+  );
+  await giveUpImport(deps, job);
+  expect((await read(more)).status).toBe('failed');
+  expect((await confirm(server, more)).error!.code).toBe('invalid_state');
+  expect((await read(list)).status).toBe('processed');
+  const rows = () =>
+    server.database.inEngine((tx) =>
+      tx.db.selectFrom('contact_list_entries').select('upload_id').where('upload_id', '=', job.uploadId).execute(),
+    );
+  await until(async () => (await rows()).length === 0);
+});
+
+test('a file that comes after its upload has expired is removed', async () => {
+  const { ids, key } = await createList();
+  server.clock.advance(16 * 60_000);
+  await framesOf(await openEvents(server, ids, '1'));
+  await deps.objects.put(key, content(), 1000);
+  await acceptFile(deps, key);
+  expect(await deps.objects.stat(key)).toBeUndefined();
+  expect((await read(ids)).status).toBe('expired');
+});
+
+test('a file that was accepted is not taken twice', async () => {
+  const ids = await createWithFile(server, 'phone\n+14155550101\n');
+  const { storageKey } = await validated(server, ids);
+  await acceptFile(deps, storageKey);
+  expect(await deps.objects.stat(storageKey)).toBeDefined();
+  expect((await read(ids)).status).toBe('validated');
+});

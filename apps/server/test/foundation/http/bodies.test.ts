@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { FilePart } from '../../../src/foundation/http/handler.ts';
+import { newUuid, toId } from '../../../src/foundation/values/ids.ts';
+import { noteStatus } from '../../contract/statuses.ts';
+import { startEdge } from './edge-app.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const list = '/v1/calls/do-not-call';
+const batch = '/v1/calls/batch';
+const added = { added: 1, alreadyListed: 0, rejected: [] };
+let edge: Awaited<ReturnType<typeof startEdge>>;
+
+// Whoever asks is known, but for one.
+beforeAll(async () => {
+  edge = await startEdge({
+    handlers: {
+      addDoNotCall: async () => ({ status: 200, body: added }),
+      addKnowledgeBaseDocuments: async ({ body }: { body: AsyncIterable<FilePart> }) => {
+        for await (const { content } of body) await buffer(content);
+      },
+    },
+    authenticate: (key) =>
+      key === 'nobody'
+        ? undefined
+        : { keyId: key, hash: key, workspaceId: key === 'other' ? 'other' : 'w', permissions: ['*'] },
+    onAnswer: noteStatus,
+  });
+});
+afterAll(() => edge.stop());
+
+/** A connection that has sent the head of a POST. `text` is what came back, `closed` whether the server has closed it. */
+async function post(path: string, key: string, headers: Record<string, string | number>, body = '') {
+  const socket: Socket = connect(Number(new URL(edge.url).port), '127.0.0.1');
+  const seen = { socket, text: '', closed: false };
+  socket.on('data', (chunk) => (seen.text += chunk));
+  socket.on('close', () => (seen.closed = true)).on('error', () => undefined);
+  await once(socket, 'connect');
+  const all = { Host: 'x', 'X-API-Key': key, 'Content-Type': 'application/json', ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+  return seen;
+}
+
+const statusOf = async (key: string) =>
+  (
+    await edge.send('POST', list, {
+      headers: { 'X-API-Key': key },
+      body: JSON.stringify({ phoneNumbers: ['+14155550142'], reason: 'x'.repeat(200) }),
+    })
+  ).status;
+
+test('a body that does not come in time is 408, and its connection closes', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const slow = await post(list, 'slow', { 'Content-Length': 1000 });
+    slow.socket.write('{"phoneNumbers":');
+    await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 30_000 });
+    vi.advanceTimersByTime(9_000);
+    slow.socket.write('[');
+    expect(slow.text).toBe('');
+    vi.advanceTimersByTime(1_000);
+    await expect.poll(() => slow.text).toContain('}');
+    expect(slow.text).toMatch(/^HTTP\/1\.1 408 .*\r\nConnection: close\r\n.*"code":"request_timeout"/s);
+    await expect.poll(() => slow.closed).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('documents that come too slowly are 408', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const part = '--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\nand';
+    const path = `/v1/knowledge-bases/${toId('kb', newUuid())}/documents`;
+    const type = { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': 5000 };
+    const slow = await post(path, 'slow', type, part);
+    await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 30_000 });
+    await vi.waitUntil(() => vi.advanceTimersByTime(60_000).getTimerCount() === 0, { timeout: 30_000 });
+    await vi.waitUntil(() => slow.closed, { timeout: 30_000 });
+    expect(slow.text).toMatch(/^HTTP\/1\.1 408 .*\r\nConnection: close\r\n.*"code":"request_timeout"/s);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('bodies take 16 MiB of memory for one key, and for a workspace no more than it leaves to others, until they are given up', async () => {
+  const fill = (key: string) => post(batch, key, { 'Content-Length': 8 * MEBIBYTE });
+  const [first] = [await fill('a'), await fill('a')];
+  await expect.poll(() => statusOf('a')).toBe(503);
+  const refused = await edge.send('POST', list, { headers: { 'X-API-Key': 'a' }, body: { phoneNumbers: ['1'] } });
+  expect(refused.body).toMatchObject({ code: 'unavailable', error: expect.stringContaining('of this key') });
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect(await statusOf('b')).toBe(200);
+
+  // Without a length it counts what has come.
+  const chunked = await post(batch, 'b', { 'Transfer-Encoding': 'chunked' });
+  const chunk = `100000\r\n${'['.repeat(MEBIBYTE)}\r\n`;
+  for (let count = 0; count < 8; count += 1) chunked.socket.write(chunk);
+  await expect.poll(() => chunked.socket.writableLength).toBe(0);
+  const rest = [await fill('b'), ...(await Promise.all(['c', 'c', 'd', 'd'].map(fill)))];
+  await expect.poll(() => statusOf('e')).toBe(503);
+  expect(await statusOf('other')).toBe(200);
+
+  first!.socket.destroy();
+  await expect.poll(() => statusOf('a')).toBe(200);
+  expect(await statusOf('e')).toBe(200);
+  for (const { socket } of [chunked, ...rest]) socket.destroy();
+});
+
+test('a refusal that does not wait for the body closes the connection, and is seen by who still sends', async () => {
+  for (const [key, length] of [
+    ['nobody', 1000],
+    ['known', 100 * MEBIBYTE],
+  ] as const) {
+    const early = await post(list, key, { 'Content-Length': length });
+    early.socket.write('{');
+    await expect.poll(() => early.text).toMatch(/^HTTP\/1\.1 4(01|13) .*\r\nConnection: close\r\n.*}$/s);
+    early.socket.write('x');
+    await expect.poll(() => early.closed).toBe(true);
+  }
+  const whole = await post(list, 'nobody', { 'Content-Length': 2 }, '{}');
+  await expect.poll(() => whole.text).toMatch(/401 .*}$/s);
+  whole.socket.write(`GET /livez HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await expect.poll(() => whole.text).toMatch(/ok\n$/);
+  whole.socket.destroy();
+});
+
+test('a body that nests too deeply is refused before it is parsed', async () => {
+  const { status, body } = await edge.send('POST', list, { body: '['.repeat(MEBIBYTE) });
+  expect([status, body.error]).toEqual([400, 'body must nest at most 32 levels deep']);
+});

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hasChromium } from '../../../../../openapi/test/browser.ts';
+import { COLOURED, GUIDES, OF_REDOC, REFERENCE, startLooking } from './docs-pages.ts';
+
+let docs: Awaited<ReturnType<typeof startLooking>>;
+beforeAll(async () => {
+  if (hasChromium) docs = await startLooking();
+});
+afterAll(() => docs?.stop());
+
+test.skipIf(!hasChromium)(
+  'guides can be read by all, wide and narrow, light and dark (needs chromium)',
+  { timeout: 180_000 },
+  async () => {
+    const others = GUIDES.filter((address) => !COLOURED.includes(address));
+    expect(await docs.faultsOf(COLOURED, { inColour: true, leftOut: [] })).toEqual([]);
+    expect(await docs.faultsOf(others, { inColour: false, leftOut: [] })).toEqual([]);
+  },
+);
+
+test.skipIf(!hasChromium)('and so can the reference (needs chromium)', { timeout: 180_000 }, async () => {
+  expect(await docs.faultsOf(REFERENCE, { inColour: true, leftOut: OF_REDOC })).toEqual([]);
+});
+
+test.skipIf(!hasChromium)('the search leads to a page of the guides and to an operation (needs chromium)', async () => {
+  const page = await docs.browser.page();
+  await page.open(`${docs.origin}/docs/guides/get-started`);
+  const found = await page.run<string[]>(`new Promise((resolve) => {
+    const input = document.querySelector('input');
+    new MutationObserver(() => resolve([...document.querySelectorAll('#found a')].map((link) => link.href)))
+      .observe(document.querySelector('#found'), { childList: true });
+    input.value = 'How do I start a campaign?';
+    input.dispatchEvent(new Event('input'));
+  })`);
+  expect(found).toContain(`${docs.origin}/docs#/campaigns/startcampaign`);
+  expect(found.some((href) => href.startsWith(`${docs.origin}/docs/guides/campaigns`))).toBe(true);
+});

@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createAddressGuard } from '../../../src/foundation/outbound-http/address-guard.ts';
+import { isAgentSignature } from '../../../src/lines/media/agent-signature.ts';
+import { type AgentEnd, AgentStream } from '../../../src/lines/media/agent-stream.ts';
+import { until } from '../../until.ts';
+import { startAgent } from './agent.ts';
+import { connection, openTestCall, talking, testPlane } from './plane.ts';
+import { msOf, tone } from './tone.ts';
+
+const plane = testPlane();
+afterEach(() => void vi.restoreAllMocks());
+
+test('the handshake bears the headers that were given, and a signature for this call', async () => {
+  await using call = await talking(plane, {
+    agent: {
+      headers: { authorization: 'Bearer x', 'x-trunkline-call-id': 'forged' },
+      secret: 's3cret',
+      callSid: 'room_7',
+      customParameters: { name: 'Ada' },
+    },
+  });
+  const [headers = {}] = call.agent.headers;
+  expect(headers).toMatchObject({ authorization: 'Bearer x', 'x-trunkline-call-id': 'room_7' });
+  expect(isAgentSignature(String(headers['x-trunkline-signature']), 's3cret', 'room_7', new Date(), 60)).toBe(true);
+  await until(() => call.agent.of('start').length === 1);
+  const [start] = call.agent.of('start');
+  expect(start?.start).toMatchObject({ callSid: 'room_7', customParameters: { name: 'Ada' } });
+  expect(start?.start?.streamSid).toMatch(/^MZ[0-9a-f]{32}$/);
+  expect(start?.streamSid).toBe(start?.start?.streamSid);
+});
+
+test('an agent that cannot be reached is told of with its reason, and the call is there still', async () => {
+  await using call = await openTestCall(plane);
+  const reason = async (url: string, changes = {}) => {
+    const result = await call.media.connectAgent(connection(url, changes));
+    return result.connected ? 'connected' : result.text;
+  };
+  const forbidding = createHttpServer((_, response) => response.writeHead(403).end());
+  const mute = createServer(() => {});
+  const urlOf = (port: number) => `ws://127.0.0.1:${port}/`;
+  for (const server of [forbidding, mute]) await once(server.listen(0, '127.0.0.1'), 'listening');
+  forbidding.on('upgrade', (_, socket) => socket.end('HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n'));
+  const [forbids, silent] = [forbidding, mute].map((server) => (server.address() as AddressInfo).port);
+  expect(await reason(urlOf(forbids!))).toBe('The agent answered the handshake with 401.');
+  expect(await reason(urlOf(silent!), { connectTimeoutMs: 200 })).toBe('The agent took no connection within 200 ms.');
+  forbidding.close();
+  mute.close();
+  expect(await reason(urlOf(forbids!))).toContain('ECONNREFUSED');
+  expect(await reason('wss://10.0.0.1/')).toBe("The agent's URL must not lead into the network of the server.");
+  expect(await reason('ws://203.0.113.1/')).toContain('must not lead into');
+  expect(await reason('ws://8.8.8.8/')).toContain('must be a wss URL');
+  expect(await reason('ftp://127.0.0.1/')).toContain("can't be connected to");
+  expect(await reason('wss://user:pass@example.com/')).toContain('no user name');
+  expect(await reason(call.agent.url, { headers: { 'x-bad': 'a\nb' } })).toContain("can't be connected to");
+  expect(await reason('ws://localhost:1/')).toContain('must be a wss URL');
+  expect(await reason(call.agent.url)).toBe('connected');
+});
+
+test('a name whose address lies in the network of the server is not connected to', async () => {
+  const guard = createAddressGuard({ networks: [], hosts: [] }, async () => [{ address: '127.0.0.1', family: 4 }]);
+  const heard = { message: () => {}, ignored: () => {}, ended: () => {} };
+  const result = await new AgentStream(connection('wss://agent.example'), guard, heard).connect();
+  expect(result).toMatchObject({ connected: false, text: expect.stringContaining('no address that may be reached') });
+});
+
+test.each([[1000], [undefined]])(
+  'an agent that closes with %s has hung up, when what it said has been heard',
+  async (code) => {
+    await using call = await talking(plane);
+    const { agent, peer, events } = call;
+    agent.say(tone(700, 4000));
+    await until(() => msOf(700, peer.sound()) > 0);
+    agent.connections[0]!.close(code);
+    await until(() => events.some(({ type }) => type === 'agent_hung_up'));
+    await until(() => msOf(700, peer.sound()) >= 480);
+    expect(events.filter(({ type }) => type !== 'first_packet')).toEqual([{ type: 'agent_hung_up' }]);
+  },
+);
+
+test('any other end of the connection is a drop', async () => {
+  for (const drop of ['terminate', 'close'] as const) {
+    await using call = await talking(plane);
+    const [socket] = call.agent.connections;
+    if (drop === 'close') socket!.close(1011);
+    else socket!.terminate();
+    await until(() => call.events.length > 0);
+    expect(call.events).toEqual([
+      { type: 'agent_dropped', text: `The agent's connection was closed with ${drop === 'close' ? 1011 : 1006}.` },
+    ]);
+  }
+});
+
+test('a dropped connection is made once more where that is allowed, and what is said meanwhile is kept', async () => {
+  await using call = await talking(plane, { agent: { reconnect: true } });
+  const { agent, peer, events } = call;
+  await peer.speak(tone(400, 1600));
+  agent.connections[0]!.terminate();
+  await peer.speak(tone(400, 3200));
+  await until(() => agent.of('start').length === 2);
+  expect(agent.of('start')[0]!.streamSid).not.toBe(agent.of('start')[1]!.streamSid);
+  await until(() => msOf(400, agent.sound()) >= 500);
+  agent.say(tone(1000, 3200));
+  await until(() => msOf(1000, peer.sound()) >= 380);
+  expect(events.filter(({ type }) => type.startsWith('agent'))).toEqual([]);
+  agent.connections[1]!.terminate();
+  await until(() => events.some(({ type }) => type === 'agent_dropped'));
+});
+
+test('an agent that does not come back is told of once', async () => {
+  await using call = await talking(plane, { agent: { reconnect: true } });
+  await call.agent.stop();
+  await until(() => call.events.length > 0);
+  expect(call.events).toMatchObject([{ type: 'agent_dropped', text: expect.stringContaining('made no more') }]);
+});
+
+test('at the end the agent is told to stop, and the connection is closed with 1000', async () => {
+  await using call = await talking(plane);
+  await until(() => call.agent.of('start').length === 1);
+  const closed = once(call.agent.connections[0]!, 'close');
+  await call.media.close();
+  expect((await closed)[0]).toBe(1000);
+  expect(call.agent.messages.at(-1)).toMatchObject({ event: 'stop', stop: { accountSid: 'AC1', callSid: 'room_1' } });
+  expect(call.events).toEqual([]);
+});
+
+test('what means nothing is left out and counted, and so are hours of sound', async () => {
+  await using call = await talking(plane);
+  const { agent, media } = call;
+  for (const text of ['', 'x', '{}', '[]', 'null', '{"event":"media"}', '{"event":"mark","mark":{}}']) agent.send(text);
+  agent.connections[0]!.send(Buffer.from([1, 2, 3]));
+  await until(async () => (await media.stats()).agentMessagesIgnored === 8);
+  for (let minute = 0; minute < 10; minute += 1) agent.say(Buffer.alloc(60 * 8000, 0x7f));
+  await until(async () => (await media.stats()).agentSoundLeftOutMs >= 4 * 60_000);
+  agent.clear();
+  agent.say(tone(700, 3200));
+  await until(() => msOf(700, call.peer.sound()) >= 380);
+});
+
+test('an agent that reads nothing misses frames, and is let go of after 10 s', async () => {
+  const agent = await startAgent((socket) => socket.pause());
+  const ends: AgentEnd[] = [];
+  const guard = createAddressGuard({ networks: [{ address: '127.0.0.1', prefix: 32 }], hosts: [] });
+  const stream = new AgentStream(connection(agent.url), guard, {
+    message: () => {},
+    ignored: () => {},
+    ended: (end) => ends.push(end),
+  });
+  await stream.connect();
+  stream.start();
+  const hear = async (enough: () => boolean) => {
+    for (let frames = 0; frames < 500_000 && !enough(); frames += 1) {
+      stream.hear(Buffer.alloc(160));
+      if (frames % 1000 === 0) await new Promise(setImmediate);
+    }
+    expect(enough()).toBe(true);
+  };
+  await hear(() => stream.framesLeftOut > 10);
+  const later = performance.now() + 10_001;
+  vi.spyOn(performance, 'now').mockReturnValue(later);
+  await hear(() => ends.length > 0);
+  expect(ends).toEqual([{ kind: 'dropped', text: "The agent's connection was closed with 1006." }]);
+  vi.restoreAllMocks();
+  await agent.stop();
+});
