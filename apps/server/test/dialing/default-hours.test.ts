@@ -102,8 +102,8 @@ async function startCampaign(numbers: readonly string[], from: Caller, callingWi
   const { id } = (await server.client.POST('/v1/calls/campaigns', { body })).data!.data;
   const path = { params: { path: { id } } };
   const { data: preview } = (await server.client.POST('/v1/calls/campaigns/{id}/preview', path)).data!;
-  const { data: started } = (await server.client.POST('/v1/calls/campaigns/{id}/start', path)).data!;
-  return { id, preview, started };
+  const { data, error } = await server.client.POST('/v1/calls/campaigns/{id}/start', path);
+  return { id, preview, started: data?.data, error };
 }
 
 const campaign = async (id: string) =>
@@ -118,6 +118,13 @@ async function turn(): Promise<void> {
   await until(async () => expect((await campaign(id)).status).toBe('completed'));
 }
 
+test('a campaign whose windows lie within the quiet hours does not start, where a phone would ring', async () => {
+  const late = [{ days: [1, 2, 3, 4, 5, 6, 7], start: 21 * 60 + 30, end: 22 * 60 }];
+  const { error } = await startCampaign(['+12125550187'], { fromNumber: REAL }, late);
+  expect(error).toMatchObject({ code: 'campaign_not_startable', error: expect.stringMatching(/^No hour is open: /) });
+  expect((await startCampaign(['+12125550187'], { fromNumber: SIMULATED }, late)).error).toBeUndefined();
+});
+
 test('a new workspace rings nobody before 8:00 or after 21:00 where they are; simulated calls are not held', async () => {
   expect(await workspace()).toMatchObject({ quietHours: { start: 1260, end: 480 }, quietHoursAreDefault: true });
   server.clock.set('2026-11-20T06:30:00Z');
@@ -125,11 +132,11 @@ test('a new workspace rings nobody before 8:00 or after 21:00 where they are; si
   const { id, preview, started } = await startCampaign(numbers, { fromNumber: REAL });
   expect(preview).toMatchObject({ callable: 50, defaultQuietHours: 'held' });
   expect(preview.localHours).toMatchObject({ earliest: 480, latest: 1260, earlyOrLate: 0 });
-  expect(started.localHours).toEqual(preview.localHours);
+  expect(started!.localHours).toEqual(preview.localHours);
   // Only Hawaii is awake. A simulated campaign of the same people is over meanwhile.
   const simulated = await startCampaign(numbers, { fromNumber: SIMULATED });
   expect(simulated.preview.defaultQuietHours).toBe('simulated');
-  expect(simulated.started.localHours).toMatchObject({ earliest: 0, latest: 1440, earlyOrLate: 50 });
+  expect(simulated.started!.localHours).toMatchObject({ earliest: 0, latest: 1440, earlyOrLate: 50 });
   await until(
     async () => expect((await contacts(simulated.id)).every(({ attempts }) => attempts === 1)).toBe(true),
     30,

@@ -160,6 +160,9 @@ export function haveCommonHour(
 const openWeek = ({ windows, quiet }: Pick<CallingHours, 'windows' | 'quiet'>): boolean[] =>
   Array.from({ length: WEEK_MINUTES }, (_, at) => within(windows, at) && !within(quiet, at));
 
+/** Whether any minute of a week is open, holidays apart. */
+export const isEverOpen = (hours: Pick<CallingHours, 'windows' | 'quiet'>): boolean => openWeek(hours).includes(true);
+
 /** What a clock shows in each minute from a time on, for a day: the minute of its own day, and whether calls are open by it. */
 export interface ClockDay {
   /** 0 to 1439. */

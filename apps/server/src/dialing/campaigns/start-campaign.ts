@@ -5,6 +5,7 @@ import { existing, ServiceError } from '../../foundation/values/service-error.ts
 import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
 import type { AuditEntry } from '../../platform/journal/record.ts';
 import type { AgentDirectory } from '../../voices/agents/directory.ts';
+import { isEverOpen } from '../calls/calling-hours.ts';
 import type { CampaignKey } from './campaign.ts';
 import { campaignTransitions } from './campaign.ts';
 import { checkStartable } from './check-startable.ts';
@@ -13,6 +14,7 @@ import { readLocalHours } from './preview/preview-counts.ts';
 import { previewScope } from './preview/preview-scope.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
 import { type Campaign, startsAt } from './shape-campaign.ts';
+import type { Situation } from './situation.ts';
 import { contactUploads, findCampaign, lockCampaign } from './store.ts';
 
 const notStartable = (message: string) => new ServiceError('campaign_not_startable', message);
@@ -28,11 +30,11 @@ export async function startCampaign(
   auditEntry: AuditEntry,
 ): Promise<Campaign> {
   const { database, agents, clock, providers, nudge } = deps;
-  const { asked, localHours } = await database.inSnapshot(workspaceId, async (tx) => {
+  const { asked, localHours, neverOpen } = await database.inSnapshot(workspaceId, async (tx) => {
     const found = await existing(findCampaign(tx, campaignId));
     if (found.status !== 'draft') return { asked: found };
     const scope = await previewScope(tx, found, 1, { ...deps, now: clock.now() });
-    return { asked: found, localHours: await readLocalHours(tx, scope) };
+    return { asked: found, localHours: await readLocalHours(tx, scope), neverOpen: isNeverOpen(scope.situation) };
   });
   const agent = await agents.resolve(asked.agent_id, workspaceId);
   const started = await database.inWorkspace(workspaceId, async (tx) => {
@@ -42,6 +44,7 @@ export async function startCampaign(
       throw notStartable(`Only a draft can be started; this campaign is ${campaign.status}.`);
     }
     if (campaign.agent_id !== asked.agent_id) throw notStartable('The campaign was just changed. Start it again.');
+    if (neverOpen) throw notStartable(NEVER_OPEN);
     if (campaign.end_date && campaign.end_date <= now) throw notStartable('The endDate of the campaign has passed.');
     const obstacle = await checkStartable(tx, campaign, agent, providers);
     if (obstacle) throw notStartable(obstacle.message);
@@ -52,6 +55,13 @@ export async function startCampaign(
   nudge();
   return { ...started, ...(localHours && { localHours }) };
 }
+
+const NEVER_OPEN =
+  'No hour is open: the hours of the campaign lie within those in which the workspace calls nobody. Change callingWindows of the one, or quietHours or quietWindows of the other.';
+
+/** Whether nobody could ever be called, in whatever time zone: not even by simulated numbers, and no trusted one. */
+const isNeverOpen = ({ hours, freeHours, defaultQuietHours, trusted }: Situation): boolean =>
+  !isEverOpen(defaultQuietHours === 'mixed' || trusted.length > 0 ? freeHours : hours);
 
 async function schedule(tx: WorkspaceTx, campaignId: string, now: Date): Promise<void> {
   await sql`
