@@ -120,6 +120,6 @@ test('by the command line, of which each command that asks the server once has a
   const commands = createProgram({ env: {} } as never).commands.flatMap((group) =>
     group.commands.length > 0 ? group.commands.map((each) => `${group.name()} ${each.name()}`) : group.name(),
   );
-  const several = ['login', 'logout', 'why', 'campaigns why', 'calls follow', 'webhooks listen'];
+  const several = ['login', 'logout', 'why', 'campaigns why', 'calls follow', 'webhooks listen', 'dnc upload'];
   expect(commands.filter((each) => !shown.has(each)).toSorted()).toEqual(several.toSorted());
 });

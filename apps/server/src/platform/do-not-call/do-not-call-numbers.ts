@@ -42,16 +42,20 @@ export async function readDoNotCallUploads(tx: WorkspaceTx, campaignId?: string)
 
 /**
  * SQL for the numbers that are not called and are there to be read, `phone_number` without the plus: the opt-outs, the
- * entries of `all`, and of `some` those that bear the word.
+ * entries of `all`, and of `some` those that bear the word. Where there are no uploads PostgreSQL before 17 would look for
+ * each number all the same, in every one of these.
  */
-export const doNotCallNumbers = (workspaceId: Value, { all, some }: DoNotCallUploads) => sql`
-  select phone_number from do_not_call where workspace_id = ${workspaceId}
-  union all
-  select phone_number from contact_list_entries
-  where workspace_id = ${workspaceId} and upload_id = any(${all}::uuid[])
-  union all
-  select phone_number from contact_list_entries
-  where workspace_id = ${workspaceId} and upload_id = any(${some}::uuid[]) and do_not_call`;
+export const doNotCallNumbers = (workspaceId: Value, { all, some }: DoNotCallUploads) => {
+  const among = (uploads: string[], condition: Value) =>
+    uploads.length === 0
+      ? sql``
+      : sql` union all
+    select phone_number from contact_list_entries
+    where workspace_id = ${workspaceId} and upload_id = any(${uploads}::uuid[])${condition}`;
+  return sql`
+    select phone_number from do_not_call where workspace_id = ${workspaceId}
+    ${among(all, sql``)} ${among(some, sql` and do_not_call`)}`;
+};
 
 /**
  * SQL for whether a number was not to be called when it was erased: then only its HMAC is there. A workspace without any is
