@@ -57,8 +57,7 @@ async function toOther(): Promise<TestServer> {
   return { url: other.url, apiKey, client: asked } as unknown as TestServer;
 }
 
-// On a machine that stalls for seconds the upload is taken over, and begun anew.
-test('a stream on one server shows an upload that another validates', { retry: 1 }, async () => {
+test('a stream on one server shows an upload that another validates', async () => {
   const there = await toOther();
   const body = { name: 'Slow', fileName: 'slow.csv' };
   const list = (await there.client.POST('/v1/calls/contact-lists', { body })).data!;
@@ -80,7 +79,9 @@ test('a stream on one server shows an upload that another validates', { retry: 1
   await sleep(500);
   await blocker.query('commit');
   await blocker.end();
-  const frames = await framesOf(new Response(all));
+  // On a machine that stalls for seconds the upload is taken over, and begun anew, before a row of it was read.
+  const isAnew = ({ event }: { event: string }, at: number) => at > 0 && event === 'upload.validating';
+  const frames = (await framesOf(new Response(all))).filter((frame, at) => !isAnew(frame, at));
   expect(frames.map((frame) => frame.event)).toEqual(['upload.validating', 'upload.progress', 'upload.validated']);
   expect(frames[1]!.data.data.progress).toEqual({ rowsRead: 1, bytesRead: 29, bytesTotal: 29 });
   expect(frames[2]!.data.data).not.toHaveProperty('progress');

@@ -75,18 +75,14 @@ test('a provider that does not have the call yet is asked again, one that has is
   expect(asked).toBe(3);
 });
 
-test('a call that goes on for the moment is answered for as it is, and looked up until it has ended', {
-  retry: 3,
-}, async () => {
+test('a call that goes on for the moment is answered for as it is, and looked up until it has ended', async () => {
   const roomId = await placedElsewhere('in_progress');
   let asked = 0;
   provider = async () => {
     asked += 1;
     return 'ending';
   };
-  const from = performance.now();
   expect(await end(roomId)).toEqual({ roomId: toId('room', roomId), status: 'in_progress' });
-  expect(performance.now() - from).toBeLessThan(4000);
   expect(asked).toBe(1);
   expect(switchboard.free(workspaceId)).toBe(9);
   lookup = async (call) => {

@@ -335,16 +335,26 @@ describe('bodies', () => {
     expect(body.error).toBe('body must hold at most 262144 values');
   });
 
-  test('a body that is wrong in very many places is refused as fast as another', { retry: 3 }, async () => {
-    // Of this process, in which the server runs: what else the machine does counts for nothing.
-    const before = process.cpuUsage();
-    const faults = await edge.send('POST', list, { body: `{"phoneNumbers":[${'0,'.repeat(260_000)}0]}` });
-    expect([faults.status, faults.body.details.length]).toEqual([400, 1]);
-    const recipients = `[${'0,'.repeat(900_000)}0]`;
-    const body = `{"agentId":"a","fromNumber":"+14155550100","recipients":${recipients}}`;
-    expect((await edge.send('POST', '/v1/calls/batch', { body })).body.code).toBe('too_many_recipients');
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1000).toBeLessThan(2_000);
+  test('a body that is wrong in very many places is refused as fast as one that is wrong in one', async () => {
+    const zeros = (count: number) => `[${'0,'.repeat(count)}0]`;
+    const batch = (key: string) => `{"agentId":"a","fromNumber":"+14155550100","${key}":${zeros(900_000)}}`;
+    /** CPU time of this process, in which the server runs: the least of three, as what else the machine does adds to it. */
+    const cost = async (path: string, body: string, code: string) => {
+      const costs: number[] = [];
+      for (let turn = 0; turn < 3; turn += 1) {
+        const before = process.cpuUsage();
+        const answer = await edge.send('POST', path, { body });
+        const { user, system } = process.cpuUsage(before);
+        expect([answer.status, answer.body.code]).toEqual([400, code]);
+        costs.push(user + system);
+      }
+      return Math.min(...costs);
+    };
+    const [fault, many] = ['invalid_request', 'too_many_recipients'] as const;
+    const ofNumbers = await cost(list, `{"none":${zeros(260_000)}}`, fault);
+    expect(await cost(list, `{"phoneNumbers":${zeros(260_000)}}`, fault)).toBeLessThan(5 * ofNumbers);
+    const ofBatch = await cost('/v1/calls/batch', batch('none'), fault);
+    expect(await cost('/v1/calls/batch', batch('recipients'), many)).toBeLessThan(5 * ofBatch);
   });
 
   test('a body that nobody asked for is left unread', async () => {

@@ -109,17 +109,16 @@ test('who sends hears when the client has gone; the stream is counted until then
   await edge.stop();
 });
 
-// A machine that stalls for a moment makes it late; hence the retries, here and where else time is measured.
-test('a stream ends within a second of its key being revoked', { retry: 3 }, async () => {
+test('a stream ends once its key is revoked, and stays while it is looked at and good', async () => {
   let principal: object | undefined = { keyId: 'k', workspaceId: 'w', permissions: ['*'] };
-  const edge = await startEdge({ contract, handlers: { act: frames(1) }, authenticate: () => principal as never });
+  const authenticate = vi.fn(() => principal as never);
+  const edge = await startEdge({ contract, handlers: { act: frames(1) }, authenticate });
   const { ended, text } = await open(edge.url);
-  await sleep(600);
+  // Once as it was opened; how often after that is told by watch-keys.test.ts.
+  await expect.poll(() => authenticate.mock.calls.length).toBeGreaterThan(2);
   expect(text()).not.toContain('retry');
   principal = undefined;
-  const revokedAt = performance.now();
   await ended;
-  expect(performance.now() - revokedAt).toBeLessThan(1000);
   await edge.stop();
 });
 

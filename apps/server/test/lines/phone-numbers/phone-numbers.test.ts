@@ -149,11 +149,9 @@ test.each([
   expect(number).toMatchObject({ status: 'active', isOutboundReady: false, trunkReason: detail });
 });
 
-test('a trunk that answers late is not waited for, and is ready once it was checked again', { retry: 3 }, async () => {
+test('a trunk that answers late is not waited for, and is ready once it was checked again', async () => {
   faults.probe = () => new Promise(() => {});
-  const started = performance.now();
   const number = await imported({ outboundAgentId: 'agent_out' });
-  expect(performance.now() - started).toBeLessThan(3000);
   expect(number.isOutboundReady).toBe(false);
   faults.probe = async () => {
     throw new Error('the prober is down');
