@@ -16,8 +16,8 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../../..', import.meta.url));
 const textOf = (name: string) => readFileSync(path.join(root, name), 'utf8');
 
-const dockerfile = DockerfileParser.parse(textOf('Dockerfile'));
-const compose = parse(textOf('compose.yaml')) as Required<Compose> & { name: string };
+const dockerfile = DockerfileParser.parse(textOf('deploy/Dockerfile'));
+const compose = parse(textOf('deploy/compose.yaml')) as Required<Compose> & { name: string };
 const { server, database, proxy } = compose.services as Record<string, NonNullable<Compose['services']>[string]>;
 const settings = server!.environment as Record<string, string>;
 const known = new Set<string>(Object.values(variables).map(({ name }) => name));
@@ -45,7 +45,7 @@ const interpolated = (text: string, given: Record<string, string>) =>
 test('.env.example has every setting, with its meaning and its default', () => {
   const block = ({ name, default: fallback, description }: (typeof variables)[keyof typeof variables]) =>
     `# ${description}\n#${name}=${fallback ?? ''}`;
-  const [head = '', rest = ''] = textOf('.env.example').split('# All others, each with its default.\n\n');
+  const [head = '', rest = ''] = textOf('deploy/.env.example').split('# All others, each with its default.\n\n');
   const set = [...head.matchAll(/^([A-Z]\w*)=(.*)$/gm)].map(([, name, value]) => [name, value]);
   expect(() => loadConfig(Object.fromEntries(set))).not.toThrow();
   const others = Object.values(variables).filter(({ name }) => !set.some(([each]) => each === name));
@@ -60,8 +60,8 @@ test('compose.yaml is what the specification takes, and names no setting that th
   expect(name).toBe('trunkline');
   expect(validate(rest), JSON.stringify(validate.errors)).toBe(true);
   expect(validate({ services: { server: { stop_grace: '1m' } } })).toBe(false);
-  expect(unknownIn(textOf('compose.yaml'), /\$\{(\w+)/g)).toEqual([]);
-  expect(unknownIn(textOf('Caddyfile'), /\{\$(\w+)/g)).toEqual([]);
+  expect(unknownIn(textOf('deploy/compose.yaml'), /\$\{(\w+)/g)).toEqual([]);
+  expect(unknownIn(textOf('deploy/Caddyfile'), /\{\$(\w+)/g)).toEqual([]);
   expect(Object.keys({ ...settings, ...(proxy!.environment as object) }).filter((name) => !known.has(name))).toEqual(
     [],
   );
@@ -78,7 +78,7 @@ test("compose.yaml's settings are right together, and their files and volumes th
   const mounts = Object.values(compose.services).flatMap(({ volumes = [] }) => volumes as string[]);
   const sources = mounts.map((each) => each.split(':')[0]!);
   const files = sources.filter((source) => source.startsWith('./'));
-  expect(files.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
+  expect(files.filter((file) => !existsSync(path.join(root, 'deploy', file)))).toEqual([]);
   expect(new Set(sources.filter((source) => !source.startsWith('./')))).toEqual(new Set(Object.keys(compose.volumes)));
   for (const service of Object.keys(server!.depends_on!)) expect(compose.services[service]!.healthcheck).toBeDefined();
   // The host's network for the two that need it, and none for the database.
@@ -99,7 +99,7 @@ test('the image runs the published command as no root, with no shell before it, 
   const [build] = dockerfile.getFROMs();
   expect(build!.getImageTag()).toMatch(new RegExp(`^${process.versions.node.split('.')[0]}-.*-slim$`));
   const ignored = textOf('.dockerignore').split('\n');
-  expect(ignored).toEqual(expect.arrayContaining(['.git', '.env', '.data', '**/node_modules']));
+  expect(ignored).toEqual(expect.arrayContaining(['.git', 'deploy', '.data', '**/node_modules']));
 });
 
 test('the health check of the image tells a server that runs from none', async () => {

@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../../../../..', import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), 'trunkline-image-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const dockerfile = DockerfileParser.parse(readFileSync(path.join(root, 'Dockerfile'), 'utf8'));
+const dockerfile = DockerfileParser.parse(readFileSync(path.join(root, 'deploy/Dockerfile'), 'utf8'));
 /** The image's folders, as if this one were its root. */
 const inFolder = (text: string) => text.replace(/(?<![\w.])\/(src|app)\b/g, `${folder}/$1`);
 const words = (instruction: JSONInstruction) =>

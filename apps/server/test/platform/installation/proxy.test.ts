@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 
 const caddy = '/usr/bin/caddy';
-const caddyfile = fileURLToPath(new URL('../../../../../Caddyfile', import.meta.url));
+const caddyfile = fileURLToPath(new URL('../../../../../deploy/Caddyfile', import.meta.url));
 
 describe.skipIf(!existsSync(caddy))('the server behind the Caddyfile, which needs caddy', () => {
   let server: TestServer;
