@@ -145,7 +145,7 @@ export const measurements: Record<string, Measurement> = {
   },
   media: {
     measure: async (effort) => (await import('./media/media.ts')).benchMedia(effort),
-    measures: server('lines/media'),
+    measures: ['packages/media', ...server('lines/media')],
     finds: [
       ...[100, 200].flatMap((count) =>
         each(['a bare relay in Node'], ...calls(count, 'CPU a call-second', 'jitter p99', 'callee to agent p99')),

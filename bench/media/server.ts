@@ -1,6 +1,6 @@
 // The side that is measured: a media plane in a process of its own, asked to open calls.
 import { loadConfig } from '../../apps/server/src/config.ts';
-import { MediaPlane } from '../../apps/server/src/lines/media/media-plane.ts';
+import { startMedia } from '../../apps/server/src/lines/media/media.ts';
 import { startServer } from '../../apps/server/src/server.ts';
 import { settingsOf, tell } from '../child.ts';
 import { log } from '../postgres.ts';
@@ -23,7 +23,7 @@ export interface MediaCounts {
 
 const { rtpPort, peerPort, agentPort, calls, busy, environment } = settingsOf<MediaSettings>();
 const loopback = { networks: [{ address: '127.0.0.0', prefix: 8 }], hosts: [] };
-const plane = new MediaPlane({
+const { media: plane } = startMedia({
   workers: 1,
   host: '127.0.0.1',
   // The port below is for the call that warms up.
@@ -38,7 +38,7 @@ const plane = new MediaPlane({
 
 /** Opens one call, in the order of the ports, and connects its agent. */
 async function openCall(number: number) {
-  const call = await plane.openCall({ workspaceId: 'measured', silenceMs: 60_000, onEvent: () => {} });
+  const call = await plane.openCall({ owner: 'measured', silenceMs: 60_000, onEvent: () => {} });
   if (call.rtpPort !== rtpPort + 2 * number) throw new Error(`Port ${rtpPort + 2 * number} is taken.`);
   const port = peerPort + 2 * number;
   await call.setStream({
@@ -51,7 +51,7 @@ async function openCall(number: number) {
     direction: 'sendrecv',
   });
   await call.answer();
-  const result = await call.connectAgent({
+  const result = await call.speak('agent', {
     url: `ws://127.0.0.1:${agentPort}/`,
     headers: {},
     secret: 'secret',
@@ -65,7 +65,7 @@ async function openCall(number: number) {
 }
 
 // What a process has before its first call is not the calls' memory.
-const warm = await plane.openCall({ workspaceId: 'measured', silenceMs: 60_000, onEvent: () => {} });
+const warm = await plane.openCall({ owner: 'measured', silenceMs: 60_000, onEvent: () => {} });
 await warm.close();
 const before = process.memoryUsage().rss;
 for (let number = 0; number < calls; number += 1) await openCall(number);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MediaPlane } from '@trunkline/server/src/lines/media/media-plane.ts';
+import { type Media, startMedia } from '@trunkline/server/src/lines/media/media.ts';
 import { createUserAgent, type IncomingCall, SdpSession } from '@trunkline/sip';
 
 /** People with telephones, behind a carrier on this machine: real SIP and RTP, and nobody real. */
@@ -17,7 +17,7 @@ const LISTENS_MS = 2500;
 
 /** Starts them. What a person does depends on the last digit of the number. */
 export async function startCallees(rtpPorts: { min: number; max: number }): Promise<Callees> {
-  const media = new MediaPlane({
+  const { media } = startMedia({
     workers: 1,
     host: HOST,
     portMin: rtpPorts.min,
@@ -41,7 +41,7 @@ export async function startCallees(rtpPorts: { min: number; max: number }): Prom
   };
 }
 
-async function ring(call: IncomingCall, media: MediaPlane): Promise<void> {
+async function ring(call: IncomingCall, media: Media): Promise<void> {
   const digit = Number(/(\d)@/.exec(call.requestUri)?.[1] ?? 5);
   if (digit === 3) return call.reject(404);
   call.ring();
@@ -52,8 +52,8 @@ async function ring(call: IncomingCall, media: MediaPlane): Promise<void> {
   else if (digit !== 2) await answer(call, media);
 }
 
-async function answer(call: IncomingCall, media: MediaPlane): Promise<void> {
-  const sound = await media.openCall({ workspaceId: 'callees', silenceMs: 60_000, onEvent: () => {} });
+async function answer(call: IncomingCall, media: Media): Promise<void> {
+  const sound = await media.openCall({ owner: 'callees', silenceMs: 60_000, onEvent: () => {} });
   const answered = new SdpSession({ address: HOST, port: sound.rtpPort, codecs: ['PCMU', 'PCMA'] }).answer(
     call.sdp ?? '',
   );
@@ -63,7 +63,7 @@ async function answer(call: IncomingCall, media: MediaPlane): Promise<void> {
   }
   await sound.setStream(answered.audio);
   call.listen({ onEnded: () => void sound.close().catch(() => {}) });
-  await sound.playSound(hello);
+  await sound.speak('sound', { path: hello });
   call.answer(answered.answer);
   await sound.answer();
   await sleep(LISTENS_MS);

@@ -15,7 +15,7 @@ import { measureSlots } from './foundation/observe/slot-metrics.ts';
 import type { AddressGuard } from './foundation/outbound-http/address-guard.ts';
 import type { Clock } from './foundation/values/clock.ts';
 import { limiter } from './foundation/values/limiter.ts';
-import { MediaPlane } from './lines/media/media-plane.ts';
+import { startMedia } from './lines/media/media.ts';
 import { countPackets, registerMediaMetrics } from './lines/media/metrics.ts';
 import type { TelephonyGateway } from './lines/telephony/gateway.ts';
 import type { Faults } from './lines/telephony/simulator/faults.ts';
@@ -98,7 +98,7 @@ async function openSip({
   const recorder = await openRecordingFiles(path.join(config.dataDir, 'recordings'));
   const none = { networks: [], hosts: [] };
   const secrets = createSecrets(encryptionKey);
-  const media = new MediaPlane({
+  const { media, ports } = startMedia({
     workers: config.mediaWorkers,
     host,
     portMin: config.rtpPortMin,
@@ -109,7 +109,7 @@ async function openSip({
     onThreadDied: (error) => log.error({ err: error }, 'a thread of sound died; its calls are hung up'),
   });
   registerMediaMetrics(registry, media);
-  measureSlots(registry, 'rtp_ports', media.ports);
+  measureSlots(registry, 'rtp_ports', ports);
   const turns = limiter(TRUNK_NAMES_AT_ONCE);
   measureSlots(registry, 'trunk_name_lookups', turns);
   return openSipGateway({

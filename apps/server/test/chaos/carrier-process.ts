@@ -1,7 +1,8 @@
 // A carrier over SIP in a process of its own, with callees and callers behind it. Each call that comes or goes, is answered
 // and ends is a line. Its parent names who calls us, and where.
+
+import { ULAW_SILENCE } from '@trunkline/media';
 import { type IncomingCall, SdpSession } from '@trunkline/sip';
-import { ULAW_SILENCE } from '../../src/lines/media/g711.ts';
 import { type Peer, startPeer } from '../lines/media/peer.ts';
 import { startCarrier } from '../lines/telephony/carrier.ts';
 

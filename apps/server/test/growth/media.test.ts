@@ -1,13 +1,17 @@
+import { FRAME, Playout, RtpPorts } from '@trunkline/media';
 import { test } from 'vitest';
-import { FRAME } from '../../src/lines/media/g711.ts';
-import { Playout } from '../../src/lines/media/playout.ts';
-import { RtpPorts } from '../../src/lines/media/rtp-ports.ts';
+import { allWhileAlone, Shares } from '../../src/foundation/values/limiter.ts';
 import { expectNoGrowth } from './cost-of-one.ts';
 
 test('a port costs the same however many rest', () =>
   expectNoGrowth((others) => {
     let now = 0;
-    const ports = new RtpPorts(0, 4 * others, () => now);
+    const ports = new RtpPorts(
+      0,
+      4 * others,
+      (total) => new Shares(total, allWhileAlone),
+      () => now,
+    );
     const call = () => ports.giveBack(ports.take('one')!, 'one');
     // So many rest at any time.
     const next = () => {

@@ -1,5 +1,9 @@
+import { FRAME, Playout } from '@trunkline/media';
 import { expect, test } from 'vitest';
+import { mutated, seeded } from '../../../../../packages/media/test/mutated.ts';
 import { readAgentMessage, StreamWriter } from './agent-messages.ts';
+
+const RUNS = 20_000;
 
 const read = (message: unknown) => readAgentMessage(Buffer.from(JSON.stringify(message)));
 
@@ -68,4 +72,29 @@ test('what we say is numbered, and sound bears its time in whole ms', () => {
   expect(said[4].dtmf).toEqual({ track: 'inbound_track', digit: '5' });
   expect(said[5].mark).toEqual({ name: 'a' });
   expect(said[6].stop).toEqual({ accountSid: 'AC1', callSid: 'room_1' });
+});
+
+test(`${RUNS} mutated messages of an agent are taken or left out, and what it says stays bounded`, () => {
+  const below = seeded(3);
+  const marks: string[] = [];
+  const playout = new Playout((name) => marks.push(name));
+  const samples = [
+    { event: 'media', streamSid: 'MZ1', media: { payload: Buffer.alloc(160, 7).toString('base64') } },
+    { event: 'media', media: { payload: Buffer.alloc(8000, 7).toString('base64') } },
+    { event: 'mark', streamSid: 'MZ1', mark: { name: 'sentence 1' } },
+    { event: 'clear', streamSid: 'MZ1' },
+  ].map((message) => Buffer.from(JSON.stringify(message)));
+  const frame = Buffer.alloc(FRAME);
+  let taken = 0;
+  for (let run = 0; run < RUNS; run += 1) {
+    const message = readAgentMessage(mutated(samples[run % samples.length]!, below));
+    if (message) taken += 1;
+    if (message?.event === 'media') playout.push(message.audio);
+    else if (message?.event === 'mark') playout.mark(message.name);
+    else if (message) playout.clear();
+    if (run % 5 === 0) playout.next(frame);
+    expect(playout.queued >= 0 && playout.queued <= 8000 * 300).toBe(true);
+  }
+  expect(taken).toBeGreaterThan(RUNS / 10);
+  expect(marks.every((name) => name.length <= 1000)).toBe(true);
 });

@@ -6,7 +6,6 @@ import { urlFault } from '../../foundation/outbound-http/url-fault.ts';
 import { type AgentFailure, agentFailure } from './agent-failure.ts';
 import { type AgentMessage, readAgentMessage, StreamWriter } from './agent-messages.ts';
 import { agentSignature } from './agent-signature.ts';
-import type { Voice } from './voice.ts';
 
 /** How an agent is reached, and for which call. It can be sent to another thread. */
 export interface AgentConnection {
@@ -49,7 +48,7 @@ const CLOSE_MS = 2000;
 const HANG_UPS = [1000, 1005];
 
 /** The agent of a call: a WebSocket that we open, and the media-stream protocol over it. */
-export class AgentStream implements Voice {
+export class AgentStream {
   /** Frames that a slow agent has missed. */
   framesLeftOut = 0;
   #connection: AgentConnection;

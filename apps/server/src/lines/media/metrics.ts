@@ -1,9 +1,9 @@
+import type { MediaStats } from '@trunkline/media';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { MediaStats } from './media-events.ts';
-import type { MediaPlane } from './media-plane.ts';
+import type { Media } from './media.ts';
 
 /** Puts the media of calls into the metrics; each gauge is read when they are. */
-export function registerMediaMetrics(registry: Registry, media: Pick<MediaPlane, 'load'>): void {
+export function registerMediaMetrics(registry: Registry, media: Pick<Media, 'load'>): void {
   const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
       name,

@@ -1,18 +1,17 @@
 import { fileURLToPath } from 'node:url';
-import type { Playout } from './playout.ts';
-import type { Voice } from './voice.ts';
+import type { Speech, Voice } from '@trunkline/media';
 
 /** The file of what a test call says: µ-law, 8 kHz. The build takes it along. */
 export const testCallSound = fileURLToPath(new URL('test-call.wav', import.meta.url));
 
 /** A voice without an agent: says one sentence, and then what it hears. */
 export class TestSound implements Voice {
-  #playout: Playout;
+  #playout: Speech['playout'];
   #sentence: Buffer;
   #isEcho = false;
 
   /** @param sentence µ-law */
-  constructor(playout: Playout, sentence: Buffer) {
+  constructor(playout: Speech['playout'], sentence: Buffer) {
     this.#playout = playout;
     this.#sentence = sentence;
   }

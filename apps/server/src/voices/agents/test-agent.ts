@@ -1,10 +1,10 @@
 import type { components } from '@trunkline/client/schema';
+import { FRAME, ULAW_SILENCE } from '@trunkline/media';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { notFound } from '../../foundation/values/service-error.ts';
 import type { AgentFailure } from '../../lines/media/agent-failure.ts';
 import { type AgentConnection, type AgentEnd, AgentStream } from '../../lines/media/agent-stream.ts';
-import { FRAME, ULAW_SILENCE } from '../../lines/media/g711.ts';
 import type { AgentConnection as ConnectionOfAgent } from '../../lines/telephony/gateway.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';

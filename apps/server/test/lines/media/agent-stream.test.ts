@@ -35,7 +35,7 @@ test('the handshake bears the headers that were given, and a signature for this 
 test('an agent that cannot be reached is told of with its reason, and the call is there still', async () => {
   await using call = await openTestCall(plane);
   const reason = async (url: string, changes = {}) => {
-    const result = await call.media.connectAgent(connection(url, changes));
+    const result = await call.media.speak('agent', connection(url, changes));
     return result.connected ? 'connected' : result.text;
   };
   const forbidding = createHttpServer((_, response) => response.writeHead(403).end());
@@ -74,9 +74,9 @@ test.each([[1000], [undefined]])(
     agent.say(tone(700, 4000));
     await until(() => msOf(700, peer.sound()) > 0);
     agent.connections[0]!.close(code);
-    await until(() => events.some(({ type }) => type === 'agent_hung_up'));
+    await until(() => events.some(({ type }) => type === 'voice_hung_up'));
     await until(() => msOf(700, peer.sound()) >= 480);
-    expect(events.filter(({ type }) => type !== 'first_packet')).toEqual([{ type: 'agent_hung_up' }]);
+    expect(events.filter(({ type }) => type !== 'first_packet')).toEqual([{ type: 'voice_hung_up' }]);
   },
 );
 
@@ -88,7 +88,7 @@ test('any other end of the connection is a drop', async () => {
     else socket!.terminate();
     await until(() => call.events.length > 0);
     expect(call.events).toEqual([
-      { type: 'agent_dropped', text: `The agent's connection was closed with ${drop === 'close' ? 1011 : 1006}.` },
+      { type: 'voice_dropped', text: `The agent's connection was closed with ${drop === 'close' ? 1011 : 1006}.` },
     ]);
   }
 });
@@ -106,14 +106,14 @@ test('a dropped connection is made once more where that is allowed, and what is 
   await until(() => msOf(1000, peer.sound()) >= 380);
   expect(events.filter(({ type }) => type.startsWith('agent'))).toEqual([]);
   agent.connections[1]!.terminate();
-  await until(() => events.some(({ type }) => type === 'agent_dropped'));
+  await until(() => events.some(({ type }) => type === 'voice_dropped'));
 });
 
 test('an agent that does not come back is told of once', async () => {
   await using call = await talking(plane, { agent: { reconnect: true } });
   await call.agent.stop();
   await until(() => call.events.length > 0);
-  expect(call.events).toMatchObject([{ type: 'agent_dropped', text: expect.stringContaining('made no more') }]);
+  expect(call.events).toMatchObject([{ type: 'voice_dropped', text: expect.stringContaining('made no more') }]);
 });
 
 test('at the end the agent is told to stop, and the connection is closed with 1000', async () => {
@@ -131,9 +131,9 @@ test('what means nothing is left out and counted, and so are hours of sound', as
   const { agent, media } = call;
   for (const text of ['', 'x', '{}', '[]', 'null', '{"event":"media"}', '{"event":"mark","mark":{}}']) agent.send(text);
   agent.connections[0]!.send(Buffer.from([1, 2, 3]));
-  await until(async () => (await media.stats()).agentMessagesIgnored === 8);
+  await until(async () => (await media.stats()).voice['messagesIgnored'] === 8);
   for (let minute = 0; minute < 10; minute += 1) agent.say(Buffer.alloc(60 * 8000, 0x7f));
-  await until(async () => (await media.stats()).agentSoundLeftOutMs >= 4 * 60_000);
+  await until(async () => (await media.stats()).voice['soundLeftOutMs']! >= 4 * 60_000);
   agent.clear();
   agent.say(tone(700, 3200));
   await until(() => msOf(700, call.peer.sound()) >= 380);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ULAW_SILENCE } from '@trunkline/media';
 import { expect, test } from 'vitest';
-import { ULAW_SILENCE } from '../../../src/lines/media/g711.ts';
 import { talking, testPlane } from './plane.ts';
 import { tone } from './tone.ts';
 

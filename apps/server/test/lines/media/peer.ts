@@ -1,8 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { alawToUlaw, type RtpPacket, readRtp, ulawToAlaw, writeRtpHeader } from '@trunkline/media';
 import type { AudioFormat, AudioStream } from '@trunkline/sip';
-import { alawToUlaw, ulawToAlaw } from '../../../src/lines/media/g711.ts';
-import { type RtpPacket, readRtp, writeRtpHeader } from '../../../src/lines/media/rtp.ts';
 
 /** What a packet of the peer is like, where it isn't the usual. */
 interface Said {

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
+import { MediaLostError, NoMediaRoomError } from '@trunkline/media';
 import { afterAll, expect, test, vi } from 'vitest';
-import { NoMediaRoomError } from '../../../src/lines/media/media-plane.ts';
-import { MediaLostError } from '../../../src/lines/media/media-thread.ts';
 import { testCallSound } from '../../../src/lines/media/test-sound.ts';
 import { until } from '../../until.ts';
 import { openTestCall, talking, testPlane } from './plane.ts';
@@ -87,9 +86,7 @@ test('a thread that is behind with its calls takes no other until it has caught 
   const first = await openTestCall(plane);
   await first.media.setStream(first.peer.stream());
   await until(async () => {
-    const more = await plane
-      .openCall({ workspaceId: 'ours', silenceMs: 1000, onEvent: () => {} })
-      .catch((error) => error);
+    const more = await plane.openCall({ owner: 'ours', silenceMs: 1000, onEvent: () => {} }).catch((error) => error);
     if (more instanceof NoMediaRoomError) return true;
     await more.close();
     return false;
@@ -118,12 +115,12 @@ test('the sound of a test call is played from its begin, and then what is heard 
   await using call = await openTestCall(plane);
   const { media, peer } = call;
   await media.setStream(peer.stream());
-  await media.playSound(testCallSound);
+  await media.speak('sound', { path: testCallSound });
   await media.answer();
   const sentence = readFileSync(testCallSound);
   const begin = sentence.subarray(sentence.indexOf('data') + 8).subarray(0, 8000);
   await until(() => peer.sound().includes(begin));
-  await expect(media.playSound(path.join(folder, 'none.wav'))).rejects.toThrow('ENOENT');
+  await expect(media.speak('sound', { path: path.join(folder, 'none.wav') })).rejects.toThrow('ENOENT');
   await until(() => msOf(800, peer.sound()) >= 260);
   await peer.speak(tone(1250, 8000));
   await until(() => msOf(1250, peer.sound()) >= 600);

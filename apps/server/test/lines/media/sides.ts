@@ -1,4 +1,4 @@
-import { pcmToUlaw } from '../../../src/lines/media/g711.ts';
+import { pcmToUlaw } from '@trunkline/media';
 
 /** The two sides of a recording, as µ-law: the callee, the agent. */
 export const sidesOf = (wav: Buffer): [callee: Buffer, agent: Buffer] => {

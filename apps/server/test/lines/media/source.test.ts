@@ -1,8 +1,8 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MediaAddressError, NoMediaRoomError } from '@trunkline/media';
 import { expect, test } from 'vitest';
-import { MediaAddressError, NoMediaRoomError } from '../../../src/lines/media/media-plane.ts';
 import { until } from '../../until.ts';
 import { startPeer } from './peer.ts';
 import { connection, openTestCall, talking, testPlane } from './plane.ts';
@@ -123,12 +123,12 @@ test('a range whose ports are all taken says so, and ports that another process 
   await once(taken, 'listening');
   const small = testPlane({ portMin: first, portMax: first + 3 });
   const onEvent = () => {};
-  const call = await small.openCall({ workspaceId: 'ours', silenceMs: 1000, onEvent });
+  const call = await small.openCall({ owner: 'ours', silenceMs: 1000, onEvent });
   expect(call.rtpPort).toBe(first + 2);
-  await expect(small.openCall({ workspaceId: 'ours', silenceMs: 1000, onEvent })).rejects.toThrow(NoMediaRoomError);
+  await expect(small.openCall({ owner: 'ours', silenceMs: 1000, onEvent })).rejects.toThrow(NoMediaRoomError);
   await call.close();
   await expect(call.stats()).rejects.toThrow('No call');
-  await expect(small.openCall({ workspaceId: 'ours', silenceMs: 1000, onEvent })).rejects.toThrow(
+  await expect(small.openCall({ owner: 'ours', silenceMs: 1000, onEvent })).rejects.toThrow(
     `No RTP port is free between ${first} and ${first + 3}.`,
   );
   taken.close();
@@ -152,7 +152,7 @@ onLinux('garbage, and packets of nobody who was described, are never answered, a
   expect([peer.heard.length, peer.reports.length]).toEqual([0, 0]);
   await media.setStream(peer.stream());
   await media.answer();
-  await media.connectAgent(connection(agent.url));
+  await media.speak('agent', connection(agent.url));
   garbage(stranger);
   garbage(peer);
   stranger.send(Buffer.alloc(160, 1));

@@ -1,6 +1,6 @@
+import { ULAW_SILENCE } from '@trunkline/media';
 import type { AudioStream } from '@trunkline/sip';
 import { expect, test } from 'vitest';
-import { ULAW_SILENCE } from '../../../src/lines/media/g711.ts';
 import { until } from '../../until.ts';
 import { connection, openTestCall, talking, testPlane } from './plane.ts';
 import { msOf, tone } from './tone.ts';
@@ -45,7 +45,7 @@ test.each([
 test('the first 100 ms of a greeting are heard: said before the answer, it is kept until then', async () => {
   await using call = await openTestCall(plane);
   const { media, agent, peer } = call;
-  expect(await media.connectAgent(connection(agent.url))).toEqual({ connected: true });
+  expect(await media.speak('agent', connection(agent.url))).toEqual({ connected: true });
   await until(() => agent.connections.length > 0);
   const greeting = Buffer.concat([tone(1500, 800), tone(700, 2400)]);
   agent.say(greeting);
@@ -64,7 +64,7 @@ test('what the callee says before the agent is connected is kept for it', async 
   await media.setStream(peer.stream());
   await media.answer();
   await peer.speak(tone(600, 4000));
-  await media.connectAgent(connection(agent.url));
+  await media.speak('agent', connection(agent.url));
   await until(() => msOf(600, agent.sound()) >= 480);
   expect(agent.messages.slice(0, 2).map(({ event }) => event)).toEqual(['connected', 'start']);
 });

@@ -1,4 +1,4 @@
-import { FRAME, pcmToUlaw, SAMPLE_RATE, ulawPcm } from '../../../src/lines/media/g711.ts';
+import { FRAME, pcmToUlaw, SAMPLE_RATE, ulawPcm } from '@trunkline/media';
 
 /** A tone, as µ-law. @param from the sample that it goes on from, so that pieces fit together */
 export const tone = (hertz: number, samples: number, from = 0): Buffer =>

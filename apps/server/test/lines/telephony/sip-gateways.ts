@@ -8,7 +8,7 @@ import { type Database, openDatabase } from '../../../src/foundation/database/da
 import { createAddressGuard } from '../../../src/foundation/outbound-http/address-guard.ts';
 import { systemClock } from '../../../src/foundation/values/clock.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
-import { MediaPlane } from '../../../src/lines/media/media-plane.ts';
+import { startMedia } from '../../../src/lines/media/media.ts';
 import type { TelephonyGateway, Trunk } from '../../../src/lines/telephony/gateway.ts';
 import { postgresCallStore } from '../../../src/lines/telephony/sip/call-store.ts';
 import { openSipGateway, type SipGatewayOptions } from '../../../src/lines/telephony/sip/sip-gateway.ts';
@@ -89,7 +89,7 @@ export async function openSipGateways(): Promise<SipGateways> {
   async function gatewayFor(calls = 20, given: Partial<SipGatewayOptions> = {}): Promise<TelephonyGateway> {
     const portMin = nextPort;
     nextPort += 2 * calls;
-    const media = new MediaPlane({
+    const { media } = startMedia({
       workers: 1,
       host: '127.0.0.1',
       portMin,

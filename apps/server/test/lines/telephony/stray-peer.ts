@@ -1,10 +1,9 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { FRAME, writeRtpHeader } from '@trunkline/media';
 import { createRequest, createResponse, setBody } from '../../../../../packages/sip/src/message.ts';
 import { parseMessage } from '../../../../../packages/sip/src/parse-message.ts';
 import { writeMessage } from '../../../../../packages/sip/src/write-message.ts';
-import { FRAME } from '../../../src/lines/media/g711.ts';
-import { writeRtpHeader } from '../../../src/lines/media/rtp.ts';
 import { tone } from '../media/tone.ts';
 
 /**

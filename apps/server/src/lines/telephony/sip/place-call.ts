@@ -1,3 +1,4 @@
+import { MediaFault, MediaLostError, NoMediaRoomError } from '@trunkline/media';
 import {
   deriveIdentifiers,
   escapeUser,
@@ -7,8 +8,6 @@ import {
   TransportError,
   type UserAgent,
 } from '@trunkline/sip';
-import { NoMediaRoomError } from '../../media/media-plane.ts';
-import { MediaFault, MediaLostError } from '../../media/media-thread.ts';
 import type { CallRequest, PlaceResult, Trunk } from '../gateway.ts';
 import type { CallStore } from './call-store.ts';
 import { dialledNumber } from './dialled-number.ts';

@@ -1,12 +1,11 @@
 import { isIPv6 } from 'node:net';
+import { type MediaEvent, MediaFault, type MediaStats } from '@trunkline/media';
 import { type Call, type CallEnd, type CallHandlers, type Info, SdpSession, type Target } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import { callSpanId, partOf, tracer } from '../../../foundation/observe/tracing.ts';
 import type { Clock } from '../../../foundation/values/clock.ts';
 import { toId } from '../../../foundation/values/ids.ts';
-import type { MediaEvent, MediaStats } from '../../media/media-events.ts';
-import type { MediaHandle, MediaPlane } from '../../media/media-plane.ts';
-import { MediaFault } from '../../media/media-thread.ts';
+import type { CallMedia, Media } from '../../media/media.ts';
 import { testCallSound } from '../../media/test-sound.ts';
 import type { AgentConnection, CallEvent, CallTimes, MediaReport, TestCallMedia } from '../gateway.ts';
 import type { CallEnded, CallStore } from './call-store.ts';
@@ -22,7 +21,7 @@ export interface Recorder {
 export interface CallParts {
   clock: Clock;
   log: Logger;
-  media: MediaPlane;
+  media: Media;
   store: CallStore;
   recorder: Recorder;
   emit: (event: CallEvent) => void;
@@ -62,7 +61,7 @@ export class SipCall {
   sentTo: Target | undefined;
   #address = '';
   readonly #parts: CallParts;
-  #media: MediaHandle | undefined;
+  #media: CallMedia | undefined;
   #agent: Promise<boolean> | undefined;
   #own: OwnEnd | undefined;
   #limit: NodeJS.Timeout | undefined;
@@ -95,7 +94,7 @@ export class SipCall {
    */
   async openMedia(address: string, codecs: readonly ('PCMU' | 'PCMA')[]): Promise<SdpSession> {
     const media = await this.#parts.media.openCall({
-      workspaceId: this.terms.workspaceId,
+      owner: this.terms.workspaceId,
       silenceMs: SILENCE_MS,
       onEvent: (event) => this.#hear(event),
     });
@@ -183,7 +182,7 @@ export class SipCall {
     const { agent, roomId } = this.terms;
     try {
       if (agent) return await this.#connectTo(agent);
-      await this.#media!.playSound(testCallSound);
+      await this.#media!.speak('sound', { path: testCallSound });
       return true;
     } catch (error) {
       this.#parts.log.warn({ err: error, roomId }, 'an agent could not be connected');
@@ -197,16 +196,19 @@ export class SipCall {
     const direction = far === 'callee' ? 'outbound' : 'inbound';
     const said = { direction, to: numbers.to, ...(numbers.from && { from: numbers.from }) };
     const from = tracer && Date.now();
-    const found = await this.#media!.connectAgent({
+    const connectTimeoutMs = connectTimeoutSeconds * 1000;
+    const connection = {
       url,
       headers,
       secret,
       reconnect,
-      connectTimeoutMs: connectTimeoutSeconds * 1000,
+      connectTimeoutMs,
       accountSid: toId('ws', workspaceId),
       callSid: toId('room', roomId),
       customParameters: { ...texts(variables), ...said },
-    });
+    };
+    // A second connection may follow the first.
+    const found = await this.#media!.speak('agent', connection, connectTimeoutMs);
     tracer?.record(
       partOf(this.terms.trace ?? roomId, {
         ...({ name: 'agent', kind: 'client', parent: callSpanId(roomId) } as const),
@@ -231,8 +233,8 @@ export class SipCall {
     const { log } = this.#parts;
     const { roomId } = this;
     const beforeAnswer: OwnEnd = { endedBy: 'error', ...(!this.times.answeredAt && { outcome: 'agent_error' }) };
-    if (event.type === 'agent_hung_up') this.hangUp({ endedBy: 'agent' });
-    else if (event.type === 'agent_dropped') {
+    if (event.type === 'voice_hung_up') this.hangUp({ endedBy: 'agent' });
+    else if (event.type === 'voice_dropped') {
       log.warn({ roomId, reason: event.text }, 'the agent of a call was lost');
       this.hangUp(beforeAnswer);
     } else if (event.type === 'no_media' || event.type === 'media_lost') {

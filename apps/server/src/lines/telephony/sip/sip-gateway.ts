@@ -15,7 +15,7 @@ import type { Lease } from '../../../foundation/database/lease.ts';
 import type { HostGuard } from '../../../foundation/outbound-http/url-fault.ts';
 import type { Clock } from '../../../foundation/values/clock.ts';
 import { newUuid } from '../../../foundation/values/ids.ts';
-import type { MediaPlane } from '../../media/media-plane.ts';
+import type { Media } from '../../media/media.ts';
 import {
   type AgentConnection,
   type CallEvent,
@@ -70,7 +70,7 @@ export interface SipGatewayOptions {
   log: Logger;
   /** The same on all servers; makes what names calls on the wire. */
   secret: string;
-  media: MediaPlane;
+  media: Media;
   store: CallStore;
   recorder: Recorder;
   /** Judges where trunks may be. */

@@ -12,12 +12,12 @@ export interface CallOptions {
 export type MediaEvent =
   /** The first packet that the callee's side was heard by, and from where. */
   | { type: 'first_packet'; from: string }
-  /** The callee pressed a key: the agent knows. */
+  /** The callee pressed a key: the voice knows. */
   | { type: 'digit'; digit: string }
-  /** The agent closed with 1000 or without a code, and what it had said has been played. */
-  | { type: 'agent_hung_up' }
-  /** The agent's connection broke, and was not made again. */
-  | { type: 'agent_dropped'; text: string }
+  /** The voice hung up, and what it had said has been played. */
+  | { type: 'voice_hung_up' }
+  /** The voice is lost, such as an agent whose connection broke. */
+  | { type: 'voice_dropped'; text: string }
   /** No packet for `silenceMs`. Told again only after something was heard. */
   | { type: 'no_media'; heardBefore: boolean }
   /** The thread died; the call's media are gone, and its handle is closed. */
@@ -33,14 +33,11 @@ export interface MediaStats {
   codec: 'PCMU' | 'PCMA' | undefined;
   /** Where the callee was heard from last, `address:port`. */
   remoteAddress: string | undefined;
-  /** Frames of 20 ms that a slow agent has missed. */
-  framesAgentMissed: number;
   /** Packets of sources that may not speak into the call. */
   packetsRefused: number;
   malformedPackets: number;
-  agentMessagesIgnored: number;
-  /** What was beyond the five minutes that an agent may be ahead. */
-  agentSoundLeftOutMs: number;
+  /** What the voice has counted, by names of its own. */
+  voice: Record<string, number>;
   /** Where one was made. With a `failure` it is not whole. */
   recording?: { ms: number; failure: string | undefined };
 }

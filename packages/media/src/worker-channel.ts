@@ -1,15 +1,5 @@
-import type { AudioStream } from '@trunkline/sip';
-import type { AllowedAddresses } from '../../config-values.ts';
-import type { AgentConnected, AgentConnection } from './agent-stream.ts';
+import type { AudioStream } from './audio-stream.ts';
 import type { CallOptions, MediaEvent, MediaStats } from './media-events.ts';
-
-/** What a media thread is started with. */
-export interface WorkerSetup {
-  /** Of peers, for their media. */
-  peerAddresses: AllowedAddresses;
-  /** Of agents. */
-  agentAddresses: AllowedAddresses;
-}
 
 /** The code of a thread that opens no call, since it is behind with those that it has. */
 export const BEHIND = 'EBEHIND';
@@ -19,8 +9,8 @@ export interface Asks {
   open: { ask: CallOptions; answer: undefined };
   stream: { ask: { stream: AudioStream; trusted: readonly string[] }; answer: undefined };
   answer: { ask: { recordTo: string | undefined }; answer: undefined };
-  agent: { ask: AgentConnection; answer: AgentConnected };
-  sound: { ask: { path: string }; answer: undefined };
+  /** A voice of a kind, and what it is opened with. */
+  speak: { ask: { kind: string; ask: unknown }; answer: unknown };
   digit: { ask: { digit: string }; answer: undefined };
   sendDigits: { ask: { digits: string }; answer: undefined };
   stats: { ask: undefined; answer: MediaStats };

@@ -1,8 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { MediaEvent } from './media-events.ts';
-import type { Act, Asks, Told, WorkerSetup } from './worker-channel.ts';
-
-const program = new URL(`./media-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+import type { Act, Asks, Told } from './worker-channel.ts';
 
 /** A thread that doesn't answer for this long hangs, and is ended. */
 const ANSWER_MS = 10_000;
@@ -36,9 +34,13 @@ export class MediaThread {
   #isDead = false;
   #ending: Promise<unknown> | undefined;
 
-  /** @param died told once, after its calls have been; with what the thread threw, if it threw */
-  constructor(setup: WorkerSetup, died: (thread: MediaThread, error: Error | undefined) => void) {
-    this.#worker = new Worker(program, { workerData: setup });
+  /**
+   * @param worker the thread's program, which calls `serveMedia`
+   * @param workerData for it
+   * @param died told once, after its calls have been; with what the thread threw, if it threw
+   */
+  constructor(worker: URL, workerData: unknown, died: (thread: MediaThread, error: Error | undefined) => void) {
+    this.#worker = new Worker(worker, { workerData });
     let thrown: Error | undefined;
     this.#worker.on('message', (told: Told) => this.#hear(told));
     this.#worker.on('error', (error) => {

@@ -1,5 +1,5 @@
-import type { AudioStream } from '@trunkline/sip';
 import { expect, test } from 'vitest';
+import type { AudioStream } from './audio-stream.ts';
 import { ulawToAlaw } from './g711.ts';
 import { OutboundAudio } from './outbound-audio.ts';
 import { readRtp } from './rtp.ts';

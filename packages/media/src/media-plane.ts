@@ -1,26 +1,29 @@
-import type { AudioStream } from '@trunkline/sip';
-import type { AllowedAddresses } from '../../config-values.ts';
-import type { Measured } from '../../foundation/observe/slot-metrics.ts';
-import type { AgentConnected, AgentConnection } from './agent-stream.ts';
-import { createMediaAddressJudge, isUnspecified } from './media-address.ts';
+import { type AudioStream, isUnspecified } from './audio-stream.ts';
 import type { MediaEvent, MediaStats } from './media-events.ts';
 import { MediaFault, MediaThread } from './media-thread.ts';
-import { RtpPorts } from './rtp-ports.ts';
+import { type PortShares, RtpPorts } from './rtp-ports.ts';
 import { isDigit } from './telephone-event.ts';
+import type { Voices } from './voice.ts';
 import { BEHIND } from './worker-channel.ts';
 
+/** Whether media may be sent to an address. @param trusted addresses that are open for this call, whatever else holds */
+export type IsOpenAddress = (address: string, trusted: readonly string[]) => boolean;
+
 export interface MediaPlaneOptions {
-  /** Threads, `MEDIA_WORKERS`; a core carries 150 to 350 calls. */
+  /** The program of each thread, which calls `serveMedia`, and the `workerData` that it gets. */
+  worker: URL;
+  workerData: unknown;
+  /** How many threads there are; a core carries 150 to 350 calls. */
   workers: number;
   /** The address that RTP is bound to; `0.0.0.0`, or `::` for both families. */
   host: string;
-  /** `RTP_PORT_MIN` and `RTP_PORT_MAX`. */
+  /** The range of RTP's ports; the port above an even one is its RTCP's, and must lie in it too. */
   portMin: number;
   portMax: number;
-  /** Private addresses that media may be sent to: `SIP_ALLOWED_ADDRESSES`. */
-  peerAddresses: AllowedAddresses;
-  /** Private addresses that agents may have: `OUTBOUND_ALLOWED_ADDRESSES`. */
-  agentAddresses: AllowedAddresses;
+  /** Who may take how many of the pairs of ports, of which there are so many. */
+  portShares(total: number): PortShares;
+  /** Where media may be sent to; the threads judge by their own. */
+  isOpenAddress: IsOpenAddress;
   /** Told of a thread that died by itself. */
   onThreadDied(error: Error | undefined): void;
   /** Given what was counted of each call, at its end. */
@@ -34,7 +37,7 @@ export class NoMediaRoomError extends Error {}
 export class MediaAddressError extends Error {}
 
 /** The media of one call. Whatever is asked of it after its thread died, or after `close`, is refused (MediaLostError, MediaFault). */
-export interface MediaHandle {
+export interface MediaHandle<V extends Voices> {
   /** For our description; RTCP has the one above. */
   readonly rtpPort: number;
   /**
@@ -45,21 +48,22 @@ export interface MediaHandle {
    */
   setStream(stream: AudioStream, trusted?: readonly string[]): Promise<void>;
   /**
-   * The callee has answered: from now on the voice hears and is heard, and `start` goes to the agent. What the agent says
-   * before is kept for then; what the callee says before the agent is connected, too, up to five seconds.
+   * The callee has answered: from now on the voice hears and is heard. What it says before is kept for then; what the
+   * callee says before there is a voice, too, up to five seconds.
    * @param recordTo the path of a WAV file to record to
    */
   answer(recordTo?: string): Promise<void>;
-  /** Opens the agent's WebSocket, before the answer or after it. It never throws for the agent's sake. */
-  connectAgent(connection: AgentConnection): Promise<AgentConnected>;
-  /** Instead of an agent: plays a WAV file of µ-law, and then echoes. */
-  playSound(path: string): Promise<void>;
+  /**
+   * Gives the call a voice, before the answer or after it, in place of the one that it has.
+   * @param extraMs how long it may take beyond the usual, in milliseconds
+   */
+  speak<K extends keyof V & string>(kind: K, ask: V[K]['ask'], extraMs?: number): Promise<V[K]['answer']>;
   /** A digit that the callee sent by INFO. What is none is left out. */
   digit(digit: string): Promise<void>;
   /** Sends digits to the callee (RFC 4733), where it takes any. */
   sendDigits(digits: string): Promise<void>;
   stats(): Promise<MediaStats>;
-  /** Ends the media: `stop` to the agent, BYE by RTCP, the recording to its end. Once only. */
+  /** Ends the media: the voice is closed, BYE by RTCP, the recording to its end. Once only. */
   close(): Promise<MediaStats>;
 }
 
@@ -69,30 +73,23 @@ const MAX_TAKEN_PORTS = 20;
 const RESTART_MS = 1000;
 
 /** The media of all calls of a process, in threads of their own, apart from the API. */
-export class MediaPlane {
+export class MediaPlane<V extends Voices> {
   #options: MediaPlaneOptions;
   #ports: RtpPorts;
   #threads: MediaThread[] = [];
-  #isOpenAddress: ReturnType<typeof createMediaAddressJudge>;
   #isStopped = false;
   #lastCall = 0;
 
   constructor(options: MediaPlaneOptions) {
     this.#options = options;
-    this.#ports = new RtpPorts(options.portMin, options.portMax);
-    this.#isOpenAddress = createMediaAddressJudge(options.peerAddresses);
+    this.#ports = new RtpPorts(options.portMin, options.portMax, options.portShares);
     for (let thread = 0; thread < options.workers; thread += 1) this.#startThread();
   }
 
-  /** Its ports, for the metrics. */
-  get ports(): Measured {
-    return this.#ports.shares;
-  }
-
   #startThread(): void {
-    const { peerAddresses, agentAddresses } = this.#options;
+    const { worker, workerData } = this.#options;
     const startedAt = performance.now();
-    const thread = new MediaThread({ peerAddresses, agentAddresses }, (dead, error) => {
+    const thread = new MediaThread(worker, workerData, (dead, error) => {
       this.#threads = this.#threads.filter((each) => each !== dead);
       if (this.#isStopped) return;
       this.#options.onThreadDied(error);
@@ -104,15 +101,15 @@ export class MediaPlane {
 
   /**
    * Opens the media of a call, on the thread that holds fewest of those that keep up.
-   * @param workspaceId whose it is: a workspace alone may take all ports, else its share
+   * @param owner whose it is, for the shares of ports
    * @param silenceMs without a packet for this long while talking, `no_media` is told
    * @throws NoMediaRoomError; MediaLostError; MediaFault where the sockets can't be opened
    */
   async openCall(options: {
-    workspaceId: string;
+    owner: string;
     silenceMs: number;
     onEvent: (event: MediaEvent) => void;
-  }): Promise<MediaHandle> {
+  }): Promise<MediaHandle<V>> {
     for (const thread of this.#threads.toSorted((a, b) => a.calls.size - b.calls.size)) {
       const opened = await this.#openOn(thread, options);
       if (opened) return opened;
@@ -125,8 +122,8 @@ export class MediaPlane {
   /** @returns nothing where the thread is behind with its calls */
   async #openOn(
     thread: MediaThread,
-    options: { workspaceId: string; silenceMs: number; onEvent: (event: MediaEvent) => void },
-  ): Promise<MediaHandle | undefined> {
+    options: { owner: string; silenceMs: number; onEvent: (event: MediaEvent) => void },
+  ): Promise<MediaHandle<V> | undefined> {
     this.#lastCall += 1;
     const id = `call_${this.#lastCall}`;
     // Counted before the thread has answered, so that calls that begin at once are spread.
@@ -136,7 +133,7 @@ export class MediaPlane {
       if (isOver) return;
       isOver = true;
       thread.calls.delete(id);
-      if (rtpPort !== undefined) this.#ports.giveBack(rtpPort, options.workspaceId);
+      if (rtpPort !== undefined) this.#ports.giveBack(rtpPort, options.owner);
     };
     thread.calls.set(id, (event) => {
       if (event.type === 'media_lost') end();
@@ -155,33 +152,31 @@ export class MediaPlane {
   async #open(
     thread: MediaThread,
     call: string,
-    { workspaceId, silenceMs }: { workspaceId: string; silenceMs: number },
+    { owner, silenceMs }: { owner: string; silenceMs: number },
   ): Promise<number> {
     const { host, portMin, portMax } = this.#options;
     for (let taken = 0; taken < MAX_TAKEN_PORTS; taken += 1) {
-      const rtpPort = this.#ports.take(workspaceId);
+      const rtpPort = this.#ports.take(owner);
       if (rtpPort === undefined) break;
       try {
         await thread.ask(call, 'open', { host, rtpPort, silenceMs });
         return rtpPort;
       } catch (error) {
-        this.#ports.giveBack(rtpPort, workspaceId);
+        this.#ports.giveBack(rtpPort, owner);
         if (!(error instanceof MediaFault && error.code === 'EADDRINUSE')) throw error;
       }
     }
     throw new NoMediaRoomError(`No RTP port is free between ${portMin} and ${portMax}.`);
   }
 
-  #handle(thread: MediaThread, id: string, rtpPort: number, end: () => void): MediaHandle {
+  #handle(thread: MediaThread, id: string, rtpPort: number, end: () => void): MediaHandle<V> {
     return {
       rtpPort,
       setStream: async (stream, trusted = []) => {
         await thread.ask(id, 'stream', { stream: this.#judged(stream, trusted), trusted });
       },
       answer: (recordTo) => thread.ask(id, 'answer', { recordTo }),
-      // A second connection may follow the first.
-      connectAgent: (agent) => thread.ask(id, 'agent', agent, agent.connectTimeoutMs),
-      playSound: (path) => thread.ask(id, 'sound', { path }),
+      speak: (kind, ask, extraMs) => thread.ask(id, 'speak', { kind, ask }, extraMs) as never,
       digit: async (digit) => {
         if (isDigit(digit)) await thread.ask(id, 'digit', { digit });
       },
@@ -199,9 +194,9 @@ export class MediaPlane {
   #judged(stream: AudioStream, trusted: readonly string[]): AudioStream {
     const { address, port, rtcpAddress } = stream.remote;
     if (isUnspecified(address)) return stream;
-    if (!this.#isOpenAddress(address, trusted))
+    if (!this.#options.isOpenAddress(address, trusted))
       throw new MediaAddressError(`Media may not be sent to ${address}, which lies in the network of the server.`);
-    if (this.#isOpenAddress(rtcpAddress, trusted)) return stream;
+    if (this.#options.isOpenAddress(rtcpAddress, trusted)) return stream;
     return { ...stream, remote: { address, port, rtcpAddress: address, rtcpPort: Math.min(port + 1, 65_535) } };
   }
 

@@ -1,10 +1,6 @@
-import type { AudioStream } from '@trunkline/sip';
-import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
-import type { AgentMessage } from './agent-messages.ts';
-import { type AgentConnected, type AgentConnection, type AgentEnd, AgentStream } from './agent-stream.ts';
+import { type AudioStream, isUnspecified } from './audio-stream.ts';
 import { BYTES_PER_MS, ULAW_SILENCE } from './g711.ts';
 import { InboundAudio } from './inbound-audio.ts';
-import { isUnspecified } from './media-address.ts';
 import type { CallOptions, MediaEvent, MediaStats } from './media-events.ts';
 import { OutboundAudio } from './outbound-audio.ts';
 import type { Paced, Pacer } from './pacer.ts';
@@ -14,21 +10,18 @@ import { RtcpPeer } from './rtcp-peer.ts';
 import { readRtp } from './rtp.ts';
 import { openRtpSockets, type RtpSockets } from './rtp-sockets.ts';
 import { AGENT, CALLEE, StereoWav } from './stereo-wav.ts';
-import { TestSound } from './test-sound.ts';
-import type { Voice } from './voice.ts';
+import type { Speech, Voice } from './voice.ts';
 
 /** While the source is silent for this long, others are listened to again. */
 const LISTEN_MS = 200;
 /** What is kept of it: five seconds. */
 const MAX_UNHEARD = 250;
-/** What an agent that has hung up had said before is played for this long at most. */
+/** What a voice that has hung up had said before is played for this long at most. */
 const FAREWELL_MS = 10_000;
 
 /** What all calls of a thread share. */
 export interface CallDeps {
   pacer: Pacer;
-  /** Judges agents' addresses. */
-  agentGuard: AddressGuard;
   /** Judges the addresses that media are sent to. */
   isOpenAddress: (address: string, trusted: readonly string[]) => boolean;
   emit: (event: MediaEvent) => void;
@@ -57,7 +50,7 @@ export class MediaCall implements Paced {
   #hasToldSilence = false;
   #farewellUntil: number | undefined;
   #recording: StereoWav | undefined;
-  #counts = { refused: 0, malformed: 0, ignoredMessages: 0, soundLeftOut: 0 };
+  #counts = { refused: 0, malformed: 0 };
 
   constructor(options: CallOptions, deps: CallDeps) {
     this.#options = options;
@@ -141,41 +134,25 @@ export class MediaCall implements Paced {
     this.#outbound.digits.add(digits);
   }
 
-  async connectAgent(connection: AgentConnection): Promise<AgentConnected> {
-    const agent = new AgentStream(connection, this.#deps.agentGuard, {
-      message: (message) => this.#agentSays(message),
-      ignored: () => {
-        this.#counts.ignoredMessages += 1;
+  /** Gives the call a voice, in place of the one that it has. @returns what the voice answers when it is `opened` */
+  async speak(open: (speech: Speech) => Voice | Promise<Voice>): Promise<unknown> {
+    const voice = await open({
+      playout: this.#playout,
+      hangUp: () => {
+        this.#farewellUntil = performance.now() + FAREWELL_MS;
+        if (!this.#endPacing) this.#sayFarewell(Number.POSITIVE_INFINITY);
       },
-      ended: (end) => this.#agentEnded(end),
+      drop: (text) => this.#deps.emit({ type: 'voice_dropped', text }),
     });
-    this.#takeVoice(agent);
-    return await agent.connect();
-  }
-
-  playSound(sentence: Buffer): void {
-    this.#takeVoice(new TestSound(this.#playout, sentence));
-  }
-
-  #agentSays(message: AgentMessage): void {
-    if (message.event === 'clear') this.#playout.clear();
-    else if (message.event === 'mark') {
-      if (!this.#playout.mark(message.name)) this.#counts.ignoredMessages += 1;
-    } else if (!this.#playout.push(message.audio)) this.#counts.soundLeftOut += message.audio.length;
-  }
-
-  #agentEnded(end: AgentEnd): void {
-    const { emit } = this.#deps;
-    if (end.kind === 'dropped') emit({ type: 'agent_dropped', text: end.text });
-    else this.#farewellUntil = performance.now() + FAREWELL_MS;
-    if (!this.#endPacing) this.#sayFarewell(Number.POSITIVE_INFINITY);
+    this.#takeVoice(voice);
+    return await voice.opened?.();
   }
 
   #sayFarewell(now: number): void {
     if (this.#farewellUntil === undefined) return;
     if (this.#playout.queued > 0 && this.#answeredAt !== undefined && now < this.#farewellUntil) return;
     this.#farewellUntil = undefined;
-    this.#deps.emit({ type: 'agent_hung_up' });
+    this.#deps.emit({ type: 'voice_hung_up' });
   }
 
   #receive(datagram: Buffer, from: Endpoint): void {
@@ -248,15 +225,13 @@ export class MediaCall implements Paced {
       packetsLostByPeer: this.#rtcp.lostByPeer,
       codec: this.#stream?.codec,
       remoteAddress: heardAt !== undefined && followed ? `${followed.address}:${followed.port}` : undefined,
-      framesAgentMissed: this.#voice instanceof AgentStream ? this.#voice.framesLeftOut : 0,
       packetsRefused: this.#counts.refused,
       malformedPackets: this.#counts.malformed,
-      agentMessagesIgnored: this.#counts.ignoredMessages,
-      agentSoundLeftOutMs: Math.round(this.#counts.soundLeftOut / BYTES_PER_MS),
+      voice: this.#voice?.counts?.() ?? {},
     };
   }
 
-  /** Ends the call's media: the agent is told, the peer gets BYE, the recording is written to its end. */
+  /** Ends the call's media: the voice is told, the peer gets BYE, the recording is written to its end. */
   async close(): Promise<MediaStats> {
     this.#endPacing?.();
     this.#voice?.close();

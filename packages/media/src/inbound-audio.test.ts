@@ -1,5 +1,5 @@
-import type { AudioFormat } from '@trunkline/sip';
 import { expect, test } from 'vitest';
+import type { AudioFormat } from './audio-stream.ts';
 import { ULAW_SILENCE, ulawToAlaw } from './g711.ts';
 import { InboundAudio } from './inbound-audio.ts';
 

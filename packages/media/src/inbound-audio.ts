@@ -1,4 +1,4 @@
-import type { AudioFormat } from '@trunkline/sip';
+import type { AudioFormat } from './audio-stream.ts';
 import { alawToUlaw, BYTES_PER_MS, FRAME, ULAW_SILENCE } from './g711.ts';
 import { Reception } from './reception.ts';
 import { Reorder } from './reorder.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { AudioStream } from '@trunkline/sip';
+import type { AudioStream } from './audio-stream.ts';
 import { BYTES_PER_MS, ulawToAlaw } from './g711.ts';
 import type { SenderState } from './rtcp.ts';
 import { RTP_HEADER, writeRtpHeader } from './rtp.ts';

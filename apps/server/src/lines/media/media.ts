@@ -1,0 +1,47 @@
+import { type MediaHandle, MediaPlane, type MediaPlaneOptions } from '@trunkline/media';
+import type { AllowedAddresses } from '../../config-values.ts';
+import { allWhileAlone, Shares } from '../../foundation/values/limiter.ts';
+import type { AgentConnected, AgentConnection } from './agent-stream.ts';
+import { createMediaAddressJudge } from './media-address.ts';
+
+/** Who can speak on a call: its agent, or the sound of a test call, which then echoes. */
+export type MediaVoices = {
+  /** It never fails for the agent's sake: what it answers says whether the agent is there. */
+  agent: { ask: AgentConnection; answer: AgentConnected };
+  /** @param path a WAV file of µ-law */
+  sound: { ask: { path: string }; answer: undefined };
+};
+export type Media = MediaPlane<MediaVoices>;
+export type CallMedia = MediaHandle<MediaVoices>;
+
+/** The private addresses that are open, besides all public ones. */
+export interface MediaAddresses {
+  /** Of peers, for their media: `SIP_ALLOWED_ADDRESSES`. */
+  peerAddresses: AllowedAddresses;
+  /** Of agents: `OUTBOUND_ALLOWED_ADDRESSES`. */
+  agentAddresses: AllowedAddresses;
+}
+
+export type MediaOptions = MediaAddresses &
+  Pick<MediaPlaneOptions, 'workers' | 'host' | 'portMin' | 'portMax' | 'onThreadDied' | 'onClosed'>;
+
+const worker = new URL(`./media-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+
+/** The media of all calls of this process, and its pairs of RTP's ports: a workspace alone may take all, else its share. */
+export function startMedia({ peerAddresses, agentAddresses, ...options }: MediaOptions): {
+  media: Media;
+  ports: Shares;
+} {
+  let ports = new Shares(0);
+  const media: Media = new MediaPlane({
+    ...options,
+    worker,
+    workerData: { peerAddresses, agentAddresses } satisfies MediaAddresses,
+    portShares: (total) => {
+      ports = new Shares(total, allWhileAlone);
+      return ports;
+    },
+    isOpenAddress: createMediaAddressJudge(peerAddresses),
+  });
+  return { media, ports };
+}

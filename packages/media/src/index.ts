@@ -1,0 +1,18 @@
+export { type AudioCodec, type AudioFormat, type AudioStream, isUnspecified } from './audio-stream.ts';
+export { alawToUlaw, BYTES_PER_MS, FRAME, pcmToUlaw, SAMPLE_RATE, ULAW_SILENCE, ulawPcm, ulawToAlaw } from './g711.ts';
+export type { CallOptions, MediaEvent, MediaStats } from './media-events.ts';
+export {
+  type IsOpenAddress,
+  MediaAddressError,
+  type MediaHandle,
+  MediaPlane,
+  type MediaPlaneOptions,
+  NoMediaRoomError,
+} from './media-plane.ts';
+export { MediaFault, MediaLostError } from './media-thread.ts';
+export { Playout } from './playout.ts';
+export { readUlawWav } from './read-wav.ts';
+export { type RtpPacket, readRtp, writeRtpHeader } from './rtp.ts';
+export { type PortShares, RtpPorts } from './rtp-ports.ts';
+export { type ServeMediaOptions, serveMedia } from './serve-media.ts';
+export type { OpenVoices, Speech, Voice, Voices } from './voice.ts';
