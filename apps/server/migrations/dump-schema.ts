@@ -10,7 +10,7 @@ import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../src/foundation
 import { rowTypes } from './row-types.ts';
 
 // Each query gives (table, line), in the order in which the dump shows them. The embedded PostgreSQL has no pg_dump.
-const ours = `c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname not like 'kysely%'`;
+const ours = `c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'schema_migrations'`;
 
 const tables = `
 select c.relname as table,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { Config } from '../../config.ts';
+import { type Config, ConfigError } from '../../config.ts';
+import { appliedTo } from '../../foundation/database/applied-migrations.ts';
 import type { Database } from '../../foundation/database/database.ts';
 import { migrations } from '../../foundation/database/migrate.ts';
 import { createMachineClock } from '../../foundation/values/clock.ts';
@@ -58,13 +59,14 @@ export async function checkPostgres(database: Database, { poolSize }: Config): P
 /** Compares the tables with those of this version. */
 export async function checkTables(database: Database): Promise<Finding> {
   const known = Object.keys(migrations);
-  const done = await database.inEngine(async ({ db }) => {
-    const { rows } = await sql<{ made: boolean }>`select to_regclass('kysely_migration') is not null as made`.execute(
-      db,
-    );
-    if (!rows[0]!.made) return [];
-    return (await sql<{ name: string }>`select name from kysely_migration`.execute(db)).rows.map(({ name }) => name);
-  });
+  const applied = await database
+    .inEngine(({ db }) => appliedTo(db))
+    .catch((error) => {
+      if (error instanceof ConfigError) return error;
+      throw error;
+    });
+  if (applied instanceof ConfigError) return mend('tables', applied.message);
+  const done = applied.map(({ name }) => name);
   const newer = done
     .filter((name) => !known.includes(name))
     .sort()

@@ -113,7 +113,7 @@ test('what is wrong with PostgreSQL itself is told', async () => {
   try {
     const name = new URL(fresh.connection.connectionString).pathname.slice(1);
     await statementOn(fresh.connection, `alter database ${name} set synchronous_commit = off`);
-    await statementOn(fresh.connection, "insert into kysely_migration values ('9999-later', '2100-01-01')");
+    await statementOn(fresh.connection, "insert into schema_migrations values ('9999-later', '9.0.0', false)");
     const found = await examined({ databaseUrl: fresh.connection.connectionString, poolSize: 900 });
     expect(found).toEqual(mends('database', 'set synchronous_commit to on'));
     expect(found).toEqual(mends('database', 'a server needs 912: raise max_connections, or lower POOL_SIZE'));

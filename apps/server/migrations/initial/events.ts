@@ -1,7 +1,26 @@
-import { type Kysely, sql } from 'kysely';
-import { tenancy } from './tenancy.ts';
+/** What happens, and who is told of it. */
+export const events = `
+create table events (
+  workspace_id uuid not null,
+  resource_id uuid not null,
+  revision bigint not null,
+  id uuid not null,
+  type text not null,
+  data jsonb not null,
+  created_at timestamptz not null,
+  primary key (workspace_id, resource_id, revision)
+);
+create index events_created_at on events (created_at);
 
-const tables = `
+-- To note on an event that it has been handed over would write its whole row again, and all its indexes.
+create table events_to_hand_over (
+  workspace_id uuid not null,
+  resource_id uuid not null,
+  revision bigint not null,
+  webhook_ids uuid[] not null,
+  primary key (workspace_id, resource_id, revision)
+) with (autovacuum_vacuum_scale_factor = 0.02);
+
 create table webhooks (
   workspace_id uuid not null references workspaces,
   id uuid not null,
@@ -24,9 +43,15 @@ create table webhooks (
   deleted_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
+  -- What alone an endpoint is told of, by the IDs that clients see; all three null: everything.
+  campaign_ids text[],
+  batch_ids text[],
+  tags text[],
   primary key (workspace_id, id)
 ) with (fillfactor = 50);
 
+-- Every delivery is written twice, and each index with it, so there are few. An endpoint's row outlives its deliveries
+-- (retention.ts), which are read by age through the primary key: their IDs are by time.
 create table webhook_deliveries (
   workspace_id uuid not null,
   webhook_id uuid not null,
@@ -45,25 +70,10 @@ create table webhook_deliveries (
   next_attempt_at timestamptz,
   delivered_at timestamptz,
   created_at timestamptz not null,
-  primary key (workspace_id, webhook_id, id),
-  foreign key (workspace_id, webhook_id) references webhooks
+  primary key (workspace_id, webhook_id, id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
--- An event goes to an endpoint once, however often it is handed over.
-create unique index webhook_deliveries_event on webhook_deliveries (workspace_id, webhook_id, event_id)
-  where order_key <> id;
 create index webhook_deliveries_due on webhook_deliveries (workspace_id, webhook_id, next_attempt_at, id)
   where status = 'pending';
 create index webhook_deliveries_order on webhook_deliveries (workspace_id, webhook_id, order_key, order_number)
   where status = 'pending';
-create index webhook_deliveries_created_at on webhook_deliveries (created_at);
-
--- The endpoints that an event is still to be handed over to.
-alter table events add column hand_over_to uuid[];
-create index events_to_hand_over on events (workspace_id, resource_id, revision) where hand_over_to is not null;
 `;
-
-/** Endpoints that are told what happens, and what is on its way to them. */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  await sql.raw(tables).execute(db);
-  for (const table of ['webhooks', 'webhook_deliveries']) await sql.raw(tenancy(table)).execute(db);
-}
