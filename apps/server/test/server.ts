@@ -56,6 +56,8 @@ export async function startTestServer(overrides: TestOverrides = {}) {
       validateResponses: 'throw',
       onAnswer: noteStatus,
       simulatorTime: clock,
+      // Loops sleep through time that a test moves on.
+      quiet: { longestMs: 1000 },
       ...overrides,
     },
   });
