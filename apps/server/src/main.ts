@@ -14,6 +14,7 @@ import { operationsOf } from './foundation/http/contract.ts';
 import { forValidator } from './foundation/http/validator-contract.ts';
 import { openLog } from './foundation/observe/log.ts';
 import { systemClock } from './foundation/values/clock.ts';
+import { isE164 } from './foundation/values/e164.ts';
 import { createKey } from './platform/api-keys/first-key.ts';
 import { openMigrated, type RunningServer, startServer } from './server.ts';
 
@@ -104,7 +105,7 @@ Dialing stays paused in every workspace. Its owner resumes it (POST /v1/workspac
 
 /** Moves a number, and says what comes next. */
 async function move(database: Database, { number, workspace }: { number: string; workspace: string }): Promise<string> {
-  if (!/^\+[1-9][0-9]{6,14}$/.test(number)) throw new ConfigError('--number must be a number such as +14155550100.');
+  if (!isE164(number)) throw new ConfigError('--number must be a number such as +14155550100.');
   await moveNumber(database, number, workspace, systemClock.now()).catch((error) => {
     throw error instanceof MoveRefused ? new ConfigError(error.message) : error;
   });

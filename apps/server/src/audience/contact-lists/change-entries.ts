@@ -2,6 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import type { Row } from '../../foundation/database/schema.ts';
+import { isE164 } from '../../foundation/values/e164.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { noNumber, notFound, refuse } from '../../foundation/values/service-error.ts';
 import { raiseDoNotCallOf } from '../../platform/do-not-call/store.ts';
@@ -25,11 +26,9 @@ export interface EntryKey {
   phoneNumber: string;
 }
 
-const E164 = /^\+[1-9][0-9]{6,14}$/;
-
 /** The number of an entry, E.164 without the plus. Throws `invalid_request` for what can't be read as one. */
 function numberOfEntry(written: string, { default_country }: Pick<ListRow, 'default_country'>): number {
-  if (E164.test(written)) return Number(written.slice(1));
+  if (isE164(written)) return Number(written.slice(1));
   const read = readPhoneNumber(written, default_country ?? undefined);
   if ('code' in read) throw noNumber(read.reason);
   return read.digits;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { nextUtcDay } from '../../foundation/values/clock.ts';
+import { isE164 } from '../../foundation/values/e164.ts';
 import { type CallingArea, refusalOf } from '../../lines/phone-numbers/may-call.ts';
 import { findPlan } from '../../lines/phone-numbers/numbering-plan.ts';
 import { type CallLimits, leftOfLimits, type UsedOfLimits } from '../../platform/workspace/limits.ts';
@@ -17,8 +18,6 @@ import {
 import type { Caller } from './queue-calls.ts';
 import { closedHours, isFreeOfDefault, type QuietHoursRow, withoutDefault } from './quiet-hours.ts';
 import { areReadable, type CalleeTimeZone, zonesOfContact } from './zones-of-contact.ts';
-
-const E164 = /^\+[1-9][0-9]{6,14}$/;
 
 /** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
 export type IsSimulated = (provider: string) => boolean | undefined;
@@ -54,7 +53,7 @@ export interface ReadNumber {
 
 /** Reads a number in E.164; nothing for what is none, or that no numbering plan has, emergency and short numbers among it. */
 export function readNumber(phoneNumber: string): ReadNumber | undefined {
-  const plan = E164.test(phoneNumber) ? findPlan(phoneNumber.slice(1)) : undefined;
+  const plan = isE164(phoneNumber) ? findPlan(phoneNumber.slice(1)) : undefined;
   return plan && { toNumber: fromE164(phoneNumber), country: plan.country };
 }
 

@@ -1,6 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { isE164 } from '../../foundation/values/e164.ts';
 import { fromId, newUuid, toId } from '../../foundation/values/ids.ts';
 import { refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
@@ -19,8 +20,6 @@ import { trunkChoiceFaults } from './trunk-choice.ts';
 
 type Body = components['schemas']['ImportPhoneNumbers'];
 type Rejected = components['schemas']['RejectedPhoneNumber'];
-
-const E164 = /^\+[1-9][0-9]{6,14}$/;
 
 /**
  * Imports owned numbers with their trunk, each for itself, and checks the trunk. Throws `invalid_request` for a trunk that
@@ -71,7 +70,7 @@ const rejection = (phoneNumber: string, code: Rejected['code']): Rejected => ({
 function sort(phoneNumbers: readonly string[]) {
   const good = new Set<string>();
   const sorted = phoneNumbers.map((phoneNumber) => {
-    const plan = E164.test(phoneNumber) ? findPlan(phoneNumber.slice(1)) : undefined;
+    const plan = isE164(phoneNumber) ? findPlan(phoneNumber.slice(1)) : undefined;
     if (!plan) return { phoneNumber, code: 'invalid_number' as const };
     if (plan.isCostly) return { phoneNumber, code: 'number_not_allowed' as const };
     if (good.has(phoneNumber)) return { phoneNumber, code: 'duplicate' as const };

@@ -3,6 +3,7 @@ import type { Database } from '../../foundation/database/database.ts';
 import { listed } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
+import { isE164 } from '../../foundation/values/e164.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { shown } from '../../foundation/values/judged-items.ts';
 import { noNumber, notFound, ServiceError } from '../../foundation/values/service-error.ts';
@@ -66,8 +67,6 @@ export function doNotCallOperations({ database, clock, withdrawCallsTo, readPhon
   } satisfies Partial<Handlers>;
 }
 
-const E164 = /^\+[1-9][0-9]{6,14}$/;
-
 /** What is told otherwise than of a contact file. */
 const reasons: { [code in Rejected['code']]?: string } = {
   default_country_needed: 'A number without + and country code can be read only with a defaultCountry, such as US.',
@@ -90,7 +89,7 @@ function readNumbers(sent: readonly unknown[], read: (text: string) => ReturnTyp
 function readNumber(value: unknown, read: (text: string) => ReturnType<DoNotCallDeps['readPhoneNumber']>) {
   if (typeof value !== 'string')
     return { code: 'invalid_entry', reason: 'A number is text, such as "+14155550142".' } as const;
-  return E164.test(value) ? { digits: digitsOf(value) } : read(value);
+  return isE164(value) ? { digits: digitsOf(value) } : read(value);
 }
 
 function nothingToAdd([first]: readonly Rejected[]): ServiceError {

@@ -1,4 +1,5 @@
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { isE164 } from '../../../foundation/values/e164.ts';
 import { type DialingPlan, dialingPlan, withoutTrunkPrefix } from '../../../lines/phone-numbers/dialing-plan.ts';
 import { findPlan, type PlannedNumber } from '../../../lines/phone-numbers/numbering-plan.ts';
 import { notANumber } from './not-a-number.ts';
@@ -11,7 +12,6 @@ export interface PhoneNumber {
   country: string | undefined;
 }
 
-const E164 = /^\+[1-9][0-9]{6,14}$/;
 const PUNCTUATION = /[\s().\-/[\]~\u00ad\u00b7\u2010-\u2015\u2212\u30fb]/g;
 /** Where national numbers have no prefix, a foreign one without its plus is hardly shorter. */
 const SHORTEST_FOREIGN = 9;
@@ -147,7 +147,7 @@ function isSeveral(text: string, plan: DialingPlan | undefined): boolean {
  * @param defaultCountry ISO 3166-1 alpha-2, for numbers without `+`
  */
 export function readPhoneNumber(cell: string, defaultCountry?: string): PhoneNumber | PhoneNumberFault {
-  if (E164.test(cell)) {
+  if (isE164(cell)) {
     const digits = cell.slice(1);
     const plan = findPlan(digits);
     if (plan) return { digits: Number(digits), country: plan.country };

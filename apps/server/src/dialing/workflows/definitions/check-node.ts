@@ -1,4 +1,5 @@
 import { readTimeZone, timeZoneFault } from '../../../audience/contact-lists/reading/time-zone.ts';
+import { isE164 } from '../../../foundation/values/e164.ts';
 import { isTimestamp } from '../../../foundation/values/timestamp.ts';
 import type { CallNode, Condition, HttpNode, Node, WaitNode } from './definition.ts';
 import { isTemplate, wholeTemplate } from './fill-template.ts';
@@ -64,14 +65,12 @@ function oneOf(node: object, one: string, other: string): NodeFault[] {
   return [{ at: one, message: `Give exactly one of ${one} and ${other}.` }];
 }
 
-const E164 = /^\+[1-9][0-9]{6,14}$/;
-
 function checkCall(node: CallNode): NodeFault[] {
   const number = oneOf(node, 'fromNumber', 'numberPoolId');
   if (node.timezone !== undefined && readTimeZone(node.timezone) === undefined) {
     number.push({ at: 'timezone', message: timeZoneFault(node.timezone) });
   }
-  if (node.to.includes('{{') || E164.test(node.to)) return number;
+  if (node.to.includes('{{') || isE164(node.to)) return number;
   return [...number, { at: 'to', message: 'Give a phone number in E.164 form, such as +14155550100, or a template.' }];
 }
 

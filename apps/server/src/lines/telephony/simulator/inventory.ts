@@ -1,4 +1,5 @@
 import { type CountryCode, getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js';
+import { isE164 } from '../../../foundation/values/e164.ts';
 import { NumberError, type NumberSearch, type ProviderNumber } from '../gateway.ts';
 import type { Purchase, SimulatorStore } from './store.ts';
 
@@ -64,7 +65,7 @@ function takeFrom(numbers: Iterator<string>, count: number): string[] {
 /** Buys a number once for each key; asked again with the same key and number it answers the same. */
 export async function buyFromInventory(store: SimulatorStore, purchase: Purchase, now: Date): Promise<ProviderNumber> {
   const { phoneNumber, idempotencyKey } = purchase;
-  if (!/^\+[1-9]\d{6,14}$/.test(phoneNumber)) throw new NumberError('invalid', `${phoneNumber} is not E.164`);
+  if (!isE164(phoneNumber)) throw new NumberError('invalid', `${phoneNumber} is not E.164`);
   const ending = phoneNumber.slice(-4);
   if (ending === magicNumberEndings.billing) throw new NumberError('billing', 'simulated: no money left');
   if (ending === magicNumberEndings.unavailable) throw new NumberError('unavailable', 'simulated: taken');

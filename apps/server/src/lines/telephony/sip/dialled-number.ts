@@ -1,4 +1,5 @@
 import { type CountryCode, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { isE164 } from '../../../foundation/values/e164.ts';
 import type { Trunk } from '../gateway.ts';
 
 type NumberForm = Pick<Trunk, 'numberFormat' | 'country' | 'dialPrefix'>;
@@ -63,7 +64,7 @@ const digits = (text: string | undefined) => (text ?? '').replace(/\D/g, '');
  */
 export function readNumber(user: string | undefined, country: string | undefined): string[] {
   const bare = bareUser(user ?? '');
-  if (/^\+[1-9]\d{5,14}$/.test(bare)) return [bare];
+  if (isE164(bare)) return [bare];
   if (!/^\d{3,18}$/.test(bare)) return [];
   const national =
     country === undefined
