@@ -21,7 +21,10 @@ const tasks = {
       path.join(root, 'apps/server/src/main.ts'),
       ...(args.length ? args : ['serve']),
     ]),
-  chaos: (args) => runToTheEnd(...source('apps/server/test/chaos/run.ts', ...args)),
+  chaos: (args) => {
+    const file = args.includes('--mutants') ? 'mutants/run-mutants.ts' : 'run.ts';
+    return runToTheEnd(...source(`apps/server/test/chaos/${file}`, ...args));
+  },
   bench: (args) => runToTheEnd(...source('bench/run.ts', ...args)),
   test: async (args) => (await import('./check.mjs')).check(args),
   generate: async () => (await import('./generate.mjs')).generate(),

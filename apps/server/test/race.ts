@@ -20,7 +20,7 @@ export async function meanwhile<T>(
 }
 
 /** Waits until a transaction waits for a lock of another. */
-const waitingForLock = (database: Database) =>
+export const waitingForLock = (database: Database) =>
   until(async () => {
     const { rows } = await database.pool.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",

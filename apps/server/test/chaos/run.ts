@@ -12,6 +12,7 @@ const USAGE = `npm run chaos -- [--seed N] [--minutes M] [--faults A,B] [--serve
   --minutes  How long load and faults go on: 2 by default.
   --faults   Which ones: ${faultNames.join(', ')}; all by default.
   --servers  How many servers share the database: 3 by default.
+  --mutants  Plants bugs, and tells which are found: npm run chaos -- --mutants --help
 `;
 
 /** How long what was begun may take to end, in seconds: a call whose server is lost is looked up, and then called again. */

@@ -40,6 +40,8 @@ async function recorded(database: Database, count: number, row: Given<'calls'> =
   const rooms = calls.map((call) => call.roomId);
   const held = new Map(calls.map((call) => [call.roomId, call]));
   const refused = new Set<string>();
+  /** Of which their owners were told that they have ended. */
+  const ended: string[] = [];
   const recorder = createCallRecorder({
     database,
     clock: systemClock,
@@ -50,12 +52,13 @@ async function recorded(database: Database, count: number, row: Given<'calls'> =
     owners: {
       lock: async () => {},
       onCallsSetAside: async () => {},
-      onCallsEnded: async (_tx, ended) => {
-        if (ended.some((call) => refused.has(call.roomId))) throw new Error('refused');
+      onCallsEnded: async (_tx, calls) => {
+        if (calls.some((call) => refused.has(call.roomId))) throw new Error('refused');
+        ended.push(...calls.map(({ roomId }) => roomId));
       },
     },
   });
-  return { rooms, held, refused, recorder, now };
+  return { rooms, held, refused, recorder, ended, now };
 }
 
 test('a call whose end the database refuses every time keeps no other call from ending', () =>
@@ -70,6 +73,19 @@ test('a call whose end the database refuses every time keeps no other call from 
     await expect.poll(open, { interval: 100 }).toEqual([{ id: rooms[0] }]);
     held.delete(rooms[0]!);
     await recorder.idle();
+  }));
+
+test('a call that another server has ended meanwhile ends no second time', () =>
+  withDatabase(async (database) => {
+    const over = { status: 'completed', outcome: 'answered', ended_at: new Date(0) } as const;
+    const { rooms, recorder, ended, now } = await recorded(database, 1, over);
+    recorder.record([{ roomId: rooms[0]!, at: now, type: 'ended', outcome: 'busy', endedBy: 'callee' }]);
+    await recorder.idle();
+    expect(ended).toEqual([]);
+    const [row] = await database.inEngine(({ db }) =>
+      db.selectFrom('calls').select(['status', 'outcome', 'ended_at']).execute(),
+    );
+    expect(row).toEqual(over);
   }));
 
 test('while the database is away sets stay whole and nobody waits for them; they are written when it is back', () =>

@@ -1,41 +1,11 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { OwnedCall } from '../../../src/dialing/calls/call.ts';
-import type { CallToPlace } from '../../../src/dialing/calls/place-calls.ts';
-import type { Database } from '../../../src/foundation/database/database.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
 import { withDatabase } from '../../foundation/database/own-database.ts';
 import { seedCampaign } from '../../seed/campaign.ts';
-import { seedRow } from '../../seed/rows.ts';
 import { until } from '../../until.ts';
+import { queuedCalls } from './queued-calls.ts';
 import { startTestSwitchboard } from './test-switchboard.ts';
-
-/** Makes calls that a server has claimed. */
-const queuedCalls =
-  (database: Database, { workspaceId, serverId, startAt }: { workspaceId: string; serverId: string; startAt: Date }) =>
-  async (toNumber: number, owner: Partial<OwnedCall>): Promise<CallToPlace> => {
-    const { campaignId = null, workflowRunId = null } = owner;
-    const placeBefore = new Date(startAt.getTime() + 20_000);
-    const owned = { campaign_id: campaignId, workflow_run_id: workflowRunId, contact_id: newUuid() };
-    const own = { ...owned, workspace_id: workspaceId, to_number: toNumber, server_id: serverId };
-    const row = await seedRow(database, 'calls', { ...own, status: 'queued', place_before: placeBefore });
-    const request = { roomId: row.id, attempt: 1, to: `+${toNumber}`, from: '+14155550100', agentId: 'agent' };
-    return {
-      workspaceId,
-      roomId: row.id,
-      campaignId,
-      contactId: null,
-      workflowRunId,
-      toNumber,
-      fromNumber: 14155550100,
-      provider: 'simulator',
-      attempt: 1,
-      startAt,
-      placeBefore,
-      trunkId: null,
-      request: { ...request, workspaceId, ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false, variables: {} },
-    };
-  };
 
 test('right before it is placed a call is given up that its owner does not let go, or that nobody owns', () =>
   withDatabase(async (database) => {

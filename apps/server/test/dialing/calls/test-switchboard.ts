@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
+import { intentCallOwner } from '../../../src/dialing/call-intents/own-calls.ts';
 import { waitingCalls } from '../../../src/dialing/call-intents/waiting-calls.ts';
 import { callStore } from '../../../src/dialing/calls/store.ts';
 import { createSwitchboard, type SwitchboardOptions } from '../../../src/dialing/calls/switchboard.ts';
@@ -47,6 +48,7 @@ export function startTestSwitchboard(
     calls: callStore(campaignCallDetails, waitingCalls),
     owners: [
       runCallOwner,
+      intentCallOwner(nothing),
       campaignCallOwner({ onFinished: async () => undefined, onPaused: async () => undefined }, nothing),
     ],
     agents: anyAgent,

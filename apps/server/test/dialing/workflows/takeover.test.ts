@@ -5,11 +5,13 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { HttpNode } from '../../../src/dialing/workflows/definitions/definition.ts';
 import type { HeldRun } from '../../../src/dialing/workflows/runs/advance-run.ts';
+import { fail } from '../../../src/dialing/workflows/runs/change-run.ts';
 import { createFlows } from '../../../src/dialing/workflows/runs/flows.ts';
 import type { RunRow } from '../../../src/dialing/workflows/runs/run.ts';
 import { RunHolder } from '../../../src/dialing/workflows/runs/run-holder.ts';
 import { createRunStarter } from '../../../src/dialing/workflows/runs/run-starter.ts';
-import { freeForgottenRuns } from '../../../src/dialing/workflows/runs/take-over-runs.ts';
+import { freeForgottenRuns, freeLostRuns } from '../../../src/dialing/workflows/runs/take-over-runs.ts';
+import { writeChanges } from '../../../src/dialing/workflows/runs/write-changes.ts';
 import type { OutboundAnswer } from '../../../src/foundation/outbound-http/guarded-request.ts';
 import { systemClock } from '../../../src/foundation/values/clock.ts';
 import { fromId, newUuid } from '../../../src/foundation/values/ids.ts';
@@ -74,6 +76,40 @@ test('a run that a lost server held goes on here', async () => {
   server.clock.advance(3_600_000);
   await server.comesTo(run, 'completed');
 });
+
+test('a run is left to its server while a second of its lease is left', () =>
+  withDatabase(async (database) => {
+    const workspace_id = await seedWorkspace(database);
+    for (;;) {
+      const began = performance.now();
+      const { id: server_id } = await seedRow(database, 'servers', { lease_until: new Date(Date.now() + 1000) });
+      const { id } = await seedRow(database, 'workflow_runs', { workspace_id, server_id });
+      await database.inEngine((tx) => freeLostRuns(tx, new Date()));
+      const [run] = await database.inEngine(({ db }) =>
+        db.selectFrom('workflow_runs').select('server_id').where('id', '=', id).execute(),
+      );
+      // A look that took so long says nothing.
+      if (performance.now() - began > 900) continue;
+      expect(run).toEqual({ server_id });
+      return;
+    }
+  }));
+
+test('what a server makes of a run that another one has by now is not written', () =>
+  withDatabase(async (database) => {
+    const workspace_id = await seedWorkspace(database);
+    const server_id = newUuid();
+    await seedRow(database, 'workflow_runs', { workspace_id, status: 'running', server_id });
+    const [before] = await database.inEngine(({ db }) => db.selectFrom('workflow_runs').selectAll().execute());
+    const change = fail(before!, { code: 'internal', message: 'It failed.' }, new Date());
+    const write = () => database.inEngine((tx) => writeChanges(tx, [change]));
+    const giveAllTo = (id: string) =>
+      database.inEngine(({ db }) => db.updateTable('workflow_runs').set({ server_id: id }).execute());
+    await giveAllTo(newUuid());
+    expect(await write()).toEqual([]);
+    await giveAllTo(server_id);
+    expect(await write()).toEqual([change]);
+  }));
 
 test('a run that only the database holds in the name of this server goes on', async () => {
   const run = await server.begin(await server.publish(definitionOf([wait('later', 3600), end()])));

@@ -68,6 +68,13 @@ test('a lease that was renewed late is steady only since then', () =>
     await blocker.query('commit');
     blocker.release();
     await until(() => lease.steadySince() > released);
+    // It counts from when it was asked for: the answer was long in coming.
+    const [left, at] = [lease.leftMs(), performance.now()];
+    const { rows } = await statementOn(
+      database.connection,
+      'select 1000 * extract(epoch from lease_until - clock_timestamp()) as left_ms from servers',
+    );
+    expect(left - (performance.now() - at)).toBeLessThanOrEqual(Number(rows[0].left_ms));
     await lease.release();
   }));
 

@@ -1,0 +1,53 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Mutant } from './mutants.ts';
+
+/** The server's folder, and the repository's. */
+export const serverFolder = path.resolve(import.meta.dirname, '../../..');
+const repository = path.resolve(serverFolder, '../..');
+
+/** @returns a source with the bug in it; throws where the text to be replaced does not stand there once */
+export function mutated({ name, file, find, replace }: Mutant, source: string): string {
+  const found = source.split(find).length - 1;
+  if (found !== 1) throw new Error(`The mutant ${name}: its text stands ${found} times in src/${file}, not once.`);
+  return source.replace(find, () => replace);
+}
+
+/** A copy of the server's sources, in which one bug at a time is planted. */
+export interface Copy {
+  /** The copy of `apps/server`. */
+  folder: string;
+  /** Plants a bug, in place of the one before. */
+  plant(mutant: Mutant | undefined): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Copies the server's sources; what is beside them, and what is installed, is linked. */
+export async function copySources(): Promise<Copy> {
+  const root = await mkdtemp(path.join(tmpdir(), 'trunkline-mutants-'));
+  const folder = path.join(root, path.relative(repository, serverFolder));
+  await mkdir(path.dirname(folder), { recursive: true });
+  const linkAll = async (from: string, to: string, leaveOut: string) => {
+    for (const name of await readdir(from))
+      if (name !== leaveOut) await symlink(path.join(from, name), path.join(to, name));
+  };
+  await linkAll(repository, root, 'apps');
+  await linkAll(path.dirname(serverFolder), path.dirname(folder), 'server');
+  const installed = path.join(serverFolder, 'node_modules');
+  await cp(serverFolder, folder, { recursive: true, filter: (from) => from !== installed });
+  await symlink(installed, path.join(folder, 'node_modules'));
+  let mend = async () => {};
+  return {
+    folder,
+    plant: async (mutant) => {
+      await mend();
+      if (!mutant) return;
+      const file = path.join(folder, 'src', mutant.file);
+      const source = await readFile(file, 'utf8');
+      await writeFile(file, mutated(mutant, source));
+      mend = () => writeFile(file, source);
+    },
+    remove: () => rm(root, { recursive: true, force: true }),
+  };
+}
