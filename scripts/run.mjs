@@ -1,6 +1,6 @@
-// What `npm run demo`, `npm run trunkline`, `npm start`, `npm test`, `npm run chaos`, `npm run bench` and `npm run generate`
-// call. It runs on the Node that the machine has (20 or newer) and installs what is missing, the pinned Node among it; all
-// else runs on that one.
+// What `npm run demo`, `npm run trunkline`, `npm start`, `npm test`, `npm run chaos`, `npm run mutate`, `npm run bench` and
+// `npm run generate` call. It runs on the Node that the machine has (20 or newer) and installs what is missing, the pinned
+// Node among it; all else runs on that one.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { prepareContract, prepareInstall } from './prepare.mjs';
@@ -25,6 +25,7 @@ const tasks = {
     const file = args.includes('--mutants') ? 'mutants/run-mutants.ts' : 'run.ts';
     return runToTheEnd(...source(`apps/server/test/chaos/${file}`, ...args));
   },
+  mutate: (args) => runToTheEnd(...source('apps/server/test/mutate/run.ts', ...args)),
   bench: (args) => runToTheEnd(...source('bench/run.ts', ...args)),
   test: async (args) => (await import('./check.mjs')).check(args),
   generate: async () => (await import('./generate.mjs')).generate(),

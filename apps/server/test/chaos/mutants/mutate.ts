@@ -14,39 +14,46 @@ export function mutated({ name, file, find, replace }: Mutant, source: string): 
   return source.replace(find, () => replace);
 }
 
-/** A copy of the server's sources, in which one bug at a time is planted. */
+/** A copy of a package's sources, in which one bug at a time is planted. */
 export interface Copy {
-  /** The copy of `apps/server`. */
+  /** The copy of the package. */
   folder: string;
+  /** Has a file below `src` be this, until the next is written, and the other again as it was. */
+  write(file: string, source: string): Promise<void>;
   /** Plants a bug, in place of the one before. */
   plant(mutant: Mutant | undefined): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Copies the server's sources; what is beside them, and what is installed, is linked. */
-export async function copySources(): Promise<Copy> {
+/** Copies a package's sources, the server's by default; what is beside them, and what is installed, is linked. */
+export async function copySources(original: string = serverFolder): Promise<Copy> {
   const root = await mkdtemp(path.join(tmpdir(), 'trunkline-mutants-'));
-  const folder = path.join(root, path.relative(repository, serverFolder));
+  const folder = path.join(root, path.relative(repository, original));
   await mkdir(path.dirname(folder), { recursive: true });
   const linkAll = async (from: string, to: string, leaveOut: string) => {
     for (const name of await readdir(from))
       if (name !== leaveOut) await symlink(path.join(from, name), path.join(to, name));
   };
-  await linkAll(repository, root, 'apps');
-  await linkAll(path.dirname(serverFolder), path.dirname(folder), 'server');
-  const installed = path.join(serverFolder, 'node_modules');
-  await cp(serverFolder, folder, { recursive: true, filter: (from) => from !== installed });
+  await linkAll(repository, root, path.basename(path.dirname(original)));
+  await linkAll(path.dirname(original), path.dirname(folder), path.basename(original));
+  const installed = path.join(original, 'node_modules');
+  await cp(original, folder, { recursive: true, filter: (from) => from !== installed });
   await symlink(installed, path.join(folder, 'node_modules'));
   let mend = async () => {};
+  const write = async (name: string, source: string) => {
+    await mend();
+    const file = path.join(folder, 'src', name);
+    const before = await readFile(file, 'utf8');
+    await writeFile(file, source);
+    mend = () => writeFile(file, before);
+  };
   return {
     folder,
+    write,
     plant: async (mutant) => {
       await mend();
-      if (!mutant) return;
-      const file = path.join(folder, 'src', mutant.file);
-      const source = await readFile(file, 'utf8');
-      await writeFile(file, mutated(mutant, source));
-      mend = () => writeFile(file, source);
+      if (mutant)
+        await write(mutant.file, mutated(mutant, await readFile(path.join(folder, 'src', mutant.file), 'utf8')));
     },
     remove: () => rm(root, { recursive: true, force: true }),
   };
