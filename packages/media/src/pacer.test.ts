@@ -99,6 +99,57 @@ test('a stall is made up for up to 100 ms; the rest is skipped, and the beat sta
   expect(ms + played.length * 20).toBe(1040);
 });
 
+test.each([20, 30, 40, 60])('after a stall a call of %d ms is played at the beat of before', (periodMs) => {
+  for (const stallMs of [150, 205, 1015, 1040]) {
+    let now = 0;
+    const pacer = new Pacer(() => now);
+    const { played } = paced(pacer, periodMs);
+    const runUntil = (end: number) => {
+      for (; now < end; now += 5) pacer.run();
+    };
+    runUntil(600);
+    const phase = played[0]! % periodMs;
+    now += stallMs;
+    pacer.run();
+    const stalled = played.length;
+    now += 5;
+    runUntil(3000);
+    const after = played.slice(stalled);
+    expect(after.length).toBeGreaterThan(20);
+    expect([...new Set(after.map((at) => at % periodMs))], `${stallMs}`).toEqual([phase]);
+  }
+});
+
+test('a call whose end is called twice takes no other with it', () => {
+  const pacer = new Pacer();
+  const [one, other] = [paced(pacer, 20), paced(pacer, 20)];
+  one.end();
+  one.end();
+  vi.advanceTimersByTime(100);
+  expect(other.played.length).toBeGreaterThanOrEqual(4);
+  other.end();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a pacer that begins again doesn’t remember how late it was', () => {
+  let now = 0;
+  const pacer = new Pacer(() => now);
+  const turns = (count: number, ms: number) => {
+    for (let turn = 0; turn < count; turn += 1) {
+      now += ms;
+      pacer.run();
+    }
+  };
+  const { end } = paced(pacer, 20);
+  turns(20, 45);
+  end();
+  paced(pacer, 20);
+  turns(1, 5);
+  turns(30, 45);
+  // A turn of this second began in time; had it begun before the rest, its first second would be over without one.
+  expect(pacer.isBehind()).toBe(false);
+});
+
 test('a call may end another one, and itself, in its turn', () => {
   const pacer = new Pacer();
   const ends: (() => void)[] = [];

@@ -38,9 +38,9 @@ test('the described address is followed at once, from any port', () => {
 
 test('a second port of it is taken when the first one has stopped, and two do not take turns', () => {
   const peer = source();
-  peer.hear(described, packet, 0);
-  expect(peer.hear({ ...described, port: 5555 }, packet, 50)).toBe('refused');
-  expect(peer.hear({ ...described, port: 5555 }, packet, 150)).toBe('new');
+  peer.hear(described, packet, 1000);
+  expect(peer.hear({ ...described, port: 5555 }, packet, 1099)).toBe('refused');
+  expect(peer.hear({ ...described, port: 5555 }, packet, 1100)).toBe('new');
 });
 
 test('another address is followed after a second without the described one, if it is steady', () => {
@@ -49,6 +49,40 @@ test('another address is followed after a second without the described one, if i
   expect(speaks(peer, other, 1000, 4)).toBe('refused');
   expect(peer.hear(other, { ssrc: 1, sequence: 4 }, 1080)).toBe('new');
   expect(peer.target).toEqual(other);
+});
+
+test('what another address has said before counts for nothing once the followed one was heard, or described', () => {
+  const begun = (peer: PeerSource) => speaks(peer, other, 2000, 4);
+  const last = { ssrc: 1, sequence: 4 };
+  const heard = source();
+  expect(begun(heard)).toBe('refused');
+  heard.hear(described, packet, 2070);
+  expect(heard.hear(other, last, 3100)).toBe('refused');
+
+  const interrupted = source();
+  interrupted.hear(described, packet, 1000);
+  begun(interrupted);
+  interrupted.hear(other, last, 1990);
+  expect(interrupted.hear(other, { ssrc: 1, sequence: 5 }, 3100)).toBe('refused');
+
+  const moved = source();
+  begun(moved);
+  moved.describe({ address: '198.51.100.8', port: 4000 }, 2070);
+  expect(moved.hear(other, last, 3100)).toBe('refused');
+});
+
+test('a second counts from the description, and from the last packet', () => {
+  const moved = source();
+  moved.describe({ ...described, port: 4002 }, 5000);
+  expect(speaks(moved, other, 5000, 50)).toBe('refused');
+  expect(speaks(moved, other, 6000, 5)).toBe('new');
+
+  const followed = source();
+  followed.hear({ ...described, port: 5555 }, packet, 5000);
+  expect(speaks(followed, other, 5100, 44)).toBe('refused');
+  expect([followed.isKnown(described.address), followed.isKnown(other.address)]).toEqual([true, false]);
+  expect(speaks(followed, other, 6000, 5)).toBe('new');
+  expect([followed.isKnown(described.address), followed.isKnown(other.address)]).toEqual([true, true]);
 });
 
 test('no other address is followed while one speaks', () => {

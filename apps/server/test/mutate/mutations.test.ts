@@ -4,13 +4,14 @@ import { mutationsOf } from './mutations.ts';
 const changed = (source: string) =>
   mutationsOf(source).map((mutation) => [mutation.line, mutation.source.split('\n')[mutation.line - 1]!.trim()]);
 
-test('one line at a time is changed: comparisons, conditions, calls', () => {
-  const source = 'const a = b > 1 && c;\nif (a) go(b);\nfunction f() {\n  stop();\n}\n';
+test('one line at a time is changed: comparisons, conditions, calls, assignments', () => {
+  const source = 'const a = b > 1 && c;\nif (a) go(b);\nfunction f() {\n  stop();\n  at = 0;\n}\n';
   expect(changed(source)).toEqual([
     [1, 'const a = b >= 1 && c;'],
     [1, 'const a = b > 1 || c;'],
     [2, 'if (false && a) go(b);'],
     [4, ''],
+    [5, ''],
   ]);
 });
 

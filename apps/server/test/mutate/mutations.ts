@@ -35,8 +35,8 @@ const swaps: readonly (readonly [pattern: RegExp, instead: string])[] = [
 
 /** A predicate of SQL that ends with its line or before the next: `and x = 1`. */
 const predicate = /\b(?:and|or) (?:(?!\band\b|\bor\b).)+/g;
-/** A statement that is a call alone. */
-const call = /^\s+(?:await |void )?[\w.#?!]+\(.*\);$/;
+/** A statement that is a call alone, or an assignment. */
+const statement = /^\s+(?:(?:await |void )?[\w.#?!]+\(.*\)|[\w.#[\]!]+ [-+*]?= .*);$/;
 
 /** @returns the changes of each line of code that leave the source readable, from the first line to the last */
 export function mutationsOf(source: string): Mutation[] {
@@ -62,7 +62,7 @@ function changesOf(text: string): { what: string; instead: string }[] {
         what: `without: ${found.trim()}`,
         instead: text.slice(0, index) + text.slice(index + found.length),
       });
-  if (call.test(text)) changes.push({ what: `without: ${text.trim()}`, instead: '' });
+  if (statement.test(text)) changes.push({ what: `without: ${text.trim()}`, instead: '' });
   return changes;
 }
 

@@ -10,7 +10,7 @@ import { type Mutation, mutationsOf } from './mutations.ts';
 const USAGE = `npm run mutate -- FILE [--tests A,B] [--lines FROM-TO]
 
 Changes a line of FILE at a time in a copy of its package, and runs its tests: a comparison turned, a condition never met, a
-predicate or a call left out. A change that all tests pass with is shown: it does nothing, or nothing tests it.
+predicate, a call or an assignment left out. A change that all tests pass with is shown: it does nothing, or nothing tests it.
 
   FILE      A source of a package, from the root of the repository: apps/server/src/dialing/calls/place-calls.ts.
   --tests   Files or folders with the tests, below the package. By default those beside FILE, and the folder of test/ that is
