@@ -63,6 +63,18 @@ test('a refusal is acknowledged each time it comes, for 32 s over UDP (timer D)'
   expect(overTcp.ends).toHaveLength(1);
 });
 
+test('what comes after a refusal changes nothing: no 2xx, and nothing that rings', async () => {
+  const { clock, heard, receive, sent } = invite();
+  receive(486);
+  receive(180);
+  receive(200);
+  expect(heard).toEqual(['486']);
+  expect(times(sent, 'ACK')).toEqual([0]);
+  await clock.advance(33_000);
+  receive(200);
+  expect(heard).toEqual(['486']);
+});
+
 test('after a 2xx it stays for 32 s, for those of other forks (timer M), and acknowledges nothing itself', async () => {
   const { clock, sent, heard, receive, ends } = invite();
   receive(200);
