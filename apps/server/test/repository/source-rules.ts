@@ -136,6 +136,13 @@ export const noDatabaseTime: Rule = (files) => {
   });
 };
 
+/** What is decided can be told again: chance is made of a key (`spread`). Only what nobody asks about may be any number. */
+export const noUnseededChance: Rule = (files) =>
+  files
+    .filter((file) => !['foundation/database/database.ts', 'foundation/http/event-stream.ts'].includes(file.path))
+    .filter((file) => !isTest(file) && /\bMath\.random\b/.test(withoutComments(file.text)))
+    .map((file) => `${file.path} asks Math.random`);
+
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|^\s*(\/\/|--).*$/gm, '');
 
 const longestFile = 400;

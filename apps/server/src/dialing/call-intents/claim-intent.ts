@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, EngineTx } from '../../foundation/database/database.ts';
+import { spread } from '../../foundation/values/spread.ts';
 import { toE164 } from '../calls/call.ts';
 import type { RecordCallEvents } from '../calls/call-events.ts';
 import type { CallToPlace } from '../calls/place-calls.ts';
@@ -75,12 +76,12 @@ const wishOf = (intent: IntentRow) => ({
 
 async function putOff(
   tx: EngineTx,
-  { place, checks }: LockedIntent,
+  { id, place, checks }: LockedIntent,
   { reason, until }: RunCallAnswer & { kind: 'blocked' },
   now: Date,
 ): Promise<void> {
   const minutes = CHECK_MINUTES[Math.min(checks, CHECK_MINUTES.length - 1)]!;
-  const checkAt = until ?? new Date(now.getTime() + minutes * 60_000 * (0.9 + Math.random() / 5));
+  const checkAt = until ?? new Date(now.getTime() + minutes * 60_000 * (0.9 + spread(id, checks) / 5));
   await sql`
     update call_intents set next_attempt_at = ${checkAt}, reason = ${reason}, checks = least(checks + 1, 100),
       looked_at = ${now}

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../../foundation/database/database.ts';
 import { together } from '../../foundation/database/together.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
+import { spread } from '../../foundation/values/spread.ts';
 import { pickPoolNumber } from '../../lines/number-pools/choose-numbers.ts';
 import { outlooksFor, poolFreeAt } from '../../lines/number-pools/free-at.ts';
 import { countryOfNumber } from '../../lines/phone-numbers/numbering-plan.ts';
@@ -116,7 +117,7 @@ export async function requestRunCall(tx: Tx, wish: RunCallWish, terms: RunCallTe
   if (freeAt) return { kind: 'blocked', reason: 'limit_reached', until: freeAt };
   const isLimited = found.limited_agent_id !== null && wish.agentId !== null;
   if (isLimited && (await lockAgentRoom(tx, wish.workspaceId, wish.agentId!))?.left === 0)
-    return { kind: 'blocked', reason: 'limit_reached', until: lookAgainAt(terms.now) };
+    return { kind: 'blocked', reason: 'limit_reached', until: lookAgainAt(wish, terms.now) };
   const ofHours = { ...terms, isSimulated };
   const { caller: chosen, trunk } =
     'poolId' in wish.from
@@ -124,7 +125,7 @@ export async function requestRunCall(tx: Tx, wish: RunCallWish, terms: RunCallTe
       : await fromNumber(tx, caller, wish.workspaceId);
   if (!chosen) return withoutCaller(tx, wish, toNumber, ofHours);
   if (trunk && !startsWithin(trunk, terms.now, after(terms.now, AHEAD_MS))) {
-    return trunk.isActive ? trunkBusy(trunk.nextStartAt, terms.now) : { kind: 'blocked', reason: 'trunk_paused' };
+    return trunk.isActive ? trunkBusy(wish, trunk.nextStartAt, terms.now) : { kind: 'blocked', reason: 'trunk_paused' };
   }
   const ofAgent = {
     limitedAgentId: found.limited_agent_id,
@@ -167,19 +168,21 @@ async function fromNumber(tx: Tx, caller: Caller | undefined, workspaceId: strin
 }
 
 /** Runs that wait for one trunk or agent look at different times: all at once they would only take turns at its lock. */
-const lookAgainAt = (from: Date) => after(from, Math.random() * BUSY_MS);
+const lookAgainAt = (wish: RunCallWish, from: Date) =>
+  after(from, spread(wish.runId ?? wish.roomId ?? wish.to, from.getTime()) * BUSY_MS);
 
-function trunkBusy(freeAt: Date, now: Date): RunCallAnswer {
-  return { kind: 'blocked', reason: 'trunk_busy', until: lookAgainAt(freeAt > now ? freeAt : now) };
+function trunkBusy(wish: RunCallWish, freeAt: Date, now: Date): RunCallAnswer {
+  return { kind: 'blocked', reason: 'trunk_busy', until: lookAgainAt(wish, freeAt > now ? freeAt : now) };
 }
 
 /** Why there is no number to call from: those that there are wait for their trunks, or these are paused, or neither. */
 async function withoutCaller(
   tx: Tx,
-  { workspaceId, from }: RunCallWish,
+  wish: RunCallWish,
   toNumber: number,
   { now, isSimulated }: RunCallTerms,
 ): Promise<RunCallAnswer> {
+  const { workspaceId, from } = wish;
   if ('poolId' in from) {
     const callee = { toNumber, country: countryOfNumber(toNumber) };
     const configured = providers.filter((provider) => isSimulated(provider) !== undefined);
@@ -188,7 +191,7 @@ async function withoutCaller(
     const { refusal, freeAt } = outlook!;
     if (refusal === 'invalid_number') return { kind: 'refused', outcome: refusal };
     const soon = freeAt !== undefined && freeAt > now && freeAt < after(now, 2 * BUSY_MS);
-    return soon ? trunkBusy(freeAt, now) : { kind: 'blocked', reason: 'no_caller_id' };
+    return soon ? trunkBusy(wish, freeAt, now) : { kind: 'blocked', reason: 'no_caller_id' };
   }
   const { rows } = await sql`
     select from phone_numbers n join trunks t on t.workspace_id = n.workspace_id and t.id = n.trunk_id

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { traceparentOf, tracer } from '../../foundation/observe/tracing.ts';
 import { coalesce } from '../../foundation/values/coalesce.ts';
 import type { Limiter } from '../../foundation/values/limiter.ts';
+import { spread } from '../../foundation/values/spread.ts';
 import type { DueDelivery, EndpointKey } from './claim-endpoints.ts';
 import type { WebhookDeps } from './deps.ts';
 import { openLanes } from './lanes.ts';
@@ -153,7 +154,9 @@ async function sendOne(
   if (tracer && span) traceTry(tracer, span, tried);
   const at = clock.now();
   const isTriedAgain = tried.verdict === 'failed';
-  const next = isTriedAgain ? nextAttemptAt(delivery.attempts + 1, tried.restMs, at, Math.random()) : undefined;
+  const attempts = delivery.attempts + 1;
+  const chance = spread(delivery.event_id, url, attempts);
+  const next = isTriedAgain ? nextAttemptAt(attempts, tried.restMs, at, chance) : undefined;
   return { delivery, url, tried, at, nextAttemptAt: next };
 }
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { EngineTx } from '../../../foundation/database/database.ts';
 import type { Row } from '../../../foundation/database/schema.ts';
 import { together } from '../../../foundation/database/together.ts';
+import { spread } from '../../../foundation/values/spread.ts';
 import { callable } from '../../../lines/phone-numbers/phone-number.ts';
 import { type DoNotCallUploads, doNotCallUploadsAsJson } from '../../../platform/do-not-call/do-not-call-numbers.ts';
 import {
@@ -74,9 +75,9 @@ const MOST_OTHERS = 50;
  * How many of the calls that a workspace has room for a claim leaves to the workflow runs and the calls by themselves that
  * wait for room: half of them, and of an odd one every second time, so that neither starves.
  */
-function leftToOthers(others: number, room: number): number {
+function leftToOthers(others: number, room: number, now: Date): number {
   const half = room / 2;
-  return Math.min(others, Math.random() < 0.5 ? Math.floor(half) : Math.ceil(half));
+  return Math.min(others, spread(now.getTime()) < 0.5 ? Math.floor(half) : Math.ceil(half));
 }
 
 /** How many others wait for room, as far as a claim leaves them some. */
@@ -100,11 +101,11 @@ export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most
         ${waitingForRoom(sql`w.id`, now, MOST_OTHERS)} end as others
       from workspaces w where w.id = ${campaign.workspace_id}`.execute(tx.db);
     const left = leftOfLimits(campaign, rows[0]!);
-    rooms.push(left.now - leftToOthers(rows[0]!.others, Math.max(0, left.now)), left.today);
+    rooms.push(left.now - leftToOthers(rows[0]!.others, Math.max(0, left.now), now), left.today);
   }
   if (campaign.limited_agent_id !== null) {
     const { left = undefined } = (await lockAgentRoom(tx, campaign.workspace_id, campaign.agent_id)) ?? {};
-    if (left) rooms.push(left - leftToOthers(await othersWaiting(tx, campaign.workspace_id, now), left));
+    if (left) rooms.push(left - leftToOthers(await othersWaiting(tx, campaign.workspace_id, now), left, now));
     else if (left === 0) rooms.push(0);
   }
   return Math.max(0, Math.min(...rooms));

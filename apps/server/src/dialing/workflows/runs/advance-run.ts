@@ -1,5 +1,6 @@
 import type { RunError } from '../../../foundation/database/schema.ts';
 import { toId } from '../../../foundation/values/ids.ts';
+import { spread } from '../../../foundation/values/spread.ts';
 import { isTimestamp } from '../../../foundation/values/timestamp.ts';
 import type { CallOutcome } from '../../../lines/telephony/gateway.ts';
 import type { CallNode, ChildNode, HttpNode, Node, WaitNode } from '../definitions/definition.ts';
@@ -137,7 +138,7 @@ function request({ run, attempt }: HeldRun, node: HttpNode, now: Date): NextStep
 }
 
 function afterRequest(run: RunRow, node: HttpNode, attempt: HttpAttempt, now: Date): Change {
-  const rest = afterHttpAttempt(node, attempt, run.tries, Math.random());
+  const rest = afterHttpAttempt(node, attempt, run.tries, spread(run.id, run.node_id ?? '', run.tries));
   if (rest !== undefined) {
     return tryAgain(run, { due_at: new Date(now.getTime() + rest), server_id: null }, now);
   }

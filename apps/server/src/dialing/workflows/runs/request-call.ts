@@ -1,5 +1,6 @@
 import type { EngineTx } from '../../../foundation/database/database.ts';
 import { fromId } from '../../../foundation/values/ids.ts';
+import { spread } from '../../../foundation/values/spread.ts';
 import { HORIZON_MS } from '../../calls/calling-hours.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
 import { type RunCallAnswer, type RunCallTerms, requestRunCall } from '../../calls/request-run-call.ts';
@@ -81,7 +82,7 @@ function blocked(run: RunRow, answer: Blocked, longestBlockMs: number, now: Date
     return fail(run, { code: 'blocked_too_long', message: `The run was blocked for too long. ${why}` }, now);
   }
   const minutes = CHECK_MINUTES[Math.min(run.checks, CHECK_MINUTES.length - 1)]!;
-  const checkAt = until?.getTime() ?? now.getTime() + minutes * 60_000 * (0.9 + Math.random() / 5);
+  const checkAt = until?.getTime() ?? now.getTime() + minutes * 60_000 * (0.9 + spread(run.id, run.checks) / 5);
   const dueAt = new Date(Math.min(checkAt, failsAt));
   const fields = {
     blocked_since: new Date(since),
