@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createSystemResolver } from '@trunkline/sip';
 import type { Logger } from 'pino';
@@ -28,8 +28,9 @@ import { openTrunkProber, type TrunkProber } from './lines/telephony/sip/trunk-p
 import { inboundTrunks } from './lines/trunks/inbound-trunks.ts';
 import { registeredTrunks } from './lines/trunks/registered-trunks.ts';
 import { fileWitness } from './platform/installation/file-witness.ts';
+import { oldFileWitness, oldS3Witness } from './platform/installation/old-witness.ts';
+import type { RestoreGuard, Witnesses } from './platform/installation/restore-guard.ts';
 import { s3Witness } from './platform/installation/s3-witness.ts';
-import type { Witness } from './platform/installation/witness.ts';
 import { type AgentDirectory, anyAgent } from './voices/agents/directory.ts';
 import { fileAgents } from './voices/agents/file.ts';
 import { httpAgents } from './voices/agents/http.ts';
@@ -50,6 +51,7 @@ export interface SipParts {
   nameServers: readonly string[] | undefined;
   /** The server's key, of which the one for names on the wire is made. */
   encryptionKey: Buffer;
+  restoreGuard: RestoreGuard;
   registry: Registry;
 }
 
@@ -69,7 +71,7 @@ export async function openGateways(
   const simulator = createSimulator({
     seed: String(config.simulatorSeed),
     speed: config.simulatorSpeed,
-    store: postgresStore(database),
+    store: postgresStore(database, parts.restoreGuard),
     ...(simulatorTime && { time: simulatorTime }),
   });
   Object.assign(simulator.faults, simulatorFaults);
@@ -90,6 +92,7 @@ async function openSip({
   trunkGuard,
   nameServers,
   encryptionKey,
+  restoreGuard,
   registry,
   host,
 }: SipParts & { host: string }) {
@@ -126,7 +129,7 @@ async function openSip({
     log,
     secret: createHmac('sha256', encryptionKey).update('names of SIP calls').digest('hex'),
     media,
-    store: postgresCallStore(database),
+    store: postgresCallStore(database, restoreGuard),
     recorder,
     trunkGuard,
     trunkNames: { resolver: createSystemResolver(nameServers && { servers: nameServers }), turns },
@@ -186,14 +189,29 @@ export async function openBucket(config: Config): Promise<S3ObjectStore | undefi
   return bucket === undefined ? undefined : openS3ObjectStore({ bucket, region, endpoint, credentials });
 }
 
-/** The file of the settings, or else an object of the bucket that keeps the files; undefined where there is neither. */
-export async function openWitness(
+/**
+ * The folder of the settings, or else the bucket that keeps the files, or else a journal in DATA_DIR. What a former version
+ * made a file is left as it is, and the folder stands beside it.
+ * @param installation the installation's UUID: several may share a place
+ */
+export async function openWitnesses(
   config: Config,
+  installation: string,
   objects?: S3ObjectStore | DiskObjectStore,
-): Promise<Witness | undefined> {
-  if (config.witnessPath) return fileWitness(config.witnessPath);
+): Promise<Witnesses> {
+  const { witnessPath, dataDir } = config;
+  if (witnessPath) {
+    const isFile = await stat(witnessPath).then((found) => found.isFile(), () => false);
+    const folder = path.join(isFile ? `${witnessPath}.d` : witnessPath, installation);
+    return { witness: fileWitness(folder), isJournal: false, readOld: oldFileWitness(witnessPath) };
+  }
   const bucket = objects && 'replace' in objects ? objects : await openBucket(config);
-  return bucket && s3Witness(bucket);
+  if (bucket) {
+    const witness = s3Witness(bucket, `installation/witness/${installation}`);
+    return { witness, isJournal: false, readOld: oldS3Witness(bucket) };
+  }
+  const witness = fileWitness(path.join(dataDir, 'witness', installation));
+  return { witness, isJournal: true, readOld: async () => undefined };
 }
 
 /** A file or an HTTP directory where one is configured; else every agent ID is accepted. */

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
-import { openAgents, openGateways, openObjects, openWitness, type SimulatorOverrides } from './compose-adapters.ts';
+import { openAgents, openGateways, openObjects, openWitnesses, type SimulatorOverrides } from './compose-adapters.ts';
 import type { Config } from './config.ts';
 import type { Database } from './foundation/database/database.ts';
 import { openLease } from './foundation/database/lease.ts';
 import { registerLeaseMetrics } from './foundation/database/metrics.ts';
+import { numberKey } from './foundation/database/number-digest.ts';
 import { openNotifications } from './foundation/database/notifications.ts';
 import { createSecrets, loadEncryptionKey } from './foundation/database/secrets.ts';
 import type { AppOptions } from './foundation/http/app.ts';
@@ -17,6 +18,7 @@ import type { Clock, MachineClock } from './foundation/values/clock.ts';
 import type { TelephonyGateway } from './lines/telephony/gateway.ts';
 import { createKeyRing } from './platform/api-keys/key-ring.ts';
 import { createStreamTokens } from './platform/api-keys/stream-tokens.ts';
+import { readInstallation } from './platform/installation/installation.ts';
 import { createRestoreGuard } from './platform/installation/restore-guard.ts';
 import { anyJob, openJobs } from './platform/jobs/jobs.ts';
 import { Quiet, type QuietLimits } from './platform/jobs/quiet.ts';
@@ -69,7 +71,6 @@ export async function openServices(parts: Parts) {
   const agents = keptAgents(database, secrets, elsewhere);
   const callAgents = agentsOfCalls(database, secrets, elsewhere, log);
   const metrics = openMetrics(parts);
-  const witness = await openWitness(config, objects);
   const quiet = new Quiet({ database, clock, limits: overrides.quiet });
   const notifications = openNotifications({ connection: database.connection, log, ear: quiet });
   database.onTold(notifications.notify);
@@ -80,8 +81,16 @@ export async function openServices(parts: Parts) {
   const lease = await openLease({ database, seconds: config.leaseSeconds, log, machine });
   registerLeaseMetrics(metrics.registry, lease);
   const { registry } = metrics;
+  const { id } = await database.inEngine(readInstallation);
+  const witnesses = await openWitnesses(config, id, objects);
+  const restoreGuard = createRestoreGuard({
+    ...{ database, lease, witnesses, clock, log, registry },
+    keepDays: config.witnessDays,
+    numberKey: numberKey(encryptionKey),
+  });
+  database.onDoubt(restoreGuard.doubt);
   const sip = {
-    ...{ config, database, clock, log, lease, registry, trunkGuard, nameServers, encryptionKey },
+    ...{ config, database, clock, log, lease, registry, trunkGuard, nameServers, encryptionKey, restoreGuard },
     agents: callAgents,
   };
   const keyRing = createKeyRing({ database, clock, log });
@@ -98,7 +107,7 @@ export async function openServices(parts: Parts) {
     },
     guard,
     trunkGuard,
-    restoreGuard: createRestoreGuard({ database, witness, clock, log, registry: metrics.registry }),
+    restoreGuard,
     outbound: createOutboundHttp(guard),
     inTestSlot: createTestSlots(registry),
     gateways: overrides.gateways ?? (await openGateways(sip, overrides)),

@@ -156,7 +156,13 @@ export const variables = {
   witnessPath: optional(
     'WITNESS_PATH',
     (value) => path.resolve(value),
-    'File, outside `DATA_DIR`, that keeps how far the database has come, so that a restored one calls nobody twice. With `S3_BUCKET` an object of the bucket by default.',
+    'Folder, outside `DATA_DIR`, in which each server tells whom it calls before it does, so that a database that was restored or has lost something calls nobody twice. With `S3_BUCKET` the bucket by default, else a journal in `DATA_DIR`.',
+  ),
+  witnessDays: withDefault(
+    'WITNESS_DAYS',
+    '30',
+    integer(1, 3650),
+    'Days after which what stands in the witness is removed; a backup that is older than that is told to have lost calls, but not which.',
   ),
   uploadMaxRows: withDefault('UPLOAD_MAX_ROWS', '1000000', integer(1, 100_000_000), 'Most rows of a contact file.'),
   uploadMaxBytes: withDefault(

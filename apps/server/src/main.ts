@@ -5,7 +5,7 @@ import { confirmRestore } from './commands/confirm-restore.ts';
 import { examine } from './commands/doctor/examine.ts';
 import { type Finding, lineOf, mend } from './commands/doctor/finding.ts';
 import { MoveRefused, moveNumber } from './commands/move-number.ts';
-import { openWitness } from './compose-adapters.ts';
+import { openWitnesses } from './compose-adapters.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Database } from './foundation/database/database.ts';
 import { stopEmbeddedPostgres } from './foundation/database/postgres/embedded.ts';
@@ -16,6 +16,7 @@ import { openLog } from './foundation/observe/log.ts';
 import { systemClock } from './foundation/values/clock.ts';
 import { isE164 } from './foundation/values/e164.ts';
 import { createKey } from './platform/api-keys/first-key.ts';
+import { readInstallation } from './platform/installation/installation.ts';
 import { openMigrated, type RunningServer, startServer } from './server.ts';
 
 const USAGE = `${COMMAND} [command]
@@ -93,7 +94,8 @@ function settings(): Config | ConfigError {
 
 /** Confirms a restore, and says what that has stopped and what comes next. */
 async function confirm(config: Config, database: Database): Promise<string> {
-  const done = await confirmRestore(database, await openWitness(config), systemClock.now());
+  const { id } = await database.inEngine(readInstallation);
+  const done = await confirmRestore(database, await openWitnesses(config, id), systemClock.now());
   if (!done) return 'The database does not look restored: there is nothing to confirm.\n';
   return `Confirmed: ${done.reason}.
 

@@ -18,8 +18,9 @@ import {
   readCluster,
   releaseDialing,
 } from '../platform/installation/installation.ts';
-import { restoredBecause } from '../platform/installation/judge-restore.ts';
-import type { Testimony, Witness } from '../platform/installation/witness.ts';
+import { type Evidence, restoredBecause } from '../platform/installation/judge-restore.ts';
+import type { Witnesses } from '../platform/installation/restore-guard.ts';
+import { raisePast, readNumbers } from '../platform/installation/slots.ts';
 
 /** What a confirmed restore has stopped, calls by themselves as `withdrawn`; undefined where nothing looks restored. */
 export type Confirmed = { reason: string; paused: number; cancelled: number; withdrawn: number } | undefined;
@@ -30,22 +31,24 @@ export type Confirmed = { reason: string; paused: number; cancelled: number; wit
  * a time that has passed is cancelled, and so are calls by themselves whose time had come, since they may have run after the
  * backup.
  */
-export async function confirmRestore(database: Database, witness: Witness | undefined, now: Date): Promise<Confirmed> {
-  const testimony = await witness?.read();
+export async function confirmRestore(database: Database, witnesses: Witnesses, now: Date): Promise<Confirmed> {
+  const { witness, isJournal, readOld } = witnesses;
+  const told = await witness.newest(await database.inEngine(readNumbers));
+  const old = await readOld();
   const cluster = await readCluster(database);
-  return database.inEngine(async (tx) => {
-    // A store that is far away may take long to be told.
-    await sql`set local idle_in_transaction_session_timeout = '60s'`.execute(tx.db);
-    const done = await release(tx, witness ? testimony : null, cluster, now);
-    // Before any server sees that nothing is held: one that looked then, and found the old witness, would hold it again.
-    if (done) await witness?.write(done.testimony);
-    return done?.confirmed;
-  });
+  const { system_identifier } = cluster;
+  const evidence = { witness: isJournal ? null : told, seen: isJournal ? told : new Map(), old, system_identifier };
+  return database.inEngine((tx) => release(tx, evidence, told, cluster, now));
 }
 
-async function release(tx: EngineTx, witness: Testimony | undefined | null, cluster: Cluster, now: Date) {
+async function release(
+  tx: EngineTx,
+  evidence: Evidence,
+  told: ReadonlyMap<number, number>,
+  cluster: Cluster,
+  now: Date,
+): Promise<Confirmed> {
   const found = await lockInstallation(tx);
-  const evidence = { witness, system_identifier: cluster.system_identifier, seen: 0 };
   const reason = found.held_reason ?? restoredBecause(found, evidence);
   if (reason === undefined) return undefined;
   // Where no server has looked yet.
@@ -63,7 +66,9 @@ async function release(tx: EngineTx, witness: Testimony | undefined | null, clus
     if (kind === 'campaign') await recordCampaignStatus(inWorkspace, id, now);
     confirmed[name === 'pause' ? 'paused' : 'cancelled'] += 1;
   }
-  return { confirmed, testimony: await releaseDialing(tx, cluster, witness?.watermark ?? 0) };
+  await raisePast(tx, told);
+  await releaseDialing(tx, cluster, evidence.old?.watermark ?? 0);
+  return confirmed;
 }
 
 /**

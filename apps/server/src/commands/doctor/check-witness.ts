@@ -1,4 +1,4 @@
-import { openWitness } from '../../compose-adapters.ts';
+import { openWitnesses } from '../../compose-adapters.ts';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../foundation/database/database.ts';
 import { readCluster, readInstallation } from '../../platform/installation/installation.ts';
@@ -12,16 +12,18 @@ export async function checkWitness(config: Config, database: Database): Promise<
   const found = await database.inEngine(readInstallation);
   if (found.held_reason !== null) return [mend('dialing', `It is held: ${found.held_reason}. ${CONFIRM}`)];
   try {
-    const witness = await openWitness(config);
-    const testimony = witness ? await witness.read() : null;
+    const { witness, isJournal, readOld } = await openWitnesses(config, found.id);
+    const told = await witness.newest(found.numbers);
+    const now = await database.inEngine(readInstallation);
     const { system_identifier } = await readCluster(database);
-    const reason = restoredBecause(found, { witness: testimony, system_identifier, seen: 0 });
+    const evidence = { witness: isJournal ? null : told, seen: isJournal ? told : new Map(), old: await readOld() };
+    const reason = restoredBecause(now, { ...evidence, system_identifier });
     if (reason !== undefined) return [mend('witness', `Dialing will be held: ${reason}. ${CONFIRM}`)];
-    if (testimony !== null) return [ok('witness', 'It knows no more than the database.')];
+    if (!isJournal) return [ok('witness', 'It knows no more than the database.')];
     return [
       note(
         'witness',
-        'There is none, so that few restored databases are noticed: set WITNESS_PATH to a file that is not restored with the database.',
+        'It is a journal in DATA_DIR, which knows only what this server has told: set WITNESS_PATH to a folder that all servers see, and that is not restored with the database.',
       ),
     ];
   } catch (error) {

@@ -25,6 +25,8 @@ export interface LookUpOptions {
   callOf: (roomId: string) => HeldCall | undefined;
   clock: Clock;
   log: Logger;
+  /** Whether what the database says of calls can be trusted now (`RestoreGuard`). */
+  mayJudge: () => Promise<boolean>;
   gatewayFor: (provider: string) => TelephonyGateway;
   record: (events: CallEvent[]) => void;
   /** Takes back calls that the provider surely doesn't know. */
@@ -54,6 +56,7 @@ export function createDoubtfulCalls(options: LookUpOptions): DoubtfulCalls {
 
   async function lookUp(): Promise<void> {
     for (const roomId of doubtful.keys()) if (!callOf(roomId)) doubtful.delete(roomId);
+    if (doubtful.size === 0 || !(await options.mayJudge())) return;
     const next = [...doubtful].filter(([roomId]) => {
       const isNext = !asking.has(roomId) && places.take(callOf(roomId)!.workspaceId);
       if (isNext) asking.add(roomId);

@@ -9,7 +9,7 @@ import type { Clock } from '../../foundation/values/clock.ts';
 import type { CallEvent, CallRequest, PlaceResult, TelephonyGateway, Trunk } from '../../lines/telephony/gateway.ts';
 import type { TrunksToCall } from '../../lines/trunks/trunks-to-call.ts';
 import { isDoNotCallNow } from '../../platform/do-not-call/do-not-call-numbers.ts';
-import { isCurrent } from '../../platform/installation/installation.ts';
+import { isNotHeld } from '../../platform/installation/installation.ts';
 import type { RestoreGuard } from '../../platform/installation/restore-guard.ts';
 import { callTransitions, type HeldCall, toE164 } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
@@ -45,7 +45,7 @@ export interface PlacerOptions {
   owners: Pick<CallOwner, 'mayBePlaced'>;
   recordEvents: RecordCallEvents;
   trunksToCall: TrunksToCall;
-  guard: Pick<RestoreGuard, 'mayPlace' | 'watermark'>;
+  guard: Pick<RestoreGuard, 'mayPlace'>;
   /** Takes back calls that no provider has heard of. */
   giveBack: (calls: HeldCall[]) => Promise<void>;
   onRejected: (call: HeldCall, result: Extract<PlaceResult, { status: 'rejected' }>) => void;
@@ -139,7 +139,7 @@ const isForbiddenSince = isDoNotCallNow(sql.ref('c.to_number'), sql.ref('c.works
 
 /** @returns the rooms of those that may be handed over */
 async function moveToDialing(
-  { database, lease, clock, owners, recordEvents, guard }: PlacerOptions,
+  { database, lease, clock, owners, recordEvents }: PlacerOptions,
   due: CallToPlace[],
 ): Promise<Set<string>> {
   const now = clock.now();
@@ -154,7 +154,7 @@ async function moveToDialing(
           and (w.do_not_call_revision = x.revision or not ${isForbiddenSince}))
         and (c.trunk_id is null or (select t.status = 'active' from trunks t
           where t.workspace_id = c.workspace_id and t.id = c.trunk_id))
-        and ${owners.mayBePlaced(now)} and ${isCurrent(guard.watermark())}
+        and ${owners.mayBePlaced(now)} and ${isNotHeld}
       returning c.id, c.workspace_id`.execute(tx.db);
     const started = rows.map((row) => ({ workspaceId: row.workspace_id, roomId: row.id }));
     await recordEvents(tx, 'call.started', started);
@@ -170,6 +170,10 @@ async function handOver(options: PlacerOptions, call: CallToPlace, trunks: Reado
     const { outcome, detail } = result;
     options.log.warn({ roomId: call.roomId, outcome, detail }, 'a call could not be placed');
     options.onRejected(call, result);
+  }
+  if (result.status === 'withheld') {
+    options.log.warn({ roomId: call.roomId, detail: result.detail }, 'a call was not placed, and goes back');
+    await options.giveBack([call]);
   }
   if (result.status === 'unknown') options.onUnknown(call);
 }
@@ -191,6 +195,12 @@ async function offer(
   }
 }
 
+/** Whose a call is, as its provider's memory and witnesses know it. */
+function ownerOf({ contactId, campaignId, workflowRunId }: HeldCall): Pick<CallRequest, 'owner'> {
+  if (contactId !== null && campaignId !== null) return { owner: { kind: 'contact', id: contactId, campaignId } };
+  return workflowRunId === null ? {} : { owner: { kind: 'run', id: workflowRunId } };
+}
+
 /** What the provider is told of a call. */
 export const callRequest = (
   call: HeldCall,
@@ -204,6 +214,7 @@ export const callRequest = (
   attempt: call.attempt,
   to: toE164(call.toNumber),
   from: toE164(call.fromNumber),
+  ...ownerOf(call),
   trace: traceOfCall(call),
   ...contact,
 });

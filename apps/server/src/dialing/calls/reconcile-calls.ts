@@ -68,7 +68,7 @@ export function createCallReconciler(options: ReconcilerOptions): CallReconciler
    * are up. Who has just started, or saw the gap in its own renewals, leaves the others the time of a lease for theirs.
    */
   async function takeOverAll(): Promise<void> {
-    if (lease.leftMs() === 0) return;
+    if (lease.leftMs() === 0 || !(await options.mayJudge())) return;
     if (lease.serverId() !== knownAs) {
       while (await takeOver(lostServers.only(knownAs), moveCalls));
       await forgetLost();
@@ -85,6 +85,7 @@ export function createCallReconciler(options: ReconcilerOptions): CallReconciler
   }
 
   async function findOverdue(): Promise<void> {
+    if (!(await options.mayJudge())) return;
     await settleQueuedAndWatch(await overdueCalls(database, lease.serverId(), clock.now()));
   }
 

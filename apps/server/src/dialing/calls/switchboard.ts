@@ -42,7 +42,7 @@ export interface SwitchboardOptions {
   registry: Registry;
   calls: CallStore;
   owners: readonly CallOwner[];
-  guard: Pick<RestoreGuard, 'mayPlace' | 'watermark'>;
+  guard: Pick<RestoreGuard, 'mayPlace' | 'mayJudge'>;
   agents: AgentDirectory;
   trunksToCall: TrunksToCall;
   /** Asks a number's webhook who takes a call that has arrived. */
@@ -79,6 +79,7 @@ const MOST_SAID_FREE = 100;
 /** Puts the switchboard together: only what is here changes which calls this process holds. */
 export function createSwitchboard(options: SwitchboardOptions): Switchboard {
   const { database, lease, leaseSeconds, clock, log, gateways } = options;
+  const { mayJudge } = options.guard;
   const recordEvents = callEventRecorder(options.calls.named);
   const owners = allOwners(options.owners, recordEvents);
 
@@ -104,7 +105,9 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
   /** What can't be given back now is looked up, and given back then. */
   const giveBack = async (calls: HeldCall[], giveBackCalls = returnCalls) => {
     release(calls);
+    if (calls.length === 0) return;
     try {
+      if (!(await mayJudge())) return watch(calls);
       await giveBackCalls(database, calls, { owners, serverId: lease.serverId(), now: clock.now() });
       metrics.returned(calls.length);
     } catch (error) {
@@ -118,7 +121,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
     return gateway;
   };
 
-  const common = { database, lease, leaseSeconds, clock, log, owners, recordEvents, gatewayFor, callOf, giveBack };
+  const common = { mayJudge, database, lease, leaseSeconds, clock, log, owners, recordEvents, gatewayFor, callOf, giveBack };
   const recorder = createCallRecorder({
     ...common,
     onWritten: (ending, ended) => {

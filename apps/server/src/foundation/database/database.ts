@@ -64,6 +64,8 @@ export interface Database {
   inHotLoop<T>(fn: (tx: EngineTx) => Promise<T>): Promise<T>;
   /** Calls `listener`, which must not throw, with what transactions told of, after their commit. */
   onTold(listener: (topic: string) => void): void;
+  /** Calls `listener` when a connection was lost, and when a new one is to another PostgreSQL, or one that has started anew. */
+  onDoubt(listener: () => void): void;
   /** What an operator should know of it, a line each. */
   faults(): string[];
   /** The connections that workspaces share. */
@@ -138,12 +140,19 @@ export function openDatabase(options: {
   numberKey?: string;
 }): Database {
   const settings = { ...LIMITS, ...(options.numberKey && { [NUMBER_KEY]: options.numberKey }) };
+  let onDoubt = () => {};
+  let knownStart: string | undefined;
   const pool = new pg.Pool({
     ...options.connection,
     max: options.poolSize,
     connectionTimeoutMillis: CONNECT_MS,
     idleTimeoutMillis: IDLE_MS,
-    onConnect: (client) => setUp(client, settings),
+    onConnect: async (client) => {
+      const startedAt = await setUp(client, settings);
+      // Nothing tells of a primary whose machine is gone until a timeout does: the new one is known by this.
+      if (knownStart !== undefined && startedAt !== knownStart) onDoubt();
+      knownStart = startedAt;
+    },
     application_name: 'trunkline',
     types: columnTypes,
     // What is asked together goes out together, as a transaction's begin and its first query.
@@ -151,7 +160,7 @@ export function openDatabase(options: {
   });
   // Without a listener a lost connection ends the process. Once when idle, and once when in use, where the query fails too.
   pool.on('error', (error) => options.log.warn({ reason: error.message }, 'an idle database connection was lost'));
-  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('connect', (client) => client.on('error', () => onDoubt()));
   const silence = watchPool(pool, options);
 
   const statement = namedStatements();
@@ -215,6 +224,9 @@ export function openDatabase(options: {
     onTold: (listener) => {
       onTold = listener;
     },
+    onDoubt: (listener) => {
+      onDoubt = listener;
+    },
     faults: () => (isFull() ? ["the database's disk is full: nothing can be written"] : []),
     slots,
     connection: options.connection,
@@ -229,11 +241,16 @@ export function openDatabase(options: {
 /**
  * Sets what holds for a connection as long as it lives. Not as parameters of its start: a pooler refuses those, even in
  * session mode.
+ * @returns when its PostgreSQL was started
  */
-async function setUp(client: pg.ClientBase, settings: Record<string, string | number>): Promise<void> {
+async function setUp(client: pg.ClientBase, settings: Record<string, string | number>): Promise<string> {
   const names = Object.keys(settings);
   const set = names.map((name, at) => `set_config('${name}', $${at + 1}, false)`);
-  await client.query(`select ${set.join()}`, Object.values(settings).map(String));
+  const { rows } = await client.query<{ started_at: string }>(
+    `select ${set.join()}, pg_postmaster_start_time()::text as started_at`,
+    Object.values(settings).map(String),
+  );
+  return rows[0]!.started_at;
 }
 
 async function once<T>(

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import * as initial from '../../../migrations/0065-initial.ts';
+import * as witnessSlots from '../../../migrations/0066-witness-slots.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import type { Database } from './database.ts';
 import { watchPool } from './silence.ts';
@@ -9,6 +10,7 @@ import { watchPool } from './silence.ts';
 /** Every migration, in the order of its name. They go forward only. */
 export const migrations: Record<string, Migration> = {
   '0065-initial': initial,
+  '0066-witness-slots': witnessSlots,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

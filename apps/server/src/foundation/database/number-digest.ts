@@ -1,4 +1,4 @@
-import { hkdfSync } from 'node:crypto';
+import { createHash, hkdfSync } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 
 const BLOCK_BYTES = 64;
@@ -28,3 +28,19 @@ export function numberDigest(number: RawBuilder<unknown>, workspaceId: RawBuilde
 
 /** SQL for the HMAC of no number, by which one key is told from another. */
 export const numberCheck = numberDigest(sql`0`, sql`'00000000-0000-0000-0000-000000000000'`);
+
+/**
+ * What `numberDigest` makes, made here.
+ * @param key as `numberKey` gives it
+ * @returns for a number, E.164 without the plus, and a workspace: the HMAC in hex
+ */
+export function numberDigester(key: string): (number: string, workspaceId: string) => string {
+  const blocks = Buffer.from(key, 'hex');
+  const [inner, outer] = [blocks.subarray(0, BLOCK_BYTES), blocks.subarray(BLOCK_BYTES)];
+  const sha256 = (...parts: (Buffer | string)[]) => {
+    const hash = createHash('sha256');
+    for (const part of parts) hash.update(part);
+    return hash.digest();
+  };
+  return (number, workspaceId) => sha256(outer, sha256(inner, `${workspaceId} ${number}`)).toString('hex');
+}

@@ -15,10 +15,16 @@ export interface S3Options {
   credentials?: { accessKeyId: string; secretAccessKey: string } | undefined;
 }
 
-/** A store in S3, which keeps one object that changes. */
+/** A store in S3, which can list what it keeps and write over it. */
 export interface S3ObjectStore extends ObjectStore {
   /** Writes a small object, over what its key holds. */
   replace(key: string, text: string): Promise<void>;
+  /**
+   * The objects whose keys begin so, in the order of their keys.
+   * @param after only those behind it
+   * @param delimiter what has the same key up to the next of these is named once, by that
+   */
+  list(what: { prefix: string; after?: string; delimiter?: string }): AsyncIterable<{ key: string; storedAt: Date }>;
 }
 
 /** Up to here an object is sent from memory, so that the SDK can try again by itself. */
@@ -76,6 +82,15 @@ export async function openS3ObjectStore(options: S3Options): Promise<S3ObjectSto
     put,
     async replace(key, text) {
       await client.send(new s3.PutObjectCommand({ ...at(key), Body: text }));
+    },
+    async *list({ prefix, after, delimiter }) {
+      const where = { Bucket: options.bucket, Prefix: prefix, StartAfter: after, Delimiter: delimiter };
+      for (let token: string | undefined, more = true; more; more = token !== undefined) {
+        const page = await client.send(new s3.ListObjectsV2Command({ ...where, ContinuationToken: token }));
+        for (const found of page.CommonPrefixes ?? []) yield { key: found.Prefix!, storedAt: new Date(0) };
+        for (const found of page.Contents ?? []) yield { key: found.Key!, storedAt: found.LastModified! };
+        token = page.NextContinuationToken;
+      }
     },
     async get(key) {
       try {

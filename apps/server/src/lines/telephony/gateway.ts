@@ -130,6 +130,8 @@ export interface CallRequest {
   roomId: string;
   /** Counts every dial of this contact, from 1. */
   attempt: number;
+  /** Whose it is, where it is not one by itself. IDs are UUIDs. */
+  owner?: { kind: 'contact' | 'run'; id: string; campaignId?: string };
   /** E.164. */
   to: string;
   /** E.164. */
@@ -157,11 +159,13 @@ export interface CallRequest {
 /**
  * - `accepted`: the provider has the call; events follow.
  * - `rejected`: it surely has not, and no event follows.
+ * - `withheld`: it surely has not, and the call goes back to its owner at no cost: what was to be kept of it can't be.
  * - `unknown`: it may have it (a timeout, a reset, a 5xx). Only `lookup` may decide; never place it again before.
  */
 export type PlaceResult =
   | { status: 'accepted' }
   | ({ status: 'rejected'; outcome: CallOutcome; detail: string } & SipAnswer)
+  | { status: 'withheld'; detail: string }
   | { status: 'unknown'; detail: string };
 
 /** What names a placed call to a provider. Some know it by the room, some only by the numbers and the time. */

@@ -1,8 +1,8 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Database, Tx } from '../../foundation/database/database.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
 import type { Installation } from './judge-restore.ts';
-import type { Testimony } from './witness.ts';
+import { readNumbers } from './slots.ts';
 
 /** What a cluster is called, and which timeline it is on; null where the role may not know. */
 export interface Cluster {
@@ -29,24 +29,23 @@ export async function readCluster(database: Database): Promise<Cluster> {
 
 const installation = sql`select id, watermark, witnessed, system_identifier, timeline, held_reason from installation`;
 
-/** The installation's row, locked until the transaction ends. */
-export async function lockInstallation({ db }: Tx): Promise<Installation> {
-  const { rows } = await sql<Installation>`${installation} for update`.execute(db);
-  return rows[0]!;
+/** The installation's row, locked until the transaction ends, with the numbers of its slots. */
+export async function lockInstallation(tx: Tx): Promise<Installation> {
+  const { rows } = await sql<Omit<Installation, 'numbers'>>`${installation} for update`.execute(tx.db);
+  return { ...rows[0]!, numbers: await readNumbers(tx) };
 }
 
 /** The same, only looked at. */
-export async function readInstallation({ db }: Tx): Promise<Installation> {
-  const { rows } = await sql<Installation>`${installation}`.execute(db);
-  return rows[0]!;
+export async function readInstallation(tx: Tx): Promise<Installation> {
+  const { rows } = await sql<Omit<Installation, 'numbers'>>`${installation}`.execute(tx.db);
+  return { ...rows[0]!, numbers: await readNumbers(tx) };
 }
 
-/** Raises the watermark. */
-export async function raiseWatermark({ db }: Tx, { system_identifier, timeline }: Cluster): Promise<Testimony> {
-  const { rows } = await sql<Testimony>`
-    update installation set watermark = watermark + 1, system_identifier = ${system_identifier}, timeline = ${timeline}
-    returning id, watermark`.execute(db);
-  return rows[0]!;
+/** Notes where the database is. */
+export async function noteCluster({ db }: Tx, { system_identifier, timeline }: Cluster): Promise<void> {
+  await sql`
+    update installation set system_identifier = ${system_identifier}, timeline = ${timeline}
+    where (system_identifier, timeline) is distinct from (${system_identifier}::text, ${timeline}::integer)`.execute(db);
 }
 
 export async function markWitnessed({ db }: Tx): Promise<void> {
@@ -61,25 +60,25 @@ export async function holdDialing({ db }: Tx, reason: string, now: Date): Promis
     where dialing_paused_at is null`.execute(db);
 }
 
-/** Lets dialing be resumed. The watermark rises past whatever a server or a witness has seen of the database. */
+/**
+ * Lets dialing be resumed, once the slots have risen past whatever a server or a witness has seen of the database.
+ * @param witnessed what a former version's witness knows of the watermark
+ */
 export async function releaseDialing(
   { db }: Tx,
   { system_identifier, timeline }: Cluster,
   witnessed: number,
-): Promise<Testimony> {
-  const { rows } = await sql<Testimony>`
+): Promise<void> {
+  await sql`
     update installation set held_at = null, held_reason = null, system_identifier = ${system_identifier},
-      timeline = ${timeline}, watermark = greatest(watermark, ${witnessed}) + ${PAST_ALL_SEEN}
-    returning id, watermark`.execute(db);
-  return rows[0]!;
+      timeline = ${timeline}, witnessed = false, watermark = greatest(watermark, ${witnessed}) + ${PAST_ALL_SEEN}`.execute(db);
 }
 
-/** No server raises the watermark as often while it lives. */
+/** No server of the former version raises the watermark as often while it lives. */
 const PAST_ALL_SEEN = 1_000_000;
 
-/** What placement names: a database that is not older than this process has seen it, and in which dialing is not held. */
-export const isCurrent = (watermark: number): RawBuilder<boolean> =>
-  sql<boolean>`exists (select from installation where watermark >= ${watermark} and held_at is null)`;
+/** SQL: whether dialing is not held. Placement names it. */
+export const isNotHeld = sql<boolean>`exists (select from installation where held_at is null)`;
 
 /** Throws `unavailable` while the operator has not confirmed a restore. */
 export async function refuseWhileHeld({ db }: Tx): Promise<void> {

@@ -1,23 +1,60 @@
-/** What is known outside the database of how far it had come. */
-export interface Testimony {
-  /** The installation's UUID. */
-  id: string;
-  watermark: number;
+/** A call that is about to be placed. */
+export interface WitnessedCall {
+  /** A UUID. */
+  workspaceId: string;
+  /** Whose it is: of a campaign's contact, of a workflow's run, or by itself (then its ID is the room's). */
+  ownerKind: 'contact' | 'run' | 'call';
+  ownerId: string;
+  /** The contact's campaign. */
+  campaignId?: string;
+  roomId: string;
+  attempt: number;
+  /** HMAC of the number, in hex, as `numberDigest` makes it. */
+  to: string;
+  /** ISO 8601. */
+  at: string;
 }
 
-/** A place outside the database, and outside what is backed up and restored with it. */
+/** What forbids calls, or some of them. IDs are UUIDs, numbers HMACs as in `WitnessedCall`, times ISO 8601. */
+export type WitnessedWord =
+  | { type: 'opt_out'; workspaceId: string; to: string[]; at: string }
+  | { type: 'pause' | 'stop'; workspaceId: string; campaignId: string; at: string }
+  | { type: 'pause_dialing'; workspaceId: string; at: string };
+
+/** What is told at once. */
+export interface WitnessEntry {
+  /** That of the slot's row after the commit. */
+  number: number;
+  /** ISO 8601. */
+  at: string;
+  calls?: WitnessedCall[];
+  words?: WitnessedWord[];
+}
+
+/**
+ * A place outside the database, and outside what is restored with it. It keeps what servers tell, by slot, in the order of
+ * its numbers.
+ */
 export interface Witness {
-  /** Undefined where nothing was ever written. Throws where it can't be read. */
-  read(): Promise<Testimony | undefined>;
-  write(testimony: Testimony): Promise<void>;
+  /**
+   * The newest number of each slot that it knows.
+   * @param known numbers of slots: where it knows nothing above them, it may answer with these
+   */
+  newest(known: ReadonlyMap<number, number>): Promise<Map<number, number>>;
+  /** What it knows of a slot above a number, in order. */
+  above(slot: number, number: number): AsyncIterable<WitnessEntry>;
+  /** Keeps entries for good before it resolves. Those of one slot are given one set after the other, by one server. */
+  append(slot: number, entries: readonly WitnessEntry[]): Promise<void>;
+  /** Removes what is older, but never the newest of a slot. */
+  cut(before: Date): Promise<void>;
 }
 
-/** The text that witnesses keep. */
-export const toText = ({ id, watermark }: Testimony): string => `${JSON.stringify({ id, watermark })}\n`;
-
-/** Throws for anything else than `toText` makes: half a file is no testimony. */
-export function fromText(text: string): Testimony {
-  const { id, watermark } = JSON.parse(text) as Partial<Testimony>;
-  if (typeof id === 'string' && Number.isSafeInteger(watermark)) return { id, watermark: watermark! };
-  throw new Error('The witness holds something else than an ID and a watermark.');
+/** An entry as a line of JSON, or undefined where it is none: half a line was never waited for. */
+export function readEntry(line: string): WitnessEntry | undefined {
+  try {
+    const entry = JSON.parse(line) as WitnessEntry;
+    return Number.isSafeInteger(entry.number) ? entry : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -647,6 +647,12 @@ export interface Schema {
     batch_ids: string[] | null;
     tags: string[] | null;
   };
+  witness_slots: {
+    slot: number;
+    server_id: string;
+    number: Generated<number>;
+    unwritten_since: Date | null;
+  };
   workflow_run_steps: {
     workspace_id: string;
     run_id: string;

@@ -1,4 +1,4 @@
-import type { CallEvent, CallOutcome, CallState, CallTimes, EndedBy, MediaReport, SipAnswer } from '../gateway.ts';
+import type { CallEvent, CallOutcome, CallRequest, CallState, CallTimes, EndedBy, MediaReport, SipAnswer } from '../gateway.ts';
 import { type CallPlan, type PlannedCall, sipStatusOf } from './plan.ts';
 
 /** Milliseconds of sound in a packet. */
@@ -7,6 +7,8 @@ const PACKET_MS = 20;
 /** A simulated call as it is stored. The end is stored only where somebody ended it before its plan did. */
 export interface StoredCall extends PlannedCall {
   roomId: string;
+  /** What a witness is told before it is placed; absent for one that has arrived, or that was read. */
+  placing?: Pick<CallRequest, 'workspaceId' | 'owner'>;
   placedAt: Date;
   /** How often it was placed; more than once is a fault of the caller. */
   placements: number;

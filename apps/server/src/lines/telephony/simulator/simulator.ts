@@ -1,3 +1,4 @@
+import { NotWitnessed } from '../../../platform/installation/restore-guard.ts';
 import type {
   CallEventListener,
   CallReference,
@@ -67,13 +68,15 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     if (outcome === 'trunk_error') {
       return { status: 'rejected', outcome, detail: 'simulated trunk error', ...answer };
     }
-    const call = storedCall(request, time.now());
+    const { workspaceId, owner } = request;
+    const call = { ...storedCall(request, time.now()), placing: { workspaceId, ...(owner && { owner }) } };
     try {
       if (await insert(call)) {
         followed.follow(call);
         if (callsBack(request.to)) arriving.ringBack(request);
       }
     } catch (error) {
+      if (error instanceof NotWitnessed) return { status: 'withheld', detail: error.message };
       return { status: 'unknown', detail: `the simulator's store failed: ${String(error)}` };
     }
     if (faults.loseAnswer?.(request)) return { status: 'unknown', detail: 'simulated: the answer was lost' };

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import type { Database } from '../../../foundation/database/database.ts';
+import type { Database, EngineTx } from '../../../foundation/database/database.ts';
 import type { Row } from '../../../foundation/database/schema.ts';
+import { NotWitnessed, type RestoreGuard } from '../../../platform/installation/restore-guard.ts';
 import type { EndedBy } from '../gateway.ts';
 import type { StoredCall, StoredEnd } from './progress.ts';
 
@@ -8,7 +9,7 @@ import type { StoredCall, StoredEnd } from './progress.ts';
 export interface SimulatorStore {
   /**
    * Keeps calls, each room once; a room already kept counts another placement. Answers with the rooms that are new.
-   * Throws, and keeps none, if `isLate` says so when the store is reached.
+   * Throws, and keeps none, if `isLate` says so when the store is reached, or `NotWitnessed`.
    */
   insert(calls: StoredCall[], isLate: () => boolean): Promise<Set<string>>;
   /** The calls of these rooms that are kept. */
@@ -45,12 +46,12 @@ const storedCall = (row: CallRow): StoredCall => ({
 });
 
 /** The store in PostgreSQL: `simulator_calls` and `simulator_numbers`, which belong to no workspace. */
-export function postgresStore(database: Database): SimulatorStore {
+export function postgresStore(database: Database, guard: Pick<RestoreGuard, 'keepCalls'>): SimulatorStore {
   return {
     async insert(calls, isLate) {
-      const { rows } = await database.inHotLoop((tx) => {
+      const keep = async (tx: EngineTx) => {
         if (isLate()) throw new Error('the calls came too late');
-        return sql<{ room_id: string; placements: number }>`
+        const { rows } = await sql<{ room_id: string; placements: number }>`
           insert into simulator_calls
             (room_id, to_number, attempt, placed_at, ring_timeout_seconds, max_call_seconds, placements)
           select * from unnest(
@@ -60,10 +61,19 @@ export function postgresStore(database: Database): SimulatorStore {
             ${calls.map(({ placements }) => placements)}::int[])
           on conflict (room_id) do update set placements = simulator_calls.placements + excluded.placements
           returning room_id, placements`.execute(tx.db);
-      });
-      const asked = new Map(calls.map(({ roomId, placements }) => [roomId, placements]));
-      // A room that was kept already has more placements than were asked for now.
-      return new Set(rows.filter((row) => row.placements === asked.get(row.room_id)).map((row) => row.room_id));
+        const asked = new Map(calls.map(({ roomId, placements }) => [roomId, placements]));
+        // A room that was kept already has more placements than were asked for now.
+        return new Set(rows.filter((row) => row.placements === asked.get(row.room_id)).map((row) => row.room_id));
+      };
+      if (!calls.some((call) => call.placing)) return database.inHotLoop(keep);
+      const { result, isWitnessed } = await guard.keepCalls(keep, (added) =>
+        calls.flatMap(({ placing, ...call }) => (placing && added.has(call.roomId) ? { ...call, ...placing } : [])),
+      );
+      if (isWitnessed) return result;
+      await database.inHotLoop((tx) =>
+        sql`delete from simulator_calls where room_id = any(${[...result]}::uuid[])`.execute(tx.db),
+      );
+      throw new NotWitnessed();
     },
     async find(roomIds) {
       const { rows } = await database.inHotLoop((tx) =>

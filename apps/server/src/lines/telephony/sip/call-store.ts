@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import type { Database, EngineTx, Tx } from '../../../foundation/database/database.ts';
 import type { Row } from '../../../foundation/database/schema.ts';
 import { coalesce } from '../../../foundation/values/coalesce.ts';
-import type { CallEvent, CallOutcome, CallTimes, EndedBy } from '../gateway.ts';
+import { NotWitnessed, type RestoreGuard } from '../../../platform/installation/restore-guard.ts';
+import type { CallEvent, CallOutcome, CallRequest, CallTimes, EndedBy } from '../gateway.ts';
 
 /** How a call ended, as it is told and kept. */
 export type CallEnded = Extract<CallEvent, { type: 'ended' }>;
@@ -28,7 +29,8 @@ export interface StoredCall extends CallTimes {
 export interface CallStore {
   /**
    * Keeps a room before anything is sent. Nothing may be sent where it is `kept` already, but for an earlier attempt that was
-   * refused, and nothing where the callee has asked not to be called since the call was claimed (`forbidden`).
+   * refused, and nothing where the callee has asked not to be called since the call was claimed (`forbidden`), or no witness
+   * knows of it (`unwitnessed`).
    */
   begin(call: {
     roomId: string;
@@ -40,7 +42,9 @@ export interface CallStore {
     dialog?: StoredDialog;
     /** Of the call's request; absent for one that has arrived. */
     doNotCallRevision?: number;
-  }): Promise<'begun' | 'kept' | 'forbidden'>;
+    /** What a witness is told of it before it is placed; absent for one that has arrived. */
+    placing?: Pick<CallRequest, 'to' | 'owner'>;
+  }): Promise<'begun' | 'kept' | 'forbidden' | 'unwitnessed'>;
   /** Keeps the latest state of a call. @returns false where it has ended: then it stays as it is */
   note(call: { roomId: string; dialog?: StoredDialog } & CallTimes): Promise<boolean>;
   /** Keeps that nothing of a call was sent, and nothing will be; one that another server has ended stays as it is. */
@@ -74,14 +78,16 @@ const overRefused = sql`
 const isForbidden = sql`(w.do_not_call_revision is distinct from x.revision and exists (select from calls c
   where c.workspace_id = x.workspace_id and c.id = x.room_id and c.end_requested_at is not null))`;
 
+type BeginningCall = Parameters<CallStore['begin']>[0];
+type Begun = Awaited<ReturnType<CallStore['begin']>>;
+
 const WRITE_MS = 10;
 const MOST = 200;
 
 /** The store in PostgreSQL, which writes in sets. */
-export function postgresCallStore(database: Database): CallStore {
-  const begin = coalesce(
-    async (calls: Parameters<CallStore['begin']>[0][]) => {
-      const { rows } = await database.inHotLoop((tx) =>
+export function postgresCallStore(database: Database, guard: Pick<RestoreGuard, 'keepCalls'>): CallStore {
+  const keep = async (tx: Tx, calls: readonly BeginningCall[]) => {
+    const { rows } = await
         sql<{ room_id: string; is_forbidden: boolean }>`
           with given as materialized (
             select x.*, ${isForbidden} as is_forbidden
@@ -97,14 +103,34 @@ export function postgresCallStore(database: Database): CallStore {
             ${overRefused} returning room_id
           )
           select room_id, false as is_forbidden from begun
-          union all select room_id, true from given where is_forbidden`.execute(tx.db),
-      );
-      const found = new Map(
-        rows.map((row) => [row.room_id, row.is_forbidden ? ('forbidden' as const) : ('begun' as const)]),
-      );
-      return calls.map((call) => found.get(call.roomId) ?? ('kept' as const));
+          union all select room_id, true from given where is_forbidden`.execute(tx.db);
+    return new Map<string, Begun>(rows.map((row) => [row.room_id, row.is_forbidden ? 'forbidden' : 'begun']));
+  };
+  const withdraw = (tx: Tx, roomId: string, at: Date) =>
+    sql`
+      update sip_calls set dialog = null, ended_at = ${at} where room_id = ${roomId} and ended_at is null`.execute(tx.db);
+  const begin = coalesce(
+    async (calls: BeginningCall[]): Promise<Begun[]> => {
+      const answers = (found: Map<string, Begun>) => calls.map((call) => found.get(call.roomId) ?? 'kept');
+      const arrived = calls.every((call) => !call.placing);
+      if (arrived) return answers(await database.inHotLoop((tx) => keep(tx, calls)));
+      try {
+        const { result, isWitnessed } = await guard.keepCalls(
+          (tx) => keep(tx, calls),
+          (found) => calls.flatMap(({ placing, ...call }) => (placing && found.get(call.roomId) === 'begun' ? { ...call, ...placing } : [])),
+        );
+        if (isWitnessed) return answers(result);
+        const begun = calls.filter((call) => call.placing && result.get(call.roomId) === 'begun');
+        await database.inHotLoop((tx) => Promise.all(begun.map((call) => withdraw(tx, call.roomId, call.at))));
+        for (const { roomId } of begun) result.set(roomId, 'unwitnessed');
+        return answers(result);
+      } catch (error) {
+        if (error instanceof NotWitnessed) return calls.map(() => 'unwitnessed');
+        throw error;
+      }
     },
-    { atMost: MOST, sets: 4 },
+    // The witness is told of one while the next is committed.
+    { atMost: MOST, sets: 2 },
   );
   const changeAll = coalesce(
     (changes: ((tx: Tx) => Promise<{ rows: unknown[] }>)[]) =>
@@ -124,13 +150,7 @@ export function postgresCallStore(database: Database): CallStore {
       );
       return rows.length > 0;
     },
-    withdraw: ({ roomId, at }) =>
-      change((tx) =>
-        sql`
-          update sip_calls set dialog = null, ended_at = ${at} where room_id = ${roomId} and ended_at is null`.execute(
-          tx.db,
-        ),
-      ),
+    withdraw: ({ roomId, at }) => change((tx) => withdraw(tx, roomId, at)),
     end: (end) =>
       change((tx) =>
         sql`

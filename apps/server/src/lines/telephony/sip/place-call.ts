@@ -70,6 +70,7 @@ export async function placeCall(
     };
     let isKept = false;
     let isForbidden = false;
+    let isWithheld = false;
     call.call = parts.userAgent.invite({
       ...invite,
       onState: async (dialog) => {
@@ -89,10 +90,12 @@ export async function placeCall(
           const own = { roomId, attempt, workspaceId, serverId: parts.serverId, trunkId: request.trunk.id };
           const { doNotCallRevision } = request;
           const kept = await parts.store.begin({
-            ...{ ...own, at, dialog },
+            ...{ ...own, at, dialog, placing: { to: request.to, ...(request.owner && { owner: request.owner }) } },
             ...(doNotCallRevision !== undefined && { doNotCallRevision }),
           });
           isForbidden = kept === 'forbidden';
+          isWithheld = kept === 'unwitnessed';
+          if (isWithheld) throw new Error('no witness could be told of the call');
           if (kept !== 'begun') throw new Error(isForbidden ? NEVER_DIALLED : 'the room was placed before');
         }
         // Frozen meanwhile, this server was given up: another may have ended the call already, by what is kept of it.
@@ -121,6 +124,7 @@ export async function placeCall(
         }
         void call.discard();
         if (isForbidden) resolve({ status: 'rejected', outcome: 'cancelled', detail: NEVER_DIALLED });
+        else if (isWithheld) resolve({ status: 'withheld', detail: end.message });
         else if (end.code === 'not_stored') resolve({ status: 'unknown', detail: end.message });
         else {
           const { outcome } = meaningOfEnd(end, undefined, 'callee');
