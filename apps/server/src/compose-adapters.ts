@@ -201,7 +201,10 @@ export async function openWitnesses(
 ): Promise<Witnesses> {
   const { witnessPath, dataDir } = config;
   if (witnessPath) {
-    const isFile = await stat(witnessPath).then((found) => found.isFile(), () => false);
+    const isFile = await stat(witnessPath).then(
+      (found) => found.isFile(),
+      () => false,
+    );
     const folder = path.join(isFile ? `${witnessPath}.d` : witnessPath, installation);
     return { witness: fileWitness(folder), isJournal: false, readOld: oldFileWitness(witnessPath) };
   }

@@ -17,6 +17,7 @@ import { postgresStore } from '../../src/lines/telephony/simulator/store.ts';
 import { realTime, type SimulatorTime } from '../../src/lines/telephony/simulator/time.ts';
 import type { AgentDirectory } from '../../src/voices/agents/directory.ts';
 import { seedCampaign } from '../seed/campaign.ts';
+import { unguarded } from '../unguarded.ts';
 import { until } from '../until.ts';
 
 /** The simulator's seed in all tests of dialing. */
@@ -67,7 +68,7 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
   const simulator = createSimulator({
     seed: SEED,
     speed: options.speed ?? Number.POSITIVE_INFINITY,
-    store: postgresStore(database),
+    store: postgresStore(database, unguarded(database)),
     time,
     ...(options.profile && { profile: options.profile }),
   });

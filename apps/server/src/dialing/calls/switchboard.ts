@@ -121,7 +121,19 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
     return gateway;
   };
 
-  const common = { mayJudge, database, lease, leaseSeconds, clock, log, owners, recordEvents, gatewayFor, callOf, giveBack };
+  const common = {
+    mayJudge,
+    database,
+    lease,
+    leaseSeconds,
+    clock,
+    log,
+    owners,
+    recordEvents,
+    gatewayFor,
+    callOf,
+    giveBack,
+  };
   const recorder = createCallRecorder({
     ...common,
     onWritten: (ending, ended) => {

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { readEntry, type Witness, type WitnessEntry } from './witness.ts';
+import { readEntry, type Witness } from './witness.ts';
 
 /** How much of a file's end is read at first in search of its last line, in bytes; then twice as much, and so on. */
 const END_BYTES = 64 * 1024;

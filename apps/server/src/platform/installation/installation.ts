@@ -45,7 +45,9 @@ export async function readInstallation(tx: Tx): Promise<Installation> {
 export async function noteCluster({ db }: Tx, { system_identifier, timeline }: Cluster): Promise<void> {
   await sql`
     update installation set system_identifier = ${system_identifier}, timeline = ${timeline}
-    where (system_identifier, timeline) is distinct from (${system_identifier}::text, ${timeline}::integer)`.execute(db);
+    where (system_identifier, timeline) is distinct from (${system_identifier}::text, ${timeline}::integer)`.execute(
+    db,
+  );
 }
 
 export async function markWitnessed({ db }: Tx): Promise<void> {
@@ -71,7 +73,9 @@ export async function releaseDialing(
 ): Promise<void> {
   await sql`
     update installation set held_at = null, held_reason = null, system_identifier = ${system_identifier},
-      timeline = ${timeline}, witnessed = false, watermark = greatest(watermark, ${witnessed}) + ${PAST_ALL_SEEN}`.execute(db);
+      timeline = ${timeline}, witnessed = false, watermark = greatest(watermark, ${witnessed}) + ${PAST_ALL_SEEN}`.execute(
+    db,
+  );
 }
 
 /** No server of the former version raises the watermark as often while it lives. */

@@ -69,7 +69,10 @@ export interface RestoreGuard {
    * @param keep does it, in a transaction that may be run again
    * @param callsOf those of its result that would be placed
    */
-  keepCalls<T>(keep: (tx: EngineTx) => Promise<T>, callsOf: (result: T) => readonly CallToWitness[]): Promise<Placeable<T>>;
+  keepCalls<T>(
+    keep: (tx: EngineTx) => Promise<T>,
+    callsOf: (result: T) => readonly CallToWitness[],
+  ): Promise<Placeable<T>>;
   /**
    * Has the witness know what was committed before this and forbids calls. Resolves once it is written, or after a second:
    * it is written then as soon as that is possible, and nothing is placed before.
@@ -113,7 +116,7 @@ export function createRestoreGuard(options: {
   let comparing: Promise<void> | undefined;
   let heldBecause: string | undefined;
   let fault: string | undefined;
-  let turn: Promise<unknown> = Promise.resolve();
+  let turn = Promise.resolve();
   let marking: Promise<void> = Promise.resolve();
   let loops: Repeating[] = [];
 
@@ -122,7 +125,8 @@ export function createRestoreGuard(options: {
     log,
     now: () => clock.now(),
     onTurn: () => {
-      const mark = () => database.inEngine((tx) => markUnwritten(tx, lease.serverId(), writer.unwrittenSince() ?? null));
+      const mark = () =>
+        database.inEngine((tx) => markUnwritten(tx, lease.serverId(), writer.unwrittenSince() ?? null));
       marking = marking.then(mark).catch((error) => log.warn({ err: error }, 'that could not be kept'));
     },
   });
@@ -137,7 +141,11 @@ export function createRestoreGuard(options: {
   const isHeld = () => heldBecause !== undefined;
   gauge('trunkline_dialing_held', 'Whether dialing is held because the database looks restored: 1, else 0.', isHeld);
   const isUnwritten = () => writer.unwrittenSince() !== undefined;
-  gauge('trunkline_witness_unreachable', 'Whether nothing is placed since the witness can not be written: 1, else 0.', isUnwritten);
+  gauge(
+    'trunkline_witness_unreachable',
+    'Whether nothing is placed since the witness can not be written: 1, else 0.',
+    isUnwritten,
+  );
 
   const note = (numbers: ReadonlyMap<number, number>) => {
     for (const [each, number] of numbers) known.set(each, Math.max(number, known.get(each) ?? 0));
@@ -218,12 +226,15 @@ export function createRestoreGuard(options: {
       known.set(own.slot, kept.number);
       return { ...kept, slot: own.slot };
     });
-    turn = raised.catch((error) => {
-      if (!(error instanceof NotWitnessed)) return;
-      // The slot may be another's, too: then nothing is held.
-      slot = undefined;
-      doubts += 1;
-    });
+    turn = raised.then(
+      () => {},
+      (error) => {
+        if (!(error instanceof NotWitnessed)) return;
+        // The slot may be another's, too: then nothing is held.
+        slot = undefined;
+        doubts += 1;
+      },
+    );
     return raised;
   };
 
@@ -233,7 +244,7 @@ export function createRestoreGuard(options: {
     const isWritten = await writer.write(raised.slot, words.length > 0 ? { ...entry, words: [...words] } : entry);
     if (isWritten && !isJournal) await database.inEngine(markWitnessed);
   }
-  const tellAll = coalesce((all: (readonly WitnessedWord[])[]) => tellSet(all.flat()), { atMost: MOST_WORDS });
+  const tellAll = coalesce<readonly WitnessedWord[], void>((all) => tellSet(all.flat()), { atMost: MOST_WORDS });
 
   /** Whether dialing is held, and whether the database has become older under a server that runs. */
   async function look(): Promise<void> {
@@ -264,7 +275,8 @@ export function createRestoreGuard(options: {
       const isWritten = await writer.write(slot, { number, at, calls });
       return { result, isWitnessed: isWritten && (before === doubts || (await mayPlace())) };
     },
-    tell: (words) => tellAll(words).catch((error) => log.warn({ err: error }, 'the witness could not be told of a word')),
+    tell: (words) =>
+      tellAll(words).catch((error) => void log.warn({ err: error }, 'the witness could not be told of a word')),
     digest,
     doubt: () => {
       doubts += 1;

@@ -13,7 +13,8 @@ export function s3Witness(store: Pick<S3ObjectStore, 'get' | 'replace' | 'delete
     store.list({ prefix: `${folder}/${slot}/`, after: keyOf(slot, number) });
   const slots = async () => {
     const found: number[] = [];
-    for await (const { key } of store.list({ prefix: `${folder}/`, delimiter: '/' })) found.push(Number(key.split('/').at(-2)));
+    for await (const { key } of store.list({ prefix: `${folder}/`, delimiter: '/' }))
+      found.push(Number(key.split('/').at(-2)));
     return found;
   };
   return {

@@ -12,6 +12,7 @@ import { seedList } from '../../seed/list.ts';
 import { seedRow } from '../../seed/rows.ts';
 import { seedNumber } from '../../seed/workspace.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
+import { unguarded } from '../../unguarded.ts';
 
 type Call = components['schemas']['Call'];
 
@@ -321,7 +322,7 @@ test("a call's SIP messages are read once it is over, and erased after seven day
   const simulated = await seedCall(over);
   expect((await sip(simulated)).response.status).toBe(404);
 
-  const store = postgresCallStore(server.database);
+  const store = postgresCallStore(server.database, unguarded(server.database));
   const roomId = await seedCall(over);
   const room = fromId(roomId);
   const at = new Date('2026-11-20T10:00:00.000Z');

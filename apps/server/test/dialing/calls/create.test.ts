@@ -2,7 +2,9 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { confirmRestore } from '../../../src/commands/confirm-restore.ts';
-import { fromId, toId } from '../../../src/foundation/values/ids.ts';
+import { openWitnesses } from '../../../src/compose-adapters.ts';
+import { loadConfig } from '../../../src/config.ts';
+import { fromId, newUuid, toId } from '../../../src/foundation/values/ids.ts';
 import { seedNumber } from '../../seed/workspace.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
@@ -15,6 +17,8 @@ let server: TestServer;
 let client: TestServer['client'];
 let workspaceId: string;
 let numberId: string;
+
+const noWitness = () => openWitnesses({ ...loadConfig({}), dataDir: '/nowhere' }, newUuid());
 
 beforeAll(async () => {
   // A call that nobody ends is up for 36 s.
@@ -333,7 +337,7 @@ test('after a restore only calls wait whose time had not come: what may have run
       );
     await sql`update installation set held_at = now(), held_reason = 'it is older'`.execute(db);
   });
-  expect(await confirmRestore(server.database, undefined, server.clock.now())).toMatchObject({ withdrawn: 3 });
+  expect(await confirmRestore(server.database, await noWitness(), server.clock.now())).toMatchObject({ withdrawn: 3 });
   for (const { roomId } of [due, queued])
     expect(await read(roomId)).toMatchObject({ status: 'cancelled', outcome: 'cancelled', endedBy: 'service' });
   const { rows } = await server.database.inEngine(({ db }) =>

@@ -10,7 +10,6 @@ import type { Database } from '../../../src/foundation/database/database.ts';
 import { systemClock } from '../../../src/foundation/values/clock.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
 import type { CallEvent, TelephonyGateway } from '../../../src/lines/telephony/gateway.ts';
-import { createRestoreGuard } from '../../../src/platform/installation/restore-guard.ts';
 import { anyAgent } from '../../../src/voices/agents/directory.ts';
 
 const nothing = () => undefined;
@@ -37,7 +36,7 @@ export function startTestSwitchboard(
   const common = { database, clock: systemClock, log, registry };
   const switchboard = createSwitchboard({
     ...common,
-    guard: createRestoreGuard({ ...common, witness: undefined }),
+    guard: { mayPlace: async () => true, mayJudge: async () => true },
     lease: {
       ...{ serverId: () => serverId, isHeld: () => true, leftMs: () => 1000 },
       ...{ steadySince: () => Number.NEGATIVE_INFINITY, release: async () => undefined },

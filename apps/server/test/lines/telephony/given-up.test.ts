@@ -7,6 +7,7 @@ import { type CallStore, postgresCallStore } from '../../../src/lines/telephony/
 import type { SipGatewayOptions } from '../../../src/lines/telephony/sip/sip-gateway.ts';
 import { seedRow } from '../../seed/rows.ts';
 import { seedNumber, seedWorkspace } from '../../seed/workspace.ts';
+import { unguarded } from '../../unguarded.ts';
 import { until } from '../../until.ts';
 import { startCarrier } from './carrier.ts';
 import { callees, openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
@@ -27,7 +28,7 @@ function giveUpAfter(
   way: (typeof ways)[number],
   what: 'begin' | 'note',
 ): Pick<SipGatewayOptions, 'lease'> & { store: CallStore } {
-  const store = postgresCallStore(gateways.database);
+  const store = postgresCallStore(gateways.database, unguarded(gateways.database));
   let [serverId, leftMs] = [newUuid(), 1000];
   const giveUp = <T>(result: T): T => {
     if (way === 'ended') leftMs = 0;
@@ -154,7 +155,7 @@ test.each([...ways, 'unseen'] as const)(
     let given: Partial<SipGatewayOptions>;
     if (way === 'unseen') {
       // Another server has ended the call, however this one's lease looks.
-      const store = postgresCallStore(gateways.database);
+      const store = postgresCallStore(gateways.database, unguarded(gateways.database));
       const note: CallStore['note'] = async (call) => {
         await store.end({ ...unknown, roomId: call.roomId, at: new Date() });
         return store.note(call);

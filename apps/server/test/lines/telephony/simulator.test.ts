@@ -8,6 +8,7 @@ import type { Faults } from '../../../src/lines/telephony/simulator/faults.ts';
 import { createSimulator } from '../../../src/lines/telephony/simulator/simulator.ts';
 import { postgresStore, type SimulatorStore } from '../../../src/lines/telephony/simulator/store.ts';
 import { freshDatabase } from '../../database.ts';
+import { unguarded } from '../../unguarded.ts';
 import { type GatewayUnderTest, gatewayConformance } from './conformance.ts';
 import { memoryStore } from './memory-store.ts';
 
@@ -71,7 +72,7 @@ async function underTest(store: SimulatorStore): Promise<GatewayUnderTest> {
 }
 
 gatewayConformance('the simulator in memory', () => underTest(memoryStore()));
-gatewayConformance('the simulator on PostgreSQL', () => underTest(postgresStore(database)));
+gatewayConformance('the simulator on PostgreSQL', () => underTest(postgresStore(database, unguarded(database))));
 
 describe('the simulator on PostgreSQL', () => {
   const call = (to: string) => ({
@@ -88,7 +89,7 @@ describe('the simulator on PostgreSQL', () => {
   });
 
   test('shows in its table that a room was placed twice, by two processes, and dials it once', async () => {
-    const store = postgresStore(database);
+    const store = postgresStore(database, unguarded(database));
     const heard: CallEvent[] = [];
     const processes = [1, 2].map(() => createSimulator({ seed: 's', speed: Number.POSITIVE_INFINITY, store }));
     for (const one of processes) {
@@ -107,7 +108,7 @@ describe('the simulator on PostgreSQL', () => {
   });
 
   test('writes what arrives together in few statements, and no row at a planned end', async () => {
-    const store = postgresStore(database);
+    const store = postgresStore(database, unguarded(database));
     let inserts = 0;
     const counting: SimulatorStore = {
       ...store,
@@ -134,7 +135,7 @@ describe('the simulator on PostgreSQL', () => {
   });
 
   test('two buyers of one number: one has it', async () => {
-    const gateway = createSimulator({ seed: 's', speed: 1, store: postgresStore(database) });
+    const gateway = createSimulator({ seed: 's', speed: 1, store: postgresStore(database, unguarded(database)) });
     const buy = (idempotencyKey: string) => gateway.buyNumber({ phoneNumber: '+12125550300', idempotencyKey });
     const results = await Promise.allSettled([buy('a'), buy('b'), buy('c')]);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -148,7 +149,7 @@ describe('the simulator on PostgreSQL', () => {
   });
 
   test('a purchase whose answer is lost is found by its key', async () => {
-    const gateway = createSimulator({ seed: 's', speed: 1, store: postgresStore(database) });
+    const gateway = createSimulator({ seed: 's', speed: 1, store: postgresStore(database, unguarded(database)) });
     const purchase = { phoneNumber: '+12125550504', idempotencyKey: 'lost' };
     await expect(gateway.buyNumber(purchase)).rejects.toMatchObject({ reason: 'temporary' });
     expect(await gateway.lookupNumberPurchase('lost')).toMatchObject({ phoneNumber: '+12125550504' });

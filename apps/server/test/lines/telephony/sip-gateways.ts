@@ -13,6 +13,7 @@ import type { TelephonyGateway, Trunk } from '../../../src/lines/telephony/gatew
 import { postgresCallStore } from '../../../src/lines/telephony/sip/call-store.ts';
 import { openSipGateway, type SipGatewayOptions } from '../../../src/lines/telephony/sip/sip-gateway.ts';
 import { freshDatabase } from '../../database.ts';
+import { unguarded } from '../../unguarded.ts';
 import { type Agent, startAgent } from '../media/agent.ts';
 import type { Callee } from './carrier.ts';
 
@@ -106,7 +107,7 @@ export async function openSipGateways(): Promise<SipGateways> {
       log,
       secret: 'a secret',
       media,
-      store: postgresCallStore(database),
+      store: postgresCallStore(database, unguarded(database)),
       recorder: await openRecordingFiles(folder),
       trunkGuard: createAddressGuard(loopback),
       trunkNames: {},

@@ -1,47 +1,191 @@
 import { EventEmitter, once } from 'node:events';
 import type { KyselyPlugin } from 'kysely';
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../src/foundation/database/database.ts';
+import { numberDigest, numberKey } from '../../../src/foundation/database/number-digest.ts';
 import { createMachineClock } from '../../../src/foundation/values/clock.ts';
-import { createRestoreGuard } from '../../../src/platform/installation/restore-guard.ts';
+import { newUuid } from '../../../src/foundation/values/ids.ts';
+import {
+  createRestoreGuard,
+  NotWitnessed,
+  type RestoreGuard,
+} from '../../../src/platform/installation/restore-guard.ts';
+import type { Witness, WitnessEntry } from '../../../src/platform/installation/witness.ts';
 import { freshDatabase } from '../../database.ts';
+import { until } from '../../until.ts';
 
 const log = pino({ level: 'silent' });
+const key = numberKey(Buffer.alloc(32, 1));
+let fresh: Awaited<ReturnType<typeof freshDatabase>>;
+let real: Database;
+let guards: RestoreGuard[];
 
-test('a look whose answer comes late, after the watermark has risen, does not take the database for a restored one', async () => {
-  const fresh = await freshDatabase();
-  const real = openDatabase({ connection: fresh.connection, poolSize: 2, log });
+beforeEach(async () => {
+  fresh = await freshDatabase();
+  real = openDatabase({ connection: fresh.connection, poolSize: 4, log, numberKey: key });
+  guards = [];
+});
+afterEach(async () => {
+  await Promise.all(guards.map((guard) => guard.close()));
+  await real.close();
+  await fresh.drop();
+});
+
+/** A witness in memory, of which a test can see what was appended. */
+function memoryWitness() {
+  const kept: { slot: number; entry: WitnessEntry }[] = [];
+  const witness: Witness = {
+    newest: async () => new Map(kept.map(({ slot, entry }) => [slot, entry.number])),
+    above: async function* () {},
+    append: async (slot, entries) => void kept.push(...entries.map((entry) => ({ slot, entry }))),
+    cut: async () => {},
+  };
+  return { witness, kept };
+}
+
+function openGuard(given: { database?: Database; witness?: Witness; serverId?: () => string } = {}) {
+  const { database = real, witness = memoryWitness().witness, serverId = newUuid() } = given;
+  const registry = new Registry();
+  const guard = createRestoreGuard({
+    ...{ database, log, registry, clock: createMachineClock(), numberKey: key, keepDays: 30 },
+    lease: { serverId: typeof serverId === 'function' ? serverId : () => serverId },
+    witnesses: { witness, isJournal: false, readOld: async () => undefined },
+  });
+  guards.push(guard);
+  database.onDoubt(guard.doubt);
+  return { guard, registry };
+}
+
+const call = { workspaceId: newUuid(), roomId: newUuid(), attempt: 1, to: '+14155550100' };
+const nothing = async () => undefined;
+const keepOne = (guard: RestoreGuard) => guard.keepCalls(nothing, () => [call]);
+const setNumbers = (number: number) =>
+  real.inEngine(({ db }) => sql`update witness_slots set number = ${number}`.execute(db));
+
+test('a look whose answer comes late, after the number has risen, does not take the database for a restored one', async () => {
   const look = new EventEmitter();
   const isRead = once(look, 'read');
   const lateAnswers: KyselyPlugin = {
     transformQuery: ({ node }) => node,
     transformResult: async ({ result }) => {
-      look.emit('read');
-      await once(look, 'answer');
+      if (look.emit('read')) await once(look, 'answer');
       return result;
     },
   };
-  let asked = 0;
-  const inEngine: Database['inEngine'] = async (work) => {
-    asked += 1;
-    if (asked === 1) throw new Error('The first raise does not reach the database.');
-    if (asked !== 2) return real.inEngine(work);
-    return real.inEngine((tx) => work({ ...tx, db: tx.db.withPlugin(lateAnswers) }));
+  let isLate = false;
+  const database: Database = {
+    ...real,
+    inEngine: (work) => {
+      if (!isLate) return real.inEngine(work);
+      isLate = false;
+      return real.inEngine((tx) => work({ ...tx, db: tx.db.withPlugin(lateAnswers) }));
+    },
   };
-  const database = { ...real, inEngine };
-  const guard = createRestoreGuard({
-    ...{ database, log, witness: undefined, registry: new Registry(), clock: createMachineClock() },
-  });
-  const started = guard.start();
+  const { guard } = openGuard({ database });
+  await guard.start();
+  isLate = true;
   await isRead;
-  expect(await guard.mayPlace()).toBe(true);
-  expect(guard.watermark()).toBe(1);
+  await keepOne(guard);
   look.emit('answer');
-  await started;
   expect(guard.warnings()).toEqual([]);
-  await guard.close();
-  await real.close();
-  await fresh.drop();
+  expect(await guard.mayPlace()).toBe(true);
+});
+
+test('a call is told of with its number before it may be placed, and the number as the database knows it', async () => {
+  const { witness, kept } = memoryWitness();
+  const { guard } = openGuard({ witness });
+  const owner = { kind: 'contact' as const, id: newUuid(), campaignId: newUuid() };
+  const placed = await guard.keepCalls(
+    ({ db }) =>
+      sql<{
+        digest: Buffer;
+      }>`select ${numberDigest(sql`14155550100`, sql`${call.workspaceId}::uuid`)} as digest`.execute(db),
+    () => [{ ...call, owner }],
+  );
+  expect(placed.isWitnessed).toBe(true);
+  const to = placed.result.rows[0]!.digest.toString('hex');
+  const { to: _, ...rest } = call;
+  const owned = { ownerKind: 'contact', ownerId: owner.id, campaignId: owner.campaignId };
+  expect(kept.at(-1)).toMatchObject({ slot: 1, entry: { number: 1, calls: [{ ...rest, ...owned, to }] } });
+});
+
+test('words that come together are told at once, and resolve once they are written', async () => {
+  const { witness, kept } = memoryWitness();
+  const { guard } = openGuard({ witness });
+  const words = [1, 2, 3].map((n) => ({ type: 'pause_dialing' as const, workspaceId: String(n), at: 'now' }));
+  await Promise.all(words.map((word) => guard.tell([word])));
+  expect(kept.flatMap(({ entry }) => entry.words ?? [])).toEqual(words);
+  expect(kept).toHaveLength(1);
+});
+
+test('a database that knows less than this process keeps no call, and is held at the next look', async () => {
+  const { guard } = openGuard();
+  await keepOne(guard);
+  await setNumbers(0);
+  await expect(keepOne(guard)).rejects.toThrow(NotWitnessed);
+  expect(await guard.mayPlace()).toBe(false);
+  expect(guard.warnings()[0]).toContain('older than what this server has seen');
+});
+
+test('a lost connection has all witnesses compared before anything is placed or looked up', async () => {
+  const { witness, kept } = memoryWitness();
+  const { guard } = openGuard({ witness });
+  await keepOne(guard);
+  kept.push({ slot: 2, entry: { number: 5, at: 'then' } });
+  expect(await guard.mayJudge()).toBe(true);
+  await real.inEngine(({ db }) => sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)).catch(() => {});
+  await until(async () => expect(await guard.mayJudge()).toBe(false));
+  expect(await guard.mayPlace()).toBe(false);
+  expect(guard.warnings()[0]).toContain('older than its witness');
+});
+
+test('a server that lost its lease takes another slot, and holds nothing by that', async () => {
+  let serverId = newUuid();
+  const { witness, kept } = memoryWitness();
+  const { guard } = openGuard({ witness, serverId: () => serverId });
+  await keepOne(guard);
+  // Its slot is another's now.
+  await real.inEngine(({ db }) =>
+    sql`with other as (insert into servers (id, lease_until) values (${newUuid()}, 'infinity') returning id)
+      update witness_slots set server_id = (select id from other)`.execute(db),
+  );
+  await expect(keepOne(guard)).rejects.toThrow(NotWitnessed);
+  serverId = newUuid();
+  expect((await keepOne(guard)).isWitnessed).toBe(true);
+  expect(kept.map(({ slot }) => slot)).toEqual([1, 2]);
+});
+
+test('a set that is not written within a second may not be placed, and nothing else before it is', async () => {
+  const { witness, kept } = memoryWitness();
+  let isAway = true;
+  let release = () => {};
+  const away = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { guard, registry } = openGuard({
+    witness: {
+      ...witness,
+      append: (slot, entries) =>
+        isAway ? away.then(() => witness.append(slot, entries)) : witness.append(slot, entries),
+    },
+  });
+  expect((await keepOne(guard)).isWitnessed).toBe(false);
+  expect(await guard.mayPlace()).toBe(false);
+  expect(await guard.mayJudge()).toBe(true);
+  expect(guard.warnings()).toEqual(['the witness can not be written: nothing is placed until it can']);
+  expect(await registry.metrics()).toContain('trunkline_witness_unreachable 1');
+  const since = () =>
+    real.inEngine(({ db }) =>
+      sql<{ unwritten_since: Date | null }>`select unwritten_since from witness_slots`.execute(db),
+    );
+  await until(async () => expect((await since()).rows).toEqual([{ unwritten_since: expect.any(Date) }]));
+  isAway = false;
+  release();
+  await until(async () => expect(await guard.mayPlace()).toBe(true));
+  expect(kept).toHaveLength(1);
+  expect((await keepOne(guard)).isWitnessed).toBe(true);
+  await until(async () => expect((await since()).rows).toEqual([{ unwritten_since: null }]));
 });

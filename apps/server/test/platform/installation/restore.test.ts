@@ -1,23 +1,22 @@
 import { execFile } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
-import { confirmRestore } from '../../../src/commands/confirm-restore.ts';
 import { newUuid, toId } from '../../../src/foundation/values/ids.ts';
 import { newKey } from '../../../src/platform/api-keys/key.ts';
-import { readInstallation } from '../../../src/platform/installation/installation.ts';
 import { copyOf, freshDatabase } from '../../database.ts';
 import { campaignRow } from '../../dialing/dialing.ts';
+import { statementOn } from '../../foundation/database/statement-on.ts';
 import { seedCampaign } from '../../seed/campaign.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 
 const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-const witnessPath = path.join(tmpdir(), `trunkline-witness-${newUuid()}.json`);
+const witnessPath = path.join(tmpdir(), `trunkline-witness-${newUuid()}`);
 const apiKey = newKey('test');
 const running: TestServer[] = [];
 let databases: { drop(): Promise<void> }[] = [];
@@ -26,7 +25,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.stop()));
   await Promise.all(databases.map((database) => database.drop()));
   databases = [];
-  await rm(witnessPath, { force: true });
+  await rm(witnessPath, { recursive: true, force: true });
 });
 
 const CONTACTS = 60;
@@ -121,10 +120,11 @@ test('a database that becomes older under a server that runs places nothing more
   const workspaceId = await workspaceOf(server);
   const first = await seedCampaign(server.database, { workspaceId, contacts: 1 });
   await until(async () => (await campaignRow(server.database, first.campaignId)).status === 'completed');
-  await server.database.inEngine(({ db }) => sql`update installation set watermark = 0`.execute(db));
+  await server.database.inEngine(({ db }) => sql`update witness_slots set number = 0`.execute(db));
   await seedCampaign(server.database, { workspaceId, contacts: 20, number: (i) => 14_153_000_000 + i });
   await until(async () => (await ready(server)).includes('older than what this server has seen'));
-  expect(await placed(server)).toBe(1);
+  const { rows } = await server.database.inEngine(({ db }) => sql`select from simulator_calls`.execute(db));
+  expect(rows).toHaveLength(1);
 });
 
 test('a witness that is missing where there was one holds dialing; one that was never there does not', async () => {
@@ -133,37 +133,34 @@ test('a witness that is missing where there was one holds dialing; one that was 
   const server = await serve(database);
   expect(await ready(server)).toBe('ok\n');
   await stop(server);
-  await rm(witnessPath);
-  expect(await ready(await serve(database))).toContain('the witness is missing');
+  await rm(witnessPath, { recursive: true });
+  const held = await serve(database);
+  expect(await ready(held)).toContain('the witness is missing');
   expect(await confirm(database.connection.connectionString)).toContain('Confirmed: the witness is missing');
-  expect(JSON.parse(await readFile(witnessPath, 'utf8'))).toMatchObject({ watermark: expect.any(Number) });
+  await until(async () => (await ready(held)) === 'ok\n');
   expect(await confirm(database.connection.connectionString)).toContain('nothing to confirm');
 });
 
-test('a confirmation is told to the witness before a server can see it, which would hold dialing again by the old one', async () => {
+test("a former version's witness is still read, and kept", async () => {
   const database = await freshDatabase();
   databases.push(database);
-  const server = await serve(database);
-  await stop(server);
-  await rm(witnessPath);
-  const { database: again } = await serve(database);
-  const heldAtWrite: (string | null)[] = [];
-  const witness = {
-    read: async () => undefined,
-    write: async () => {
-      heldAtWrite.push((await again.inEngine(readInstallation)).held_reason);
-      // As long as a store that is far away may take, and longer than other transactions may wait.
-      await new Promise((resolve) => setTimeout(resolve, 3500));
-    },
-  };
-  expect(await confirmRestore(again, witness, new Date())).toMatchObject({ reason: 'the witness is missing' });
-  expect(heldAtWrite).toEqual(['the witness is missing']);
+  const { rows } = await statementOn(database.connection, 'select id from installation');
+  await writeFile(witnessPath, JSON.stringify({ id: rows[0].id, watermark: 7 }));
+  expect(await ready(await serve(database))).toContain('dialing is held: the database is older than its witness');
+  expect(await confirm(database.connection.connectionString)).toContain('Confirmed');
+  await until(async () => (await ready(running[0]!)) === 'ok\n');
+  expect((await stat(witnessPath)).isFile()).toBe(true);
+  await rm(`${witnessPath}.d`, { recursive: true, force: true });
 });
 
-test('a witness that holds something else lets nothing be placed, and says so', async () => {
+test('a witness that can not be read lets nothing be placed, and says so', async () => {
   const database = await freshDatabase();
   databases.push(database);
   await writeFile(witnessPath, 'half a fi');
   const server = await serve(database);
   expect(await ready(server)).toContain('the witness can not be read');
+  const { campaignId } = await seedCampaign(server.database, { workspaceId: await workspaceOf(server), contacts: 1 });
+  await rm(witnessPath);
+  await until(async () => (await campaignRow(server.database, campaignId)).status === 'completed');
+  expect(await ready(server)).toBe('ok\n');
 });

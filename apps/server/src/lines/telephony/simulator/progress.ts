@@ -1,4 +1,13 @@
-import type { CallEvent, CallOutcome, CallRequest, CallState, CallTimes, EndedBy, MediaReport, SipAnswer } from '../gateway.ts';
+import type {
+  CallEvent,
+  CallOutcome,
+  CallRequest,
+  CallState,
+  CallTimes,
+  EndedBy,
+  MediaReport,
+  SipAnswer,
+} from '../gateway.ts';
 import { type CallPlan, type PlannedCall, sipStatusOf } from './plan.ts';
 
 /** Milliseconds of sound in a packet. */

@@ -87,8 +87,7 @@ const MOST = 200;
 /** The store in PostgreSQL, which writes in sets. */
 export function postgresCallStore(database: Database, guard: Pick<RestoreGuard, 'keepCalls'>): CallStore {
   const keep = async (tx: Tx, calls: readonly BeginningCall[]) => {
-    const { rows } = await
-        sql<{ room_id: string; is_forbidden: boolean }>`
+    const { rows } = await sql<{ room_id: string; is_forbidden: boolean }>`
           with given as materialized (
             select x.*, ${isForbidden} as is_forbidden
             from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.attempt)}::smallint[],
@@ -108,7 +107,9 @@ export function postgresCallStore(database: Database, guard: Pick<RestoreGuard, 
   };
   const withdraw = (tx: Tx, roomId: string, at: Date) =>
     sql`
-      update sip_calls set dialog = null, ended_at = ${at} where room_id = ${roomId} and ended_at is null`.execute(tx.db);
+      update sip_calls set dialog = null, ended_at = ${at} where room_id = ${roomId} and ended_at is null`.execute(
+      tx.db,
+    );
   const begin = coalesce(
     async (calls: BeginningCall[]): Promise<Begun[]> => {
       const answers = (found: Map<string, Begun>) => calls.map((call) => found.get(call.roomId) ?? 'kept');
@@ -117,7 +118,10 @@ export function postgresCallStore(database: Database, guard: Pick<RestoreGuard, 
       try {
         const { result, isWitnessed } = await guard.keepCalls(
           (tx) => keep(tx, calls),
-          (found) => calls.flatMap(({ placing, ...call }) => (placing && found.get(call.roomId) === 'begun' ? { ...call, ...placing } : [])),
+          (found) =>
+            calls.flatMap(({ placing, ...call }) =>
+              placing && found.get(call.roomId) === 'begun' ? { ...call, ...placing } : [],
+            ),
         );
         if (isWitnessed) return answers(result);
         const begun = calls.filter((call) => call.placing && result.get(call.roomId) === 'begun');
