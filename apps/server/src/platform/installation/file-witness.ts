@@ -40,6 +40,10 @@ export function fileWitness(folder: string): Witness {
   }
 
   return {
+    close: async () => {
+      await Promise.all([...own.values()].map(({ file }) => file.close()));
+      own.clear();
+    },
     newest: async () => {
       const newest = new Map<number, number>();
       for (const [slot, names] of await filesBySlot()) {

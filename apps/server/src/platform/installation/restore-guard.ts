@@ -303,6 +303,7 @@ export function createRestoreGuard(options: {
       await Promise.all([comparing, tellAll.idle()]);
       await turn;
       await writer.close();
+      await witness.close();
       await marking;
     },
   };

@@ -18,6 +18,7 @@ export function s3Witness(store: Pick<S3ObjectStore, 'get' | 'replace' | 'delete
     return found;
   };
   return {
+    close: async () => {},
     newest: async (known) => {
       const newest = new Map<number, number>();
       for (const slot of await slots()) {

@@ -47,6 +47,8 @@ export interface Witness {
   append(slot: number, entries: readonly WitnessEntry[]): Promise<void>;
   /** Removes what is older, but never the newest of a slot. */
   cut(before: Date): Promise<void>;
+  /** Appends nothing any more. */
+  close(): Promise<void>;
 }
 
 /** An entry as a line of JSON, or undefined where it is none: half a line was never waited for. */

@@ -42,6 +42,7 @@ function memoryWitness() {
     above: async function* () {},
     append: async (slot, entries) => void kept.push(...entries.map((entry) => ({ slot, entry }))),
     cut: async () => {},
+    close: async () => {},
   };
   return { witness, kept };
 }
