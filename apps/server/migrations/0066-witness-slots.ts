@@ -13,6 +13,7 @@ create table witness_slots (
   -- Since when the server's witness can't be written, so that it places nothing.
   unwritten_since timestamptz
 ) with (fillfactor = 50);
+create index witness_slots_server on witness_slots (server_id);
 `;
 
 /** Keeps by number how far each server has come. */

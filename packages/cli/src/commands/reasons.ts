@@ -23,6 +23,7 @@ export const reasons: Readonly<Record<Reason, string>> = {
   invalid_number: 'The number can not be called.',
   outcome_unknown: 'How a call of theirs ended is not known, and they may have been reached.',
   no_common_hour: 'No hour is right in all time zones that the number may be in.',
+  witness_unreachable: 'No server can write to its witness: its operator must look.',
   trunk_busy: 'The trunk has no room now.',
   trunk_paused: 'The trunk is paused: trunkline trunks list',
   operator_limit: 'Whoever runs the server lets no workspace call this number, or has this one call no more today.',

@@ -38,7 +38,7 @@ export interface IntentClaimingOptions {
   clock: Clock;
   log: Logger;
   /** Places what is claimed. */
-  switchboard: Pick<Switchboard, 'place' | 'free' | 'isSimulated' | 'mayPlace'>;
+  switchboard: Pick<Switchboard, 'place' | 'free' | 'isSimulated' | 'mayClaim'>;
   operator: OperatorLimits;
   recordEvents: RecordCallEvents;
 }
@@ -46,7 +46,7 @@ export interface IntentClaimingOptions {
 /** Puts the loops of intents together. */
 export function createIntentClaiming(options: IntentClaimingOptions): IntentClaiming {
   const { database, lease, clock, log, switchboard, operator, recordEvents } = options;
-  const { place, free, isSimulated, mayPlace } = switchboard;
+  const { place, free, isSimulated, mayClaim } = switchboard;
   let loops: Repeating[] = [];
 
   /** Keeps a fault of one intent from the others; nothing goes on without the database. */
@@ -76,7 +76,7 @@ export function createIntentClaiming(options: IntentClaimingOptions): IntentClai
     return free(workspaceId) > own.length && lease.isHeld();
   };
   const claimTurn = async (): Promise<boolean> => {
-    if (!lease.isHeld() || !(await mayPlace())) return false;
+    if (!lease.isHeld() || !(await mayClaim())) return false;
     const due = await database.inHotLoop((tx) => dueIntents(tx, clock.now()));
     await someAtOnce(MOST_WORKSPACES, due, async (own) => {
       for (const key of own) {

@@ -17,6 +17,7 @@ import {
   takeStart,
 } from '../../lines/trunks/trunk-room.ts';
 import { isDoNotCallNow } from '../../platform/do-not-call/do-not-call-numbers.ts';
+import { isUnwritten } from '../../platform/installation/slots.ts';
 import { lockLimits, usedOfLimits } from '../../platform/workspace/limits.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import { type AgentTerms, agentTerms, callSeconds, joinAgent, lockAgentRoom } from '../../voices/agents/agent-room.ts';
@@ -82,7 +83,13 @@ export interface RunCallTerms {
 }
 
 /** What a call lacks; the words are those of a campaign contact's `reason`. */
-export type RunCallObstacle = DialObstacle | 'no_caller_id' | 'trunk_busy' | 'trunk_paused' | 'already_on_a_call';
+export type RunCallObstacle =
+  | DialObstacle
+  | 'witness_unreachable'
+  | 'no_caller_id'
+  | 'trunk_busy'
+  | 'trunk_paused'
+  | 'already_on_a_call';
 
 /**
  * - `queued`: committed with the transaction, held by this server, to be placed after it.
@@ -112,6 +119,7 @@ export async function requestRunCall(tx: Tx, wish: RunCallWish, terms: RunCallTe
       : { answer: judge(caller?.simulated ?? true), isSimulated: terms.isSimulated };
   if (answer && 'refused' in answer) return { kind: 'refused', outcome: answer.refused };
   if (answer) return { kind: 'blocked', reason: answer.blocked, ...(answer.until && { until: answer.until }) };
+  if (found.is_unwritten) return { kind: 'blocked', reason: 'witness_unreachable', until: lookAgainAt(terms.now) };
   const person = { toNumber, timezones: zonesOfCallee(toNumber, wish.hours) };
   const freeAt = (await numbersAtLimit(tx, wish.workspaceId, found, [person], terms.now)).get(toNumber);
   if (freeAt) return { kind: 'blocked', reason: 'limit_reached', until: freeAt };
@@ -226,20 +234,28 @@ async function lastNumber(tx: Tx, workspaceId: string, runId: string, attempt: n
   return rows[0]?.phone_number_id;
 }
 
+/** What is read of a call before it is judged. */
+type FoundTerms = PersonTerms &
+  DialTerms &
+  AgentTerms & {
+    /** Whether this server can't tell its witness of calls. */
+    is_unwritten: boolean;
+  };
+
 /** A workspace with limits is locked first, so that what is counted can't change before the commit. */
 async function readTerms(
   tx: Tx,
   { workspaceId, from, agentId }: RunCallWish,
   toNumber: number,
   { serverId, now, operator }: RunCallTerms,
-): Promise<PersonTerms & DialTerms & AgentTerms> {
+): Promise<FoundTerms> {
   const doNotCall = isDoNotCallNow(sql`${toNumber}::bigint`, sql`${workspaceId}::uuid`);
   const [, { rows }] = await together(tx, [
     () => lockLimits(tx, workspaceId, operator),
-    sql<Omit<PersonTerms & DialTerms, 'operator'> & AgentTerms>`
+    sql<Omit<FoundTerms, 'operator'>>`
       select w.dialing_paused_at is not null as dialing_paused, ${hourTerms}, ${dialTerms}, ${agentTerms},
         ${usedOfLimits(now, operator)},
-        ${doNotCall} as do_not_call
+        ${doNotCall} as do_not_call, ${isUnwritten(serverId)} as is_unwritten
       from workspaces w
       join servers s on s.id = ${serverId}
       left join phone_numbers n on n.workspace_id = w.id and n.phone_number = ${'number' in from ? from.number : null}

@@ -53,8 +53,10 @@ export interface SwitchboardOptions {
 export interface Switchboard {
   /** Begins to place, take and follow calls. */
   start(): void;
-  /** Whether calls may be placed now: not in a database that was restored. */
+  /** Whether calls may be placed now: not in a database that was restored, nor while no witness can be told of them. */
   mayPlace(): Promise<boolean>;
+  /** Whether calls may be claimed now, also where they are then found not to be placed yet. */
+  mayClaim(): Promise<boolean>;
   /** Places calls that were committed as `queued` by this server. */
   place(calls: CallToPlace[]): void;
   /** How many more calls of a workspace this process can hold; of many, some. */
@@ -172,6 +174,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
       receiving = receiveCalls({ ...common, gateways, agents: options.agents, ask: options.ask, hold, release, watch });
     },
     mayPlace: options.guard.mayPlace,
+    mayClaim: mayJudge,
     place: (calls) => {
       hold(calls);
       placer.add(calls);

@@ -16,6 +16,7 @@ export const whyBlocked: Record<RunCallObstacle, string> = {
   country_not_allowed: COUNTRY_NOT_ALLOWED,
   no_caller_id: 'There is no number that can place the call now.',
   trunk_busy: 'The trunk has no room for the call now: its channels or calls a second are used.',
+  witness_unreachable: 'The server can not tell its witness of the call, without which it might be placed twice.',
   trunk_paused: 'The trunk of the number is paused.',
   already_on_a_call: 'The callee is on another call.',
 };

@@ -10,6 +10,7 @@ const running: CampaignSituation = {
   startsAt: null,
   endDate: null,
   dialingPaused: false,
+  isUnwritten: false,
   noCaller: undefined,
   trunkBusy: false,
   limited: undefined,
@@ -58,6 +59,7 @@ test('a contact that is left has the reason of its campaign', () => {
     expect(explain({ status: 'completed', targetCallCount: 5, answered: 5 }, contact).reason).toBe('target_reached');
     expect(explain({ status: 'paused' }, contact).reason).toBe('campaign_paused');
     expect(explain({ dialingPaused: true }, contact).reason).toBe('dialing_paused');
+    expect(explain({ isUnwritten: true }, contact).reason).toBe('witness_unreachable');
   }
   expect(explain({ status: 'paused', dialingPaused: true }).reason).toBe('campaign_paused');
 });

@@ -15,6 +15,8 @@ export interface CampaignSituation {
   endDate: Date | null;
   /** Whether the workspace has stopped all dialing. */
   dialingPaused: boolean;
+  /** Whether no server can tell its witness of calls, so that none is placed. */
+  isUnwritten: boolean;
   /** Why neither its number nor any of its pool can place calls, if so. */
   noCaller: 'no_caller_id' | 'trunk_paused' | undefined;
   /** Whether those that can wait for their trunks: for a slot of their pace, or for a channel. */
@@ -64,6 +66,7 @@ export function campaignReason(campaign: CampaignSituation): ContactReason | und
       return 'campaign_ended';
     default:
       if (campaign.dialingPaused) return 'dialing_paused';
+      if (campaign.isUnwritten) return 'witness_unreachable';
       return campaign.noCaller;
   }
 }

@@ -4,6 +4,7 @@ import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { nextUtcDay } from '../../foundation/values/clock.ts';
 import { notFound } from '../../foundation/values/service-error.ts';
 import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
+import { areAllUnwritten } from '../../platform/installation/slots.ts';
 import {
   type CallLimits,
   type LeftOfLimits,
@@ -51,7 +52,7 @@ export async function situationOf(
       case when w.quiet_hours_are_default then ${providersOf(campaign)} end as callers,
       w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day, w.max_attempts_per_person_per_day,
       w.max_attempts_per_person,
-      ${usedOfLimits(at, operator)}, coalesce(a.max_concurrent_calls, e.max_concurrent_calls) - (select count(*) from calls
+      ${usedOfLimits(at, operator)}, ${areAllUnwritten} as is_unwritten, coalesce(a.max_concurrent_calls, e.max_concurrent_calls) - (select count(*) from calls
         where workspace_id = w.id and limited_agent_id = coalesce(e.id, a.id) and ended_at is null) as agent_room
     from workspaces w ${joinAgent(sql.ref('w.id'), sql`${agentId}::text`)} where w.id = ${tx.workspaceId}`.execute(
     tx.db,
@@ -70,6 +71,7 @@ export async function situationOf(
     startsAt: campaign.status === 'scheduled' ? startsAt(campaign) : null,
     endDate: campaign.end_date,
     dialingPaused: workspace.dialing_paused_at !== null,
+    isUnwritten: workspace.is_unwritten,
     noCaller: noCaller === 'no_caller_id' || noCaller === 'trunk_paused' ? noCaller : undefined,
     trunkBusy: noCaller === 'trunk_busy',
     limited: limited(campaign, leftOfLimits(workspace, workspace), isFull, at),
@@ -87,6 +89,7 @@ type WorkspaceRow = Situation['workspace'] &
   CallLimits &
   UsedOfLimits & {
     dialing_paused_at: Date | null;
+    is_unwritten: boolean;
     agent_room: number | null;
     trusted_numbers: number[];
     callers: string[] | null;

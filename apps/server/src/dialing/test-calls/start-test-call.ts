@@ -64,7 +64,10 @@ export async function startTestCall(
     if (earlier) return { row: earlier, replayed: true };
   }
   // Outside of the transaction that locks the workspace: it may pause all of them.
-  if (!(await switchboard.mayPlace())) throw refused('Dialing is held, since the database was restored from a backup.');
+  if (!(await switchboard.mayPlace()))
+    throw refused(
+      'Nothing is placed now: the database was restored, or the server can not tell its witness of the call.',
+    );
   const { row, call } = await database.inWorkspace(order.workspaceId, async (tx) => {
     // Whoever asks for another one waits: what is counted here holds until the commit.
     await sql`select from workspaces where id = ${tx.workspaceId} for no key update`.execute(tx.db);

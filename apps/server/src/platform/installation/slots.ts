@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { EngineTx, Tx } from '../../foundation/database/database.ts';
 
 /** The number of each slot. */
@@ -58,3 +58,11 @@ export async function raisePast({ db }: EngineTx, newest: ReadonlyMap<number, nu
     on conflict (slot) do update set number = greatest(witness_slots.number, excluded.number)`.execute(db);
   await sql`update witness_slots set number = number + ${PAST_ALL_SEEN}`.execute(db);
 }
+
+/** SQL: whether a server's own witness can't be written. */
+export const isUnwritten = (serverId: string): RawBuilder<boolean> =>
+  sql<boolean>`exists (select from witness_slots where server_id = ${serverId} and unwritten_since is not null)`;
+
+/** SQL: whether there is a server whose witness can't be written, and none whose can. */
+export const areAllUnwritten = sql<boolean>`(select coalesce(bool_and(s.unwritten_since is not null), false)
+  from servers v join witness_slots s on s.server_id = v.id where v.lease_until > clock_timestamp())`;

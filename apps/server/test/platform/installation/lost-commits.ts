@@ -134,7 +134,8 @@ async function lose({ by, lossMs, servers: count, killed }: Loss, undo: (() => u
     expect(twice()).toEqual([]);
     return;
   }
-  const statusOf = () => statementOn(now.connection, `select status from campaigns where id = '${campaignId}'`);
+  const statusOf = () =>
+    statementOn(superuser(now.connection), `select status from campaigns where id = '${campaignId}'`);
   await until(async () => expect((await statusOf()).rows).toEqual([{ status: 'completed' }]), 90);
   expect(await heldOf()).toEqual({ held_reason: null });
   expect(twice()).toEqual([]);
