@@ -57,6 +57,9 @@ export interface Parts {
   overrides: Overrides;
 }
 
+const JOURNAL_BESIDE_DATABASE =
+  'whom this server calls is told to a journal in DATA_DIR, with the database: whoever restores that folder restores both; set WITNESS_PATH';
+
 /** What `openServices` opens. */
 export type Services = Awaited<ReturnType<typeof openServices>>;
 
@@ -83,6 +86,7 @@ export async function openServices(parts: Parts) {
   const { registry } = metrics;
   const { id } = await database.inEngine(readInstallation);
   const witnesses = await openWitnesses(config, id, objects);
+  if (witnesses.isJournal && !config.databaseUrl) log.info(JOURNAL_BESIDE_DATABASE);
   const restoreGuard = createRestoreGuard({
     ...{ database, lease, witnesses, clock, log, registry },
     keepDays: config.witnessDays,

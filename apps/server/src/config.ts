@@ -162,7 +162,7 @@ export const variables = {
     'WITNESS_DAYS',
     '30',
     integer(1, 3650),
-    'Days after which what stands in the witness is removed; a backup that is older than that is told to have lost calls, but not which.',
+    'Days after which what stands in the witness is removed; of a backup that is older than that it is known that it lacks calls, but not which.',
   ),
   uploadMaxRows: withDefault('UPLOAD_MAX_ROWS', '1000000', integer(1, 100_000_000), 'Most rows of a contact file.'),
   uploadMaxBytes: withDefault(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Logger, pino } from 'pino';
 import type { Registry } from 'prom-client';
-import { compose } from '../../src/compose.ts';
+import { type Composition, compose } from '../../src/compose.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import type { Switchboard } from '../../src/dialing/calls/switchboard.ts';
 import type { Database } from '../../src/foundation/database/database.ts';
@@ -17,7 +17,6 @@ import { postgresStore } from '../../src/lines/telephony/simulator/store.ts';
 import { realTime, type SimulatorTime } from '../../src/lines/telephony/simulator/time.ts';
 import type { AgentDirectory } from '../../src/voices/agents/directory.ts';
 import { seedCampaign } from '../seed/campaign.ts';
-import { unguarded } from '../unguarded.ts';
 import { until } from '../until.ts';
 
 /** The simulator's seed in all tests of dialing. */
@@ -68,14 +67,14 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
   const simulator = createSimulator({
     seed: SEED,
     speed: options.speed ?? Number.POSITIVE_INFINITY,
-    store: postgresStore(database, unguarded(database)),
+    store: postgresStore(database, { keepCalls: (...calls) => composition.services.restoreGuard.keepCalls(...calls) }),
     time,
     ...(options.profile && { profile: options.profile }),
   });
   Object.assign(simulator.faults, options.faults);
   const gateway = options.gateway?.(simulator) ?? simulator;
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-test-data-'));
-  const composition = await compose({
+  const composition: Composition = await compose({
     config: {
       ...loadConfig({}),
       dataDir,

@@ -15,9 +15,15 @@ export async function checkFolders({ dataDir, witnessPath, s3Bucket }: Config, o
   const findings = [await writable('DATA_DIR', dataDir)];
   for (const folder of kept.map((name) => path.join(dataDir, name)))
     if (await stat(folder).catch(() => undefined)) findings.push(await writable('DATA_DIR', folder));
-  if (witnessPath !== undefined) findings.push(await writable('WITNESS_PATH', path.dirname(witnessPath)));
+  if (witnessPath !== undefined) findings.push(await writable('WITNESS_PATH', await placeOf(witnessPath)));
   const folders = [dataDir, ...kept.map((name) => path.join(dataDir, name)), ...others];
   return [...findings.filter(({ state }, at) => state !== 'ok' || at === 0), ...(await room(folders))];
+}
+
+/** The folder that is written: that of the setting, or the one in which it would be made, or which a former version's file is in. */
+async function placeOf(witnessPath: string): Promise<string> {
+  const found = await stat(witnessPath).catch(() => undefined);
+  return found?.isDirectory() ? witnessPath : path.dirname(witnessPath);
 }
 
 async function writable(setting: string, folder: string): Promise<Finding> {

@@ -7,7 +7,7 @@ import { checkNames } from './check-names.ts';
 import { checkServer } from './check-server.ts';
 import { checkTraces } from './check-traces.ts';
 import { checkTrunks } from './check-trunks.ts';
-import { checkWitness } from './check-witness.ts';
+import { checkStandbys, checkWitness } from './check-witness.ts';
 import { type Finding, mend, ok, whyOf } from './finding.ts';
 import { open } from './opened.ts';
 
@@ -43,6 +43,7 @@ export async function examine(
     if (tables?.state !== 'ok') return;
     await perform('lease', () => checkLeases(database));
     await perform('witness', () => checkWitness(config, database));
+    await perform('standby', () => checkStandbys(database));
     await perform('trunk', () => checkTrunks(config, opened));
     await perform('agent', () => checkAgents(config, opened));
   } finally {

@@ -19,6 +19,7 @@ import {
 import { knowsMore, OLDER_THAN_SEEN, restoredBecause } from './judge-restore.ts';
 import type { ReadOldWitness } from './old-witness.ts';
 import { markUnwritten, raiseNumber, readNumbers, takeSlot } from './slots.ts';
+import { standbyFault } from './standbys.ts';
 import type { Witness, WitnessEntry, WitnessedCall, WitnessedWord } from './witness.ts';
 import { createWitnessWriter } from './witness-writer.ts';
 
@@ -292,6 +293,8 @@ export function createRestoreGuard(options: {
       // So that a witness that can't be written is known before the first call.
       if (heldBecause === undefined) await tellAll([]).catch(() => {});
       await look();
+      const fault = await standbyFault(database);
+      if (fault) log.warn(fault);
       const cut = () => witness.cut(new Date(Date.now() - options.keepDays * DAY_MS));
       loops = [
         every(LOOK_MS, look, { name: 'looking whether dialing is held', log, asleep: whileQuiet(database) }),
