@@ -14,6 +14,7 @@ import type { RestoreGuard } from '../../platform/installation/restore-guard.ts'
 import { callTransitions, type HeldCall, toE164 } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 import type { CallOwner } from './call-owner.ts';
+import { createClaimWindow } from './claim-window.ts';
 import { traceOfCall, tracePlacement } from './trace-calls.ts';
 
 /** The most calls that one statement moves to `dialing`, and the most of these statements at a time. */
@@ -32,6 +33,8 @@ export interface CallToPlace extends HeldCall {
 /** Places claimed calls when their time has come. */
 export interface CallPlacer {
   add(calls: CallToPlace[]): void;
+  /** How many more it is likely to place in time. */
+  room(): number;
   /** Gives back what is not placed yet, and whatever is added after it. */
   stop(): Promise<void>;
 }
@@ -62,6 +65,7 @@ export function createCallPlacer(options: PlacerOptions): CallPlacer {
   const { lease, clock, log } = options;
   /** Whose time comes first is the first. */
   const queue = new TinyQueue<CallToPlace>([], (one, other) => one.startAt.getTime() - other.startAt.getTime());
+  const window = createClaimWindow();
   let timer: NodeJS.Timeout | undefined;
   let moves = 0;
   /** Moves, hand-overs and returns under way: none holds up the calls that are due next. */
@@ -96,6 +100,7 @@ export function createCallPlacer(options: PlacerOptions): CallPlacer {
     // Beside each other: what the read takes must not make calls late, or with a slow database none were ever placed.
     const [reading, moving] = await Promise.allSettled([options.trunksToCall(due), moveIfAllowed(due)]);
     if (reading.status === 'rejected' || moving.status === 'rejected') {
+      window.settled(due.length, false);
       track(options.giveBack(due));
       throw [reading, moving].find((each) => each.status === 'rejected')!.reason;
     }
@@ -106,6 +111,7 @@ export function createCallPlacer(options: PlacerOptions): CallPlacer {
       if (moved.has(call.roomId) && !tooLate) track(handOver(options, call, trunks));
       else late.push(call);
     }
+    window.settled(due.length, !late.some((call) => call.placeBefore <= clock.now()));
     if (late.length > 0) track(options.giveBack(late));
   }
 
@@ -120,9 +126,11 @@ export function createCallPlacer(options: PlacerOptions): CallPlacer {
   return {
     add: (calls) => {
       if (stopped) return track(options.giveBack(calls));
+      window.claimed(calls.length);
       for (const call of calls) queue.push(call);
       schedule();
     },
+    room: window.room,
     stop: async () => {
       stopped = true;
       clearTimeout(timer);

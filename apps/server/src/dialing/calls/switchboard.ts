@@ -59,7 +59,7 @@ export interface Switchboard {
   mayClaim(): Promise<boolean>;
   /** Places calls that were committed as `queued` by this server. */
   place(calls: CallToPlace[]): void;
-  /** How many more calls of a workspace this process can hold; of many, some. */
+  /** How many more calls of a workspace this process can hold, and place in time; of many, some. */
   free(workspaceId: string): number;
   /** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
   isSimulated(provider: string): boolean | undefined;
@@ -180,7 +180,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
       placer.add(calls);
       metrics.claimed(calls.length);
     },
-    free: (workspaceId) => places.room(workspaceId, MOST_SAID_FREE),
+    free: (workspaceId) => Math.min(places.room(workspaceId, MOST_SAID_FREE), placer.room()),
     isSimulated: (provider) => gateways.get(provider)?.capabilities.simulated,
     endCall: (workspaceId, roomId, auditEntry) =>
       endCall({ ...common, hold, release, watch }, workspaceId, roomId, auditEntry),

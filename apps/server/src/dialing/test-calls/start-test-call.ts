@@ -74,7 +74,7 @@ export async function startTestCall(
     const earlier = await earlierOf(tx, order);
     if (earlier) return { row: earlier, call: undefined };
     if (switchboard.free(tx.workspaceId) <= 0)
-      throw new ServiceError('unavailable', 'This server has as many calls up as it may.');
+      throw new ServiceError('unavailable', 'This server has as many calls as it can place now.');
     const call = await queueTestCall(tx, deps, order);
     return { row: (await findTestCall(tx, call.roomId))!, call };
   });
