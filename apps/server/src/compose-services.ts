@@ -10,6 +10,7 @@ import { createSecrets, loadEncryptionKey } from './foundation/database/secrets.
 import type { AppOptions } from './foundation/http/app.ts';
 import type { Handlers, OperationId } from './foundation/http/handler.ts';
 import type { NotReady } from './foundation/http/outside.ts';
+import type { LoopDelay } from './foundation/observe/loop-delay.ts';
 import { measureSlots } from './foundation/observe/slot-metrics.ts';
 import { createOutboundHttp } from './foundation/outbound-http/guarded-request.ts';
 import { openGuards } from './foundation/outbound-http/open-guards.ts';
@@ -42,6 +43,8 @@ export interface Overrides extends SimulatorOverrides {
   agents?: AgentDirectory;
   /** When loops sleep. */
   quiet?: QuietLimits;
+  /** How late the event loop has been. */
+  loopDelay?: LoopDelay;
 }
 
 export interface Parts {

@@ -46,6 +46,7 @@ import { createOpenStreams } from './foundation/http/open-streams.ts';
 import { createRateLimit } from './foundation/http/rate-limit.ts';
 import { fileOf } from './foundation/http/slow-files.ts';
 import { objectsRouter } from './foundation/objects/router.ts';
+import { type LoopDelay, loopFault, openLoopDelay } from './foundation/observe/loop-delay.ts';
 import { leavePool } from './lines/number-pools/leave-pool.ts';
 import { numberPoolOperations } from './lines/number-pools/operations.ts';
 import { phoneNumberOperations } from './lines/phone-numbers/operations.ts';
@@ -109,6 +110,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     outside.push({ path: '/', router: objectsRouter(objects, judge) });
   }
   const loops: Loop[] = [];
+  let loopDelay: LoopDelay | undefined;
   return {
     services,
     features,
@@ -130,7 +132,7 @@ export async function compose(parts: Parts): Promise<Composition> {
         notReady: parts.notReady,
         warnings: async () => [
           ...services.restoreGuard.warnings(),
-          ...[parts.machine.fault() ?? []].flat(),
+          ...[parts.machine.fault() ?? [], loopFault(loopDelay?.worstMs() ?? 0) ?? []].flat(),
           ...parts.database.faults(),
           ...(await objects.faults()),
         ],
@@ -139,6 +141,8 @@ export async function compose(parts: Parts): Promise<Composition> {
         ...(overrides.onAnswer && { onAnswer: overrides.onAnswer }),
       }),
     start: async () => {
+      loopDelay = overrides.loopDelay ?? openLoopDelay();
+      loops.push({ close: async () => loopDelay?.close() });
       for (const provider of providers) await provider.start();
       await services.restoreGuard.start();
       loops.push(services.restoreGuard);
