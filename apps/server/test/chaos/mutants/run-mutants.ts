@@ -116,5 +116,5 @@ try {
 const lives = verdicts.filter(({ foundBy }) => foundBy === undefined).map(({ mutant }) => mutant);
 print(`\n${verdicts.length - lives.length} of ${verdicts.length} bugs were found.`);
 if (lives.length > 0) print(`These live: ${lives.join(', ')}`);
-print(alarm ? `An alarm without a bug: ${alarm}` : 'No alarm without a bug.');
+if (!isStopped) print(alarm ? `An alarm without a bug: ${alarm}` : 'No alarm without a bug.');
 if (lives.length > 0 || alarm) process.exitCode = 1;
