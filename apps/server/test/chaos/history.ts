@@ -2,7 +2,16 @@ import type { Row } from '../../src/foundation/database/schema.ts';
 
 /** What a client was promised by a 2xx. IDs are UUIDs, numbers E.164 digits. */
 export type Promised =
-  | { kind: 'campaign'; id: string; contacts: number; windows: Window; zones: Map<number, string>; refused: number[] }
+  | {
+      kind: 'campaign';
+      id: string;
+      contacts: number;
+      windows: Window;
+      zones: Map<number, string>;
+      refused: number[];
+      /** Whether it was stopped: its contacts stay as they were then. */
+      isStopped: boolean;
+    }
   | { kind: 'batch'; id: string; contacts: number }
   | { kind: 'call'; id: string }
   | { kind: 'run'; id: string; person: number }
@@ -13,6 +22,14 @@ export type Promised =
 export interface Window {
   start: number;
   end: number;
+}
+
+/** A time in which nobody may be called for a campaign or a batch, as its client was told: it was paused, or stopped for good. */
+export interface Silence {
+  /** UUID. */
+  campaign: string;
+  from: number;
+  to: number;
 }
 
 /** An answer that no client should have got. */
@@ -124,6 +141,7 @@ export type EventOfHistory = Pick<Row<'events'>, 'id' | 'resource_id' | 'revisio
 /** All that a run of chaos has left: what clients know, what the provider knows, and what the database holds. */
 export interface History {
   promised: Promised[];
+  silences: Silence[];
   wrongAnswers: WrongAnswer[];
   streams: StreamSeen[];
   placed: Placed[];

@@ -49,7 +49,7 @@ const right = (): History =>
     promised: [
       {
         ...{ kind: 'campaign', id: 'campaign', contacts: 1, windows: { start: 600, end: 840 } },
-        ...{ zones: new Map([[14152000001, 'UTC']]), refused: [14158000001] },
+        ...{ zones: new Map([[14152000001, 'UTC']]), refused: [14158000001], isStopped: false },
       },
       { kind: 'batch', id: 'batch', contacts: 1 },
       { kind: 'call', id: 'call-1' },
@@ -57,6 +57,7 @@ const right = (): History =>
       { kind: 'upload', id: 'upload', rows: 5 },
       { kind: 'document', id: 'document' },
     ],
+    silences: [{ campaign: 'campaign', from: noon + 10, to: noon + 9000 }],
     wrongAnswers: [],
     streams: [{ kind: 'run', resource: 'run', seen: [1, 2], ended: true }],
     placed: [
@@ -214,6 +215,21 @@ const forged: [law: string, forge: (history: History) => void, says: RegExp][] =
   ['a call that arrives', (history) => void history.calls.pop(), /answered, and not kept/],
   ['a call that arrives', (history) => void history.calls.push(history.calls[2]!), /the calls call-in, call-in/],
   ['a call that arrives', ({ calls: all }) => void Object.assign(all[2]!, { outcome: 'unknown' }), /kept as unknown/],
+  [
+    'nobody is called for what is paused',
+    ({ silences: [silence] }) => {
+      silence!.from = noon - 100;
+    },
+    /call-1, \+14152000001: let go 100 ms after its answer, rang 105 ms/,
+  ],
+  [
+    'nobody is called for what is paused',
+    ({ silences: [silence], invited: [call] }) => {
+      silence!.campaign = 'batch';
+      call!.at = noon + 6011;
+    },
+    /call-2, .* rang 6001 ms after/,
+  ],
   [
     'nobody is called outside',
     ({ placed }) => {
@@ -506,4 +522,15 @@ test('somebody whose hours are over may wait', () => {
   history.calls[0]!.trunk_id = null;
   history.promised = history.promised.filter(({ kind }) => kind !== 'call');
   expect(judge(history)).toEqual([]);
+});
+
+test('what was stopped stays as it was, and is no campaign that still runs', () => {
+  const history = right();
+  const [promise] = history.promised;
+  if (promise?.kind === 'campaign') promise.isStopped = true;
+  Object.assign(history.contacts[0]!, { state: 'pending' });
+  Object.assign(history.campaigns[0]!, { status: 'stopped', total_contacts: 0 });
+  expect(judge(history)).toEqual([]);
+  history.campaigns[0]!.status = 'running';
+  expect(judge(history).map(({ law }) => law)).toEqual(['what was accepted comes to its end']);
 });

@@ -41,7 +41,7 @@ function placedOf(row: StoredPlacement): Placed {
 /** Gathers all that is known in the end. */
 export async function readHistory(
   { database, endpoints, carrier, servers }: World,
-  { promised, wrongAnswers, streams }: ClientRecord,
+  { promised, silences, wrongAnswers, streams }: ClientRecord,
   { faults, open }: { faults: FaultDone[]; open: string[] },
 ): Promise<History> {
   const rows = <Row>(query: ReturnType<typeof sql<Row>>) => read(database, query);
@@ -56,6 +56,7 @@ export async function readHistory(
   for (const campaign of campaigns) Object.assign(campaign, await countersOf(database, campaign.id));
   return {
     promised,
+    silences,
     wrongAnswers,
     streams,
     faults,

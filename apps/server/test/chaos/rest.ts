@@ -29,7 +29,7 @@ export const openWork = async (database: Database): Promise<string[]> =>
         union all select 'call ' || id || ' waits: ' || coalesce(reason, 'nothing said') from call_intents
         union all select p.kind || ' ' || p.id || ' is ' || p.status || ', contact ' || c.id || ' is ' || c.state
           from campaign_contacts c join campaigns p on p.workspace_id = c.workspace_id and p.id = c.campaign_id
-          where c.state not in ('done', 'skipped') and not ${CLOSED}
+          where c.state not in ('done', 'skipped') and p.status <> 'stopped' and not ${CLOSED}
         union all select p.kind || ' ' || p.id || ' is ' || p.status || ', and all is done' from campaigns p
           where p.status in ('running', 'paused') and not exists (select from campaign_contacts c
             where c.campaign_id = p.id and c.state not in ('done', 'skipped'))

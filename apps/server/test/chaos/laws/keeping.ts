@@ -34,6 +34,8 @@ export const acceptedKept: Law = {
         return found === promise.rows ? [] : [`upload ${id}: ${found} rows of ${promise.rows}`];
       }
       if (kind !== 'campaign' && kind !== 'batch') return [];
+      // One that was stopped may not have had all of them yet.
+      if (kind === 'campaign' && promise.isStopped) return [];
       const found = rows.campaign.get(id)!.total_contacts;
       return found === promise.contacts ? [] : [`${kind} ${id}: ${found} contacts of ${promise.contacts}`];
     });
@@ -79,6 +81,8 @@ export const allEnded: Law = {
       const row = rows[kind].get(id);
       if (!row) return [];
       if (kind === 'call') return rows.call.get(id)!.outcome === null ? [`call ${id} has no outcome`] : [];
+      if (kind === 'campaign' && promise.isStopped)
+        return ['stopped', 'completed'].includes(row.status) ? [] : [`${kind} ${id} was stopped, and is ${row.status}`];
       if (kind === 'campaign' || kind === 'batch') {
         const open = (contacts.get(id) ?? []).filter(({ state }) => !over.includes(state));
         const lost = open.filter((contact) => !isExplained(contact, promise, now));

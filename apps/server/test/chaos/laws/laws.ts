@@ -11,7 +11,7 @@ import {
   runsStepOnce,
 } from './keeping.ts';
 import type { Law } from './law.ts';
-import { hoursKept, limitsKept } from './limits.ts';
+import { hoursKept, limitsKept, silenceKept } from './limits.ts';
 import { streamsWhole, toldInOrder, toldOnceAtLeast } from './telling.ts';
 
 /** What every history is judged by. */
@@ -24,6 +24,7 @@ export const laws: readonly Law[] = [
   nobodyCutOff,
   arrivalsKept,
   hoursKept,
+  silenceKept,
   limitsKept,
   acceptedKept,
   askedFor,

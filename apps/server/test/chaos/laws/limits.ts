@@ -39,6 +39,34 @@ export const limitsKept: Law = {
   },
 };
 
+/** Between two clocks of one machine, in milliseconds. */
+const CLOCKS_APART_MS = 50;
+/** How long a call that was let go may be on its way to its provider, in milliseconds: its hand-over, a provider that is slow. */
+const ON_ITS_WAY_MS = 6000;
+
+/**
+ * From the answer to a pause or a stop on nobody's phone rings for it. A call that was let go just before may still be on its
+ * way; one that was let go after it is found by its time, to the moment.
+ */
+export const silenceKept: Law = {
+  name: 'nobody is called for what is paused or stopped',
+  breaches: ({ silences, calls, placed, invited }) => {
+    const atProvider = new Map(placed.map(({ roomId, placedAt }) => [roomId, placedAt]));
+    const rang = new Map(invited.toReversed().map(({ to, at }) => [to, at]));
+    const ofCampaign = groupsOf(calls, ({ campaign_id }) => campaign_id);
+    return silences.flatMap(({ campaign, from, to }) =>
+      (ofCampaign.get(campaign) ?? []).flatMap(({ id, to_number, trunk_id, dialed_at }) => {
+        const rangAt = trunk_id ? rang.get(to_number) : atProvider.get(id);
+        if (rangAt === undefined || dialed_at === null) return [];
+        const isWithin = (at: number, slackMs: number) => at > from + slackMs && at < to;
+        const late = isWithin(dialed_at.getTime(), CLOCKS_APART_MS) || isWithin(rangAt, ON_ITS_WAY_MS);
+        const after = (at: number) => `${at - from} ms after its answer`;
+        return late ? [`call ${id}, +${to_number}: let go ${after(dialed_at.getTime())}, rang ${after(rangAt)}`] : [];
+      }),
+    );
+  },
+};
+
 /** Minutes since midnight, by the clock of a time zone. */
 function minuteIn(timeZone: string, at: number): number {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' });

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectionError, type TrunklineClient, TrunklineError } from '@trunkline/client';
-import type { Promised, StreamSeen, WrongAnswer } from '../history.ts';
+import type { Promised, Silence, StreamSeen, WrongAnswer } from '../history.ts';
 import type { World } from '../world.ts';
 
 /** What clients were told: what they may count on, and what they should not have been told. */
 export interface ClientRecord {
   promised: Promised[];
+  silences: Silence[];
   wrongAnswers: WrongAnswer[];
   streams: StreamSeen[];
   /** Requests that were answered. */
@@ -36,7 +37,7 @@ const PATIENCE_MS = 90_000;
 const passes = (error: TrunklineError) => error.status === 503 || error.code === 'idempotency_in_progress';
 
 export function createClients(world: World, chance: () => number, isOver: () => boolean): Clients {
-  const record: ClientRecord = { promised: [], wrongAnswers: [], streams: [], answered: 0 };
+  const record: ClientRecord = { promised: [], silences: [], wrongAnswers: [], streams: [], answered: 0 };
   const clients = world.servers.map(world.client);
   let made = 0;
   let turn = 0;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConflictError, type TrunklineClient } from '@trunkline/client';
 import { fromId } from '../../../src/foundation/values/ids.ts';
 import type { Window } from '../history.ts';
@@ -13,6 +14,8 @@ const MINUTES = 24 * 60;
 const OPEN_ZONE = 'UTC';
 const farZones = ['Asia/Tokyo', 'Pacific/Honolulu'];
 const RATE = 8;
+/** The longest until something that dials is paused, and until it goes on, in milliseconds. */
+const LONGEST_DELAY_MS = 3000;
 
 /** Numbers of callees: of campaigns, where hours are over, over SIP, of single calls and runs, and of people whom many call. */
 const numbers = {
@@ -61,15 +64,39 @@ export async function runCampaign(clients: Clients, setting: Setting): Promise<v
   };
   const { id } = await insist('createCampaign', (client) => client.campaigns.create(body, { idempotencyKey: name }));
   await act(clients, 'startCampaign', (client) => client.campaigns.start(id));
-  record.promised.push({ kind: 'campaign', id: fromId(id), contacts, windows, zones, refused: setting.refused });
-  if (chance() < 0.4) {
-    await act(clients, 'pauseCampaign', (client) => client.campaigns.pause(id));
-    await act(clients, 'resumeCampaign', (client) => client.campaigns.resume(id));
-  }
+  const promise = { kind: 'campaign' as const, id: fromId(id), contacts, windows, zones, refused: setting.refused };
+  const isStopped = chance() < 0.15;
+  record.promised.push({ ...promise, isStopped });
+  if (isStopped) {
+    await sleep(LONGEST_DELAY_MS * chance());
+    await act(clients, 'stopCampaign', (client) => client.campaigns.stop(id));
+    record.silences.push({ campaign: fromId(id), from: Date.now(), to: Number.POSITIVE_INFINITY });
+  } else if (chance() < 0.6)
+    await pauseAwhile(clients, fromId(id), {
+      pause: (client) => client.campaigns.pause(id),
+      resume: (client) => client.campaigns.resume(id),
+    });
+}
+
+type Move = (client: TrunklineClient) => Promise<unknown>;
+
+/** Pauses a campaign or a batch while it dials, and lets it go on after a while. */
+async function pauseAwhile(
+  clients: Clients,
+  campaign: string,
+  { pause, resume }: { pause: Move; resume: Move },
+): Promise<void> {
+  const { chance, record } = clients;
+  await sleep(LONGEST_DELAY_MS * chance());
+  await act(clients, 'pause', pause);
+  const from = Date.now();
+  await sleep(LONGEST_DELAY_MS * chance());
+  record.silences.push({ campaign, from, to: Date.now() });
+  await act(clients, 'resume', resume);
 }
 
 /** A move of a state, which a lost answer may have made already, or the end of the campaign overtaken. */
-const act = ({ insist }: Clients, operation: string, move: (client: TrunklineClient) => Promise<unknown>) =>
+const act = ({ insist }: Clients, operation: string, move: Move) =>
   insist(operation, async (client) => {
     await move(client).catch((error) => {
       if (!(error instanceof ConflictError)) throw error;
@@ -94,6 +121,11 @@ export async function runBatch(clients: Clients, setting: Setting): Promise<void
   record.promised.push({ kind: 'batch', id: fromId(batchId), contacts: recipients.length });
   if (chance() < 0.5 && (await start()).batchId !== batchId)
     record.wrongAnswers.push({ operation: 'startBatch', what: `another batch than ${batchId} for one key` });
+  if (chance() < 0.4)
+    await pauseAwhile(clients, fromId(batchId), {
+      pause: (client) => client.batches.pause(batchId),
+      resume: (client) => client.batches.resume(batchId),
+    });
 }
 
 /** A call by itself, and some of them ended by who asked for them. */
