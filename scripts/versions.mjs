@@ -1,6 +1,6 @@
 // Gives the packages their next versions and changelogs, of .changeset/, and tells them to what else bears a version.
 // CONTRIBUTING.md, "Releases".
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { root, runStep } from './process.mjs';
 
@@ -17,4 +17,13 @@ for (const [folder, file, before] of bearers) {
   const text = readFileSync(path.join(root, file), 'utf8');
   if (!before.test(text)) throw new Error(`${file} names no version where it did.`);
   writeFileSync(path.join(root, file), text.replace(before, `$1${version}`));
+}
+
+// What servers of this version need of the schema, so that the next release leaves it to them.
+const schema = readFileSync(path.join(root, 'apps/server/migrations/schema.txt'), 'utf8');
+const kept = path.join(root, 'apps/server/migrations/released');
+mkdirSync(kept, { recursive: true });
+if (readdirSync(kept).every((file) => readFileSync(path.join(kept, file), 'utf8') !== schema)) {
+  const { version } = JSON.parse(readFileSync(path.join(root, 'apps/server/package.json'), 'utf8'));
+  writeFileSync(path.join(kept, `${version}.txt`), schema);
 }

@@ -11,7 +11,7 @@ import { workflows } from './initial/workflows.ts';
 import { tenancy } from './tenancy.ts';
 
 export const release = '0.2.0';
-export const isAdditive = true;
+export const oldestServer = '0.2.0';
 
 /** In this order, since tables name others. */
 const tables = [platform, events, lines, voices, audience, campaigns, calls, workflows, records];

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 
 export const release = '0.2.0';
-export const isAdditive = true;
+export const oldestServer = '0.2.0';
 
 const table = `
 -- A slot for each server that runs at the same time as others; it outlives them. Its number rises with what is told to a

@@ -7,6 +7,7 @@ import type { Connection } from '../src/foundation/database/connection.ts';
 import { openDatabase } from '../src/foundation/database/database.ts';
 import { migrate } from '../src/foundation/database/migrate.ts';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../src/foundation/database/postgres/embedded.ts';
+import { takeOut } from './leaving.ts';
 import { rowTypes } from './row-types.ts';
 
 // Each query gives (table, line), in the order in which the dump shows them. The embedded PostgreSQL has no pg_dump.
@@ -66,7 +67,7 @@ const functions = `
 select pg_get_functiondef(oid) as line from pg_proc
 where pronamespace = 'public'::regnamespace and prokind in ('f', 'p') order by 1`;
 
-/** What the migrations have made, as text: the same on every supported version of PostgreSQL. */
+/** A database's schema as text: the same on every supported version of PostgreSQL. */
 export async function describeSchema(connection: Connection): Promise<string> {
   const client = new pg.Client(connection);
   await client.connect();
@@ -91,7 +92,7 @@ export async function describeSchema(connection: Connection): Promise<string> {
   }
 }
 
-/** Migrates an empty embedded database, and writes its schema to a file and the types of its rows to another. */
+/** Migrates an empty embedded database, and writes what the sources need of it to a file and the types of its rows to another. */
 async function dumpSchema(file: string, types: string): Promise<void> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-schema-'));
   const log = pino({ level: 'warn' });
@@ -99,6 +100,7 @@ async function dumpSchema(file: string, types: string): Promise<void> {
     const { connection } = await startEmbeddedPostgres({ dataDir, log });
     const database = openDatabase({ connection, poolSize: 2, log });
     await migrate(database, log).finally(() => database.close());
+    await takeOut(connection);
     const dump = await describeSchema(connection);
     await writeFile(file, dump);
     await writeFile(types, rowTypes(dump));

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { TestProject } from 'vitest/node';
+import { takeOut } from '../migrations/leaving.ts';
 import { type Connection, withDatabase } from '../src/foundation/database/connection.ts';
 import { openDatabase } from '../src/foundation/database/database.ts';
 import { migrate } from '../src/foundation/database/migrate.ts';
@@ -38,6 +39,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const database = openDatabase({ connection, poolSize: 2, log });
   await migrate(database, log);
   await database.close();
+  await takeOut(connection);
   // The first server of each clone would make the queue's tables, which takes longer than the clone.
   const jobs = await openJobs({ connection, log, registry: new Registry() });
   await jobs.close();

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { describeSchema } from '../migrations/dump-schema.ts';
+import { takeOut } from '../migrations/leaving.ts';
 import { rowTypes } from '../migrations/row-types.ts';
 import { listTransitions } from '../src/audience/contact-lists/list.ts';
 import { uploadTransitions } from '../src/audience/contact-lists/upload.ts';
@@ -11,6 +12,8 @@ import { callTransitions } from '../src/dialing/calls/call.ts';
 import { recordingTransitions } from '../src/dialing/calls/recordings/recording.ts';
 import { campaignTransitions } from '../src/dialing/campaigns/campaign.ts';
 import { runTransitions, stepTransitions } from '../src/dialing/workflows/runs/run.ts';
+import { migrations } from '../src/foundation/database/migrate.ts';
+import { compareVersions, newestOf, serverVersion } from '../src/foundation/database/versions.ts';
 import { phoneNumberTransitions } from '../src/lines/phone-numbers/phone-number.ts';
 import { deliveryTransitions } from '../src/platform/webhooks/delivery.ts';
 import { webhookTransitions } from '../src/platform/webhooks/webhook.ts';
@@ -18,6 +21,7 @@ import { erasureTransitions } from '../src/records/erasures/erasure.ts';
 import { exportTransitions } from '../src/records/exports/export.ts';
 import { documentTransitions } from '../src/voices/knowledge-bases/document.ts';
 import { freshDatabase } from './database.ts';
+import { lostBy } from './repository/schema-rules.ts';
 import * as rules from './repository/source-rules.ts';
 import {
   allowedValues,
@@ -335,6 +339,33 @@ test('the dump of the schema is that of the migrations; `npm run generate` write
   const { connection, drop } = await freshDatabase();
   try {
     expect(await describeSchema(connection)).toBe(dump);
+  } finally {
+    await drop();
+  }
+});
+
+test('servers of the former release go on beside those of the coming one, unless a migration says that they can not', () => {
+  const folder = path.join(home, 'migrations/released');
+  const released = existsSync(folder) ? readdirSync(folder).map((name) => path.parse(name).name) : [];
+  if (released.length === 0) return expect(serverVersion(migrations)).toBe('0.2.0');
+  const former = newestOf(released);
+  const needs = newestOf(Object.values(migrations).map(({ oldestServer }) => oldestServer));
+  if (compareVersions(needs, former) > 0) return expect(needs).toBe(serverVersion(migrations));
+  expect(lostBy(readFileSync(path.join(folder, `${former}.txt`), 'utf8'), dump)).toEqual([]);
+});
+
+test('what leaves is taken out, and must not be asked for in the rows that are written without it', async () => {
+  const { connection, drop } = await freshDatabase();
+  try {
+    await takeOut(connection, ['test_calls']);
+    await expect(takeOut(connection, ['agents.recording'])).rejects.toThrow('give it a default before it leaves');
+    await takeOut(connection, ['agents.max_call_seconds', 'campaigns.tags']);
+    const left = lostBy(dump, await describeSchema(connection));
+    expect(left.toSorted()).toEqual([
+      'agents: max_call_seconds is gone',
+      'campaigns: tags is gone',
+      'test_calls: is gone',
+    ]);
   } finally {
     await drop();
   }

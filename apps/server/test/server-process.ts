@@ -7,6 +7,8 @@ const sources = ['--conditions=source', fileURLToPath(new URL('../src/main.ts', 
 export interface ServerProcess {
   url: string;
   pid: number;
+  /** Asks it to end, and resolves when it is gone. */
+  stop(): Promise<void>;
   /** Ends it as a power cut would. Resolves when it is gone. */
   kill(): Promise<void>;
 }
@@ -46,6 +48,10 @@ export async function startServerProcess(
   return {
     url,
     pid: child.pid!,
+    stop: () => {
+      child.kill('SIGTERM');
+      return ended;
+    },
     kill: () => {
       child.kill('SIGKILL');
       return ended;

@@ -3,6 +3,7 @@ import { type Config, ConfigError } from '../../config.ts';
 import { appliedTo } from '../../foundation/database/applied-migrations.ts';
 import type { Database } from '../../foundation/database/database.ts';
 import { migrations } from '../../foundation/database/migrate.ts';
+import { versionFault, versionOfTables } from '../../foundation/database/versions.ts';
 import { createMachineClock } from '../../foundation/values/clock.ts';
 import { type Finding, mend, note, ok } from './finding.ts';
 
@@ -58,7 +59,6 @@ export async function checkPostgres(database: Database, { poolSize }: Config): P
 
 /** Compares the tables with those of this version. */
 export async function checkTables(database: Database): Promise<Finding> {
-  const known = Object.keys(migrations);
   const applied = await database
     .inEngine(({ db }) => appliedTo(db))
     .catch((error) => {
@@ -66,18 +66,16 @@ export async function checkTables(database: Database): Promise<Finding> {
       throw error;
     });
   if (applied instanceof ConfigError) return mend('tables', applied.message);
-  const done = applied.map(({ name }) => name);
-  const newer = done
-    .filter((name) => !known.includes(name))
-    .sort()
-    .at(-1);
-  if (newer)
-    return mend('tables', `They are a newer version's (${newer}): install that version, or restore an older backup.`);
-  if (done.length === known.length) return ok('tables', 'They are those of this version.');
-  if (done.length === 0) return note('tables', 'There are none yet: `migrate` or the first start makes them.');
+  const fault = versionFault(applied, migrations);
+  if (fault) return mend('tables', fault);
+  const missing = Object.keys(migrations).filter((name) => !applied.some((each) => each.name === name)).length;
+  const isNewer = applied.some(({ name }) => !(name in migrations));
+  if (isNewer) return ok('tables', `They are of ${versionOfTables(applied)}, which this version can work with.`);
+  if (missing === 0) return ok('tables', 'They are those of this version.');
+  if (applied.length === 0) return note('tables', 'There are none yet: `migrate` or the first start makes them.');
   return note(
     'tables',
-    `${known.length - done.length} migrations are to be done: \`migrate\` or the next start does them. Back up first.`,
+    `Migrations that are to be done: ${missing}. \`migrate\` or the next start does them. Back up first.`,
   );
 }
 

@@ -4,8 +4,11 @@ import { ConfigError } from '../../config.ts';
 export interface Migration {
   /** The version of the server that brings it. */
   release: string;
-  /** Whether all that the former release does goes on as before: nothing is removed, renamed, or asked for that was not. */
-  isAdditive: boolean;
+  /**
+   * The oldest version whose servers work with the tables after it: the former release if it only adds, or removes what
+   * that one has done without; else `release` itself.
+   */
+  oldestServer: string;
   up(db: Kysely<unknown>): Promise<void>;
 }
 
@@ -13,10 +16,10 @@ export interface Migration {
 export interface AppliedMigration {
   name: string;
   release: string;
-  is_additive: boolean;
+  oldest_server: string;
 }
 
-const INITIAL: AppliedMigration = { name: '0065-initial', release: '0.2.0', is_additive: true };
+const INITIAL: AppliedMigration = { name: '0065-initial', release: '0.2.0', oldest_server: '0.2.0' };
 /** The last of those that came to the same tables one by one. */
 const LAST_OF_BEFORE = '0063-required-consent';
 
@@ -27,7 +30,7 @@ const LAST_OF_BEFORE = '0063-required-consent';
 export async function appliedTo(db: QueryExecutorProvider): Promise<AppliedMigration[]> {
   if (await exists(db, 'schema_migrations')) {
     const { rows } = await sql<AppliedMigration>`
-      select name, release, is_additive from schema_migrations order by name`.execute(db);
+      select name, release, oldest_server from schema_migrations order by name`.execute(db);
     return rows;
   }
   const before = await newestOfBefore(db);
@@ -47,19 +50,21 @@ export async function openAppliedMigrations(db: Kysely<unknown>): Promise<void> 
     create table schema_migrations (
       name text primary key,
       release text not null,
-      is_additive boolean not null,
+      oldest_server text not null,
       applied_at timestamptz not null default clock_timestamp()
     )`.execute(db);
   await sql`drop table if exists kysely_migration, kysely_migration_lock`.execute(db);
-  for (const { name, release, is_additive: isAdditive } of before) await noteApplied(db, name, { release, isAdditive });
+  for (const each of before) await noteApplied(db, each.name, { ...each, oldestServer: each.oldest_server });
 }
 
+/** Remembers that a migration was applied, for servers that do not know it. */
 export async function noteApplied(
   db: Kysely<unknown>,
   name: string,
-  { release, isAdditive }: Pick<Migration, 'release' | 'isAdditive'>,
+  { release, oldestServer }: Pick<Migration, 'release' | 'oldestServer'>,
 ): Promise<void> {
-  await sql`insert into schema_migrations (name, release, is_additive) values (${name}, ${release}, ${isAdditive})`.execute(
+  await sql`
+    insert into schema_migrations (name, release, oldest_server) values (${name}, ${release}, ${oldestServer})`.execute(
     db,
   );
 }

@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import { createMachineClock, type MachineClock } from '../values/clock.ts';
 import { newUuid } from '../values/ids.ts';
 import { type Database, type EngineTx, openDatabase } from './database.ts';
+import { migrations } from './migrate.ts';
+import { serverVersion } from './versions.ts';
 
 /**
  * This process's place among the servers. What it claims bears its ID; when its lease ends, another server takes that
@@ -83,7 +85,8 @@ export async function openLease(options: {
         tx,
         sql<{
           now: Date;
-        }>`insert into servers (id, lease_until) values (${id}, clock_timestamp() + make_interval(secs => ${seconds}))
+        }>`insert into servers (id, version, lease_until)
+            values (${id}, ${serverVersion(migrations)}, clock_timestamp() + make_interval(secs => ${seconds}))
             returning clock_timestamp() as now`,
       ),
     );

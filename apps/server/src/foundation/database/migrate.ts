@@ -3,14 +3,18 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import * as initial from '../../../migrations/0065-initial.ts';
 import * as witnessSlots from '../../../migrations/0066-witness-slots.ts';
+import * as serverVersions from '../../../migrations/0067-server-versions.ts';
+import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import type { Database } from './database.ts';
 import { watchPool } from './silence.ts';
+import { runningFault, serverVersion, versionFault, versionOfTables } from './versions.ts';
 
 /** Every migration, in the order of its name. They go forward only. */
 export const migrations: Record<string, Migration> = {
   '0065-initial': initial,
   '0066-witness-slots': witnessSlots,
+  '0067-server-versions': serverVersions,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */
@@ -18,10 +22,12 @@ const LOCK_ID = 7_065_200;
 
 /**
  * Brings the database's tables to the newest state, in one transaction. Several servers may call this at once: one works
- * and the others wait. Throws a `ConfigError` if the tables are of a version that leads nowhere from here, or what a
- * migration threw; nothing of it is kept then.
+ * and the others wait. Tables of a newer version that this server can work with are left as they are.
+ * @param known every migration of this server; a test gives others
+ * @throws `ConfigError` if the tables are too old or too new for this server, or would be too new for others that run; and
+ *   what a migration threw. Nothing of it is kept then.
  */
-export async function migrate(database: Database, log: Logger): Promise<void> {
+export async function migrate(database: Database, log: Logger, known = migrations): Promise<void> {
   // Connections without the limits of the others: it takes its time, and waits for who migrates already.
   const pool = new pg.Pool({ ...database.connection, connectionTimeoutMillis: 10_000, application_name: 'trunkline' });
   pool.on('error', () => {});
@@ -32,7 +38,7 @@ export async function migrate(database: Database, log: Logger): Promise<void> {
     await warnOfPrivileges(db, log);
     const done = await db.transaction().execute(async (tx) => {
       await sql`select pg_advisory_xact_lock(${sql.lit(LOCK_ID)})`.execute(tx);
-      return bringUpToDate(tx, log);
+      return bringUpToDate(tx, log, known);
     });
     if (done.length > 0) log.info({ migrations: done.length, newest: done.at(-1) }, 'migrated');
   } finally {
@@ -42,10 +48,17 @@ export async function migrate(database: Database, log: Logger): Promise<void> {
 }
 
 /** Does what is not done yet, and answers what that was. */
-async function bringUpToDate(tx: Kysely<unknown>, log: Logger): Promise<string[]> {
+async function bringUpToDate(tx: Kysely<unknown>, log: Logger, known: typeof migrations): Promise<string[]> {
   await openAppliedMigrations(tx);
   const applied = await appliedTo(tx);
-  const pending = Object.entries(migrations).filter(([name]) => !applied.some((each) => each.name === name));
+  const fault = versionFault(applied, known);
+  if (fault) throw new ConfigError(fault);
+  if (applied.some(({ name }) => !known[name])) {
+    const versions = { version: serverVersion(known), tables: versionOfTables(applied) };
+    log.info(versions, 'the tables are of a newer version, which this server can work with');
+  }
+  const pending = Object.entries(known).filter(([name]) => !applied.some((each) => each.name === name));
+  if (applied.length > 0) await refuseUnderServers(tx, Object.fromEntries(pending), known);
   for (const [name, migration] of pending) {
     await migration.up(tx).catch((error) => {
       log.error({ migration: name }, 'a migration failed');
@@ -54,6 +67,19 @@ async function bringUpToDate(tx: Kysely<unknown>, log: Logger): Promise<string[]
     await noteApplied(tx, name, migration);
   }
   return pending.map(([name]) => name);
+}
+
+/** Throws `ConfigError` if servers run that would not work with the tables any more. */
+async function refuseUnderServers(tx: Kysely<unknown>, pending: typeof migrations, known: typeof migrations) {
+  // As JSON: before 0.2.0 servers had no version.
+  const { rows } = await sql<{ version: string | null }>`
+    select to_jsonb(s) ->> 'version' as version from servers s where lease_until > clock_timestamp()`.execute(tx);
+  const fault = runningFault(
+    rows.map(({ version }) => version),
+    pending,
+    known,
+  );
+  if (fault) throw new ConfigError(fault);
 }
 
 /** Row-level security is the second wall between workspaces, and such a role walks through it. */

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import * as initial from '../../../migrations/0065-initial.ts';
@@ -9,6 +9,7 @@ import { createSecrets } from '../../../src/foundation/database/secrets.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
 import { trunkOf } from '../../../src/lines/trunks/trunk.ts';
 import { blankDatabase } from '../../database.ts';
+import { laterVersion, ownVersion } from '../../other-release.ts';
 import { statementOn } from './statement-on.ts';
 
 let blank: Awaited<ReturnType<typeof blankDatabase>>;
@@ -78,6 +79,29 @@ test('a database of any other state of before is refused in a line that says how
       'commit that has apps/server/migrations/0063-required-consent.ts once, and then this version.',
   );
   expect(await on("select to_regclass('schema_migrations') as made")).toEqual([{ made: null }]);
+});
+
+test('a server and one of the next release start at once on a database of before, and both find tables that they can use', async () => {
+  const later = { release: laterVersion(1), oldestServer: ownVersion, up: async () => {} };
+  const newer = { ...migrations, '9001-later': later };
+  await migrate(open(), log);
+  await Promise.all(
+    [open(), open(), open(), open()].map((each, at) => migrate(each, log, at % 2 ? newer : migrations)),
+  );
+  await migrate(open(), log);
+  expect(await applied()).toEqual(Object.keys(newer));
+});
+
+test('what is begun and fails leaves nothing', async () => {
+  await migrate(open(), log);
+  const up = async (db: Kysely<unknown>) => {
+    await sql`alter table servers add column half text`.execute(db);
+    await sql`alter table nowhere add column half text`.execute(db);
+  };
+  const newer = { ...migrations, '9001-later': { release: laterVersion(1), oldestServer: ownVersion, up } };
+  await expect(migrate(open(), log, newer)).rejects.toThrow('relation "nowhere" does not exist');
+  expect(await applied()).toEqual(Object.keys(migrations));
+  expect(await on("select from pg_attribute where attname = 'half'")).toEqual([]);
 });
 
 test('a role that row-level security binds is not warned about', async () => {

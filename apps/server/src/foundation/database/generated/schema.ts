@@ -501,6 +501,7 @@ export interface Schema {
     started_at: Generated<Date>;
     lease_until: Date;
     registers: Generated<boolean>;
+    version: string | null;
   };
   simulator_calls: {
     room_id: string;
