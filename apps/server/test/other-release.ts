@@ -30,8 +30,13 @@ interface Change {
 /**
  * Copies the server's sources, as a release of another version that has some migrations more.
  * @param changes by the names of the migrations
+ * @param edits of other files, by their paths
  */
-export async function otherRelease(version: string, changes: Record<string, Change>): Promise<OtherRelease> {
+export async function otherRelease(
+  version: string,
+  changes: Record<string, Change>,
+  edits: Record<string, (text: string) => string> = {},
+): Promise<OtherRelease> {
   const folder = await mkdtemp(path.join(tmpdir(), `trunkline-${version}-`));
   for (const part of ['src', 'migrations'])
     await cp(path.join(home, part), path.join(folder, part), { recursive: true });
@@ -54,6 +59,10 @@ export const up = (db) => sql.raw(${JSON.stringify(sql)}).execute(db);
     );
   }
   await writeFile(listed, list);
+  for (const [name, edit] of Object.entries(edits)) {
+    const file = path.join(folder, name);
+    await writeFile(file, edit(await readFile(file, 'utf8')));
+  }
   const main = ['--conditions=source', path.join(folder, 'src/main.ts')];
   return { main, folder, remove: () => rm(folder, { recursive: true }) };
 }

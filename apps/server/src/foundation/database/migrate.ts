@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import * as initial from '../../../migrations/0065-initial.ts';
 import * as witnessSlots from '../../../migrations/0066-witness-slots.ts';
 import * as serverVersions from '../../../migrations/0067-server-versions.ts';
+import * as erasureSteps from '../../../migrations/0068-erasure-steps.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import type { Database } from './database.ts';
@@ -15,6 +16,7 @@ export const migrations: Record<string, Migration> = {
   '0065-initial': initial,
   '0066-witness-slots': witnessSlots,
   '0067-server-versions': serverVersions,
+  '0068-erasure-steps': erasureSteps,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

@@ -64,7 +64,10 @@ const ofErasedRun = (table: string, type: RawBuilder<unknown>, data: RawBuilder<
 
 const ofRoom = { room_id: 'uuid' } as const;
 
-/** Every table that is looked through, in this order: runs before their calls, and what others write into last. */
+/**
+ * Every table that is looked through, in this order: runs before their calls, and what others write into last. The migration
+ * that makes another one adds its name to `installation.erasure_steps`, so that servers without it complete no erasure.
+ */
 export const stores: readonly Store[] = [
   run,
   { table: 'workflow_run_steps', key: { run_id: 'uuid', step: 'integer' }, columns: { error: 'jsonb', note: 'text' } },

@@ -10,7 +10,7 @@ import { every, type Repeating } from '../../platform/jobs/every.ts';
 import { type DueTime, whileQuiet } from '../../platform/jobs/quiet.ts';
 import { findPerson } from '../../platform/person-data/find-person.ts';
 import { lookThrough } from '../../platform/person-data/look-through.ts';
-import { type Store, stores } from '../../platform/person-data/stores.ts';
+import type { Store } from '../../platform/person-data/stores.ts';
 import type { ErasureDeps } from './deps.ts';
 import { eraseBesideCalls, isBeingRecorded, isOnACall } from './erase-calls.ts';
 import { eraseContacts, eraseEntries } from './erase-contacts.ts';
@@ -20,6 +20,7 @@ import { eraseMentions } from './erase-mentions.ts';
 import { takeBackCalls } from './erase-waiting-calls.ts';
 import { countsWith, type ErasureRow, erasureTransitions, type RunningErasure } from './erasure.ts';
 import type { Outcome } from './outcome.ts';
+import { hasKnownStep, passedBefore, stepAfter, stepNamed } from './steps.ts';
 import { isGivenUp, isOnTime, nextTry } from './tries.ts';
 
 const LOOK_MS = 500;
@@ -27,13 +28,8 @@ const LOOK_MS = 500;
 const WAIT_MS = 2000;
 const LONGEST_REST_MS = 1000;
 
-type Step = 'entries' | 'contacts' | 'waiting calls' | Store | 'files' | 'keys';
-
 /** Tables whose rows of a person the first steps have taken out, and into which one may come while the others wait. */
 const takenOutBefore = new Set(['do_not_call', 'contact_list_entries', 'campaign_contacts', 'call_intents']);
-
-/** What is done one after the other; a row says how far. New steps only at the end: others may be under way. */
-const steps: readonly Step[] = ['entries', 'contacts', 'waiting calls', ...stores, 'files', 'keys'];
 
 /**
  * Begins to erase numbers, in this process. Each batch is one transaction that holds the erasure's row and moves it on: so
@@ -65,12 +61,15 @@ export function erasingByTurns(deps: ErasureDeps): () => Promise<boolean> {
   };
 }
 
-const firstDue: DueTime = sql`select min(due_at) from erasures where status = 'running'`;
+const firstDue: DueTime = sql`select min(due_at) from erasures where status = 'running' and ${hasKnownStep}`;
 
-/** The longest due of the workspace whose turn is after that of another. Those that wait are passed over in the index. */
+/**
+ * The longest due of the workspace whose turn is after that of another. Those that wait are passed over in the index, and
+ * so are those that servers of a newer version are to go on with.
+ */
 async function nextDue(database: Database, now: Date, after: string): Promise<RunningErasure | undefined> {
   const first = (which: RawBuilder<unknown>) => sql`(
-    select * from erasures where status = 'running' and ${which} and due_at <= ${now}
+    select * from erasures where status = 'running' and ${which} and due_at <= ${now} and ${hasKnownStep}
     order by workspace_id, due_at limit 1)`;
   const { rows } = await database.inEngine((tx) =>
     sql<RunningErasure>`
@@ -102,8 +101,8 @@ async function noteFailure(tx: EngineTx, next: RunningErasure, now: Date): Promi
 
 async function advance(deps: ErasureDeps, next: RunningErasure, now: Date): Promise<void> {
   const { database } = deps;
-  const files = steps[next.step] === 'files' ? await deleteFiles(deps, next) : undefined;
-  if (isStoreOf(next.step, 'webhook_deliveries')) await untilHandedOver(database, next.workspace_id);
+  const files = next.step === 'files' ? await deleteFiles(deps, next) : undefined;
+  if (next.step === 'webhook_deliveries') await untilHandedOver(database, next.workspace_id);
   await database.inEngine(async (tx) => {
     const erasure = await hold(tx, next, now);
     if (!erasure) return;
@@ -135,12 +134,13 @@ async function untilHandedOver(database: Database, workspaceId: string): Promise
 }
 
 function stepOn(tx: EngineTx, deps: ErasureDeps, erasure: RunningErasure, now: Date): Promise<Outcome> {
-  const step = steps[erasure.step]!;
+  const step = stepNamed(erasure.step);
   if (step === 'entries') return eraseEntries(tx, erasure, now);
   if (step === 'contacts') return eraseContacts(tx, erasure);
   if (step === 'waiting calls') return takeBackCalls(tx, erasure, now, deps.recordEvents);
   if (step === 'keys') return eraseKeys(tx, erasure, now);
-  return eraseFrom(tx, deps, step as Store, erasure, now);
+  if (step === 'files') throw new Error('Files are erased outside of a transaction.');
+  return eraseFrom(tx, deps, step, erasure, now);
 }
 
 /** Looks through the next rows of a table. */
@@ -193,9 +193,11 @@ async function markOf(tx: EngineTx, workspaceId: string, number: number): Promis
 async function moveOn(tx: EngineTx, erasure: RunningErasure, outcome: Outcome, now: Date): Promise<void> {
   const { counts = {}, place, again, back, waitsFor, until, remaining, filesSince, unread, failure } = outcome;
   const stays = place !== undefined || again || waitsFor !== undefined;
-  const step = back ? steps.indexOf(back) : stays ? erasure.step : erasure.step + 1;
+  const before = back === 'entries' ? [] : passedBefore(back ?? erasure.step, erasure.passed);
+  const passed = stays || back ? before : [...before, erasure.step];
+  const step = back ?? (stays ? erasure.step : await stepAfter(tx, passed));
   const nextPlace = place !== undefined ? place : stays ? erasure.place : null;
-  const end = failure ? 'failed' : step === steps.length ? 'completed' : undefined;
+  const end = failure ? 'failed' : step === undefined ? 'completed' : undefined;
   const running = failure ? from(erasureTransitions, 'failed') : from(erasureTransitions, 'completed');
   const restMs = waitsFor || back ? WAIT_MS : 0;
   const due = outcome.due ?? new Date(now.getTime() + restMs);
@@ -210,15 +212,13 @@ async function moveOn(tx: EngineTx, erasure: RunningErasure, outcome: Outcome, n
         completed_at = ${failure ? null : now}`
     : sql``;
   await sql`
-    update erasures set step = ${end ? erasure.step : step}, place = ${nextPlace}::text[],
+    update erasures set step = ${step ?? erasure.step}, passed = ${passed}::text[], place = ${nextPlace}::text[],
       counts = ${JSON.stringify(countsWith(erasure, counts))}::jsonb, waits_for = ${waitsFor ?? null},
       waits_until = ${until ?? null}, due_at = ${due}, failing_since = null ${isCounted} ${beginsAnew}
       ${hasRead} ${ends}
     where workspace_id = ${erasure.workspace_id} and id = ${erasure.id}
       and status in ${running}`.execute(tx.db);
 }
-
-const isStoreOf = (step: number, table: string): boolean => (steps[step] as Store | undefined)?.table === table;
 
 /** An erasure of a workspace. */
 export async function findErasure(tx: { db: EngineTx['db'] }, workspaceId: string, id: string) {

@@ -8,6 +8,7 @@ import { migrate, migrations } from '../../../src/foundation/database/migrate.ts
 import { createSecrets } from '../../../src/foundation/database/secrets.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
 import { trunkOf } from '../../../src/lines/trunks/trunk.ts';
+import { stepNames } from '../../../src/records/erasures/steps.ts';
 import { blankDatabase } from '../../database.ts';
 import { laterVersion, ownVersion } from '../../other-release.ts';
 import { statementOn } from './statement-on.ts';
@@ -68,6 +69,31 @@ test('a database whose tables were made one by one goes on, with its rows and wi
   expect(await on("select from pg_class where relname like 'kysely%'")).toEqual([]);
   const rows = await open().inEngine((tx) => tx.db.selectFrom('trunks').selectAll().execute());
   expect(rows.map((row) => trunkOf(row, secrets).password)).toEqual(['secret']);
+});
+
+test('erasures that were under way by numbers of steps go on by their names', async () => {
+  const workspace = newUuid();
+  await markAsOfBefore('0063-required-consent');
+  await on(`
+    begin; select set_config('trunkline.engine', 'on', true);
+    insert into workspaces (id, name, created_at, updated_at) values ('${workspace}', 'Test', 'epoch', 'epoch');
+    insert into erasures (workspace_id, id, status, phone_number, step, due_at, created_at)
+      select '${workspace}', gen_random_uuid(), 'running', 14155550100, step, 'epoch', 'epoch'
+      from unnest('{0,21,23}'::int[]) as s (step);
+    insert into erasures (workspace_id, id, status, step, due_at, created_at, completed_at)
+      values ('${workspace}', gen_random_uuid(), 'completed', 23, 'epoch', 'epoch', 'epoch');
+    commit`);
+  await migrate(open(), log);
+  const { rows } = await open().inEngine((tx) =>
+    sql<{ step: string; passed: string[] }>`
+      select step, passed from erasures order by status, cardinality(passed)`.execute(tx.db),
+  );
+  expect(rows).toEqual([
+    { step: 'keys', passed: [] },
+    { step: 'entries', passed: [] },
+    { step: 'webhook_deliveries', passed: stepNames.slice(0, 21) },
+    { step: 'keys', passed: stepNames.slice(0, 23) },
+  ]);
 });
 
 test('a database of any other state of before is refused in a line that says how it can go on, and is left as it is', async () => {

@@ -8,6 +8,7 @@ import { numberKey } from '../../../src/foundation/database/number-digest.ts';
 import { numberKeyFault } from '../../../src/foundation/database/number-key-fault.ts';
 import { fromId, newUuid, toId } from '../../../src/foundation/values/ids.ts';
 import { numbersNotCalled } from '../../../src/platform/do-not-call/do-not-call-numbers.ts';
+import { stepNames } from '../../../src/records/erasures/steps.ts';
 import { confirm, importFile } from '../../audience/contact-lists/contact-files.ts';
 import { keyWith } from '../../platform/api-keys/keys.ts';
 import { seedRow } from '../../seed/rows.ts';
@@ -74,7 +75,15 @@ test('a person who opts out while an erasure waits is erased once more', async (
   const number = 14155550181;
   const id = newUuid();
   await seedRow(server.database, 'do_not_call', { workspace_id: workspaceId, phone_number: number });
-  const begun = { status: 'running', step: 3, counts: {}, due_at: new Date(), created_at: new Date() };
+  const passed = stepNames.slice(0, 3);
+  const begun = {
+    status: 'running',
+    step: stepNames[3],
+    passed,
+    counts: {},
+    due_at: new Date(),
+    created_at: new Date(),
+  };
   await server.database.inEngine(({ db }) =>
     db
       .insertInto('erasures')

@@ -11,6 +11,7 @@ import type { EngineTx } from '../../../src/foundation/database/database.ts';
 import { openDiskObjectStore } from '../../../src/foundation/objects/disk.ts';
 import { fromId, newUuid, toId } from '../../../src/foundation/values/ids.ts';
 import { stores } from '../../../src/platform/person-data/stores.ts';
+import { stepNames } from '../../../src/records/erasures/steps.ts';
 import { createWithFile, importFile, validated } from '../../audience/contact-lists/contact-files.ts';
 import { keyWith } from '../../platform/api-keys/keys.ts';
 import { meanwhile } from '../../race.ts';
@@ -283,7 +284,8 @@ test('a number with a call that is up, and one of your own, are refused', async 
 test('a call that begins meanwhile is waited for', async () => {
   const seeded = await seedRow(server.database, 'calls', { workspace_id: workspaceId, to_number: 14155550178 });
   await insert('erasures', {
-    ...{ workspace_id: workspaceId, id: seeded.id, status: 'running', phone_number: 14155550178, step: 0, counts: {} },
+    ...{ workspace_id: workspaceId, id: seeded.id, status: 'running', phone_number: 14155550178, ...cameTo('entries') },
+    ...{ counts: {} },
     ...{ due_at: new Date(), created_at: new Date() },
   });
   const id = toId('ers', seeded.id);
@@ -511,12 +513,14 @@ test('a contact file that can not be deleted keeps no other from it, and is trie
   expect(await one(`select status from exports where id = '${exportId}'`)).toBe('expired');
 });
 
+/** How far an erasure is that has come to a step. */
+const cameTo = (step: string) => ({ step, passed: stepNames.slice(0, stepNames.indexOf(step)) });
+
 /** An erasure that has come to a table. */
 async function erasureAt(table: string, phone_number: number): Promise<string> {
-  const step = 3 + stores.findIndex((store) => store.table === table);
   const id = newUuid();
   await insert('erasures', {
-    ...{ workspace_id: workspaceId, id, status: 'running', phone_number, step, counts: {} },
+    ...{ workspace_id: workspaceId, id, status: 'running', phone_number, ...cameTo(table), counts: {} },
     ...{ due_at: new Date(), created_at: new Date() },
   });
   return toId('ers', id);
@@ -566,9 +570,9 @@ test('another server goes on where one has died', async () => {
   const { id: callId } = await seedRow(server.database, 'calls', call);
   // As a server leaves it that dies after the step before the calls: nobody holds it.
   const id = newUuid();
-  const step = 3 + stores.findIndex(({ table }) => table === 'calls');
   await insert('erasures', {
-    ...{ workspace_id: workspaceId, id, status: 'running', phone_number: call.to_number, step, counts: { runs: 4 } },
+    ...{ workspace_id: workspaceId, id, status: 'running', phone_number: call.to_number, ...cameTo('calls') },
+    ...{ counts: { runs: 4 } },
     ...{ due_at: new Date(), created_at: new Date() },
   });
   expect(await completed(toId('ers', id))).toMatchObject({ erased: { calls: 1, runs: 4 } });
@@ -579,7 +583,8 @@ test('an erasure that fails again and again keeps no other from going on', async
   const id = newUuid();
   const before = new Date(Date.now() - DAY_MS);
   await insert('erasures', {
-    ...{ workspace_id: workspaceId, id, status: 'running', phone_number: 14155550187, step: 1000, counts: {} },
+    ...{ workspace_id: workspaceId, id, status: 'running', phone_number: 14155550187, ...cameTo('calls') },
+    ...{ place: ['no row'], counts: {} },
     ...{ due_at: before, created_at: before },
   });
   await completed((await erase('+14155550188')).id);

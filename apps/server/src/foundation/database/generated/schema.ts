@@ -339,7 +339,7 @@ export interface Schema {
     id: string;
     status: 'running' | 'completed' | 'failed';
     phone_number: number | null;
-    step: Generated<number>;
+    step: Generated<string>;
     place: string[] | null;
     waits_for: 'call' | 'upload' | 'recording' | 'file' | 'keys' | 'retry' | null;
     waits_until: Date | null;
@@ -352,6 +352,7 @@ export interface Schema {
     failing_since: Date | null;
     failure_code: 'files_left' | 'internal_error' | null;
     unread: string[] | null;
+    passed: Generated<string[]>;
   };
   events: {
     workspace_id: string;
@@ -401,6 +402,7 @@ export interface Schema {
     held_at: Date | null;
     held_reason: string | null;
     number_check: Buffer | null;
+    erasure_steps: Generated<string[]>;
   };
   knowledge_base_documents: {
     workspace_id: string;
