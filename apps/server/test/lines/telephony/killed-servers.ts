@@ -64,7 +64,7 @@ export const killServers = (options: KilledServers): Promise<void> =>
     const clientOf = ({ url }: { url: string }) => createClient({ baseUrl: url, apiKey, maxRetries: 0 });
     const [first, second] = [await start('one', rtpPort), await start('two', rtpPort + 200)];
     try {
-      const agentId = await connect(clientOf(first), carrier.port, agent.url);
+      const agentId = await connectNumber(clientOf(first), carrier.port, agent.url);
       const up = await dial(clientOf(second), agentId, [...people.talks, ...people.rings]);
       await until(async () => {
         const calls = await callsOf(clientOf(second), up);
@@ -110,7 +110,7 @@ export const killServers = (options: KilledServers): Promise<void> =>
   });
 
 /** A number on a trunk to the carrier, bound to an agent. */
-async function connect(client: TrunklineClient, port: number, url: string): Promise<string> {
+export async function connectNumber(client: TrunklineClient, port: number, url: string): Promise<string> {
   await client.PATCH('/v1/workspace', { body: { quietHours: null } });
   const made = await client.POST('/v1/agents', { body: { name: 'Anna', connection: { type: 'stream', url } } });
   const body = { terminationUrl: `127.0.0.1:${port}`, callsPerSecond: CALLS_PER_SECOND };
