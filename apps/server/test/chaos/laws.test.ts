@@ -38,6 +38,9 @@ const again = (call: CallOfHistory | undefined, changes: Partial<CallOfHistory>)
 const ofNobody = { campaign_id: null, contact_id: null, dialed_at: null };
 calls.push(again(calls[1], { ...ofNobody, id: 'call-in', direction: 'inbound', from_number: 14159000001 }));
 
+/** What a webhook is told of the end of a call that was answered. */
+const ended = (room: string) => `{"data":{"roomId":"room_${room}","outcome":"answered"}}`;
+
 const campaign = (id: string): History['campaigns'][number] => ({
   ...{ id, status: 'completed', total_contacts: 1, max_concurrency: 1, calls_per_second: 1, retry_policy: [] },
   ...{ kept: { done: 1 }, counted: { done: 1 } },
@@ -78,10 +81,12 @@ const right = (): History =>
     delivered: [
       { eventId: 'event-1', type: 'workflow_run.queued', body: '{"data":{"id":"run_run"}}', at: noon },
       { eventId: 'event-2', type: 'workflow_run.completed', body: '{"data":{"id":"run_run"}}', at: noon + 1 },
-      { eventId: 'event-3', type: 'call.ended', body: '{"data":{"roomId":"room_call1"}}', at: noon + 2 },
-      { eventId: 'event-6', type: 'call.ended', body: '{"data":{"roomId":"room_callin"}}', at: noon + 3 },
+      { eventId: 'event-10', type: 'call.started', body: '{"data":{"roomId":"room_call1"}}', at: noon + 1 },
+      { eventId: 'event-11', type: 'call.started', body: '{"data":{"roomId":"room_call2"}}', at: noon + 1 },
+      { eventId: 'event-3', type: 'call.ended', body: ended('call1'), at: noon + 2 },
+      { eventId: 'event-6', type: 'call.ended', body: ended('callin'), at: noon + 3 },
       { eventId: 'event-7', type: 'campaign.completed', body: '{"data":{"id":"cmp_campaign"}}', at: noon + 4 },
-      { eventId: 'event-4', type: 'call.ended', body: '{"data":{"roomId":"room_call2"}}', at: noon + 3 },
+      { eventId: 'event-4', type: 'call.ended', body: ended('call2'), at: noon + 3 },
     ],
     asked: [{ key: 'key', person: 7 }],
     faults: [{ name: 'postgres', what: '', server: undefined, from: noon, to: noon + 1000 }],
@@ -101,8 +106,10 @@ const right = (): History =>
     events: [
       { id: 'event-1', resource_id: 'run', revision: 1, type: 'workflow_run.queued' },
       { id: 'event-2', resource_id: 'run', revision: 2, type: 'workflow_run.completed' },
-      { id: 'event-3', resource_id: 'call-1', revision: 1, type: 'call.ended' },
-      { id: 'event-4', resource_id: 'call-2', revision: 1, type: 'call.ended' },
+      { id: 'event-10', resource_id: 'call-1', revision: 1, type: 'call.started' },
+      { id: 'event-11', resource_id: 'call-2', revision: 1, type: 'call.started' },
+      { id: 'event-3', resource_id: 'call-1', revision: 3, type: 'call.ended' },
+      { id: 'event-4', resource_id: 'call-2', revision: 3, type: 'call.ended' },
       { id: 'event-6', resource_id: 'call-in', revision: 1, type: 'call.ended' },
       { id: 'event-7', resource_id: 'campaign', revision: 3, type: 'campaign.completed' },
     ],
@@ -112,6 +119,21 @@ const right = (): History =>
 
 /** A history that breaks each law, and what is said of it. */
 const forged: [law: string, forge: (history: History) => void, says: RegExp][] = [
+  [
+    'each event is delivered',
+    (history) => {
+      history.delivered = history.delivered.filter(({ eventId }) => eventId !== 'event-10');
+      history.events = history.events.filter(({ id }) => id !== 'event-10');
+    },
+    /the start of call call-1: told under 0 IDs/,
+  ],
+  [
+    'a call ends as it was told',
+    ({ calls: [call] }) => {
+      call!.outcome = 'busy';
+    },
+    /event-3: call call-1 was told of as answered, and is busy/,
+  ],
   [
     'nobody is dialled twice',
     ({ placed }) => {
@@ -415,7 +437,7 @@ const forged: [law: string, forge: (history: History) => void, says: RegExp][] =
   ['each event is delivered', ({ delivered }) => void delivered.pop(), /the end of call call-2: told under 0 IDs/],
   [
     'each event is delivered',
-    ({ delivered }) => void delivered.push({ ...delivered[2]!, eventId: 'event-5' }),
+    ({ delivered }) => void delivered.push({ ...delivered[4]!, eventId: 'event-5' }),
     /the end of call call-1: told under 2 IDs/,
   ],
   [
@@ -431,8 +453,8 @@ const forged: [law: string, forge: (history: History) => void, says: RegExp][] =
   [
     'each event is delivered',
     ({ delivered, events }) => {
-      delivered.push({ ...delivered.find(({ eventId }) => eventId === 'event-7')!, eventId: 'event-8' });
-      events.push({ id: 'event-8', resource_id: 'campaign', revision: 4, type: 'campaign.completed' });
+      delivered.push({ ...delivered.find(({ eventId }) => eventId === 'event-7')!, eventId: 'event-10' });
+      events.push({ id: 'event-10', resource_id: 'campaign', revision: 4, type: 'campaign.completed' });
     },
     /campaign: campaign.completed 2 times/,
   ],

@@ -12,7 +12,7 @@ import {
 } from './keeping.ts';
 import type { Law } from './law.ts';
 import { hoursKept, limitsKept, silenceKept } from './limits.ts';
-import { streamsWhole, toldInOrder, toldOnceAtLeast } from './telling.ts';
+import { streamsWhole, toldInOrder, toldOnceAtLeast, toldTruly } from './telling.ts';
 
 /** What every history is judged by. */
 export const laws: readonly Law[] = [
@@ -35,6 +35,7 @@ export const laws: readonly Law[] = [
   runsStepOnce,
   answersRight,
   toldOnceAtLeast,
+  toldTruly,
   toldInOrder,
   streamsWhole,
 ];

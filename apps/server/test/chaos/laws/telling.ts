@@ -27,6 +27,7 @@ export const toldOnceAtLeast: Law = {
       }
       return found;
     };
+    const starts = toldOf('call.started');
     const ends = toldOf('call.ended');
     const completions = toldOf('workflow_run.completed');
     const once = (what: string, found: Set<string> | undefined) =>
@@ -45,6 +46,9 @@ export const toldOnceAtLeast: Law = {
         .filter(([, its]) => its.length > 1 && happensOnce.includes(its[0]!.type))
         .map(([what, its]) => `${what} ${its.length} times`),
       ...calls
+        .filter(({ direction, dialed_at }) => direction === 'outbound' && dialed_at)
+        .flatMap(({ id }) => once(`the start of call ${id}`, starts.get(clientId('room', id)))),
+      ...calls
         .filter(({ direction, dialed_at, ended_at, status, ended_by }) => {
           const began = dialed_at || direction === 'inbound';
           return began && ended_at && !(status === 'cancelled' && ended_by === 'error');
@@ -58,6 +62,22 @@ export const toldOnceAtLeast: Law = {
 };
 
 const clientId = (prefix: string, uuid: string) => `${prefix}_${uuid.replaceAll('-', '')}`;
+
+/** Whoever is told of a call's end knows how it went. */
+export const toldTruly: Law = {
+  name: 'a call ends as it was told',
+  breaches: ({ calls, delivered }) => {
+    const rows = new Map(calls.map((call) => [clientId('room', call.id), call]));
+    return delivered
+      .filter(({ type }) => type === 'call.ended')
+      .flatMap(({ eventId, body }) => {
+        const { roomId, outcome } = JSON.parse(body).data;
+        const row = rows.get(roomId);
+        if (!row || row.outcome === outcome) return [];
+        return [`event ${eventId}: call ${row.id} was told of as ${outcome}, and is ${row.outcome}`];
+      });
+  },
+};
 
 /** Events of one resource come in their order, by when each came first. */
 export const toldInOrder: Law = {
