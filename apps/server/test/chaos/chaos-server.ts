@@ -1,12 +1,15 @@
 // A whole server in a process of its own, whose clock and whose simulated provider its parent can put out of order.
+import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config.ts';
 import type { Faults } from '../../src/lines/telephony/simulator/faults.ts';
 import { startServer } from '../../src/server.ts';
 
-/** What the parent asks for: how far the clock is ahead, and how often, in [0, 1], the provider fails. */
+/** What the parent asks for: how far the clock is ahead, how often, in [0, 1], the provider fails, and whether a thread ends. */
 export interface Disorder {
   aheadMs?: number;
+  /** Whether one of its threads, such as one that carries sound or reads a file, ends at once. */
+  endsThread?: boolean;
   provider?: { loseAnswer?: number; loseRequest?: number; loseEnd?: number; repeat?: number; delay?: number };
 }
 
@@ -14,8 +17,15 @@ export interface Disorder {
 const LONGEST_DELAY_MS = 3000;
 
 let disorder: Disorder = {};
+const threads = new Set<Worker>();
+process.on('worker', (thread) => {
+  threads.add(thread);
+  thread.once('exit', () => threads.delete(thread));
+});
 process.on('message', (message) => {
   disorder = message as Disorder;
+  const one = [...threads][Math.floor(Math.random() * threads.size)];
+  if (disorder.endsThread) void one?.terminate();
 });
 // A server without its parent would never end.
 process.on('disconnect', () => process.exit(1));

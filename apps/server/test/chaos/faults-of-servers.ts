@@ -94,5 +94,6 @@ export const serverFaults = {
     const what = `has a provider that loses and repeats, ${JSON.stringify(provider)},`;
     return { disorder: { provider }, what, ms: between(chance, 2000, 5000) };
   }),
+  thread: disturbed(() => ({ disorder: { endsThread: true }, what: 'loses a thread, and nothing else', ms: 500 })),
   packets: dropPackets,
 } satisfies Record<string, Fault>;

@@ -24,6 +24,7 @@ export const faultNames = [
   'disk',
   'clock',
   'provider',
+  'thread',
   'packets',
 ] as const;
 export type FaultName = (typeof faultNames)[number];
