@@ -11,16 +11,11 @@ import { campaignCallDetails } from '../dialing/campaigns/own-calls.ts';
 import { recordCampaignStatus } from '../dialing/campaigns/record-campaign.ts';
 import { type Database, type EngineTx, forWorkspace } from '../foundation/database/database.ts';
 import type { Row } from '../foundation/database/schema.ts';
-import {
-  type Cluster,
-  holdDialing,
-  lockInstallation,
-  readCluster,
-  releaseDialing,
-} from '../platform/installation/installation.ts';
+import { gatherEvidence } from '../platform/installation/comparison.ts';
+import { type Cluster, holdDialing, lockInstallation, releaseDialing } from '../platform/installation/installation.ts';
 import { type Evidence, restoredBecause } from '../platform/installation/judge-restore.ts';
-import type { Witnesses } from '../platform/installation/restore-guard.ts';
-import { raisePast, readNumbers } from '../platform/installation/slots.ts';
+import { raisePast } from '../platform/installation/slots.ts';
+import type { Witnesses } from '../platform/installation/witness.ts';
 
 /** What a confirmed restore has stopped, calls by themselves as `withdrawn`; undefined where nothing looks restored. */
 export type Confirmed = { reason: string; paused: number; cancelled: number; withdrawn: number } | undefined;
@@ -32,12 +27,7 @@ export type Confirmed = { reason: string; paused: number; cancelled: number; wit
  * backup.
  */
 export async function confirmRestore(database: Database, witnesses: Witnesses, now: Date): Promise<Confirmed> {
-  const { witness, isJournal, readOld } = witnesses;
-  const told = await witness.newest(await database.inEngine(readNumbers));
-  const old = await readOld();
-  const cluster = await readCluster(database);
-  const { system_identifier } = cluster;
-  const evidence = { witness: isJournal ? null : told, seen: isJournal ? told : new Map(), old, system_identifier };
+  const { evidence, cluster, told } = await gatherEvidence(database, witnesses);
   return database.inEngine((tx) => release(tx, evidence, told, cluster, now));
 }
 

@@ -1,7 +1,8 @@
 import { openWitnesses } from '../../compose-adapters.ts';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../foundation/database/database.ts';
-import { readCluster, readInstallation } from '../../platform/installation/installation.ts';
+import { gatherEvidence } from '../../platform/installation/comparison.ts';
+import { readInstallation } from '../../platform/installation/installation.ts';
 import { restoredBecause } from '../../platform/installation/judge-restore.ts';
 import { standbyFault } from '../../platform/installation/standbys.ts';
 import { type Finding, mend, note, ok, whyOf } from './finding.ts';
@@ -17,14 +18,11 @@ export async function checkWitness(config: Config, database: Database): Promise<
   const found = await database.inEngine(readInstallation);
   if (found.held_reason !== null) return [mend('dialing', `It is held: ${found.held_reason}. ${CONFIRM}`)];
   try {
-    const { witness, isJournal, readOld } = await openWitnesses(config, found.id);
-    const told = await witness.newest(found.numbers);
-    const now = await database.inEngine(readInstallation);
-    const { system_identifier } = await readCluster(database);
-    const evidence = { witness: isJournal ? null : told, seen: isJournal ? told : new Map(), old: await readOld() };
-    const reason = restoredBecause(now, { ...evidence, system_identifier });
+    const witnesses = await openWitnesses(config, found.id);
+    const { evidence } = await gatherEvidence(database, witnesses);
+    const reason = restoredBecause(await database.inEngine(readInstallation), evidence);
     if (reason !== undefined) return [mend('witness', `Dialing will be held: ${reason}. ${CONFIRM}`)];
-    if (!isJournal) return [ok('witness', 'It knows no more than the database.')];
+    if (!witnesses.isJournal) return [ok('witness', 'It knows no more than the database.')];
     return [note('witness', config.databaseUrl ? JOURNAL : JOURNAL_BESIDE_DATABASE)];
   } catch (error) {
     const advice = 'Nothing is called before a server that starts has read it: look at WITNESS_PATH, or at the bucket.';

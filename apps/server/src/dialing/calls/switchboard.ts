@@ -78,6 +78,14 @@ export interface Switchboard {
 /** More than any claim takes. */
 const MOST_SAID_FREE = 100;
 
+const gatewayAmong =
+  (gateways: ReadonlyMap<string, TelephonyGateway>) =>
+  (provider: string): TelephonyGateway => {
+    const gateway = gateways.get(provider);
+    if (!gateway) throw new ServiceError('unavailable', `The provider ${provider} is not configured on this server.`);
+    return gateway;
+  };
+
 /** Puts the switchboard together: only what is here changes which calls this process holds. */
 export function createSwitchboard(options: SwitchboardOptions): Switchboard {
   const { database, lease, leaseSeconds, clock, log, gateways } = options;
@@ -107,7 +115,6 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
   /** What can't be given back now is looked up, and given back then. */
   const giveBack = async (calls: HeldCall[], giveBackCalls = returnCalls) => {
     release(calls);
-    if (calls.length === 0) return;
     try {
       if (!(await mayJudge())) return watch(calls);
       await giveBackCalls(database, calls, { owners, serverId: lease.serverId(), now: clock.now() });
@@ -117,25 +124,9 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
       watch(calls);
     }
   };
-  const gatewayFor = (provider: string): TelephonyGateway => {
-    const gateway = gateways.get(provider);
-    if (!gateway) throw new ServiceError('unavailable', `The provider ${provider} is not configured on this server.`);
-    return gateway;
-  };
-
-  const common = {
-    mayJudge,
-    database,
-    lease,
-    leaseSeconds,
-    clock,
-    log,
-    owners,
-    recordEvents,
-    gatewayFor,
-    callOf,
-    giveBack,
-  };
+  const gatewayFor = gatewayAmong(gateways);
+  const parts = { database, lease, leaseSeconds, clock, log, mayJudge };
+  const common = { ...parts, owners, recordEvents, gatewayFor, callOf, giveBack };
   const recorder = createCallRecorder({
     ...common,
     onWritten: (ending, ended) => {

@@ -141,18 +141,12 @@ export function openDatabase(options: {
 }): Database {
   const settings = { ...LIMITS, ...(options.numberKey && { [NUMBER_KEY]: options.numberKey }) };
   let onDoubt = () => {};
-  let knownStart: string | undefined;
   const pool = new pg.Pool({
     ...options.connection,
     max: options.poolSize,
     connectionTimeoutMillis: CONNECT_MS,
     idleTimeoutMillis: IDLE_MS,
-    onConnect: async (client) => {
-      const startedAt = await setUp(client, settings);
-      // Nothing tells of a primary whose machine is gone until a timeout does: the new one is known by this.
-      if (knownStart !== undefined && startedAt !== knownStart) onDoubt();
-      knownStart = startedAt;
-    },
+    onConnect: setterUp(settings, () => onDoubt()),
     application_name: 'trunkline',
     types: columnTypes,
     // What is asked together goes out together, as a transaction's begin and its first query.
@@ -235,6 +229,19 @@ export function openDatabase(options: {
       await pool.end();
       silence.close();
     },
+  };
+}
+
+/**
+ * Sets up the connections of a pool. @param onOther called when one is to another PostgreSQL than the one before, which is
+ * known by when it was started: nothing else tells of a primary whose machine is gone until a timeout does
+ */
+function setterUp(settings: Record<string, string | number>, onOther: () => void) {
+  let known: string | undefined;
+  return async (client: pg.ClientBase): Promise<void> => {
+    const startedAt = await setUp(client, settings);
+    if (known !== undefined && startedAt !== known) onOther();
+    known = startedAt;
   };
 }
 

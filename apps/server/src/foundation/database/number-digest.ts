@@ -1,4 +1,4 @@
-import { createHash, hkdfSync } from 'node:crypto';
+import { hash, hkdfSync } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 
 const BLOCK_BYTES = 64;
@@ -37,10 +37,8 @@ export const numberCheck = numberDigest(sql`0`, sql`'00000000-0000-0000-0000-000
 export function numberDigester(key: string): (number: string, workspaceId: string) => string {
   const blocks = Buffer.from(key, 'hex');
   const [inner, outer] = [blocks.subarray(0, BLOCK_BYTES), blocks.subarray(BLOCK_BYTES)];
-  const sha256 = (...parts: (Buffer | string)[]) => {
-    const hash = createHash('sha256');
-    for (const part of parts) hash.update(part);
-    return hash.digest();
+  return (number, workspaceId) => {
+    const text = Buffer.concat([inner, Buffer.from(`${workspaceId} ${number}`)]);
+    return hash('sha256', Buffer.concat([outer, hash('sha256', text, 'buffer')]));
   };
-  return (number, workspaceId) => sha256(outer, sha256(inner, `${workspaceId} ${number}`)).toString('hex');
 }

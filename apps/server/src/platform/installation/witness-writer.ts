@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { Clock } from '../../foundation/values/clock.ts';
 import type { Witness, WitnessEntry } from './witness.ts';
 
 /** How long a set may wait until it is written, in milliseconds; what it holds is not placed after that. */
@@ -21,10 +22,10 @@ export interface WitnessWriter {
 export function createWitnessWriter(options: {
   witness: Witness;
   log: Logger;
-  now: () => Date;
-  onTurn: () => void;
+  clock: Clock;
+  onTurn: (since: Date | undefined) => void;
 }): WitnessWriter {
-  const { witness, log, now } = options;
+  const { witness, log, clock } = options;
   let waiting: { slot: number; entry: WitnessEntry; done: () => void }[] = [];
   let since: Date | undefined;
   let working: Promise<void> | undefined;
@@ -35,7 +36,7 @@ export function createWitnessWriter(options: {
     since = to;
     if (to) log.error({ err: error }, 'the witness can not be written; nothing is placed until it can');
     else log.info('the witness can be written again');
-    options.onTurn();
+    options.onTurn(to);
   };
 
   async function work(): Promise<void> {
@@ -53,7 +54,7 @@ export function createWitnessWriter(options: {
         if (waiting.length === 0) turn(undefined);
       } catch (error) {
         waiting = [...set, ...waiting];
-        turn(now(), error);
+        turn(clock.now(), error);
         if (closing.signal.aborted) return;
         await sleep(AGAIN_MS, undefined, { signal: closing.signal }).catch(() => {});
       }
@@ -64,7 +65,7 @@ export function createWitnessWriter(options: {
     write: (slot, entry) =>
       new Promise((resolve) => {
         const late = setTimeout(() => {
-          turn(now(), new Error(`nothing was written for ${LATEST_MS} ms`));
+          turn(clock.now(), new Error(`nothing was written for ${LATEST_MS} ms`));
           resolve(false);
         }, LATEST_MS);
         const done = () => {

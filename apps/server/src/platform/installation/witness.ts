@@ -1,3 +1,5 @@
+import type { ReadOldWitness } from './old-witness.ts';
+
 /** A call that is about to be placed. */
 export interface WitnessedCall {
   /** A UUID. */
@@ -49,6 +51,14 @@ export interface Witness {
   cut(before: Date): Promise<void>;
   /** Appends nothing any more. */
   close(): Promise<void>;
+}
+
+/** Where a server tells what it does. */
+export interface Witnesses {
+  witness: Witness;
+  /** Whether it is only a journal in this server's folder. */
+  isJournal: boolean;
+  readOld: ReadOldWitness;
 }
 
 /** An entry as a line of JSON, or undefined where it is none: half a line was never waited for. */

@@ -90,6 +90,8 @@ test('every table is walled off, for its owner too', async () => {
     { relname: 'installation' },
     // The leases of processes.
     { relname: 'servers' },
+    // How far each has come, also for after a restore.
+    { relname: 'witness_slots' },
   ]);
 });
 
@@ -113,6 +115,7 @@ test('every table and each of its keys begins with the workspace, but for those 
     'simulator_numbers: idempotency_key',
     'simulator_numbers: phone_number',
     'sip_calls: room_id',
+    'witness_slots: slot',
     'workspaces: id',
   ]);
 });

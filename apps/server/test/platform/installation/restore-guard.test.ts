@@ -8,11 +8,8 @@ import { type Database, openDatabase } from '../../../src/foundation/database/da
 import { numberDigest, numberKey } from '../../../src/foundation/database/number-digest.ts';
 import { createMachineClock } from '../../../src/foundation/values/clock.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
-import {
-  createRestoreGuard,
-  NotWitnessed,
-  type RestoreGuard,
-} from '../../../src/platform/installation/restore-guard.ts';
+import { NotWitnessed } from '../../../src/platform/installation/raise-number.ts';
+import { createRestoreGuard, type RestoreGuard } from '../../../src/platform/installation/restore-guard.ts';
 import type { Witness, WitnessEntry } from '../../../src/platform/installation/witness.ts';
 import { freshDatabase } from '../../database.ts';
 import { until } from '../../until.ts';

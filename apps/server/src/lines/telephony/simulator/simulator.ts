@@ -1,4 +1,4 @@
-import { NotWitnessed } from '../../../platform/installation/restore-guard.ts';
+import { NotWitnessed } from '../../../platform/installation/raise-number.ts';
 import type {
   CallEventListener,
   CallReference,

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Database, EngineTx } from '../../../foundation/database/database.ts';
 import type { Row } from '../../../foundation/database/schema.ts';
-import { NotWitnessed, type RestoreGuard } from '../../../platform/installation/restore-guard.ts';
+import { NotWitnessed } from '../../../platform/installation/raise-number.ts';
+import type { RestoreGuard } from '../../../platform/installation/restore-guard.ts';
 import type { EndedBy } from '../gateway.ts';
 import type { StoredCall, StoredEnd } from './progress.ts';
 

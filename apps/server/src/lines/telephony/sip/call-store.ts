@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import type { Database, EngineTx, Tx } from '../../../foundation/database/database.ts';
 import type { Row } from '../../../foundation/database/schema.ts';
 import { coalesce } from '../../../foundation/values/coalesce.ts';
-import { NotWitnessed, type RestoreGuard } from '../../../platform/installation/restore-guard.ts';
+import { NotWitnessed } from '../../../platform/installation/raise-number.ts';
+import type { RestoreGuard } from '../../../platform/installation/restore-guard.ts';
 import type { CallEvent, CallOutcome, CallRequest, CallTimes, EndedBy } from '../gateway.ts';
 
 /** How a call ended, as it is told and kept. */
@@ -84,40 +85,41 @@ type Begun = Awaited<ReturnType<CallStore['begin']>>;
 const WRITE_MS = 10;
 const MOST = 200;
 
-/** The store in PostgreSQL, which writes in sets. */
-export function postgresCallStore(database: Database, guard: Pick<RestoreGuard, 'keepCalls'>): CallStore {
-  const keep = async (tx: Tx, calls: readonly BeginningCall[]) => {
-    const { rows } = await sql<{ room_id: string; is_forbidden: boolean }>`
-          with given as materialized (
-            select x.*, ${isForbidden} as is_forbidden
-            from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.attempt)}::smallint[],
-              ${calls.map((call) => call.workspaceId)}::uuid[], ${calls.map((call) => call.serverId)}::uuid[],
-              ${calls.map((call) => call.trunkId ?? null)}::uuid[], ${calls.map((call) => call.at)}::timestamptz[],
-              ${calls.map((call) => json(call.dialog))}::json[], ${calls.map((call) => call.doNotCallRevision ?? null)}::bigint[])
-              as x (room_id, attempt, workspace_id, server_id, trunk_id, begun_at, dialog, revision)
-            left join workspaces w on w.id = x.workspace_id
-          ), begun as (
-            insert into sip_calls (room_id, attempt, workspace_id, server_id, trunk_id, begun_at, dialog)
-            select room_id, attempt, workspace_id, server_id, trunk_id, begun_at, dialog from given where not is_forbidden
-            ${overRefused} returning room_id
-          )
-          select room_id, false as is_forbidden from begun
-          union all select room_id, true from given where is_forbidden`.execute(tx.db);
-    return new Map<string, Begun>(rows.map((row) => [row.room_id, row.is_forbidden ? 'forbidden' : 'begun']));
-  };
-  const withdraw = (tx: Tx, roomId: string, at: Date) =>
-    sql`
-      update sip_calls set dialog = null, ended_at = ${at} where room_id = ${roomId} and ended_at is null`.execute(
-      tx.db,
-    );
-  const begin = coalesce(
+/** @returns what became of the rooms that were not kept before */
+async function keepCalls(tx: Tx, calls: readonly BeginningCall[]): Promise<Map<string, Begun>> {
+  const { rows } = await sql<{ room_id: string; is_forbidden: boolean }>`
+        with given as materialized (
+          select x.*, ${isForbidden} as is_forbidden
+          from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.attempt)}::smallint[],
+            ${calls.map((call) => call.workspaceId)}::uuid[], ${calls.map((call) => call.serverId)}::uuid[],
+            ${calls.map((call) => call.trunkId ?? null)}::uuid[], ${calls.map((call) => call.at)}::timestamptz[],
+            ${calls.map((call) => json(call.dialog))}::json[], ${calls.map((call) => call.doNotCallRevision ?? null)}::bigint[])
+            as x (room_id, attempt, workspace_id, server_id, trunk_id, begun_at, dialog, revision)
+          left join workspaces w on w.id = x.workspace_id
+        ), begun as (
+          insert into sip_calls (room_id, attempt, workspace_id, server_id, trunk_id, begun_at, dialog)
+          select room_id, attempt, workspace_id, server_id, trunk_id, begun_at, dialog from given where not is_forbidden
+          ${overRefused} returning room_id
+        )
+        select room_id, false as is_forbidden from begun
+        union all select room_id, true from given where is_forbidden`.execute(tx.db);
+  return new Map<string, Begun>(rows.map((row) => [row.room_id, row.is_forbidden ? 'forbidden' : 'begun']));
+}
+
+const withdraw = (tx: Tx, roomId: string, at: Date) =>
+  sql`
+    update sip_calls set dialog = null, ended_at = ${at} where room_id = ${roomId} and ended_at is null`.execute(tx.db);
+
+/** Keeps rooms in sets, each before anything of it is sent, and tells a witness of them. */
+function beginner(database: Database, guard: Pick<RestoreGuard, 'keepCalls'>) {
+  return coalesce(
     async (calls: BeginningCall[]): Promise<Begun[]> => {
       const answers = (found: Map<string, Begun>) => calls.map((call) => found.get(call.roomId) ?? 'kept');
       const arrived = calls.every((call) => !call.placing);
-      if (arrived) return answers(await database.inHotLoop((tx) => keep(tx, calls)));
+      if (arrived) return answers(await database.inHotLoop((tx) => keepCalls(tx, calls)));
       try {
         const { result, isWitnessed } = await guard.keepCalls(
-          (tx) => keep(tx, calls),
+          (tx) => keepCalls(tx, calls),
           (found) =>
             calls.flatMap(({ placing, ...call }) =>
               placing && found.get(call.roomId) === 'begun' ? { ...call, ...placing } : [],
@@ -136,6 +138,11 @@ export function postgresCallStore(database: Database, guard: Pick<RestoreGuard, 
     // The witness is told of one while the next is committed.
     { atMost: MOST, sets: 2 },
   );
+}
+
+/** The store in PostgreSQL, which writes in sets. */
+export function postgresCallStore(database: Database, guard: Pick<RestoreGuard, 'keepCalls'>): CallStore {
+  const begin = beginner(database, guard);
   const changeAll = coalesce(
     (changes: ((tx: Tx) => Promise<{ rows: unknown[] }>)[]) =>
       database.inHotLoop((tx) => Promise.all(changes.map((each) => each(tx)))),
