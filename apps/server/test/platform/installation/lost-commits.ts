@@ -12,6 +12,7 @@ import { freePort } from '../../../../../packages/sip/test/peers/peer-process.ts
 import type { Connection } from '../../../src/foundation/database/connection.ts';
 import { openDatabase } from '../../../src/foundation/database/database.ts';
 import { findPlace } from '../../../src/foundation/database/postgres/place.ts';
+import { standbyFault } from '../../../src/platform/installation/standbys.ts';
 import { type OwnPostgres, startOwnPostgres } from '../../chaos/postgres.ts';
 import { statementOn } from '../../foundation/database/statement-on.ts';
 import { startCarrier } from '../../lines/telephony/carrier.ts';
@@ -99,6 +100,8 @@ async function lose({ by, lossMs, servers: count, killed }: Loss, undo: (() => u
     campaign: { calls_per_second: PACE, retry_policy: [], ring_timeout_seconds: 30 },
     phoneNumber: { trunk: { termination_url: `sip:127.0.0.1:${carrier.port}`, transport: 'udp' } },
   });
+  const told = by === 'standby' ? expect.stringContaining('has a standby that it does not wait for') : undefined;
+  expect(await standbyFault(database)).toEqual(told);
   await database.close();
   const rung = () => new Set(carrier.calls.map(({ user }) => user));
   const twice = () => carrier.calls.map(({ user }) => user).filter((user, at, all) => all.indexOf(user) < at);
