@@ -145,7 +145,6 @@ export async function compose(parts: Parts): Promise<Composition> {
       loops.push({ close: async () => loopDelay?.close() });
       for (const provider of providers) await provider.start();
       await services.restoreGuard.start();
-      loops.push(services.restoreGuard);
       const recording = await startRecordingWork({ ...features.recordings, calls: engine.calls });
       const calling = startEngine(engine, providers);
       // Calls are recorded until the drain is over.
@@ -164,6 +163,8 @@ export async function compose(parts: Parts): Promise<Composition> {
     },
     stop: async (requestsEnded) => {
       await Promise.all([...loops.map((loop) => loop.close()), jobs.quit(), requestsEnded]);
+      // The witness is told of calls and words until then.
+      await services.restoreGuard.close();
       await lease
         .release()
         .catch((error) => log.warn({ err: error }, 'the lease could not be given back; it runs out'));
@@ -196,7 +197,10 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
   const common = { database, clock, log, secrets };
   const providers = [...new Set(gateways.values())];
   return {
-    contactLists: { database, notifications, jobs, objects, clock, log, limits, coming, storageMaxBytes },
+    contactLists: {
+      ...{ database, notifications, jobs, objects, clock, log, limits, coming, storageMaxBytes },
+      guard: services.restoreGuard,
+    },
     recordings: {
       database,
       objects,
@@ -315,7 +319,8 @@ function handlersOf(
   const { isSimulated } = switchboard;
   const isNumber = (phoneNumber: string) => readNumber(phoneNumber) !== undefined;
   const shared = { database, agents, clock, providers, operator, isSimulated };
-  const campaigns = { ...shared, notifications, maxConcurrency, nudge: claiming.nudge };
+  const { restoreGuard } = services;
+  const campaigns = { ...shared, notifications, maxConcurrency, nudge: claiming.nudge, guard: restoreGuard };
   const { nudge } = runEngine;
   return {
     ...phoneNumberOperations(phoneNumbers),
@@ -324,18 +329,34 @@ function handlersOf(
     ...numberPoolOperations(phoneNumbers),
     ...contactListOperations(contactLists),
     ...entryOperations(contactLists),
-    ...doNotCallOperations({ database, clock, withdrawCallsTo, readPhoneNumber }),
+    ...doNotCallOperations({ database, clock, withdrawCallsTo, guard: restoreGuard, readPhoneNumber }),
     ...campaignOperations({ ...campaigns, jobs: services.jobs }),
     ...batchOperations({ ...campaigns, jobs: services.jobs }),
     ...knowledgeBaseOperations(knowledgeBases),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
     ...callIntentOperations({ ...shared, calls, nudge: intentClaiming.nudge }),
-    ...callOperations({ database, clock, calls, objects, countConversions, endCall, withdrawCallsTo }),
+    ...callOperations({
+      database,
+      clock,
+      calls,
+      objects,
+      countConversions,
+      endCall,
+      withdrawCallsTo,
+      guard: restoreGuard,
+    }),
     ...callStatisticsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
     ...exportOperations({ ...features.exports, calls }),
     ...erasureOperations({ database, clock }),
     ...workflowOperations({ database, agents, clock, jobs: services.jobs }),
-    ...workspaceOperations({ database, clock, secrets, onHoursChanged: changeHoursOfWorkspace, isNumber }),
+    ...workspaceOperations({
+      database,
+      clock,
+      secrets,
+      restoreGuard,
+      onHoursChanged: changeHoursOfWorkspace,
+      isNumber,
+    }),
     ...apiKeyOperations({ database, clock, streamTokens: services.streamTokens }),
     ...auditLogOperations(database),
     ...agentOperations({ database, clock, secrets, guard, inTestSlot }),

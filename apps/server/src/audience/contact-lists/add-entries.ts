@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { existing, refuse, ServiceError } from '../../foundation/values/service-error.ts';
+import { tellOptOuts } from '../../platform/installation/tell-opt-outs.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
 import { countEntries } from './confirm-upload.ts';
@@ -26,17 +27,19 @@ export async function lockOwnList(tx: WorkspaceTx, listId: string): Promise<List
  * @throws `not_found`; `invalid_state`; `invalid_request` where the list would have too many columns
  */
 export async function addEntries(
-  { database, clock, limits }: ContactListDeps,
+  { database, clock, limits, guard }: ContactListDeps,
   workspaceId: string,
   { listId, sent }: { listId: string; sent: readonly unknown[] },
   auditOf: AuditOf,
 ): Promise<components['schemas']['ContactListEntriesAdded']> {
-  return database.inWorkspace(workspaceId, async (tx) => {
+  let forbidden: number[] = [];
+  const answer = await database.inWorkspace(workspaceId, async (tx) => {
     const list = await lockOwnList(tx, listId);
     const terms = { defaultCountry: list.default_country ?? undefined, limits };
     const { entries, rejected } = judgeEntries(sent, terms);
     if (entries.length === 0) return { added: 0, updated: 0, totalEntries: list.total_entries, rejected };
     const now = clock.now();
+    forbidden = list.type === 'dnd' ? entries.map((entry) => entry.phoneNumber) : [];
     const rows = await rowsOf(tx, listId, entries);
     const updated = await updateEntries(tx, listId, rows);
     const fresh = rows.filter((row) => !updated.has(row.phone_number));
@@ -47,6 +50,8 @@ export async function addEntries(
     const totalEntries = list.total_entries + fresh.length;
     return { added: fresh.length, updated: updated.size, totalEntries, rejected };
   });
+  if (forbidden.length > 0) await tellOptOuts(guard, workspaceId, forbidden, clock.now());
+  return answer;
 }
 
 /** An entry as the table holds it, but for its upload. */

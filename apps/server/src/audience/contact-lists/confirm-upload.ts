@@ -10,6 +10,7 @@ import type { ContactListDeps } from './deps.ts';
 import type { ListRow } from './list.ts';
 import { importQueue } from './queues.ts';
 import { findList, lockList } from './store.ts';
+import { tellOfUpload } from './tell-of-upload.ts';
 import type { UploadRow } from './upload.ts';
 import { findUpload, moveUpload } from './upload-store.ts';
 
@@ -33,7 +34,11 @@ export async function confirmUpload(
   const patience = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]);
   // Of one instant: an import that ends between two reads would show its upload as processed beside the list without it.
   const read = () => deps.database.inSnapshot(workspaceId, (tx) => readBoth(tx, ids));
-  if (status === 'processed') return read();
+  if (status === 'processed') {
+    const both = await read();
+    if (both.list.type === 'dnd') await tellOfUpload(deps, workspaceId, ids.uploadId);
+    return both;
+  }
   for await (const _ of ticks(deps.notifications, ids.uploadId, patience)) {
     const both = await read();
     if (both.upload.status !== 'processing') return both;

@@ -3,6 +3,7 @@ import type { Database } from '../../foundation/database/database.ts';
 import type { Notifications } from '../../foundation/database/notifications.ts';
 import type { ObjectStore } from '../../foundation/objects/object-store.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
+import type { WordGuard } from '../../platform/installation/tell-opt-outs.ts';
 import type { Jobs } from '../../platform/jobs/jobs.ts';
 import type { ComingFiles } from '../../platform/workspace/coming-files.ts';
 import type { ReadLimits } from './reading/read-contacts.ts';
@@ -20,4 +21,5 @@ export interface ContactListDeps {
   coming: ComingFiles;
   /** Most bytes of files that a workspace may keep; without it as many as it likes. */
   storageMaxBytes?: number | undefined;
+  guard: WordGuard;
 }

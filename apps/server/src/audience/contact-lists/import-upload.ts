@@ -5,17 +5,18 @@ import type { ContactListDeps } from './deps.ts';
 import { newValues } from './entry-store.ts';
 import { eraseQueue, type UploadJob } from './queues.ts';
 import { lockList, noteWords, readyUploads } from './store.ts';
+import { tellOfUpload } from './tell-of-upload.ts';
 import { moveUpload } from './upload-store.ts';
 
 /** Merges a confirmed upload into its list, all rows in one transaction. Does nothing where that is done already. */
 export async function importUpload(
-  { database, clock }: ContactListDeps,
+  { database, clock, guard }: ContactListDeps,
   { workspaceId, uploadId }: UploadJob,
 ): Promise<void> {
-  const merge = async (tx: WorkspaceTx) => {
+  const merge = async (tx: WorkspaceTx): Promise<boolean> => {
     const listId = await listOf(tx, uploadId);
     const list = listId && (await lockList(tx, listId));
-    if (!list) return;
+    if (!list) return false;
     // Read under the lock: another import may have ended meanwhile.
     const upload = await tx.db
       .selectFrom('contact_list_uploads')
@@ -24,13 +25,15 @@ export async function importUpload(
       .where('id', '=', uploadId)
       .where(sql<boolean>`status = 'processing'`)
       .executeTakeFirst();
-    if (!upload) return;
+    if (!upload) return false;
     const updated = await mergeEntries(tx, uploadId, await readyUploads(tx, list.id));
     if (upload.has_do_not_call) await noteWords(tx, list.id);
     const added = upload.valid_rows - updated;
     await finishImport(tx, { listId: list.id, uploadId, added, imported: upload.valid_rows }, clock.now());
+    return list.type === 'dnd';
   };
-  await database.inWorkspace(workspaceId, merge, { mayTakeLong: true });
+  const forbids = await database.inWorkspace(workspaceId, merge, { mayTakeLong: true });
+  if (forbids) await tellOfUpload({ database, clock, guard }, workspaceId, uploadId);
 }
 
 /** Ends an import that failed every time. */

@@ -1,6 +1,6 @@
 import { existing, ServiceError } from '../../foundation/values/service-error.ts';
 import { type AuditEntry, audit } from '../../platform/journal/record.ts';
-import { type campaignMoves, tryMove } from '../campaigns/move-campaign.ts';
+import { type campaignMoves, tellOfMove, tryMove } from '../campaigns/move-campaign.ts';
 import type { Batch } from './batch.ts';
 import type { BatchDeps } from './start-batch.ts';
 import { findBatch } from './store.ts';
@@ -18,7 +18,7 @@ const batchMoves = {
  * doesn't allow it.
  */
 export async function moveBatch(
-  { database, clock, nudge }: BatchDeps,
+  { database, clock, nudge, guard }: BatchDeps,
   workspaceId: string,
   id: string,
   name: keyof typeof batchMoves,
@@ -35,5 +35,6 @@ export async function moveBatch(
     return found;
   });
   nudge();
+  await tellOfMove(guard, { workspaceId, campaignId: id }, by.at(-1)!, now);
   return batch;
 }

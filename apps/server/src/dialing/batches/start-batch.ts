@@ -13,7 +13,7 @@ import { type BatchStarted, startedAgain } from './started-batch.ts';
 
 export type BatchDeps = Pick<
   CampaignDeps,
-  'database' | 'agents' | 'clock' | 'maxConcurrency' | 'providers' | 'operator' | 'isSimulated' | 'nudge'
+  'database' | 'agents' | 'clock' | 'maxConcurrency' | 'providers' | 'operator' | 'isSimulated' | 'nudge' | 'guard'
 >;
 
 export interface BatchRequest {

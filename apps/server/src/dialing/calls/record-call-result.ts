@@ -4,6 +4,7 @@ import type { Database, WorkspaceTx } from '../../foundation/database/database.t
 import type { Clock } from '../../foundation/values/clock.ts';
 import { existing, ServiceError } from '../../foundation/values/service-error.ts';
 import { addOptOut, raiseDoNotCall } from '../../platform/do-not-call/store.ts';
+import { tellOptOuts, type WordGuard } from '../../platform/installation/tell-opt-outs.ts';
 import { type AuditEntry, audit } from '../../platform/journal/record.ts';
 import { ERASED_NUMBER } from '../../platform/person-data/number-in-text.ts';
 import type { Call, CallRow } from './shape-call.ts';
@@ -26,6 +27,7 @@ export interface CallResultDeps {
   ) => Promise<void>;
   /** Ends what else is on its way to a person who has opted out (`withdraw-calls.ts`). */
   withdrawCallsTo: WithdrawCallsTo;
+  guard: WordGuard;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface CallResultDeps {
  * `invalid_state` for a call that waits to be placed and for an opt-out of an erased person, and `invalid_request` for a transcript that is too long.
  */
 export async function recordCallResult(
-  { database, clock, calls, countConversions, withdrawCallsTo }: CallResultDeps,
+  { database, clock, calls, countConversions, withdrawCallsTo, guard }: CallResultDeps,
   workspaceId: string,
   roomId: string,
   result: RecordCallResult,
@@ -58,7 +60,11 @@ export async function recordCallResult(
     await audit(tx, auditEntry, now);
     return (await readWithTranscript(tx, calls, roomId))!;
   });
-  if (optedOut !== undefined) await withdrawCallsTo(workspaceId, [optedOut]);
+  if (optedOut !== undefined)
+    await Promise.all([
+      withdrawCallsTo(workspaceId, [optedOut]),
+      tellOptOuts(guard, workspaceId, [optedOut], clock.now()),
+    ]);
   return recorded;
 }
 

@@ -2,6 +2,7 @@ import type { Database } from '../../foundation/database/database.ts';
 import type { Notifications } from '../../foundation/database/notifications.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
+import type { RestoreGuard } from '../../platform/installation/restore-guard.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import type { AgentDirectory } from '../../voices/agents/directory.ts';
 import type { IsSimulated } from '../calls/may-dial.ts';
@@ -20,4 +21,5 @@ export interface CampaignDeps {
   maxConcurrency: number;
   /** Has this process look for work at once. */
   nudge: () => void;
+  guard: Pick<RestoreGuard, 'tell'>;
 }

@@ -4,7 +4,7 @@ import { from } from '../../foundation/database/moves.ts';
 import type { CampaignKind, CampaignStatus } from '../../foundation/database/schema.ts';
 import { existing, ServiceError } from '../../foundation/values/service-error.ts';
 import type { AuditEntry } from '../../platform/journal/record.ts';
-import { campaignTransitions } from './campaign.ts';
+import { type CampaignKey, campaignTransitions } from './campaign.ts';
 import type { CampaignDeps } from './deps.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
 import type { Campaign } from './shape-campaign.ts';
@@ -19,6 +19,8 @@ interface Move {
   rule: string;
   /** What to do from a status instead. */
   instead: Partial<Record<CampaignStatus, string>>;
+  /** What it forbids, as the witness is told of it. */
+  told?: 'pause' | 'stop';
 }
 
 /** What clients do to a campaign once it is there, but for its start. */
@@ -29,6 +31,7 @@ export const campaignMoves = {
     stamps: ['paused_at'],
     rule: 'Only a running campaign can be paused',
     instead: {},
+    told: 'pause',
   },
   resume: {
     from: from(campaignTransitions, 'running', 'paused'),
@@ -43,6 +46,7 @@ export const campaignMoves = {
     stamps: ['stopped_at', 'ended_at'],
     rule: 'Only a running or paused campaign can be stopped',
     instead: { draft: 'Cancel it instead.', scheduled: 'Cancel it instead.' },
+    told: 'stop',
   },
   unschedule: {
     from: from(campaignTransitions, 'draft'),
@@ -50,6 +54,7 @@ export const campaignMoves = {
     stamps: [],
     rule: 'Only a scheduled campaign can be unscheduled',
     instead: { running: 'Pause it instead.' },
+    told: 'pause',
   },
   cancel: {
     from: from(campaignTransitions, 'cancelled'),
@@ -57,6 +62,7 @@ export const campaignMoves = {
     stamps: ['cancelled_at', 'ended_at'],
     rule: 'Only a draft or a scheduled campaign can be cancelled',
     instead: { running: 'Stop it instead.', paused: 'Stop it instead.' },
+    told: 'stop',
   },
 } as const satisfies Record<string, Move>;
 
@@ -81,7 +87,7 @@ export async function tryMove(
  * derived from it (engine.md, "Locks"). Throws `not_found`, and `invalid_state` where the status doesn't allow it.
  */
 export async function moveCampaign(
-  { database, clock, nudge }: CampaignDeps,
+  { database, clock, nudge, guard }: CampaignDeps,
   workspaceId: string,
   campaignId: string,
   name: keyof typeof campaignMoves,
@@ -96,7 +102,19 @@ export async function moveCampaign(
     throw new ServiceError('invalid_state', refusal(campaignMoves[name], found.status));
   });
   nudge();
+  await tellOfMove(guard, { workspaceId, campaignId }, name, now);
   return moved;
+}
+
+/** Has the witness know of a move that stops calls, once it is committed. */
+export async function tellOfMove(
+  guard: CampaignDeps['guard'],
+  key: CampaignKey,
+  name: keyof typeof campaignMoves,
+  now: Date,
+): Promise<void> {
+  const { told }: Move = campaignMoves[name];
+  if (told) await guard.tell([{ type: told, ...key, at: now.toISOString() }]);
 }
 
 function refusal({ rule, instead }: Move, status: CampaignStatus): string {

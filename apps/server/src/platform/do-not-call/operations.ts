@@ -7,6 +7,7 @@ import { isE164 } from '../../foundation/values/e164.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { shown } from '../../foundation/values/judged-items.ts';
 import { noNumber, notFound, ServiceError } from '../../foundation/values/service-error.ts';
+import { tellOptOuts, type WordGuard } from '../installation/tell-opt-outs.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { addOptOuts, type DoNotCallRow, listDoNotCall, raiseDoNotCall, removeOptOut } from './store.ts';
@@ -19,6 +20,7 @@ export interface DoNotCallDeps {
   clock: Clock;
   /** Ends what is on its way to some numbers, E.164 without the plus, and resolves once nothing of it can leave any more. */
   withdrawCallsTo: (workspaceId: string, numbers: readonly number[], endRinging?: boolean) => Promise<void>;
+  guard: WordGuard;
   /** Reads a number as people write it, as a contact file's. */
   readPhoneNumber: (
     text: string,
@@ -27,7 +29,7 @@ export interface DoNotCallDeps {
 }
 
 /** The operations of the tag "Do not call". */
-export function doNotCallOperations({ database, clock, withdrawCallsTo, readPhoneNumber }: DoNotCallDeps) {
+export function doNotCallOperations({ database, clock, withdrawCallsTo, guard, readPhoneNumber }: DoNotCallDeps) {
   return {
     listDoNotCall: async ({ query }, { workspaceId }) => ({
       status: 200,
@@ -50,7 +52,10 @@ export function doNotCallOperations({ database, clock, withdrawCallsTo, readPhon
         );
         return fresh.length;
       });
-      await withdrawCallsTo(context.workspaceId, numbers, body.endRinging);
+      await Promise.all([
+        withdrawCallsTo(context.workspaceId, numbers, body.endRinging),
+        tellOptOuts(guard, context.workspaceId, numbers, clock.now()),
+      ]);
       return { status: 200, body: { added, alreadyListed: numbers.length - added, rejected } };
     },
 

@@ -7,6 +7,7 @@ import type { Clock } from '../../foundation/values/clock.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { ok } from '../../foundation/values/success.ts';
 import { refuseWhileHeld } from '../installation/installation.ts';
+import type { RestoreGuard } from '../installation/restore-guard.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { inboundSecretPlace } from './inbound-secret.ts';
@@ -17,6 +18,7 @@ export interface WorkspaceDeps extends HourDeps {
   database: Database;
   clock: Clock;
   secrets: Secrets;
+  restoreGuard: Pick<RestoreGuard, 'tell'>;
 }
 
 /** The operations of the tag "Workspace". */
@@ -49,12 +51,16 @@ export function workspaceOperations(deps: WorkspaceDeps) {
         return { row, action: changed ? 'workspace.updated' : undefined };
       }),
 
-    pauseDialing: async (_input, context) =>
-      change(context, async (tx, now) => {
+    pauseDialing: async (_input, context) => {
+      const answer = await change(context, async (tx, now) => {
         const row = await lockWorkspace(tx);
         if (row.dialing_paused_at) return { row };
         return { row: await changeWorkspace(tx, { dialing_paused_at: now }, now), action: 'workspace.dialing_paused' };
-      }),
+      });
+      const { workspaceId } = context;
+      await deps.restoreGuard.tell([{ type: 'pause_dialing', workspaceId, at: clock.now().toISOString() }]);
+      return answer;
+    },
 
     resumeDialing: async (_input, context) =>
       change(context, async (tx, now) => {

@@ -48,7 +48,8 @@ beforeAll(async () => {
   const disk = await openDiskObjectStore({ directory, secret: 'another', baseUrl: () => server.url, clock, log });
   const objects = { ...disk, tellsOfUploads: false };
   const coming = createComingFiles(new Registry());
-  deps = { database, notifications, jobs, objects, clock, log, coming, limits: DEFAULT_READ_LIMITS };
+  const guard = { tell: async () => {}, digest: () => '' };
+  deps = { database, notifications, jobs, objects, clock, log, coming, limits: DEFAULT_READ_LIMITS, guard };
 });
 afterAll(async () => {
   await jobs.close();

@@ -244,6 +244,7 @@ test('the provider is told the metadata of each call', async () => {
     operator: noOperatorLimits,
     isSimulated: () => true,
     nudge: () => undefined,
+    guard: { tell: async () => {} },
   };
   await startBatch(deps, {
     workspaceId: workspace,

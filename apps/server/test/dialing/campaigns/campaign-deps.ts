@@ -30,6 +30,7 @@ export async function campaignDeps(clock = testClock()) {
     operator: noOperatorLimits,
     isSimulated: (provider) => provider === 'simulator',
     nudge: () => undefined,
+    guard: { tell: async () => {} },
   };
   const close = async () => {
     await notifications.close();

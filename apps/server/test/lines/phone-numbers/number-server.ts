@@ -71,6 +71,7 @@ export async function startNumberServer(given: Partial<PhoneNumberDeps> = {}) {
       database,
       clock,
       secrets,
+      restoreGuard: composition.services.restoreGuard,
       onHoursChanged,
       isNumber: (number) => readNumber(number) !== undefined,
     }),
