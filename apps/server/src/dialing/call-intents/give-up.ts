@@ -3,12 +3,14 @@ import type { Tx } from '../../foundation/database/database.ts';
 import type { RecordCallEvents } from '../calls/call-events.ts';
 import type { IntentKey } from './intent.ts';
 
-/** How a call ends that was never placed. */
+/** How a call ends that was never placed, as far as the database knows. */
 export interface Unplaced {
   status: 'cancelled' | 'failed';
-  outcome: 'cancelled' | 'do_not_call' | 'invalid_number';
+  outcome: 'cancelled' | 'do_not_call' | 'invalid_number' | 'unknown';
   /** Why it was not placed in time, in SQL of the intent `i`; null where that is not why. */
   reason: RawBuilder<unknown>;
+  /** When it was placed all the same, in SQL of the intent `i`. */
+  dialedAt?: RawBuilder<unknown>;
 }
 
 /** By its client, or by what holds for its callee. */
@@ -21,7 +23,7 @@ export const withdrawn: Unplaced = { status: 'cancelled', outcome: 'cancelled', 
 export async function giveUpIntents(
   tx: Tx,
   places: RawBuilder<unknown>,
-  { status, outcome, reason }: Unplaced,
+  { status, outcome, reason, dialedAt = sql`null` }: Unplaced,
   now: Date,
   recordEvents: RecordCallEvents,
 ): Promise<IntentKey[]> {
@@ -29,10 +31,10 @@ export async function giveUpIntents(
     with i as (delete from call_intents where ctid = any(array(${places})) returning *)
     insert into calls (workspace_id, id, status, outcome, direction, simulated, from_number, to_number, agent_id,
       phone_number_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, metadata, variables,
-      external_id, tags, queued_at, ended_at, ended_by, reason)
+      external_id, tags, queued_at, dialed_at, ended_at, ended_by, reason)
     select workspace_id, id, ${status}, ${outcome}, 'outbound', simulated, coalesce(from_number, 0), to_number, agent_id,
       phone_number_id, greatest(1, attempt), ${now}, ${now}, ring_timeout_seconds, max_call_seconds, metadata, variables,
-      external_id, tags, created_at, ${now}, 'service', ${reason}
+      external_id, tags, created_at, ${dialedAt}, ${now}, 'service', ${reason}
     from i returning workspace_id, id`.execute(tx.db);
   const calls = rows.map((row) => ({ workspaceId: row.workspace_id, roomId: row.id }));
   await recordEvents(tx, 'call.ended', calls);

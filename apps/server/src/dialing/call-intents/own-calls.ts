@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { OwnedCall } from '../calls/call.ts';
 import type { CallOwner } from '../calls/call-owner.ts';
+import { giveUpIntents } from './give-up.ts';
 import { whereIntentIs } from './intent.ts';
 
 const isOfNobodyElse = sql`c.campaign_id is null and c.workflow_run_id is null and c.direction = 'outbound'`;
@@ -35,6 +36,19 @@ export const intentCallOwner = (nudge: () => void): CallOwner => ({
           ${own.map((call) => call.roomId)}::uuid[], ${own.map((call) => Number(call.attemptTakenBack))}::smallint[])
           as x (workspace_id, id, taken_back) ${placeOf}) as x
       where i.ctid = x.place`.execute(tx.db);
+  },
+  recall: async (tx, calls, now) => {
+    const own = ownOf(calls);
+    const rooms = sql`${own.map((call) => call.roomId)}::uuid[]`;
+    const places = sql`
+      select i.ctid from unnest(${own.map((call) => call.workspaceId)}::uuid[], ${rooms}) as x (workspace_id, id)
+      join call_intents i on i.workspace_id = x.workspace_id and i.id = x.id and i.next_attempt_at is not null for update of i`;
+    const dialedAt = sql`(select x.at from unnest(${rooms}, ${own.map((call) => call.at)}::timestamptz[]) as x (id, at)
+      where x.id = i.id limit 1)`;
+    const placed = { status: 'failed', outcome: 'unknown', reason: sql`null`, dialedAt } as const;
+    const ended = await giveUpIntents(tx, places, placed, now, async () => {});
+    const nobody = { campaignId: null, contactId: null, workflowRunId: null };
+    return ended.map((key) => ({ ...key, ...nobody, outcome: 'unknown', endedAt: now }));
   },
   nudge,
 });

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { EngineTx, Tx } from '../../foundation/database/database.ts';
 import { together } from '../../foundation/database/together.ts';
-import type { CallKey, EndedCall, OwnedCall, ReturnedCall } from './call.ts';
+import type { CallKey, EndedCall, OwnedCall, PlacedCall, ReturnedCall } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 
 /**
@@ -22,6 +22,11 @@ export interface CallOwner {
   /** Takes back what earlier ends have meant to it: they were not their callees' doing. */
   onCallsSetAside?(tx: Tx, calls: readonly CallKey[], now: Date): Promise<void>;
   onCallsReturned(tx: EngineTx, calls: readonly ReturnedCall[], now: Date): Promise<void>;
+  /**
+   * Writes those of its calls that a restored database does not have, as calls that have ended as `unknown`, if it has whom
+   * they were made for; what their ends mean is told then, as of any end. Its rows are locked.
+   */
+  recall?(tx: EngineTx, calls: readonly PlacedCall[], now: Date): Promise<EndedCall[]>;
   /** Looks for work at once: calls have ended, which made room for others. */
   nudge?(): void;
 }
@@ -58,6 +63,11 @@ export const allOwners = (owners: readonly CallOwner[], recordEvents: RecordCall
     };
     const ended = calls.filter((call) => !call.attemptTakenBack && !call.isPlacedAgain);
     await together(tx, [tellOwners, () => recordEvents(tx, 'call.ended', ended)]);
+  },
+  recall: async (tx, calls, now) => {
+    const recalled: EndedCall[] = [];
+    for (const owner of owners) recalled.push(...((await owner.recall?.(tx, calls, now)) ?? []));
+    return recalled;
   },
   nudge: () => {
     for (const owner of owners) owner.nudge?.();

@@ -66,6 +66,13 @@ export interface ReturnedCall extends OwnedCall {
   queuedAt: Date;
 }
 
+/** A call that was placed, of which a restored database may know nothing, or not how it went on. */
+export interface PlacedCall extends OwnedCall {
+  attempt: number;
+  /** When it was placed. */
+  at: Date;
+}
+
 /** What names a call that was placed, or is about to be, to its provider. */
 export const referenceOf = (call: HeldCall): CallReference => ({
   workspaceId: call.workspaceId,

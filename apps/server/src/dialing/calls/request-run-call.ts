@@ -93,12 +93,14 @@ export type RunCallObstacle =
 
 /**
  * - `queued`: committed with the transaction, held by this server, to be placed after it.
- * - `refused`: this person is not to be called, now or later; the outcome of an attempt that is not made.
+ * - `refused`: this person is not to be called, now or later; the outcome of an attempt that is not made. `unknown` is that of
+ *   one that was made, and that a restored database had lost (`recall-calls.ts`).
  * - `blocked`: not now. `until` is when it may be different, where that is known.
  */
 export type RunCallAnswer =
   | { kind: 'queued'; call: CallToPlace }
   | { kind: 'refused'; outcome: 'do_not_call' | 'invalid_number' }
+  | { kind: 'refused'; outcome: 'unknown'; roomId: string; attempt: number }
   | { kind: 'blocked'; reason: RunCallObstacle; until?: Date };
 
 /**
@@ -110,6 +112,7 @@ export async function requestRunCall(tx: Tx, wish: RunCallWish, terms: RunCallTe
   const toNumber = readNumber(wish.to)?.toNumber;
   if (toNumber === undefined) return { kind: 'refused', outcome: 'invalid_number' };
   const found = await readTerms(tx, wish, toNumber, terms);
+  if (found.recalled) return { kind: 'refused', outcome: 'unknown', ...found.recalled };
   const caller = callerOf(found, terms.isSimulated);
   const judge = (simulated: boolean) => mayDial(toNumber, found, terms.now, simulated, wish.hours);
   // Without a number nothing rings either.
@@ -240,12 +243,14 @@ type FoundTerms = PersonTerms &
   AgentTerms & {
     /** Whether this server can't tell its witness of calls. */
     is_unwritten: boolean;
+    /** The run's next call that was placed before its database was restored; null as a rule. */
+    recalled: { roomId: string; attempt: number } | null;
   };
 
 /** A workspace with limits is locked first, so that what is counted can't change before the commit. */
 async function readTerms(
   tx: Tx,
-  { workspaceId, from, agentId }: RunCallWish,
+  { workspaceId, runId, attempt, from, agentId }: RunCallWish,
   toNumber: number,
   { serverId, now, operator }: RunCallTerms,
 ): Promise<FoundTerms> {
@@ -255,7 +260,10 @@ async function readTerms(
     sql<Omit<FoundTerms, 'operator'>>`
       select w.dialing_paused_at is not null as dialing_paused, ${hourTerms}, ${dialTerms}, ${agentTerms},
         ${usedOfLimits(now, operator)},
-        ${doNotCall} as do_not_call, ${isUnwritten(serverId)} as is_unwritten
+        ${doNotCall} as do_not_call, ${isUnwritten(serverId)} as is_unwritten,
+        (select jsonb_build_object('roomId', id, 'attempt', attempt) from calls
+          where workspace_id = w.id and workflow_run_id = ${runId} and attempt >= ${attempt}
+          order by workspace_id, workflow_run_id, attempt limit 1) as recalled
       from workspaces w
       join servers s on s.id = ${serverId}
       left join phone_numbers n on n.workspace_id = w.id and n.phone_number = ${'number' in from ? from.number : null}

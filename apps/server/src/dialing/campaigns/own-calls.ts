@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../foundation/database/database.ts';
-import type { OwnedCall } from '../calls/call.ts';
+import type { EndedCall, OwnedCall } from '../calls/call.ts';
 import type { CallOwner } from '../calls/call-owner.ts';
 import type { CallDetails } from '../calls/store.ts';
 import type { CampaignKey } from './campaign.ts';
 import { hasConsent } from './contact-refusal.ts';
 import { type ContactCall, endContacts, returnContacts, setContactsAside } from './end-contacts.ts';
 import { pauseItself } from './pause-itself.ts';
+import { recallContacts } from './recall-contacts.ts';
 
 /**
  * Campaigns, as the owners of their calls.
@@ -41,6 +42,11 @@ export function campaignCallOwner(
     onCallsSetAside: setContactsAside,
     onCallsReturned: async (tx, calls, now) => {
       for (const [key, returned] of byCampaign(calls)) await returnContacts(tx, key, returned, now);
+    },
+    recall: async (tx, calls, now) => {
+      const recalled: EndedCall[] = [];
+      for (const [key, placed] of byCampaign(calls)) recalled.push(...(await recallContacts(tx, key, placed, now)));
+      return recalled;
     },
     nudge,
   };

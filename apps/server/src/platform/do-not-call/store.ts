@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { WorkspaceTx } from '../../foundation/database/database.ts';
-import { numberDigest } from '../../foundation/database/number-digest.ts';
+import type { Tx, WorkspaceTx } from '../../foundation/database/database.ts';
+import { numberCheck, numberDigest } from '../../foundation/database/number-digest.ts';
 import {
   containsAny,
   countedPage,
@@ -66,6 +66,29 @@ export async function addOptOuts(
     where not ${isErasedDoNotCall(sql.ref('number'), sql`${tx.workspaceId}::uuid`)}
     on conflict do nothing returning phone_number`.execute(tx.db);
   return rows.map((row) => row.phone_number);
+}
+
+/**
+ * Puts opt-outs back that a restored database has lost, by the HMACs of their numbers: nobody knows more of them. One whose
+ * number is there already is left out. Answers how many are new.
+ * @param digests in hex, as `numberDigest` makes them
+ */
+export async function putOptOutsBack(tx: WorkspaceTx, digests: readonly string[], now: Date): Promise<number> {
+  await raiseDoNotCall(tx);
+  const { rows } = await sql`
+    insert into do_not_call_erased (workspace_id, digest, created_at)
+    select w.id, decode(x.digest, 'hex'), ${now} from unnest(${digests}::text[]) as x (digest)
+    join workspaces w on w.id = ${tx.workspaceId}
+    where not exists (select from (select ${numberDigest(sql`phone_number`, sql`workspace_id`)} as digest
+      from do_not_call where workspace_id = ${tx.workspaceId}) as d where d.digest = decode(x.digest, 'hex'))
+    on conflict do nothing returning digest`.execute(tx.db);
+  if (rows.length > 0) await keepNumberCheck(tx);
+  return rows.length;
+}
+
+/** Has the database know the key of its HMACs, so that no server runs with another. */
+export async function keepNumberCheck({ db }: Tx): Promise<void> {
+  await sql`update installation set number_check = ${numberCheck} where number_check is null`.execute(db);
 }
 
 /** Takes an opt-out back. Answers what the audit log names it by: an erased one by its HMAC. Nothing where there is none. */

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { NIL } from 'uuid';
 import type { EngineTx } from '../../foundation/database/database.ts';
-import { numberCheck, numberDigest } from '../../foundation/database/number-digest.ts';
+import { numberDigest } from '../../foundation/database/number-digest.ts';
+import { keepNumberCheck } from '../../platform/do-not-call/store.ts';
 import type { ErasureDeps } from './deps.ts';
 import type { RunningErasure } from './erasure.ts';
 import type { Outcome } from './outcome.ts';
@@ -129,7 +130,7 @@ async function keepDoNotCall(
           and e.phone_number = ${number}
         where l.workspace_id = ${workspaceId} and (l.type = 'dnd' or e.do_not_call))
     on conflict do nothing`.execute(tx.db);
-  await sql`update installation set number_check = ${numberCheck} where number_check is null`.execute(tx.db);
+  await keepNumberCheck(tx);
   await sql`
     delete from do_not_call where workspace_id = ${workspaceId} and phone_number = ${number}`.execute(tx.db);
 }

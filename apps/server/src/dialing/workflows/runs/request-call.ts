@@ -1,5 +1,5 @@
 import type { EngineTx } from '../../../foundation/database/database.ts';
-import { fromId } from '../../../foundation/values/ids.ts';
+import { fromId, toId } from '../../../foundation/values/ids.ts';
 import { spread } from '../../../foundation/values/spread.ts';
 import { HORIZON_MS } from '../../calls/calling-hours.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
@@ -9,6 +9,7 @@ import type { CallNode } from '../definitions/definition.ts';
 import { fillText } from '../definitions/fill-template.ts';
 import { withOutcome } from './advance-run.ts';
 import { type Change, fail, waitAs } from './change-run.ts';
+import { nameRecalled } from './recall-run-calls.ts';
 import type { RunRow } from './run.ts';
 
 const DEFAULT_RING_SECONDS = 30;
@@ -45,6 +46,11 @@ export async function requestCall(
   };
   const answer = await requestRunCall(tx, wish, terms);
   if (answer.kind === 'blocked') return { change: blocked(run, answer, terms.longestBlockMs, now) };
+  if (answer.kind === 'refused' && answer.outcome === 'unknown') {
+    await nameRecalled(tx, { workspaceId: run.workspace_id, roomId: answer.roomId }, wish);
+    const call = { outcome: answer.outcome, roomId: toId('room', answer.roomId), data: {} };
+    return { change: withOutcome({ ...run, calls: answer.attempt }, node, call, now) };
+  }
   if (answer.kind === 'refused') {
     return { change: withOutcome(run, node, { outcome: answer.outcome, data: {} }, now) };
   }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../foundation/database/database.ts';
 import type { CallOwner } from '../../calls/call-owner.ts';
+import { recallRunCalls } from './recall-run-calls.ts';
 import { whereRunIs } from './run-by-key.ts';
 
 interface CallNews {
@@ -27,6 +28,7 @@ export const runCallOwner: CallOwner = {
       calls.map((call) => ({ ...call, data: { kind: 'call_returned' } })),
       now,
     ),
+  recall: recallRunCalls,
 };
 
 /**
