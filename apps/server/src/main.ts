@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { announce, COMMAND, sayGoodbye } from './commands/announce.ts';
+import { readCalledFile } from './commands/confirm-restore/called-file.ts';
 import { confirmRestore } from './commands/confirm-restore.ts';
 import { examine } from './commands/doctor/examine.ts';
 import { type Finding, lineOf, mend } from './commands/doctor/finding.ts';
@@ -8,7 +9,9 @@ import { MoveRefused, moveNumber } from './commands/move-number.ts';
 import { openWitnesses } from './compose-adapters.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Database } from './foundation/database/database.ts';
+import { numberKey } from './foundation/database/number-digest.ts';
 import { stopEmbeddedPostgres } from './foundation/database/postgres/embedded.ts';
+import { findEncryptionKey } from './foundation/database/secrets.ts';
 import { loadContract } from './foundation/http/app.ts';
 import { operationsOf } from './foundation/http/contract.ts';
 import { forValidator } from './foundation/http/validator-contract.ts';
@@ -29,7 +32,11 @@ const USAGE = `${COMMAND} [command]
                  --permissions A,B (default: *)
   doctor         Check a set-up, with or without a server that runs, and say what to mend.
   confirm-restore
-                 Say that the database was restored on purpose, so that dialing can be resumed.
+                 Say that the database was restored on purpose, so that dialing can be resumed. Whom a witness knows to
+                 have been called since the backup is not called again.
+                 --dry-run         (only says what would be marked)
+                 --called FILE     (a carrier's list of calls, a CSV file: those people too)
+                 --column NAME     (its column of numbers called, if that isn't found)
   move-number    Make a number another workspace's, where both say that it is theirs.
                  --number +14155550100
                  --workspace NAME  (whose it is from then on)
@@ -46,6 +53,9 @@ const options = {
   name: { type: 'string', default: 'Made by keys create' },
   permissions: { type: 'string', default: '*' },
   number: { type: 'string', default: '' },
+  'dry-run': { type: 'boolean', default: false },
+  called: { type: 'string' },
+  column: { type: 'string' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -61,15 +71,22 @@ async function main(): Promise<void> {
   if (!['migrate', 'keys create', 'confirm-restore', 'move-number'].includes(command))
     throw new ConfigError(`Unknown command: ${command}\n\n${USAGE}`);
   const permissions = command === 'keys create' ? permissionsNamed(values.permissions) : [];
-  const database = await openMigrated(config, log);
+  const erasedBy = command === 'confirm-restore' ? await keyOfNumbers(config) : undefined;
+  const database = await openMigrated(config, log, undefined, erasedBy);
   try {
     if (command === 'migrate') return;
-    if (command === 'confirm-restore') return print(await confirm(config, database));
+    if (command === 'confirm-restore') return print(await confirm(config, database, values));
     if (command === 'move-number') return print(await move(database, values));
     print(`${await createKey(database, systemClock, { ...values, permissions })}\n`);
   } finally {
     await database.close();
   }
+}
+
+/** What numbers are known by outside of the database, where the settings have the server's key. */
+async function keyOfNumbers({ encryptionKey: configured, dataDir }: Config): Promise<string | undefined> {
+  const key = await findEncryptionKey({ configured, dataDir });
+  return key && numberKey(key);
 }
 
 /** Says what it finds, a line each. The process ends with 1 where something must be mended. */
@@ -92,17 +109,33 @@ function settings(): Config | ConfigError {
   }
 }
 
-/** Confirms a restore, and says what that has stopped and what comes next. */
-async function confirm(config: Config, database: Database): Promise<string> {
+/** Confirms a restore, and says what that marks, what it has stopped and what comes next. */
+async function confirm(config: Config, database: Database, values: ConfirmValues): Promise<string> {
+  const called = values.called === undefined ? undefined : await readCalledFile(values.called, values.column);
   const { id } = await database.inEngine(readInstallation);
-  const done = await confirmRestore(database, await openWitnesses(config, id), systemClock.now());
-  if (!done) return 'The database does not look restored: there is nothing to confirm.\n';
-  return `Confirmed: ${done.reason}.
+  const witnesses = await openWitnesses(config, id);
+  let isTold = false;
+  const tell = (text: string) => {
+    isTold = true;
+    print(text);
+  };
+  const isDryRun = values['dry-run'];
+  const done = await confirmRestore(database, witnesses, systemClock.now(), { called, isDryRun, tell });
+  if (!isTold) return 'The database does not look restored: there is nothing to confirm.\n';
+  if (!done) return '\nThis was a dry run: nothing was marked, and nothing is confirmed.\n';
+  return `
+Confirmed: ${done.reason}.
 
 Campaigns and batches that were paused: ${done.paused}; that were cancelled: ${done.cancelled}.
 Calls by themselves that were withdrawn: ${done.withdrawn}.
 Dialing stays paused in every workspace. Its owner resumes it (POST /v1/workspace/resume-dialing), and then each campaign.
 `;
+}
+
+interface ConfirmValues {
+  'dry-run': boolean;
+  called?: string | undefined;
+  column?: string | undefined;
 }
 
 /** Moves a number, and says what comes next. */

@@ -12,53 +12,91 @@ import { recordCampaignStatus } from '../dialing/campaigns/record-campaign.ts';
 import { type Database, type EngineTx, forWorkspace } from '../foundation/database/database.ts';
 import type { Row } from '../foundation/database/schema.ts';
 import { gatherEvidence } from '../platform/installation/comparison.ts';
-import { type Cluster, holdDialing, lockInstallation, releaseDialing } from '../platform/installation/installation.ts';
-import { type Evidence, restoredBecause } from '../platform/installation/judge-restore.ts';
+import {
+  holdDialing,
+  lockInstallation,
+  readInstallation,
+  releaseDialing,
+} from '../platform/installation/installation.ts';
+import { restoredBecause } from '../platform/installation/judge-restore.ts';
 import { raisePast } from '../platform/installation/slots.ts';
 import type { Witnesses } from '../platform/installation/witness.ts';
+import type { CalledFile } from './confirm-restore/called-file.ts';
+import { carryOut } from './confirm-restore/carry-out.ts';
+import { describePlan } from './confirm-restore/describe-plan.ts';
+import { makePlan } from './confirm-restore/plan.ts';
 
-/** What a confirmed restore has stopped, calls by themselves as `withdrawn`; undefined where nothing looks restored. */
-export type Confirmed = { reason: string; paused: number; cancelled: number; withdrawn: number } | undefined;
-
-/**
- * The operator's word that the database was restored on purpose. Dialing stays paused in every workspace until its owner
- * resumes it. What would then go on by itself is stopped: running campaigns and batches are paused; what was scheduled for
- * a time that has passed is cancelled, and so are calls by themselves whose time had come, since they may have run after the
- * backup.
- */
-export async function confirmRestore(database: Database, witnesses: Witnesses, now: Date): Promise<Confirmed> {
-  const { evidence, cluster, told } = await gatherEvidence(database, witnesses);
-  return database.inEngine((tx) => release(tx, evidence, told, cluster, now));
+/** What a confirmed restore has stopped, calls by themselves as `withdrawn`. */
+export interface Confirmed {
+  reason: string;
+  paused: number;
+  cancelled: number;
+  withdrawn: number;
 }
 
-async function release(
-  tx: EngineTx,
-  evidence: Evidence,
-  told: ReadonlyMap<number, number>,
-  cluster: Cluster,
+/** What an operator says beside it. */
+export interface Confirmation {
+  /** A carrier's list of calls. */
+  called?: CalledFile | undefined;
+  /** Whether nothing is to be done but told. */
+  isDryRun?: boolean;
+  /** Is told what will be marked, before it is. */
+  tell?: (text: string) => void;
+}
+
+/**
+ * The operator's word that the database was restored on purpose. Calls that were placed after the backup, by the witness or a
+ * carrier's list, are marked as placed, and what forbids calls is put back. Dialing stays paused in every workspace until its
+ * owner resumes it. What would then go on by itself is stopped: running campaigns and batches are paused; what was scheduled
+ * for a time that has passed is cancelled, and so are calls by themselves whose time had come, since they may have run after
+ * the backup. Dialing is held until all of that is done: what was cut off is done again from the beginning.
+ * @returns undefined where nothing looks restored, or nothing was to be done
+ */
+export async function confirmRestore(
+  database: Database,
+  witnesses: Witnesses,
   now: Date,
-): Promise<Confirmed> {
-  const found = await lockInstallation(tx);
-  const reason = found.held_reason ?? restoredBecause(found, evidence);
+  { called, isDryRun = false, tell = () => {} }: Confirmation = {},
+): Promise<Confirmed | undefined> {
+  const gathered = await gatherEvidence(database, witnesses);
+  const found = await database.inEngine(readInstallation);
+  const reason =
+    found.held_reason ?? restoredBecause(found, gathered.evidence) ?? (called && 'its operator has a list of calls');
   if (reason === undefined) return undefined;
   // Where no server has looked yet.
-  await holdDialing(tx, reason, now);
+  if (!isDryRun) await database.inEngine((tx) => holdDialing(tx, reason, now));
+  const plan = await makePlan(database, witnesses.witness, called, now);
+  tell(await describePlan(database, plan));
+  if (isDryRun) return undefined;
+  await carryOut(database, plan, now);
+  const stopped = await database.inEngine((tx) => release(tx, plan.newest, gathered, now));
+  return { reason, ...stopped };
+}
+
+/** Stops what would go on by itself, and lets dialing be resumed. */
+async function release(
+  tx: EngineTx,
+  newest: ReadonlyMap<number, number>,
+  { evidence, cluster }: Awaited<ReturnType<typeof gatherEvidence>>,
+  now: Date,
+): Promise<Omit<Confirmed, 'reason'>> {
+  await lockInstallation(tx);
   const { rows } = await sql<Pick<Row<'campaigns'>, 'workspace_id' | 'id' | 'kind' | 'status'>>`
     select workspace_id, id, kind, status from campaigns
     where status = 'running'
       or (status = 'scheduled' and coalesce(greatest(start_date, scheduled_at), 'epoch') <= ${now})
     order by workspace_id, id for no key update`.execute(tx.db);
-  const confirmed = { reason, paused: 0, cancelled: 0, withdrawn: await withdrawCalls(tx, now) };
+  const stopped = { paused: 0, cancelled: 0, withdrawn: await withdrawCalls(tx, now) };
   for (const { workspace_id, id, kind, status } of rows) {
     const name = status === 'scheduled' ? 'cancel' : 'pause';
     const inWorkspace = forWorkspace(tx, workspace_id);
     await tryMove(inWorkspace, id, { kind, name, now });
     if (kind === 'campaign') await recordCampaignStatus(inWorkspace, id, now);
-    confirmed[name === 'pause' ? 'paused' : 'cancelled'] += 1;
+    stopped[name === 'pause' ? 'paused' : 'cancelled'] += 1;
   }
-  await raisePast(tx, told);
+  await raisePast(tx, newest);
   await releaseDialing(tx, cluster, evidence.old?.watermark ?? 0);
-  return confirmed;
+  return stopped;
 }
 
 /**
