@@ -122,7 +122,8 @@ export async function requestRunCall(tx: Tx, wish: RunCallWish, terms: RunCallTe
       : { answer: judge(caller?.simulated ?? true), isSimulated: terms.isSimulated };
   if (answer && 'refused' in answer) return { kind: 'refused', outcome: answer.refused };
   if (answer) return { kind: 'blocked', reason: answer.blocked, ...(answer.until && { until: answer.until }) };
-  if (found.is_unwritten) return { kind: 'blocked', reason: 'witness_unreachable', until: lookAgainAt(wish, terms.now) };
+  if (found.is_unwritten)
+    return { kind: 'blocked', reason: 'witness_unreachable', until: lookAgainAt(wish, terms.now) };
   const person = { toNumber, timezones: zonesOfCallee(toNumber, wish.hours) };
   const freeAt = (await numbersAtLimit(tx, wish.workspaceId, found, [person], terms.now)).get(toNumber);
   if (freeAt) return { kind: 'blocked', reason: 'limit_reached', until: freeAt };
