@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
 import { addOptOuts, raiseDoNotCall } from '../../../src/platform/do-not-call/store.ts';
@@ -17,7 +18,11 @@ test('what forbids a call between its claim and its placement keeps it from the 
   withDatabase(async (database) => {
     const { workspaceId, campaignId } = await seedCampaign(database, { contacts: 0 });
     const stopped = await seedCampaign(database, { contacts: 0 });
-    const paused = await seedCampaign(database, { contacts: 0, workspaceId, campaign: { status: 'paused' } });
+    const startAt = new Date();
+    const campaign = async (fields: object) => {
+      const seeded = await seedCampaign(database, { contacts: 0, workspaceId, campaign: fields });
+      return { campaignId: seeded.campaignId };
+    };
     const trunk_id = await seedTrunk(database, workspaceId, { status: 'paused', reason: 'requested' });
     const asked: string[] = [];
     const { switchboard, serverId } = startTestSwitchboard(database, {
@@ -26,7 +31,6 @@ test('what forbids a call between its claim and its placement keeps it from the 
         return { status: 'accepted' };
       },
     });
-    const startAt = new Date();
     const queued = queuedCalls(database, { workspaceId, serverId, startAt });
     const intent = async (toNumber: number, expiresInMs: number) => {
       const call = await queued(toNumber, {}, { contact_id: null });
@@ -36,12 +40,13 @@ test('what forbids a call between its claim and its placement keeps it from the 
       });
       return call;
     };
+    const soon = new Date(startAt.getTime() + 60_000);
     const calls = {
       'nothing forbids it': await queued(14155551001, { campaignId }),
       'another server has taken it over': await queued(14155551002, { campaignId }, { server_id: newUuid() }),
       'its latest start is over': await queued(14155551003, { campaignId }, { place_before: startAt }),
       'its end was asked for': await queued(14155551004, { campaignId }, { end_requested_at: startAt }),
-      'its campaign is paused': await queued(14155551005, { campaignId: paused.campaignId }),
+      'its campaign is paused': await queued(14155551005, await campaign({ status: 'paused' })),
       'its callee has opted out': await queued(14155551006, { campaignId }),
       'its trunk is paused': await queued(14155551007, { campaignId }, { trunk_id }),
       'its workspace dials nobody': await queuedCalls(database, { ...stopped, serverId, startAt })(
@@ -50,6 +55,10 @@ test('what forbids a call between its claim and its placement keeps it from the 
       ),
       'it was to be placed until an hour ago': await intent(14155551009, -3_600_000),
       'it may be placed for an hour yet': await intent(14155551010, 3_600_000),
+      'its campaign has ended': await queued(14155551011, await campaign({ end_date: startAt })),
+      'its campaign ends soon': await queued(14155551012, await campaign({ end_date: soon })),
+      'nobody owns it': await queued(14155551013, {}),
+      'it is of a run': await queued(14155551014, { workflowRunId: newUuid() }),
     };
     await setKillSwitch(database, stopped.workspaceId, startAt);
     await database.inWorkspace(workspaceId, async (tx) => {
@@ -61,7 +70,13 @@ test('what forbids a call between its claim and its placement keeps it from the 
     await switchboard.stop();
     const named = (roomIds: string[]) =>
       Object.entries(calls).flatMap(([what, { roomId }]) => (roomIds.includes(roomId) ? [what] : []));
-    expect(named(asked)).toEqual(['nothing forbids it', 'it may be placed for an hour yet']);
+    const placed = [
+      'nothing forbids it',
+      'it may be placed for an hour yet',
+      'its campaign ends soon',
+      'it is of a run',
+    ];
+    expect(named(asked)).toEqual(placed);
     const left = await database.inEngine(({ db }) =>
       db.selectFrom('calls').select('id').where('status', '=', 'queued').execute(),
     );
@@ -112,5 +127,29 @@ test('a call has not begun before webhooks are told that it has', () =>
       const events = await database.inEngine(({ db }) => db.selectFrom('events').select('type').execute());
       expect(events).toEqual([{ type: 'call.started' }]);
     });
+    await switchboard.stop();
+  }));
+
+test('why a call could not be placed is logged, and one that comes after the placer has stopped goes back at once', () =>
+  withDatabase(async (database) => {
+    const { workspaceId, campaignId } = await seedCampaign(database, { contacts: 0 });
+    const detail = 'No RTP port is free.';
+    const lines: object[] = [];
+    const log = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
+    const rejects = async () => ({ status: 'rejected', outcome: 'trunk_error', detail }) as const;
+    const { switchboard, serverId } = startTestSwitchboard(database, { placeCall: rejects }, log);
+    const queued = queuedCalls(database, { workspaceId, serverId, startAt: new Date() });
+    const calls = async () =>
+      database.inEngine(({ db }) => db.selectFrom('calls').select(['id', 'status']).orderBy('to_number').execute());
+    const rejected = await queued(14155551001, { campaignId });
+    switchboard.place([rejected]);
+    await until(async () => switchboard.free(workspaceId) === 10);
+    expect(lines).toContainEqual(expect.objectContaining({ roomId: rejected.roomId, outcome: 'trunk_error', detail }));
+
+    await switchboard.stopPlacing();
+    switchboard.place([await queued(14155551002, { campaignId })]);
+    await until(async () => (await calls()).length === 1);
+    expect(await calls()).toEqual([{ id: rejected.roomId, status: 'failed' }]);
+    expect(switchboard.free(workspaceId)).toBe(10);
     await switchboard.stop();
   }));
