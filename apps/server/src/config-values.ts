@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isSupportedCountry } from 'libphonenumber-js/max';
+import { faultOfHosts, hostsOf } from './foundation/values/postgres-hosts.ts';
 
 // How the text of a variable becomes a value. Each throws an error that says what would be right.
 
@@ -39,7 +40,10 @@ export const url = (value: string) => {
 
 /** A PostgreSQL URL. What is wrong with it is not shown: it may hold a password. */
 export const postgresUrl = (value: string) => {
-  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value))
+  const fault = faultOfHosts(value);
+  if (fault)
+    throw new Error(`must name each host once, as postgres://role:password@host1,host2:5433/database does: ${fault}`);
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(hostsOf(value)[0]!))
     throw new Error('must be a PostgreSQL URL, such as postgres://role:password@host/database');
   return value;
 };

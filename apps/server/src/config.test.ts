@@ -69,6 +69,19 @@ test.each([
     { DATABASE_URL: 'mysql://host/db' },
     'DATABASE_URL must be a PostgreSQL URL, such as postgres://role:password@host/database.',
   ],
+  ...[
+    ['one,,three', 'host 2 of 3 is empty'],
+    ['one,two:x', 'host 2 of 2 is no host or host:port'],
+    ['one:5433,two,one:5433', 'host 3 of 3 is named twice'],
+    ['%2Frun%2Fone,two:70000', 'host 2 of 2 is no host or host:port'],
+  ].map(([hosts, why]): [Record<string, string>, string] => [
+    { DATABASE_URL: `postgres://role:a,secret@${hosts}/database` },
+    `DATABASE_URL must name each host once, as postgres://role:password@host1,host2:5433/database does: ${why}.`,
+  ]),
+  [
+    { DATABASE_URL: 'postgres://one,two/database?host=three' },
+    'DATABASE_URL must name each host once, as postgres://role:password@host1,host2:5433/database does: hosts are named before the database and by ?host= as well.',
+  ],
   [{ ENCRYPTION_KEY: 'short' }, 'ENCRYPTION_KEY must be 32 bytes in base64 or hex.'],
   [{ AGENTS_FILE: 'a', AGENTS_URL: 'http://a.example' }, 'AGENTS_FILE and AGENTS_URL can not both be set.'],
   [{ S3_ACCESS_KEY_ID: 'a' }, 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, or neither.'],

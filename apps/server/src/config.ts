@@ -67,7 +67,7 @@ export const variables = {
   databaseUrl: optional(
     'DATABASE_URL',
     postgresUrl,
-    'PostgreSQL 15 or newer, `postgres://…`. Without it the server runs its own in `DATA_DIR`.',
+    'PostgreSQL 15 or newer, `postgres://…`; of several hosts by commas the primary is taken. Without it the server runs its own in `DATA_DIR`.',
   ),
   poolSize: withDefault(
     'POOL_SIZE',

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams';
+import { Client } from '../../foundation/database/client.ts';
 import type { Connection } from '../../foundation/database/connection.ts';
 import { type SilenceWatch, watchSilence } from '../../foundation/database/silence.ts';
 import { COPY_HEADER, COPY_TRAILER } from './copy-rows.ts';
@@ -48,7 +49,7 @@ export async function openStaging(
   begin: () => Promise<boolean>,
 ): Promise<Staging | undefined> {
   const newClient = () =>
-    new pg.Client({
+    new Client({
       ...connection,
       connectionTimeoutMillis: LONGEST_CONNECT_MS,
       application_name: 'trunkline import',

@@ -1,7 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Config } from '../../config.ts';
+
 import { withDeadline } from '../../foundation/values/deadline.ts';
+import { hostsOf } from '../../foundation/values/postgres-hosts.ts';
 import { type Finding, mend, ok, whyOf } from './finding.ts';
 
 const LOOKUP_MS = 5000;
@@ -10,7 +12,7 @@ const LOOKUP_MS = 5000;
 export async function checkNames(config: Config): Promise<Finding[]> {
   const named = [
     ['PUBLIC_URL', config.publicUrl],
-    ['DATABASE_URL', config.databaseUrl],
+    ...hostsOf(config.databaseUrl ?? '').map((url) => ['DATABASE_URL', url || undefined] as const),
     ['S3_ENDPOINT', config.s3Endpoint],
     ['AGENTS_URL', config.agentsUrl],
   ].flatMap(([setting, url]) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Logger, pino } from 'pino';
 import type { Config } from '../../config.ts';
-import type { Connection } from '../../foundation/database/connection.ts';
+import { type Connection, changed } from '../../foundation/database/connection.ts';
 import { type Database, openDatabase } from '../../foundation/database/database.ts';
 import { findEmbeddedPostgres } from '../../foundation/database/postgres/embedded.ts';
 import { createSecrets, findEncryptionKey, type Secrets } from '../../foundation/database/secrets.ts';
@@ -78,9 +78,8 @@ async function placeOf({
 }
 
 /** A connection on which PostgreSQL itself refuses to change anything. */
-function readOnly({ connectionString }: Connection): Connection {
-  const url = new URL(connectionString);
-  const given = url.searchParams.get('options');
-  url.searchParams.set('options', `${given ? `${given} ` : ''}-c default_transaction_read_only=on`);
-  return { connectionString: url.href };
-}
+const readOnly = (connection: Connection): Connection =>
+  changed(connection, ({ searchParams }) => {
+    const given = searchParams.get('options');
+    searchParams.set('options', `${given ? `${given} ` : ''}-c default_transaction_read_only=on`);
+  });

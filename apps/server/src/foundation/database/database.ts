@@ -3,9 +3,19 @@ import type { Kysely } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Measured } from '../observe/slot-metrics.ts';
+import { Client } from './client.ts';
 import type { Connection } from './connection.ts';
 import { connectionShares } from './connection-shares.ts';
-import { isDiskFull, isLockTimeout, isRetriable, isStalePlan, tookTooLong, translated } from './errors.ts';
+import {
+  isDiskFull,
+  isLockTimeout,
+  isReadOnly,
+  isRetriable,
+  isStalePlan,
+  notPrimary,
+  tookTooLong,
+  translated,
+} from './errors.ts';
 import { NUMBER_KEY } from './number-digest.ts';
 import type { Schema } from './schema.ts';
 import { watchPool } from './silence.ts';
@@ -143,6 +153,7 @@ export function openDatabase(options: {
   let onDoubt = () => {};
   const pool = new pg.Pool({
     ...options.connection,
+    Client,
     max: options.poolSize,
     connectionTimeoutMillis: CONNECT_MS,
     idleTimeoutMillis: IDLE_MS,
@@ -298,9 +309,10 @@ async function once<T>(
   } catch (error) {
     await close();
     await begun.catch(() => {});
-    discard ||= isStalePlan(error);
+    const isStandby = isReadOnly(error) && !beginning.startsWith(beginReading);
+    discard ||= isStalePlan(error) || isStandby;
     if (!discard) await send('rollback').catch(() => {});
-    throw error;
+    throw isStandby ? notPrimary(error) : error;
   } finally {
     client.release(discard);
   }

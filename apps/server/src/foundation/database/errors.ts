@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { noRoom, ServiceError } from '../values/service-error.ts';
+import { NoPrimary } from './primary.ts';
 
 /** Whether running the whole transaction again may succeed: deadlock, serialization failure, a plan made stale by a migration. */
 export function isRetriable(error: unknown): boolean {
@@ -28,6 +29,13 @@ export function tookTooLong(error: unknown): unknown {
   return new ServiceError('unavailable', 'The database takes too long right now. Try again.', { cause: error });
 }
 
+/** Whether a statement was refused since its transaction only reads, as all do on a standby. */
+export const isReadOnly = (error: unknown): boolean => hasCode(error, '25006');
+
+/** What a transaction that was to write threw where its server takes no writes. */
+export const notPrimary = (cause: unknown): ServiceError =>
+  new ServiceError('unavailable', 'The database takes no writes right now. Try again.', { cause });
+
 /** Whether a statement was refused since one before it in its transaction has failed. */
 export const isRefusedForFault = (error: unknown): boolean => hasCode(error, '25P02');
 
@@ -47,6 +55,7 @@ export const isUnavailable = (error: unknown): boolean => error instanceof Servi
 
 function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof NoPrimary) return true;
   if (error instanceof pg.DatabaseError) {
     // Connection exceptions, operator intervention, too many connections, idle in transaction for too long.
     return /^(08...|57P0[1-5]|53300|25P03)$/.test(error.code ?? '');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import type { Logger } from 'pino';
+import { Client } from './client.ts';
 import type { Connection } from './connection.ts';
 import { ASK_MS, SILENCE_MS } from './silence-limits.ts';
 
@@ -38,7 +38,7 @@ async function keepListening(
 ): Promise<void> {
   let pause = FIRST_PAUSE_MS;
   while (!closing.aborted) {
-    const client = new pg.Client({
+    const client = new Client({
       ...connection,
       connectionTimeoutMillis: LONGEST_CONNECT_MS,
       query_timeout: ASK_MS,

@@ -7,6 +7,7 @@ import * as serverVersions from '../../../migrations/0067-server-versions.ts';
 import * as erasureSteps from '../../../migrations/0068-erasure-steps.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
+import { Client } from './client.ts';
 import type { Database } from './database.ts';
 import { watchPool } from './silence.ts';
 import { runningFault, serverVersion, versionFault, versionOfTables } from './versions.ts';
@@ -31,7 +32,12 @@ const LOCK_ID = 7_065_200;
  */
 export async function migrate(database: Database, log: Logger, known = migrations): Promise<void> {
   // Connections without the limits of the others: it takes its time, and waits for who migrates already.
-  const pool = new pg.Pool({ ...database.connection, connectionTimeoutMillis: 10_000, application_name: 'trunkline' });
+  const pool = new pg.Pool({
+    ...database.connection,
+    Client,
+    connectionTimeoutMillis: 10_000,
+    application_name: 'trunkline',
+  });
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   const silence = watchPool(pool, { connection: database.connection, log });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { coalesce } from '../values/coalesce.ts';
+import { Client } from './client.ts';
 import type { Connection } from './connection.ts';
 import { listen } from './listen.ts';
 import { watchPool } from './silence.ts';
@@ -47,6 +48,7 @@ export function openNotifications(options: {
   });
   const mouth = new pg.Pool({
     ...connection,
+    Client,
     max: 1,
     connectionTimeoutMillis: 5000,
     application_name: 'trunkline tell',

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Client } from './client.ts';
 import type { Connection } from './connection.ts';
 
 const LONGEST_MS = 10_000;
@@ -10,9 +10,9 @@ const SETTING = 'trunkline.session';
  */
 export async function sessionFault(connection: Connection): Promise<string | undefined> {
   const limits = { connectionTimeoutMillis: LONGEST_MS, query_timeout: LONGEST_MS, application_name: 'trunkline' };
-  const clients = [0, 1].map(() => new pg.Client({ ...connection, ...limits }).on('error', () => {}));
-  const [one, other] = clients as [pg.Client, pg.Client];
-  const read = async (client: pg.Client) => {
+  const clients = [0, 1].map(() => new Client({ ...connection, ...limits }).on('error', () => {}));
+  const [one, other] = clients as [Client, Client];
+  const read = async (client: Client) => {
     const { rows } = await client.query<{ value: string | null }>(
       `select current_setting('${SETTING}', true) as value`,
     );

@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { hostsOf } from '../values/postgres-hosts.ts';
+import { Client } from './client.ts';
 import type { Connection } from './connection.ts';
-import { ASK_MS, LOOK_MS, SILENCE_MS } from './silence-limits.ts';
+import { ASK_MS, LOOK_MS, SILENCE_MS, SILENCE_OF_SEVERAL_MS } from './silence-limits.ts';
 
 /**
  * Ends connections that wait for a database which is not there any more. A machine or a network that goes without a word
@@ -36,12 +38,13 @@ const workingAmong = `select pid from pg_stat_activity where pid = any($1)
 const streamOf = (client: pg.ClientBase) => (client as pg.Client).connection.stream as Socket;
 
 /**
- * Looks every five seconds at the clients that wait. Over one that has heard nothing for thirty, a new connection asks whether
+ * Looks every five seconds at the clients that wait. Over one that has heard nothing for thirty (ten if there are several hosts), a new connection asks whether
  * PostgreSQL still works for it; where it does not, or nobody answers for ten seconds, the client's socket is destroyed: what
  * it has asked fails as on any connection that is lost. A look costs a comparison for each client, and a query nothing.
  * @param onEnded called with how many were ended at once
  */
 export function watchSilence(connection: Connection, onEnded: (clients: number) => void): SilenceWatch {
+  const silenceMs = hostsOf(connection.connectionString).length > 1 ? SILENCE_OF_SEVERAL_MS : SILENCE_MS;
   const waiting = new Map<pg.ClientBase, Heard>();
   const pids = new WeakMap<pg.ClientBase, number>();
   const waits = (client: pg.ClientBase) => void waiting.set(client, { bytes: -1, at: 0 });
@@ -57,7 +60,7 @@ export function watchSilence(connection: Connection, onEnded: (clients: number) 
     const now = performance.now();
     return [...waiting].filter(([client, heard]) => {
       const bytes = streamOf(client).bytesRead;
-      if (bytes === heard.bytes) return now - heard.at >= SILENCE_MS;
+      if (bytes === heard.bytes) return now - heard.at >= silenceMs;
       Object.assign(heard, { bytes, at: now });
       return false;
     });
@@ -126,7 +129,7 @@ const unasked = new Set(['EAI_AGAIN', 'EMFILE', 'ENFILE']);
 
 /** The backends among these that PostgreSQL works in: all of them where it is there and refuses to say, or could not be asked. */
 async function askFor(connection: Connection, pids: number[]): Promise<Set<number>> {
-  const client = new pg.Client({
+  const client = new Client({
     ...connection,
     connectionTimeoutMillis: ASK_MS,
     query_timeout: ASK_MS,

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { Client } from './client.ts';
 import type { Connection } from './connection.ts';
+import { NoPrimary } from './primary.ts';
 
 const PAUSE_MS = 250;
 const TELL_MS = 10_000;
@@ -46,7 +48,7 @@ export const reasonOf = (error: Error): string =>
   error instanceof AggregateError ? error.errors.map((each) => each.message).join(', ') : error.message;
 
 async function connectOnce(connection: Connection): Promise<Error | undefined> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: LONGEST_CONNECT_MS });
+  const client = new Client({ ...connection, connectionTimeoutMillis: LONGEST_CONNECT_MS });
   client.on('error', () => {});
   try {
     await client.connect();
@@ -58,9 +60,10 @@ async function connectOnce(connection: Connection): Promise<Error | undefined> {
   }
 }
 
-/** Nothing listens yet; what stands before it, as Docker's proxy does, hangs up; or PostgreSQL says that it starts. */
+/** No host is the primary yet; nothing listens yet; what stands before it, as Docker's proxy does, hangs up; or PostgreSQL says that it starts. */
 function isStarting(error: Error): boolean {
   const { code = '' } = error as NodeJS.ErrnoException;
+  if (error instanceof NoPrimary) return true;
   if (error instanceof pg.DatabaseError) return code === '57P03';
   return ['ECONNREFUSED', 'ECONNRESET', 'ENOENT'].includes(code) || error.message.startsWith('Connection terminated');
 }

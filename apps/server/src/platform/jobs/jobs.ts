@@ -3,8 +3,10 @@ import type pg from 'pg';
 import { fromKysely, type Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import { Client } from '../../foundation/database/client.ts';
 import type { Connection } from '../../foundation/database/connection.ts';
 import { type EngineTx, IDLE_MS, type WorkspaceTx } from '../../foundation/database/database.ts';
+import { listen } from '../../foundation/database/listen.ts';
 import { watchPool } from '../../foundation/database/silence.ts';
 import { measureSlots } from '../../foundation/observe/slot-metrics.ts';
 import { type Asleep, every } from './every.ts';
@@ -122,7 +124,7 @@ export async function openJobs({
     ...connection,
     max: 4,
     // Of its pool, of which its type doesn't tell.
-    ...{ idleTimeoutMillis: IDLE_MS },
+    ...{ idleTimeoutMillis: IDLE_MS, Client },
     application_name: 'trunkline jobs',
     useListenNotify: true,
     schedule: false,
@@ -130,8 +132,13 @@ export async function openJobs({
     monitorIntervalSeconds: 2,
   });
   boss.on('error', (error) => log.warn({ reason: error.message }, 'the job queue has a problem'));
+  // What it listens by itself with would stay with the first host that the URL names.
+  boss.getDb().listen = async (channel, onPayload, onListening) => {
+    const onChange = (isListening: boolean) => isListening && onListening();
+    return listen({ connection, channel: `"${channel}"`, log, onChange }, onPayload);
+  };
   await boss.start();
-  // Its type doesn't tell of the pool. The connection that listens is asked by itself whether it is still there.
+  // Its type doesn't tell of the pool.
   const silence = watchPool((boss.getDb() as unknown as { pool: pg.Pool }).pool, { connection, log });
   const quitting = new AbortController();
   const queues = new Set<string>();

@@ -15,7 +15,9 @@ import { startTestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 import { type Front, frontOf } from './front.ts';
 
-vi.mock('../../../src/foundation/database/silence-limits.ts', () => ({ SILENCE_MS: 1000, LOOK_MS: 100, ASK_MS: 5000 }));
+vi.mock('../../../src/foundation/database/silence-limits.ts', () => ({
+  ...{ SILENCE_MS: 1000, SILENCE_OF_SEVERAL_MS: 1000, LOOK_MS: 100, ASK_MS: 5000 },
+}));
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>;
 let front: Front;
