@@ -3,6 +3,6 @@ export const PARTS: Record<string, string[]> = {
   'To begin': ['get-started', 'telephony', 'agents'],
   Calling: ['contact-files', 'campaigns', 'calls', 'workflows', 'phone-numbers', 'knowledge-bases'],
   Programs: ['api', 'errors', 'states', 'webhooks', 'exports'],
-  'Running it': ['deployment', 'operations', 'scale', 'security', 'erasure', 'compliance'],
+  'Running it': ['deployment', 'high-availability', 'operations', 'scale', 'security', 'erasure', 'compliance'],
   'How it is made': ['architecture', 'dialing', 'engine', 'decisions', 'glossary'],
 };
