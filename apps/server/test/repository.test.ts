@@ -101,6 +101,12 @@ const held: [string, rules.Rule, rules.SourceFile[], rules.SourceFile][] = [
     },
   ],
   [
+    'what connects to the database follows its primary',
+    rules.connectionsFollowThePrimary,
+    sources,
+    { path: 'dialing/calls/call.ts', text: 'const pool = new pg.Pool({ ...connection, max: 1 });' },
+  ],
+  [
     'SQL asks the database for no business time',
     rules.noDatabaseTime,
     statements,

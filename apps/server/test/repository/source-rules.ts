@@ -117,6 +117,13 @@ export const onlyConfigReadsTheEnvironment: Rule = (files) =>
 const adapters =
   /^(voices\/agents\/(file|http)|platform\/installation\/(file|s3)-witness|foundation\/objects\/(disk|s3)|lines\/telephony\/[^/]+\/.+)\.ts$/;
 
+/** `pg` itself goes to the first host that a URL names. */
+export const connectionsFollowThePrimary: Rule = (files) =>
+  files
+    .filter((file) => !/^foundation\/database\/(client\.ts|primary\.ts|postgres\/)/.test(file.path))
+    .filter(({ text }) => /new pg\.Client\(|new pg\.Pool\((?!\{[^}]*\bClient\b)/.test(text))
+    .map(({ path }) => `${path}: connects by pg itself; take Client of foundation/database/client.ts.`);
+
 export const onlyComposeImportsAdapters: Rule = (files) =>
   importsOf(files.filter((file) => !isTest(file) && file.path !== 'compose-adapters.ts'))
     .filter(({ to, isType }) => adapters.test(to) && !isType)
