@@ -1,26 +1,23 @@
 import { sql } from 'kysely';
 import type { EngineTx } from '../../foundation/database/database.ts';
 import { from } from '../../foundation/database/moves.ts';
-import { callTransitions, type PlacedCall } from './call.ts';
+import { callTransitions, type EndedCall, type PlacedCall } from './call.ts';
 import type { CallOwner } from './call-owner.ts';
 import { keysOf, type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 
 /**
  * Has a restored database know of calls that were placed after its backup, as calls that ended as `unknown`, so that nobody
  * is called again; what it knows already stays. No two of them may be of one contact or run.
- * @returns how many it did not know of, or not that they have ended
  */
 export async function recallCalls(
   tx: EngineTx,
   owners: Pick<Required<CallOwner>, 'lock' | 'recall' | 'onCallsEnded'>,
   calls: readonly PlacedCall[],
   now: Date,
-): Promise<number> {
-  if (calls.length === 0) return 0;
+): Promise<void> {
+  if (calls.length === 0) return;
   await owners.lock(tx, calls);
-  const live = await endLive(tx, calls, now);
-  const ended = live.map((row) => ({ ...toOwned(row), outcome: 'unknown' as const, endedAt: now }));
-  await owners.onCallsEnded(tx, ended, now);
+  await owners.onCallsEnded(tx, await endLive(tx, calls, now), now);
   const { rows } = await sql<{ id: string }>`
     select c.id from ${keysOf(calls)} join calls c on c.workspace_id = x.workspace_id and c.id = x.id`.execute(tx.db);
   const written = new Set(rows.map((row) => row.id));
@@ -30,12 +27,10 @@ export async function recallCalls(
     now,
   );
   await owners.onCallsEnded(tx, recalled, now);
-  const wereLive = new Set(live.map((row) => row.id));
-  return recalled.length + calls.filter((call) => wereLive.has(call.roomId)).length;
 }
 
 /** Ends those of the calls that are live, and calls of their contacts and runs that were before them. */
-async function endLive(tx: EngineTx, calls: readonly PlacedCall[], now: Date): Promise<OwnedRow[]> {
+async function endLive(tx: EngineTx, calls: readonly PlacedCall[], now: Date): Promise<EndedCall[]> {
   const placed = sql`
     unnest(${calls.map((call) => call.workspaceId)}::uuid[], ${calls.map((call) => call.roomId)}::uuid[],
       ${calls.map((call) => call.contactId)}::uuid[], ${calls.map((call) => call.workflowRunId)}::uuid[],
@@ -60,5 +55,5 @@ async function endLive(tx: EngineTx, calls: readonly PlacedCall[], now: Date): P
     from ${keysOf(keys)}
     where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ${from(callTransitions, 'failed')}
     returning ${ownedColumns}`.execute(tx.db);
-  return ended.rows;
+  return ended.rows.map((row) => ({ ...toOwned(row), outcome: 'unknown', endedAt: now }));
 }

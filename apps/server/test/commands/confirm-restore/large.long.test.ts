@@ -40,4 +40,4 @@ test('a gap of 100,000 calls is marked', async () => {
     in_flight: 0,
     pending: 0,
   });
-});
+}, 900_000);
