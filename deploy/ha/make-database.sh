@@ -4,7 +4,8 @@
 set -eu
 # There is no standby yet that a commit could wait for.
 export PGOPTIONS='-c synchronous_commit=local'
-psql -v ON_ERROR_STOP=1 -v password="$TRUNKLINE_PASSWORD" "$1" <<'SQL'
+psql -v ON_ERROR_STOP=1 "$1" <<'SQL'
+\getenv password TRUNKLINE_PASSWORD
 create role trunkline login password :'password';
 create database trunkline owner trunkline;
 SQL

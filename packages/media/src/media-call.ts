@@ -35,6 +35,7 @@ export class MediaCall implements Paced {
   #trusted: readonly string[] = [];
   #source = new PeerSource((address) => this.#deps.isOpenAddress(address, this.#trusted));
   #isConnected = false;
+  #isClosed = false;
   #inbound = new InboundAudio();
   #outbound = new OutboundAudio();
   #rtcp: RtcpPeer;
@@ -144,6 +145,10 @@ export class MediaCall implements Paced {
       },
       drop: (text) => this.#deps.emit({ type: 'voice_dropped', text }),
     });
+    if (this.#isClosed) {
+      voice.close();
+      throw new Error('The call is closed.');
+    }
     this.#takeVoice(voice);
     return await voice.opened?.();
   }
@@ -233,6 +238,7 @@ export class MediaCall implements Paced {
 
   /** Ends the call's media: the voice is told, the peer gets BYE, the recording is written to its end. */
   async close(): Promise<MediaStats> {
+    this.#isClosed = true;
     this.#endPacing?.();
     this.#voice?.close();
     const stats = this.stats;

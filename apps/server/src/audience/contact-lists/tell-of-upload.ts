@@ -2,7 +2,7 @@ import { tellOptOuts } from '../../platform/installation/tell-opt-outs.ts';
 import type { ContactListDeps } from './deps.ts';
 
 /** How many numbers are told at once. */
-const CHUNK = 10_000;
+const CHUNK = 1000;
 
 /** Has the witness know whom nobody is to call since an upload into a list of the type `dnd` was imported. */
 export async function tellOfUpload(

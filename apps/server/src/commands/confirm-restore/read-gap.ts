@@ -14,7 +14,7 @@ export interface Gap {
 
 /** Reads what stands in the witness above the numbers of the database's slots. */
 export async function readGap(database: Database, witness: Witness): Promise<Gap> {
-  const newest = await witness.newest(await database.inEngine(readNumbers));
+  const newest = await witness.newest(new Map());
   // Read after the witness: what a server has told since is not lost.
   const rows = await database.inEngine(readNumbers);
   const gap: Gap = {
@@ -27,7 +27,7 @@ export async function readGap(database: Database, witness: Witness): Promise<Gap
     const row = rows.get(slot) ?? 0;
     if (last <= row) continue;
     for await (const { number, calls = [], words = [] } of witness.above(slot, row)) {
-      if (number > last) break;
+      if (number > last) continue;
       gap.calls.push(...calls);
       gap.words.push(...words);
     }

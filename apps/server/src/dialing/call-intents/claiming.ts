@@ -71,6 +71,8 @@ export function createIntentClaiming(options: IntentClaimingOptions): IntentClai
   };
 
   const underWay = new Set<IntentKey>();
+  /** The workspace whose call was claimed last. */
+  let served = '';
   const hasRoom = (workspaceId: string) => {
     const own = [...underWay].filter((key) => key.workspaceId === workspaceId);
     return free(workspaceId) > own.length && lease.isHeld();
@@ -78,9 +80,15 @@ export function createIntentClaiming(options: IntentClaimingOptions): IntentClai
   const claimTurn = async (): Promise<boolean> => {
     if (!lease.isHeld() || !(await mayClaim())) return false;
     const due = await database.inHotLoop((tx) => dueIntents(tx, clock.now()));
-    await someAtOnce(MOST_WORKSPACES, due, async (own) => {
+    // Behind the one that was served last: where there is room for few, all come to their turn.
+    const next = Math.max(
+      due.findIndex(([first]) => first!.workspaceId > served),
+      0,
+    );
+    await someAtOnce(MOST_WORKSPACES, [...due.slice(next), ...due.slice(0, next)], async (own) => {
       for (const key of own) {
         if (!hasRoom(key.workspaceId)) return;
+        served = key.workspaceId;
         underWay.add(key);
         await claim(key).finally(() => underWay.delete(key));
       }

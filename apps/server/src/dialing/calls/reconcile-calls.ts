@@ -6,7 +6,7 @@ import { every, type Repeating } from '../../platform/jobs/every.ts';
 import type { HeldCall } from './call.ts';
 import { keysOf, type LiveRow, toHeld } from './call-row.ts';
 import { createDoubtfulCalls, type LookUpOptions } from './look-up-calls.ts';
-import { lostServers, overdueCalls, TAKE_OVER_SIZE, takeOverCalls } from './take-over-calls.ts';
+import { isAnyLost, lostServers, overdueCalls, TAKE_OVER_SIZE, takeOverCalls } from './take-over-calls.ts';
 
 /** How often calls in doubt are looked up, in milliseconds. */
 const LOOK_UP_MS = 1000;
@@ -31,6 +31,8 @@ interface ReconcilerOptions extends LookUpOptions {
   watch: (calls: HeldCall[]) => void;
   /** Takes back those of some calls that are still queued. */
   giveBackQueued: (calls: HeldCall[]) => Promise<void>;
+  /** Has all witnesses compared before `mayJudge` answers again. */
+  doubt: () => void;
 }
 
 /**
@@ -72,6 +74,11 @@ export function createCallReconciler(options: ReconcilerOptions): CallReconciler
     if (lease.serverId() !== knownAs) {
       while (await takeOver(lostServers.only(knownAs), moveCalls));
       await forgetLost();
+    }
+    // It may have gone on at a primary that is one no more: what its witness knows is compared before its calls are taken.
+    if (await isAnyLost(database, lease.serverId())) {
+      options.doubt();
+      if (!(await options.mayJudge())) return;
     }
     const isSteady = performance.now() >= lease.steadySince() + options.leaseSeconds * 1000;
     while (await takeOver(isSteady ? lostServers.any : lostServers.stopped));

@@ -42,7 +42,7 @@ export interface SwitchboardOptions {
   registry: Registry;
   calls: CallStore;
   owners: readonly CallOwner[];
-  guard: Pick<RestoreGuard, 'mayPlace' | 'mayJudge'>;
+  guard: Pick<RestoreGuard, 'mayPlace' | 'mayJudge' | 'doubt'>;
   agents: AgentDirectory;
   trunksToCall: TrunksToCall;
   /** Asks a number's webhook who takes a call that has arrived. */
@@ -89,7 +89,7 @@ const gatewayAmong =
 /** Puts the switchboard together: only what is here changes which calls this process holds. */
 export function createSwitchboard(options: SwitchboardOptions): Switchboard {
   const { database, lease, leaseSeconds, clock, log, gateways } = options;
-  const { mayJudge } = options.guard;
+  const { mayJudge, doubt } = options.guard;
   const recordEvents = callEventRecorder(options.calls.named);
   const owners = allOwners(options.owners, recordEvents);
 
@@ -125,7 +125,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
     }
   };
   const gatewayFor = gatewayAmong(gateways);
-  const parts = { database, lease, leaseSeconds, clock, log, mayJudge };
+  const parts = { database, lease, leaseSeconds, clock, log, mayJudge, doubt };
   const common = { ...parts, owners, recordEvents, gatewayFor, callOf, giveBack };
   const recorder = createCallRecorder({
     ...common,

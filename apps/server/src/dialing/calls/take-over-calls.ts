@@ -14,6 +14,16 @@ const isStopped = sql<boolean>`lease_until = '-infinity'`;
 /** SQL: which servers without a lease are looked at. */
 export const lostServers = { any: sql`true`, stopped: isStopped, only: (id: string) => sql`id = ${id}` };
 
+/** Whether there is a server whose lease has ended, but for those that have stopped. */
+export async function isAnyLost(database: Database, me: string): Promise<boolean> {
+  const { rows } = await database.inEngine(({ db }) =>
+    sql`select from servers where id <> ${me} and lease_until < clock_timestamp() and not ${isStopped} limit 1`.execute(
+      db,
+    ),
+  );
+  return rows.length > 0;
+}
+
 /**
  * Takes over calls of a server whose lease has ended, for the server `me`, unless that was given up itself meanwhile.
  * @param move tells, in the transaction that takes them, which calls `me` has now

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database, EngineTx } from '../../foundation/database/database.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
@@ -32,6 +33,9 @@ export interface Comparison {
   fault(): string | undefined;
   idle(): Promise<void>;
 }
+
+/** How long who waits for a comparison waits; a witness that hangs is one that can't be read. Milliseconds. */
+const LONGEST_MS = 10_000;
 
 /** Compares the database with witnesses, and holds dialing where one knows more. */
 export function createComparison(options: {
@@ -80,12 +84,20 @@ export function createComparison(options: {
     return comparing;
   };
 
+  /** It goes on, however long it takes: another one beside it would hang as well. */
+  const within = async (work: Promise<void>) => {
+    const late = new AbortController();
+    const isLate = sleep(LONGEST_MS, true, { signal: late.signal }).catch(() => false);
+    if (await Promise.race([work.then(() => false), isLate])) fault = 'the witness can not be read: it does not answer';
+    late.abort();
+  };
+
   return {
     seen: (slot) => known.get(slot) ?? 0,
     note,
     isSure: async () => {
       // Once more where a doubt has come up meanwhile.
-      for (let again = 0; comparedAt !== doubts && again < 2; again += 1) await compareOnce();
+      for (let again = 0; comparedAt !== doubts && again < 2; again += 1) await within(compareOnce());
       return comparedAt === doubts && heldBecause === undefined;
     },
     doubt: () => {
@@ -94,8 +106,15 @@ export function createComparison(options: {
     doubts: () => doubts,
     look: async () => {
       const seen = new Map(known);
+      const wasHeld = heldBecause !== undefined;
       const because = await database.inEngine(async (tx) => {
         const found = await readInstallation(tx);
+        // Confirmed: what this process alone has seen of slots counts no more; its witness, and its journal, speak again.
+        if (wasHeld && found.held_reason === null) {
+          known.clear();
+          doubts += 1;
+          return undefined;
+        }
         if (found.held_reason !== null || !knowsMore(seen, found.numbers)) return found.held_reason ?? undefined;
         await holdDialing(tx, OLDER_THAN_SEEN, clock.now());
         return OLDER_THAN_SEEN;
@@ -104,7 +123,7 @@ export function createComparison(options: {
     },
     heldBecause: () => heldBecause,
     fault: () => fault,
-    idle: async () => comparing,
+    idle: async () => comparing && within(comparing),
   };
 }
 

@@ -47,10 +47,9 @@ export function fileWitness(folder: string): Witness {
     newest: async () => {
       const newest = new Map<number, number>();
       for (const [slot, names] of await filesBySlot()) {
-        for (const name of names.toReversed()) {
+        for (const name of names) {
           const number = await lastNumber(path.join(folder, name));
-          if (number !== undefined) newest.set(slot, number);
-          if (number !== undefined) break;
+          if (number !== undefined) newest.set(slot, Math.max(number, newest.get(slot) ?? 0));
         }
       }
       return newest;
@@ -86,7 +85,10 @@ export function fileWitness(folder: string): Witness {
   };
 }
 
-/** The number of the last whole line of a file; undefined where it has none. */
+/**
+ * The highest number at the end of a file; undefined where it has no whole line. It need not be the last: a server that
+ * was frozen while it wrote may write behind the one that has its slot now.
+ */
 async function lastNumber(file: string): Promise<number | undefined> {
   const handle = await open(file, 'r');
   try {
@@ -95,8 +97,9 @@ async function lastNumber(file: string): Promise<number | undefined> {
       const start = Math.max(0, size - bytes);
       const { buffer } = await handle.read(Buffer.alloc(size - start), 0, size - start, start);
       const lines = buffer.toString('utf8').split('\n');
-      const entry = lines.slice(start === 0 ? 0 : 1).findLast((line) => readEntry(line) !== undefined);
-      if (entry !== undefined || start === 0) return entry === undefined ? undefined : readEntry(entry)!.number;
+      const entries = lines.slice(start === 0 ? 0 : 1).flatMap((line) => readEntry(line) ?? []);
+      if (entries.length > 0) return Math.max(...entries.map(({ number }) => number));
+      if (start === 0) return undefined;
     }
   } finally {
     await handle.close();

@@ -21,7 +21,7 @@ export interface Raiser {
 export function createRaiser(options: {
   database: Database;
   lease: Pick<Lease, 'serverId'>;
-  comparison: Pick<Comparison, 'seen' | 'note' | 'doubt'>;
+  comparison: Pick<Comparison, 'seen' | 'note' | 'doubt' | 'isSure'>;
 }): Raiser {
   const { database, lease, comparison } = options;
   let own: { slot: number; serverId: string } | undefined;
@@ -31,7 +31,11 @@ export function createRaiser(options: {
     const serverId = lease.serverId();
     while (own?.serverId !== serverId) {
       const taken = await database.inEngine((tx) => takeSlot(tx, serverId));
-      if (taken !== undefined) own = { slot: taken, serverId };
+      if (taken === undefined) continue;
+      // Of a slot that was another's its witness may know more than this process: it must not be written over.
+      comparison.doubt();
+      if (!(await comparison.isSure())) throw new NotWitnessed();
+      own = { slot: taken, serverId };
     }
     return own;
   }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
 import type { Database, EngineTx } from '../../foundation/database/database.ts';
@@ -15,6 +16,8 @@ import { standbyFault } from './standbys.ts';
 import type { WitnessEntry, WitnessedCall, WitnessedWord, Witnesses } from './witness.ts';
 import { createWitnessWriter } from './witness-writer.ts';
 
+/** How long the end of a process waits for a witness that hangs, in milliseconds. */
+const CLOSE_MS = 2000;
 /** How often a server looks whether dialing is held, by whichever server; it sleeps while nothing happens. Milliseconds. */
 const LOOK_MS = 1000;
 /** The most that is told of at once. */
@@ -93,23 +96,35 @@ export function createRestoreGuard(options: {
   const digestOf = numberDigester(options.numberKey);
   const digest = (number: string, workspaceId: string) => digestOf(number.replace('+', ''), workspaceId);
   let marking: Promise<void> = Promise.resolve();
+  let marked: { since: Date | undefined; serverId: string } | undefined;
   let loops: Repeating[] = [];
 
   const writer = createWitnessWriter({
     witness,
     log,
     clock,
-    onTurn: (since) => {
-      const mark = () => database.inEngine((tx) => markUnwritten(tx, lease.serverId(), since ?? null));
+    onTurn: () => {
       marking = marking.then(mark).catch((error) => log.warn({ err: error }, 'that could not be kept'));
     },
   });
+  /** Keeps for others to read since when this server's witness can't be written. */
+  const mark = async () => {
+    const [since, serverId] = [writer.unwrittenSince(), lease.serverId()];
+    if (since === marked?.since && serverId === (marked?.serverId ?? serverId)) return;
+    await database.inEngine((tx) => markUnwritten(tx, serverId, since ?? null));
+    marked = { since, serverId };
+  };
   const isUnwritten = () => writer.unwrittenSince() !== undefined;
   registerGuardMetrics(options.registry, () => comparison.heldBecause() !== undefined, isUnwritten);
   const mayPlace = async () => (await comparison.isSure()) && !isUnwritten();
 
   async function tellSet(words: readonly WitnessedWord[]): Promise<void> {
-    const { slot, number } = await raise(async () => undefined);
+    const nothing = async () => undefined;
+    // Once more: the slot may have been another server's by now.
+    const { slot, number } = await raise(nothing).catch((error) => {
+      if (error instanceof NotWitnessed) return raise(nothing);
+      throw error;
+    });
     const entry: WitnessEntry = { number, at: new Date().toISOString() };
     const isWritten = await writer.write(slot, words.length > 0 ? { ...entry, words: [...words] } : entry);
     if (isWritten && !isJournal) await database.inEngine(markWitnessed);
@@ -143,7 +158,7 @@ export function createRestoreGuard(options: {
       const cut = () => witness.cut(new Date(Date.now() - options.keepDays * DAY_MS));
       const asleep = whileQuiet(database);
       loops = [
-        every(LOOK_MS, comparison.look, { name: 'looking whether dialing is held', log, asleep }),
+        every(LOOK_MS, () => comparison.look().then(mark), { name: 'looking whether dialing is held', log, asleep }),
         every(DAY_MS, cut, { name: 'removing what the witness has kept for long', log }),
       ];
     },
@@ -152,7 +167,7 @@ export function createRestoreGuard(options: {
       await Promise.all([comparison.idle(), tellAll.idle()]);
       await idle();
       await writer.close();
-      await witness.close();
+      await Promise.race([witness.close(), sleep(CLOSE_MS)]);
       await marking;
     },
   };

@@ -14,7 +14,8 @@ export async function readNumbers({ db }: Tx): Promise<Map<number, number>> {
  */
 export async function takeSlot({ db }: EngineTx, serverId: string): Promise<number | undefined> {
   const free = await sql<{ slot: number }>`
-    update witness_slots set server_id = ${serverId}, unwritten_since = null
+    update witness_slots set server_id = ${serverId},
+      unwritten_since = case when server_id = ${serverId} then unwritten_since end
     where slot = (select slot from witness_slots s where server_id = ${serverId} or not exists (select from servers v
       where v.id = s.server_id and v.lease_until > clock_timestamp())
       order by server_id <> ${serverId}, slot limit 1 for update skip locked)

@@ -7,6 +7,8 @@ import type { Witness, WitnessEntry } from './witness.ts';
 const LATEST_MS = 1000;
 /** How long it rests before it tries again to write, in milliseconds. */
 const AGAIN_MS = 500;
+/** The most that are written at once: of a backlog what was written must not be written again. */
+const MOST_AT_ONCE = 20;
 
 /** Writes to this process's own witness, in order; what could not be written is tried again until it is. */
 export interface WitnessWriter {
@@ -28,7 +30,8 @@ export function createWitnessWriter(options: {
   const { witness, log, clock } = options;
   let waiting: { slot: number; entry: WitnessEntry; done: () => void }[] = [];
   let since: Date | undefined;
-  let working: Promise<void> | undefined;
+  let isWorking = false;
+  let working = Promise.resolve();
   const closing = new AbortController();
 
   const turn = (to: Date | undefined, error?: unknown) => {
@@ -40,11 +43,11 @@ export function createWitnessWriter(options: {
   };
 
   async function work(): Promise<void> {
-    while (waiting.length > 0) {
+    for (isWorking = true; waiting.length > 0; ) {
       const { slot } = waiting[0]!;
       const other = waiting.findIndex((each) => each.slot !== slot);
-      const set = other < 0 ? waiting : waiting.slice(0, other);
-      waiting = other < 0 ? [] : waiting.slice(other);
+      const set = waiting.slice(0, Math.min(other < 0 ? waiting.length : other, MOST_AT_ONCE));
+      waiting = waiting.slice(set.length);
       try {
         await witness.append(
           slot,
@@ -55,10 +58,11 @@ export function createWitnessWriter(options: {
       } catch (error) {
         waiting = [...set, ...waiting];
         turn(clock.now(), error);
-        if (closing.signal.aborted) return;
+        if (closing.signal.aborted) break;
         await sleep(AGAIN_MS, undefined, { signal: closing.signal }).catch(() => {});
       }
     }
+    isWorking = false;
   }
 
   return {
@@ -73,9 +77,7 @@ export function createWitnessWriter(options: {
           resolve(true);
         };
         waiting.push({ slot, entry, done });
-        working ??= work().finally(() => {
-          working = undefined;
-        });
+        if (!isWorking) working = work();
       }),
     unwrittenSince: () => since,
     close: async () => {

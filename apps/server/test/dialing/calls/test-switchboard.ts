@@ -36,7 +36,7 @@ export function startTestSwitchboard(
   const common = { database, clock: systemClock, log, registry };
   const switchboard = createSwitchboard({
     ...common,
-    guard: { mayPlace: async () => true, mayJudge: async () => true },
+    guard: { mayPlace: async () => true, mayJudge: async () => true, doubt: () => {} },
     lease: {
       ...{ serverId: () => serverId, isHeld: () => true, leftMs: () => 1000 },
       ...{ steadySince: () => Number.NEGATIVE_INFINITY, release: async () => undefined },

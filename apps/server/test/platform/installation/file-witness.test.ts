@@ -36,6 +36,16 @@ test('half a line, which nobody waited for, is no testimony, and takes none with
   expect(await witnessIn(torn).newest(new Map())).toEqual(new Map([[1, 3]]));
 });
 
+test('what a server that was frozen writes late, behind higher numbers or into the file of a day before, hides none', async () => {
+  const late = path.join(folder, 'late');
+  const witness = witnessIn(late);
+  await witness.append(1, [{ number: 8, at: 'then' }]);
+  await witness.append(1, [{ number: 5, at: 'then' }]);
+  expect(await witness.newest(new Map())).toEqual(new Map([[1, 8]]));
+  await writeFile(path.join(late, '1-2020-01-01.jsonl'), '{"number":9,"at":"then"}\n');
+  expect(await witness.newest(new Map())).toEqual(new Map([[1, 9]]));
+});
+
 test('a last line that is longer than what is read first is found, and so is the newest where the last day has none', async () => {
   const long = path.join(folder, 'long');
   const words = [{ type: 'opt_out' as const, workspaceId: 'w', to: [' '.repeat(300_000)], at: 'then' }];

@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL('../../../../..', import.meta.url));
 /** Besides the packages' manifests, what a version is written into. */
 const needed = [
   ...['package.json', 'pnpm-workspace.yaml', 'pnpm-lock.yaml', '.changeset', 'scripts'],
-  ...['openapi/openapi.yaml', 'packages/client/src/environment.ts'],
+  ...['openapi/openapi.yaml', 'packages/client/src/environment.ts', 'apps/server/migrations'],
 ];
 const manifests = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*/package.json'], {
   cwd: root,

@@ -161,6 +161,53 @@ test('a server that lost its lease takes another slot, and holds nothing by that
   expect(kept.map(({ slot }) => slot)).toEqual([1, 2]);
 });
 
+test('a slot that was another server’s is written to only if its witness knows no more than its row', async () => {
+  let serverId = newUuid();
+  const { witness, kept } = memoryWitness();
+  const { guard } = openGuard({ witness, serverId: () => serverId });
+  await keepOne(guard);
+  await real.inEngine(({ db }) =>
+    sql`with other as (insert into servers (id, lease_until) values (${newUuid()}, 'infinity') returning id),
+        held as (update witness_slots set server_id = (select id from other))
+      insert into witness_slots (slot, server_id, number) values (2, ${newUuid()}, 2)`.execute(db),
+  );
+  kept.push({ slot: 2, entry: { number: 5, at: 'then' } });
+  serverId = newUuid();
+  await expect(keepOne(guard)).rejects.toThrow(NotWitnessed);
+  expect(kept).toHaveLength(2);
+  expect(guard.warnings()[0]).toContain('older than its witness');
+});
+
+test('what was seen of a slot that a confirmed restore does not have holds nothing again', async () => {
+  // One that was never told of that slot.
+  const witness: Witness = { ...memoryWitness().witness, newest: async () => new Map([[9, 0]]) };
+  const { guard } = openGuard({ witness });
+  await guard.start();
+  await keepOne(guard);
+  await real.inEngine(({ db }) =>
+    sql`with held as (update installation set held_at = now(), held_reason = 'it is older') delete from witness_slots`.execute(
+      db,
+    ),
+  );
+  await until(async () => expect(await guard.mayPlace()).toBe(false));
+  await real.inEngine(({ db }) => sql`update installation set held_at = null, held_reason = null`.execute(db));
+  await until(async () => expect(await guard.mayPlace()).toBe(true));
+  expect(guard.warnings()).toEqual([]);
+});
+
+test('a word is told of also where the slot has become another server’s', async () => {
+  const serverId = newUuid();
+  const { witness, kept } = memoryWitness();
+  const { guard } = openGuard({ witness, serverId: () => serverId });
+  await keepOne(guard);
+  await real.inEngine(({ db }) =>
+    sql`with other as (insert into servers (id, lease_until) values (${newUuid()}, 'infinity') returning id)
+      update witness_slots set server_id = (select id from other)`.execute(db),
+  );
+  await guard.tell([{ type: 'pause_dialing', workspaceId: call.workspaceId, at: 'then' }]);
+  expect(kept.at(-1)).toMatchObject({ slot: 2, entry: { words: [{ type: 'pause_dialing' }] } });
+});
+
 test('a set that is not written within a second may not be placed, and nothing else before it is', async () => {
   const { witness, kept } = memoryWitness();
   let isAway = true;

@@ -110,13 +110,18 @@ const withdraw = (tx: Tx, roomId: string, at: Date) =>
   sql`
     update sip_calls set dialog = null, ended_at = ${at} where room_id = ${roomId} and ended_at is null`.execute(tx.db);
 
-/** Keeps rooms in sets, each before anything of it is sent, and tells a witness of them. */
+/** Keeps rooms in sets, each before anything of it is sent; of those that are placed a witness is told. */
 function beginner(database: Database, guard: Pick<RestoreGuard, 'keepCalls'>) {
-  return coalesce(
+  const arrive = coalesce(
+    async (calls: BeginningCall[]): Promise<Begun[]> => {
+      const found = await database.inHotLoop((tx) => keepCalls(tx, calls));
+      return calls.map((call) => found.get(call.roomId) ?? 'kept');
+    },
+    { atMost: MOST },
+  );
+  const place = coalesce(
     async (calls: BeginningCall[]): Promise<Begun[]> => {
       const answers = (found: Map<string, Begun>) => calls.map((call) => found.get(call.roomId) ?? 'kept');
-      const arrived = calls.every((call) => !call.placing);
-      if (arrived) return answers(await database.inHotLoop((tx) => keepCalls(tx, calls)));
       try {
         const { result, isWitnessed } = await guard.keepCalls(
           (tx) => keepCalls(tx, calls),
@@ -138,11 +143,16 @@ function beginner(database: Database, guard: Pick<RestoreGuard, 'keepCalls'>) {
     // The witness is told of one while the next is committed.
     { atMost: MOST, sets: 2 },
   );
+  return {
+    // Whoever calls us waits for no witness, and is not refused for one.
+    begin: (call: BeginningCall): Promise<Begun> => (call.placing ? place(call) : arrive(call)),
+    idle: () => Promise.all([arrive.idle(), place.idle()]),
+  };
 }
 
 /** The store in PostgreSQL, which writes in sets. */
 export function postgresCallStore(database: Database, guard: Pick<RestoreGuard, 'keepCalls'>): CallStore {
-  const begin = beginner(database, guard);
+  const { begin, idle } = beginner(database, guard);
   const changeAll = coalesce(
     (changes: ((tx: Tx) => Promise<{ rows: unknown[] }>)[]) =>
       database.inHotLoop((tx) => Promise.all(changes.map((each) => each(tx)))),
@@ -198,7 +208,7 @@ export function postgresCallStore(database: Database, guard: Pick<RestoreGuard, 
       );
       return rows[0] && storedCall(rows[0]);
     },
-    idle: async () => void (await Promise.all([begin.idle(), changeAll.idle()])),
+    idle: async () => void (await Promise.all([idle(), changeAll.idle()])),
   };
 }
 
