@@ -27,7 +27,7 @@ export async function startOldestPostgres() {
   const data = path.join(folder, 'data');
   ask('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']);
 
-  const settings = ['listen_addresses=', `unix_socket_directories=${folder}`, 'fsync=off', 'max_connections=200'];
+  const settings = ['listen_addresses=', `unix_socket_directories=${folder}`, 'fsync=off', 'max_connections=400'];
   const server = spawn(path.join(bin, 'postgres'), ['-D', data, ...settings.flatMap((each) => ['-c', each])], {
     ...options,
     stdio: 'ignore',
