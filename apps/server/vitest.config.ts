@@ -9,8 +9,9 @@ export const shared = {
   ssr: { resolve: { conditions: ['source'] } },
   test: {
     pool: 'forks',
-    // Tests wait as much as they compute: two cores are busy with four at a time, and not with three.
-    maxWorkers: 4,
+    // Tests wait as much as they compute: on two cores three at a time take two thirds of the time of two. Four would need
+    // more connections than the embedded PostgreSQL gives.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: PATIENCE_MS } },
