@@ -1,10 +1,9 @@
 // `npm run mutate -- FILE`: changes one line of a source at a time, in a copy, and shows the changes that no test notices.
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { copySources, serverFolder } from '../chaos/mutants/mutate.ts';
+import { copySources, runsIn, serverFolder } from '../chaos/mutants/mutate.ts';
 import { type Mutation, mutationsOf } from './mutations.ts';
 
 const USAGE = `npm run mutate -- FILE [--tests A,B] [--lines FROM-TO]
@@ -39,13 +38,7 @@ const tests = values.tests?.split(',') ?? testsOf(name);
 const source = await readFile(path.join(original, 'src', name), 'utf8');
 const mutations = mutationsOf(source).filter(({ line }) => line >= from && line <= to);
 const copy = await copySources(original);
-let running: ReturnType<typeof spawn> | undefined;
-let isStopped = false;
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(signal, () => {
-    isStopped = true;
-    running?.kill(signal);
-  });
+const { run } = runsIn(copy);
 const lives: Mutation[] = [];
 try {
   if (!(await passes())) throw new Error(`The tests fail without any change: ${tests.join(', ')}`);
@@ -53,16 +46,15 @@ try {
     if (process.stderr.isTTY) process.stderr.write(`\r${at + 1} of ${mutations.length}, ${lives.length} unnoticed `);
     await copy.write(name, mutation.source);
     const isUnnoticed = await passes();
-    if (isStopped) break;
     if (!isUnnoticed) continue;
     lives.push(mutation);
     process.stdout.write(`${process.stderr.isTTY ? '\r' : ''}unnoticed  ${given}:${mutation.line}  ${mutation.what}\n`);
   }
   process.stdout.write(
-    `${isStopped ? 'Stopped. ' : ''}${lives.length} of ${mutations.length} changes are noticed by no test of ${tests.join(', ')}.\n`,
+    `${lives.length} of ${mutations.length} changes are noticed by no test of ${tests.join(', ')}.\n`,
   );
 } catch (error) {
-  process.stdout.write(`${isStopped ? 'Stopped.' : (error as Error).message}\n`);
+  process.stdout.write(`${(error as Error).message}\n`);
   process.exitCode = 2;
 } finally {
   await copy.remove();
@@ -81,8 +73,6 @@ function testsOf(file: string): string[] {
 /** Whether the tests pass in the copy as it is. */
 async function passes(): Promise<boolean> {
   const vitest = path.join(copy.folder, 'node_modules/.bin/vitest');
-  running = spawn(vitest, ['run', '--bail=1', ...tests], { cwd: copy.folder, stdio: 'ignore' });
-  const code = await new Promise((resolve) => running!.on('close', resolve));
-  running = undefined;
+  const { code } = await run(vitest, ['run', '--bail=1', ...tests]);
   return code === 0;
 }

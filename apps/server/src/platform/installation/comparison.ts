@@ -63,10 +63,15 @@ export function createComparison(options: {
   async function compare(): Promise<void> {
     const doubt = doubts;
     // Before the rows: what is told, or seen, while these are on their way says nothing of them.
-    const seen = new Map(known);
+    // Once a restore is confirmed, what this process alone has seen counts no more: its witness, and its journal, speak.
+    const wasHeld = heldBecause !== undefined;
+    const seen = new Map(wasHeld ? [] : known);
     const { evidence, cluster } = await gatherEvidence(database, witnesses, seen);
     const because = await database.inEngine((tx) => judge(tx, evidence, cluster, clock.now(), log));
-    if (typeof because !== 'string') for (const [slot, number] of because) note(slot, number);
+    if (typeof because !== 'string') {
+      if (wasHeld) known.clear();
+      for (const [slot, number] of because) note(slot, number);
+    }
     fault = undefined;
     setHeld(typeof because === 'string' ? because : undefined);
     comparedAt = doubt;
@@ -105,21 +110,19 @@ export function createComparison(options: {
     },
     doubts: () => doubts,
     look: async () => {
-      const seen = new Map(known);
-      const wasHeld = heldBecause !== undefined;
+      const [seen, wasHeld] = [new Map(known), heldBecause !== undefined];
+      let isConfirmed = false;
       const because = await database.inEngine(async (tx) => {
         const found = await readInstallation(tx);
-        // Confirmed: what this process alone has seen of slots counts no more; its witness, and its journal, speak again.
-        if (wasHeld && found.held_reason === null) {
-          known.clear();
-          doubts += 1;
-          return undefined;
-        }
-        if (found.held_reason !== null || !knowsMore(seen, found.numbers)) return found.held_reason ?? undefined;
+        isConfirmed = wasHeld && found.held_reason === null;
+        if (isConfirmed || found.held_reason !== null || !knowsMore(seen, found.numbers))
+          return found.held_reason ?? undefined;
         await holdDialing(tx, OLDER_THAN_SEEN, clock.now());
         return OLDER_THAN_SEEN;
       });
-      setHeld(because);
+      if (!isConfirmed) return setHeld(because);
+      doubts += 1;
+      await compareOnce();
     },
     heldBecause: () => heldBecause,
     fault: () => fault,

@@ -6,6 +6,7 @@ import type { Lease } from '../../foundation/database/lease.ts';
 import { numberDigester } from '../../foundation/database/number-digest.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import { coalesce } from '../../foundation/values/coalesce.ts';
+import { ServiceError } from '../../foundation/values/service-error.ts';
 import { every, type Repeating } from '../jobs/every.ts';
 import { whileQuiet } from '../jobs/quiet.ts';
 import { type Comparison, createComparison } from './comparison.ts';
@@ -63,7 +64,8 @@ export interface RestoreGuard {
   ): Promise<Placeable<T>>;
   /**
    * Has the witness know what was committed before this and forbids calls. Resolves once it is written, or after a second:
-   * it is written then as soon as that is possible, and nothing is placed before.
+   * it is written then as soon as that is possible, and nothing is placed before. Throws `unavailable` if the database went
+   * away meanwhile: what was committed may be lost, and whoever asked for it has to ask again.
    */
   tell(words: readonly WitnessedWord[]): Promise<void>;
   /** HMAC of a number, E.164, as it is told to the witness. */
@@ -143,8 +145,7 @@ export function createRestoreGuard(options: {
       const isWritten = await writer.write(slot, { number, at, calls });
       return { result, isWitnessed: isWritten && (before === comparison.doubts() || (await mayPlace())) };
     },
-    tell: (words) =>
-      tellAll(words).catch((error) => void log.warn({ err: error }, 'the witness could not be told of a word')),
+    tell: (words) => tellAll(words).catch((error) => judgeUntold(error, log)),
     digest,
     doubt: comparison.doubt,
     warnings: () => warningsOf(comparison, isUnwritten()),
@@ -171,6 +172,14 @@ export function createRestoreGuard(options: {
       await marking;
     },
   };
+}
+
+/** Throws where a word that the witness could not be told of may be lost. While dialing is held nobody is called, and none is told. */
+function judgeUntold(error: unknown, log: Logger): void {
+  log.warn({ err: error }, 'the witness could not be told of a word');
+  if (error instanceof NotWitnessed) return;
+  const message = 'It is kept, but might be lost with the database, and nobody would know. Send it again.';
+  throw new ServiceError('unavailable', message, { cause: error });
 }
 
 /** A call as a witness keeps it. @param to HMAC of its number */

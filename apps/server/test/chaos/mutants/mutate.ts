@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -23,6 +24,37 @@ export interface Copy {
   /** Plants a bug, in place of the one before. */
   plant(mutant: Mutant | undefined): Promise<void>;
   remove(): Promise<void>;
+}
+
+/** Runs programs in a copy, one at a time, until the person stops it. */
+export interface Runs {
+  /** @returns how it ended, and what it wrote. Throws once all was stopped */
+  run(program: string, args: readonly string[]): Promise<{ code: number; output: string }>;
+  isStopped(): boolean;
+}
+
+/** A signal that ends this process ends the program that runs, too. */
+export function runsIn({ folder }: Pick<Copy, 'folder'>): Runs {
+  let running: ChildProcess | undefined;
+  let isStopped = false;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      isStopped = true;
+      running?.kill(signal);
+    });
+  return {
+    isStopped: () => isStopped,
+    run: async (program, args) => {
+      const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+      running = child;
+      const parts: Buffer[] = [];
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part));
+      const code = await new Promise<number>((resolve) => child.on('close', (exitCode) => resolve(exitCode ?? 1)));
+      running = undefined;
+      if (isStopped) throw new Error('Stopped.');
+      return { code, output: Buffer.concat(parts).toString() };
+    },
+  };
 }
 
 /** Copies a package's sources, the server's by default; what is beside them, and what is installed, is linked. */

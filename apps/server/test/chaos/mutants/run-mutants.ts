@@ -1,10 +1,9 @@
 // `npm run chaos -- --mutants`: bugs of one line are planted in a copy of the sources, and the suite or the laws of chaos
 // must find each of them.
-import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Mutant, mutants } from './mutants.ts';
-import { type Copy, copySources } from './mutate.ts';
+import { type Copy, copySources, runsIn } from './mutate.ts';
 
 const USAGE = `npm run chaos -- --mutants [--only A,B] [--seeds N] [--minutes M] [--by suite|chaos]
 
@@ -40,30 +39,10 @@ if (values.help || unknown !== undefined) {
 const seeds = Array.from({ length: Number(values.seeds) }, (_, at) => at + 1);
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
-let running: ReturnType<typeof spawn> | undefined;
-let isStopped = false;
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(signal, () => {
-    isStopped = true;
-    running?.kill(signal);
-  });
-
-/** Runs a program in the copy. */
-async function run(copy: Copy, program: string, args: readonly string[]): Promise<{ code: number; output: string }> {
-  const child = spawn(program, args, { cwd: copy.folder, stdio: ['ignore', 'pipe', 'pipe'] });
-  running = child;
-  const parts: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part));
-  const code = await new Promise<number>((resolve) => child.on('close', (exitCode) => resolve(exitCode ?? 1)));
-  running = undefined;
-  if (isStopped) throw new Error('Stopped.');
-  return { code, output: Buffer.concat(parts).toString() };
-}
-
 /** @returns the test that fails first, if one does */
 async function foundBySuite(copy: Copy, tests: readonly string[]): Promise<string | undefined> {
   const vitest = path.join(copy.folder, 'node_modules/.bin/vitest');
-  const { code, output } = await run(copy, vitest, ['run', '--bail=1', '--no-color', ...tests]);
+  const { code, output } = await run(vitest, ['run', '--bail=1', '--no-color', ...tests]);
   if (code === 0) return undefined;
   const [, test] = output.match(/^ FAIL +(.*)$/m) ?? [];
   if (!test) throw new Error(`The tests ${tests.join(', ')} did not run:\n${output}`);
@@ -74,7 +53,7 @@ async function foundBySuite(copy: Copy, tests: readonly string[]): Promise<strin
 async function foundByChaos(copy: Copy, seed: number): Promise<string | undefined> {
   const entry = path.join(copy.folder, 'test/chaos/run.ts');
   const args = ['--conditions=source', entry, '--seed', String(seed), '--minutes', values.minutes];
-  const { code, output } = await run(copy, process.execPath, args);
+  const { code, output } = await run(process.execPath, args);
   const [, law] = output.match(/^Broken: (.*?), \d+ times$/m) ?? [];
   if (code !== 0 && !law) throw new Error(`Chaos with the seed ${seed} did not come to an end:\n${output}`);
   return law && `chaos, seed ${seed}: ${law}`;
@@ -97,6 +76,7 @@ async function find(copy: Copy, mutant: Mutant | undefined, tests: readonly stri
 const alarmed = new Set<number>();
 const verdicts: Verdict[] = [];
 const copy = await copySources();
+const { run, isStopped } = runsIn(copy);
 let alarm: string | undefined;
 try {
   const chosen = mutants.filter(({ name }) => names.includes(name));
@@ -108,7 +88,7 @@ try {
   const tests = [...new Set(chosen.flatMap((mutant) => mutant.tests))];
   alarm = await find(copy, undefined, tests);
 } catch (error) {
-  print(isStopped ? 'Stopped.' : String(error));
+  print(isStopped() ? 'Stopped.' : String(error));
   process.exitCode = 1;
 } finally {
   await copy.remove();
@@ -116,5 +96,5 @@ try {
 const lives = verdicts.filter(({ foundBy }) => foundBy === undefined).map(({ mutant }) => mutant);
 print(`\n${verdicts.length - lives.length} of ${verdicts.length} bugs were found.`);
 if (lives.length > 0) print(`These live: ${lives.join(', ')}`);
-if (!isStopped) print(alarm ? `An alarm without a bug: ${alarm}` : 'No alarm without a bug.');
+if (!isStopped()) print(alarm ? `An alarm without a bug: ${alarm}` : 'No alarm without a bug.');
 if (lives.length > 0 || alarm) process.exitCode = 1;

@@ -60,6 +60,12 @@ function openGuard(given: { database?: Database; witness?: Witness; serverId?: (
 const call = { workspaceId: newUuid(), roomId: newUuid(), attempt: 1, to: '+14155550100' };
 const nothing = async () => undefined;
 const keepOne = (guard: RestoreGuard) => guard.keepCalls(nothing, () => [call]);
+/** Has all slots be another server's, which lives. */
+const giveSlotsAway = () =>
+  real.inEngine(({ db }) =>
+    sql`with other as (insert into servers (id, lease_until) values (${newUuid()}, 'infinity') returning id)
+      update witness_slots set server_id = (select id from other)`.execute(db),
+  );
 const setNumbers = (number: number) =>
   real.inEngine(({ db }) => sql`update witness_slots set number = ${number}`.execute(db));
 
@@ -150,11 +156,7 @@ test('a server that lost its lease takes another slot, and holds nothing by that
   const { witness, kept } = memoryWitness();
   const { guard } = openGuard({ witness, serverId: () => serverId });
   await keepOne(guard);
-  // Its slot is another's now.
-  await real.inEngine(({ db }) =>
-    sql`with other as (insert into servers (id, lease_until) values (${newUuid()}, 'infinity') returning id)
-      update witness_slots set server_id = (select id from other)`.execute(db),
-  );
+  await giveSlotsAway();
   await expect(keepOne(guard)).rejects.toThrow(NotWitnessed);
   serverId = newUuid();
   expect((await keepOne(guard)).isWitnessed).toBe(true);
@@ -166,10 +168,9 @@ test('a slot that was another server’s is written to only if its witness knows
   const { witness, kept } = memoryWitness();
   const { guard } = openGuard({ witness, serverId: () => serverId });
   await keepOne(guard);
+  await giveSlotsAway();
   await real.inEngine(({ db }) =>
-    sql`with other as (insert into servers (id, lease_until) values (${newUuid()}, 'infinity') returning id),
-        held as (update witness_slots set server_id = (select id from other))
-      insert into witness_slots (slot, server_id, number) values (2, ${newUuid()}, 2)`.execute(db),
+    sql`insert into witness_slots (slot, server_id, number) values (2, ${newUuid()}, 2)`.execute(db),
   );
   kept.push({ slot: 2, entry: { number: 5, at: 'then' } });
   serverId = newUuid();
@@ -200,12 +201,24 @@ test('a word is told of also where the slot has become another server’s', asyn
   const { witness, kept } = memoryWitness();
   const { guard } = openGuard({ witness, serverId: () => serverId });
   await keepOne(guard);
-  await real.inEngine(({ db }) =>
-    sql`with other as (insert into servers (id, lease_until) values (${newUuid()}, 'infinity') returning id)
-      update witness_slots set server_id = (select id from other)`.execute(db),
-  );
+  await giveSlotsAway();
   await guard.tell([{ type: 'pause_dialing', workspaceId: call.workspaceId, at: 'then' }]);
   expect(kept.at(-1)).toMatchObject({ slot: 2, entry: { words: [{ type: 'pause_dialing' }] } });
+});
+
+test('a word that may be lost with the database is to be sent again', async () => {
+  let isAway = false;
+  const inHotLoop: Database['inHotLoop'] = (work) =>
+    isAway ? Promise.reject(new Error('Connection terminated unexpectedly')) : real.inHotLoop(work);
+  const { witness, kept } = memoryWitness();
+  const { guard } = openGuard({ database: { ...real, inHotLoop }, witness });
+  await keepOne(guard);
+  const word = { type: 'pause_dialing' as const, workspaceId: call.workspaceId, at: 'then' };
+  isAway = true;
+  await expect(guard.tell([word])).rejects.toMatchObject({ code: 'unavailable' });
+  isAway = false;
+  await guard.tell([word]);
+  expect(kept.at(-1)).toMatchObject({ entry: { words: [word] } });
 });
 
 test('a set that is not written within a second may not be placed, and nothing else before it is', async () => {
