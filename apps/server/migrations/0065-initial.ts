@@ -16,7 +16,7 @@ export const oldestServer = '0.2.0';
 /** In this order, since tables name others. */
 const tables = [platform, events, lines, voices, audience, campaigns, calls, workflows, records];
 
-/** Tables that hold a workspace's data: each is walled off by row-level security (engine.md, "Tenancy"). */
+/** Tables that hold a workspace's data: each is walled off by row-level security (architecture.md, "Tenancy"). */
 const tenantTables = [
   'agent_knowledge_bases',
   'agent_limits',

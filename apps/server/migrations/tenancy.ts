@@ -1,5 +1,5 @@
 /**
- * The SQL that walls a table off by workspace (engine.md, "Tenancy"); the engine's loops see all of it. Released
+ * The SQL that walls a table off by workspace (architecture.md, "Tenancy"); the engine's loops see all of it. Released
  * migrations rest on this text: another wall is a new migration with a text of its own.
  */
 export const tenancy = (table: string): string => `

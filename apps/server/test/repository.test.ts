@@ -146,7 +146,7 @@ const held: [string, rules.Rule, rules.SourceFile[], rules.SourceFile][] = [
     sources,
     {
       path: 'dialing/calls/store.ts',
-      text: '  -- By workspace (engine.md,\n  -- "Nothing").\n/** engine.md, "Locks" */',
+      text: '  -- By workspace (dialing.md,\n  -- "Nothing").\n/** dialing.md, "Locks" */',
     },
   ],
   [

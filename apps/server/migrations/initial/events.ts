@@ -33,7 +33,7 @@ create table webhooks (
   -- Signs too, until then.
   previous_secret text,
   previous_secret_until timestamptz,
-  -- The server that sends to it now. It holds the endpoint as long as its lease (engine.md, "Leases").
+  -- The server that sends to it now. It holds the endpoint as long as its lease (dialing.md, "Leases").
   server_id uuid,
   -- Nothing is sent to it before then.
   resting_until timestamptz,

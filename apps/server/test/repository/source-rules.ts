@@ -194,7 +194,7 @@ const commentsOf = (text: string) =>
   );
 
 /**
- * Comments name documents that are there, and sections that these have: `engine.md, "Claims"`. A title may go on.
+ * Comments name documents that are there, and sections that these have: `dialing.md, "Claims"`. A title may go on.
  * @param documents their texts by their paths, from the repository or from its `docs`
  */
 export const citationsLead =

@@ -14,8 +14,8 @@ export interface CallOwner {
   /** SQL, true for those of its calls `c` that are placed again under their ID when they are given back. */
   isPlacedAgain?: RawBuilder<unknown>;
   /**
-   * Locks its rows, before any of its calls is moved (docs/engine.md, "Locks"): by one statement, behind which others of the
-   * transaction may go out in the same write.
+   * Locks its rows, before any of its calls is moved (docs/dialing.md, "Locks"): by one statement, behind which others
+   * of the transaction may go out in the same write.
    */
   lock?(tx: Tx, calls: readonly OwnedCall[]): Promise<void>;
   onCallsEnded(tx: Tx, calls: readonly EndedCall[], now: Date): Promise<void>;

@@ -65,8 +65,9 @@ function closedAt({ windows, quiet, holidays }: CallingHours, local: Temporal.Zo
 }
 
 /**
- * Why calls are closed at an instant in one of some time zones, or undefined where they are open in all. It goes from the
- * instant to the local clock, so that a repeated hour counts twice and a skipped one not at all (engine.md, "Lanes").
+ * Why calls are closed at an instant in one of some time zones, or undefined if they are open in all. It goes from
+ * the instant to the local clock, so that a repeated hour counts twice and a skipped one not at all (dialing.md,
+ * "Lanes").
  */
 export function closedReason(hours: CallingHours, timezones: readonly string[], at: Date): ClosedReason | undefined {
   for (const timezone of timezones) {

@@ -20,7 +20,10 @@ import { traceOfCall, tracePlacement } from './trace-calls.ts';
 /** The most calls that one statement moves to `dialing`, and the most of these statements at a time. */
 const PLACE_SIZE = 200;
 const MOST_MOVES = 4;
-/** How long after its latest start a call may still be handed to the provider, in milliseconds (engine.md, "Leases"). */
+/**
+ * How long after its latest start a call may still be handed to the provider, in milliseconds (dialing.md,
+ * "Placement").
+ */
 const HAND_OVER_MS = 1000;
 
 /** A claimed call with what the provider is told. */

@@ -37,7 +37,7 @@ interface ReconcilerOptions extends LookUpOptions {
 
 /**
  * A lost server's `queued` calls go back: no provider knew of them. Those that were `dialing` or later are looked up,
- * and only the provider's answer decides (engine.md, "Leases"; dialing.md, "What is not promised").
+ * and only the provider's answer decides (dialing.md, "When a server is lost" and "What is not promised").
  */
 export function createCallReconciler(options: ReconcilerOptions): CallReconciler {
   const { database, lease, callOf, clock, log } = options;

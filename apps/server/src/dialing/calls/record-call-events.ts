@@ -16,7 +16,7 @@ import type { CallOwner } from './call-owner.ts';
 import { type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 import { type EndOverTrunk, noteTrunkEnds } from './note-trunk-ends.ts';
 
-/** How long events are gathered before they are written as a set (engine.md, "Ends and counters"), in milliseconds. */
+/** How long events are gathered before they are written as a set (dialing.md, "Ends and counters"), in milliseconds. */
 const FLUSH_MS = 20;
 /** How long they are gathered where a set took long to write, in milliseconds. */
 const MOST_FLUSH_MS = 100;

@@ -105,8 +105,8 @@ export type RunCallAnswer =
 
 /**
  * Commits one call as `queued`, if everything that holds for an outbound attempt holds for it: do-not-call, quiet
- * hours, countries, the workspace's limits, one live call a person. It is called in the transaction that moves the run or the
- * intent, before that row is written (engine.md, "Locks"). Throws `unavailable` where the server was given up.
+ * hours, countries, the workspace's limits, one live call a person. It is called in the transaction that moves the run
+ * or the intent, before that row is written (dialing.md, "Locks"). Throws `unavailable` if the server was given up.
  */
 export async function requestRunCall(tx: Tx, wish: RunCallWish, terms: RunCallTerms): Promise<RunCallAnswer> {
   const toNumber = readNumber(wish.to)?.toNumber;

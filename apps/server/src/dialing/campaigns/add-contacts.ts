@@ -7,7 +7,7 @@ import type { CampaignKey } from './campaign.ts';
 import { lanesOf } from './lanes.ts';
 import { relaneContacts } from './relane-contacts.ts';
 
-/** Entries that one transaction adds (engine.md, "Claims"). */
+/** Entries that one transaction adds (dialing.md, "Claims"). */
 const CHUNK_SIZE = 20_000;
 
 interface AddingRow

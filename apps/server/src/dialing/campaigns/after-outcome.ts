@@ -18,7 +18,7 @@ export interface ContactNext extends ContactTally {
   reason: string | null;
 }
 
-/** Minutes before a contact is tried again after a fault that is ours (engine.md, "Claims"). */
+/** Minutes before a contact is tried again after a fault that is ours (campaigns.md, "How often again"). */
 const FAULT_BACKOFF_MINUTES = [1, 5, 15];
 const MOST_TRUNK_FAULTS = 5;
 const MOST_AGENT_FAULTS = 3;

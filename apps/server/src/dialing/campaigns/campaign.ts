@@ -18,5 +18,5 @@ export interface CampaignKey {
   campaignId: string;
 }
 
-/** The most calls that one claim takes (engine.md, "Claims"). */
+/** The most calls that one claim takes (dialing.md, "Claims"). */
 export const CLAIM_SIZE = 50;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 
 /**
- * Lets a call's result change under its campaign's lock, which comes before the call's (docs/engine.md, "Locks"), and
+ * Lets a call's result change under its campaign's lock, which comes before the call's (docs/dialing.md, "Locks"), and
  * counts the conversions that `change` answers: 1 for a new one, -1 for one that is taken back.
  */
 export async function countConversions(

@@ -84,7 +84,7 @@ export async function tryMove(
 
 /**
  * Pauses, resumes, stops or cancels a campaign. It changes only the campaign's row; what its contacts are told is
- * derived from it (engine.md, "Locks"). Throws `not_found`, and `invalid_state` where the status doesn't allow it.
+ * derived from it (dialing.md, "Locks"). Throws `not_found`, and `invalid_state` where the status doesn't allow it.
  */
 export async function moveCampaign(
   { database, clock, nudge, guard }: CampaignDeps,

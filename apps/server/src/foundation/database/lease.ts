@@ -8,7 +8,7 @@ import { serverVersion } from './versions.ts';
 
 /**
  * This process's place among the servers. What it claims bears its ID; when its lease ends, another server takes that
- * over. Time is the database's (engine.md, "Leases").
+ * over. Time is the database's (dialing.md, "Leases").
  */
 export interface Lease {
   /** The ID that claims bear. A lease that was lost is taken anew under another ID. */

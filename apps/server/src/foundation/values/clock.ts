@@ -1,4 +1,4 @@
-/** Business time: windows, retries, schedules. Leases use the database's clock instead (engine.md, "Time"). */
+/** Business time: windows, retries, schedules. Leases use the database's clock instead (architecture.md, "Time"). */
 export interface Clock {
   /** The current instant. */
   now(): Date;

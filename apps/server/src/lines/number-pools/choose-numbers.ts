@@ -36,9 +36,10 @@ interface PoolWish {
 }
 
 /**
- * Locks a pool and reads the members that may be called from now, so many as `calls` calls can need, and then locks their
- * trunks. Where some of these are full, others are read in place of their members, a few times. What is read holds
- * until the transaction ends: claims count under these locks only (engine.md, "Claims"). The pool's lock touches 3 buffers.
+ * Locks a pool and reads the members that may be called from now, so many as `calls` calls can need, and then locks
+ * their trunks. If some of these are full, others are read in place of their members, a few times. What is read holds
+ * until the transaction ends: claims count under these locks only (dialing.md, "Caller IDs of a pool"). The pool's lock
+ * touches 3 buffers.
  */
 export async function openPool(tx: Tx, pool: PoolWish, calls: number): Promise<OpenPool> {
   const { workspaceId, poolId, now, isSimulated, firstStart, lastStart } = pool;

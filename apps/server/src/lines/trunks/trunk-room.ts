@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../foundation/database/database.ts';
 
-/** How late a call with a pace may be placed, in milliseconds. Starts stand apart by as much more (engine.md, "Claims"). */
+/**
+ * How late a call with a pace may be placed, in milliseconds. Starts stand apart by as much more (dialing.md,
+ * "Claims").
+ */
 export const PACE_SLACK_MS = 50;
 
 /** How far apart calls start, in milliseconds, so that no second ever holds more of them than the rate. */
@@ -30,9 +33,9 @@ interface Row {
 }
 
 /**
- * Locks trunks, in the order of their IDs, and reads what they have left: neither changes until the transaction ends, since
- * all who place calls over a trunk hold it first (engine.md, "Locks"). Calls that are up are counted by an index of
- * theirs, at most as many as the trunk may have. 5 buffers a trunk, and one or two for each call that is up.
+ * Locks trunks, in the order of their IDs, and reads what they have left: neither changes until the transaction ends,
+ * since all who place calls over a trunk hold it first (dialing.md, "Locks"). Calls that are up are counted by an index
+ * of theirs, at most as many as the trunk may have. 5 buffers a trunk, and one or two for each call that is up.
  * @param waits whether it waits for those that others hold; without it they are left out
  */
 export async function lockTrunkRooms(

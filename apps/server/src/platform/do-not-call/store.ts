@@ -20,8 +20,8 @@ export interface DoNotCallRow {
 }
 
 /**
- * Has calls that are claimed, and not placed yet, looked at again before they are. Called first in a transaction that forbids
- * calls: it locks the workspace's row (docs/engine.md, "Locks").
+ * Has calls that are claimed, and not placed yet, looked at again before they are. Called first in a transaction that
+ * forbids calls: it locks the workspace's row (docs/dialing.md, "Locks").
  */
 export async function raiseDoNotCall(tx: WorkspaceTx): Promise<void> {
   await sql`update workspaces set do_not_call_revision = do_not_call_revision + 1 where id = ${tx.workspaceId}`.execute(

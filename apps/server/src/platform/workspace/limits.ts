@@ -20,8 +20,8 @@ export const hasLimits = (of: CallLimits): boolean =>
   of.operator.maxCallsPerDay !== undefined;
 
 /**
- * Locks a workspace that has limits, before all else that a claim or a run's call locks (engine.md, "Locks"), so that what
- * later statements count can't change before the commit. Answers whether it has any.
+ * Locks a workspace that has limits, before all else that a claim or a run's call locks (dialing.md, "Locks"), so that
+ * what later statements count can't change before the commit. Answers whether it has any.
  */
 export async function lockLimits(tx: Tx, workspaceId: string, operator: OperatorLimits): Promise<boolean> {
   const { rows } = await sql`

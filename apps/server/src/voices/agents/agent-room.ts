@@ -39,8 +39,8 @@ export interface AgentRoom {
 
 /**
  * Locks an agent, and reads how many more calls it may have up: that can't change until the transaction ends, since all
- * who place or take calls of an agent with a limit hold it first (engine.md, "Locks"). Undefined where it has no limit; then
- * it gets none before the transaction ends. Its live calls are counted by an index of theirs.
+ * who place or take calls of an agent with a limit hold it first (dialing.md, "Locks"). Undefined if it has no limit;
+ * then it gets none before the transaction ends. Its live calls are counted by an index of theirs.
  */
 export async function lockAgentRoom(tx: Tx, workspaceId: string, agentId: string): Promise<AgentRoom | undefined> {
   const agent = isAgentId(agentId)

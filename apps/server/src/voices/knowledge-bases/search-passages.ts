@@ -79,9 +79,9 @@ async function parse(
 }
 
 /**
- * Asks of the passages that match each of some text search queries. The transaction sees no others meanwhile: a condition
- * of the statement's own would find no index under row-level security, so the policy asks for the words (engine.md,
- * "Tenancy").
+ * Asks of the passages that match each of some text search queries. The transaction sees no others meanwhile: a
+ * condition of the statement's own would find no index under row-level security, so the policy asks for the words
+ * (architecture.md, "Tenancy").
  * @returns the rows for each query
  */
 async function amongMatching<Row>(tx: WorkspaceTx, queries: string[], statement: RawBuilder<Row>): Promise<Row[][]> {

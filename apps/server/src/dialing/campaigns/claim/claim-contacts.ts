@@ -46,9 +46,9 @@ const nothing: Claim = { calls: [], more: false, unreadable: [] };
 
 /**
  * Claims the contacts of one campaign that are to be called now: at most `free`, and at most one batch. One short
- * transaction (engine.md, "Claims"): it locks the campaign, picks contacts, gives each its start, and commits the
- * calls as `queued` before anything is placed. A campaign that another server is claiming is passed over. Others wait for
- * its row meanwhile, so what can be asked together goes out together.
+ * transaction (dialing.md, "Claims"): it locks the campaign, picks contacts, gives each its start, and commits the
+ * calls as `queued` before anything is placed. A campaign that another server is claiming is passed over. Others wait
+ * for its row meanwhile, so what can be asked together goes out together.
  */
 export async function claimContacts(
   database: Database,

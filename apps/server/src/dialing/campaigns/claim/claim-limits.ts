@@ -34,12 +34,12 @@ export interface ClaimedCampaign extends ScheduleRow, DialTerms, AgentTerms, Pic
 
 /**
  * Locks a running campaign that is due, unless it is past its `endDate`, another server holds it or the workspace has
- * stopped dialing. Its limits are columns of the locked row; counts are read by later statements (engine.md, "Claims").
- * The server's own row is locked too: calls under the name of a server that was given up meanwhile would be looked for
- * by nobody. A workspace with limits is locked before all, so that claims of its campaigns come one after another
- * (engine.md, "Locks"); one that got its first limit just now is passed over. The number is read by its key, however many
- * the workspace has: `offset 0` keeps its status from bringing in another index. It touches 19 buffers, and the lock of
- * limits 3, at 10⁴ contacts as at 10⁶.
+ * stopped dialing. Its limits are columns of the locked row; counts are read by later statements (dialing.md,
+ * "Claims"). The server's own row is locked too: calls under the name of a server that was given up meanwhile would be
+ * looked for by nobody. A workspace with limits is locked before all, so that claims of its campaigns come one after
+ * another (dialing.md, "Locks"); one that got its first limit just now is passed over. The number is read by its key,
+ * however many the workspace has: `offset 0` keeps its status from bringing in another index. It touches 19 buffers,
+ * and the lock of limits 3, at 10⁴ contacts as at 10⁶.
  */
 export async function lockForClaim(
   tx: EngineTx,

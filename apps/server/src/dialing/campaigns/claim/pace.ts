@@ -6,7 +6,7 @@ import { apartAt, PACE_SLACK_MS, type TrunkRoom, takeStart } from '../../../line
  */
 export const LEAD_MS = 120;
 const MOST_LEAD_MS = 2000;
-/** How far after the first start the last one is at most: with the usual lead 250 ms ahead (engine.md, "Claims"). */
+/** How far after the first start the last one is at most: with the usual lead 250 ms ahead (dialing.md, "Claims"). */
 const SPAN_MS = 130;
 /** How late a call without a rate may be placed, in milliseconds. */
 const UNPACED_SLACK_MS = 1000;

@@ -61,8 +61,8 @@ export function openLanes(lanes: readonly Lane[], simulated: boolean, now: Date)
 /**
  * Locks the next contacts of some open lanes, due retries before fresh contacts, and says of each whether it must not
  * be called. Each lane and state is a constant key of the index and the limit stands in the text of the statement, so
- * that it reads the head of the index only, however many contacts wait (engine.md, "Claims"): 262 buffers for a batch of 50
- * at 10⁴ contacts, 272 at 10⁶.
+ * that it reads the head of the index only, however many contacts wait (dialing.md, "Claims"): 262 buffers for a batch
+ * of 50 at 10⁴ contacts, 272 at 10⁶.
  */
 export async function pickContacts(
   tx: EngineTx,

@@ -65,7 +65,7 @@ export async function cancelWithin(
   return runs[0]!;
 }
 
-/** The run and the active runs below it, each locked after its parent (engine.md, "Locks"). */
+/** The run and the active runs below it, each locked after its parent (dialing.md, "Locks"). */
 async function lockLine(tx: WorkspaceTx, { workflowId, runId }: RunName): Promise<RunRow[]> {
   const { rows } = await sql<RunRow>`
     select * from workflow_runs where workspace_id = ${tx.workspaceId} and id = ${runId} ${ofWorkflow(workflowId)}

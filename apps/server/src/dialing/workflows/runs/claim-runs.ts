@@ -30,10 +30,11 @@ const TURN_SIZE = 10;
 const MOST_WORKSPACES = 100;
 
 /**
- * Takes runs for a server, at most `most` of each kind: those that are due, and those whose signal has come. Of those that
- * are due, workspaces have some each by turns, and what is left goes to those that are longest due; of those that are told
- * the same, where more signals wait than one claim looks at. Only heads of indexes are read, however many runs sleep (engine.md, "Claims"). To take 100 touches 1,760 buffers beside 10⁴ runs, 2,220 beside
- * 10⁶, and at most four for each workspace that is looked at.
+ * Takes runs for a server, at most `most` of each kind: those that are due, and those whose signal has come. Of those
+ * that are due, workspaces have some each by turns, and what is left goes to those that are longest due; of those that
+ * are told the same, if more signals wait than one claim looks at. Only heads of indexes are read, however many runs
+ * sleep (dialing.md, "Claims"). To take 100 touches 1,760 buffers beside 10⁴ runs, 2,220 beside 10⁶, and at most four
+ * for each workspace that is looked at.
  * @param turns is moved on
  */
 export async function claimRuns(

@@ -15,7 +15,7 @@ import type { RunRow } from './run.ts';
 const DEFAULT_RING_SECONDS = 30;
 /** The longest talk of a run's call; a node says nothing of it. */
 const MAX_CALL_SECONDS = 3600;
-/** When a blocked run is looked at again: after 1, 2, 5 and then every 10 minutes (engine.md, "Runs"). */
+/** When a blocked run is looked at again: after 1, 2, 5 and then every 10 minutes (dialing.md, "Runs"). */
 const CHECK_MINUTES = [1, 2, 5, 10];
 
 /**

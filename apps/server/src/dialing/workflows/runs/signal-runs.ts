@@ -12,7 +12,7 @@ interface CallNews {
 
 /**
  * Workflow runs, as the owners of their calls: what became of a call is written down for its run, which is not locked
- * (engine.md, "Runs").
+ * (dialing.md, "Runs").
  */
 export const runCallOwner: CallOwner = {
   mayBePlaced: () => sql`c.workflow_run_id is not null`,

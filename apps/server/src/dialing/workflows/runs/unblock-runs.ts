@@ -13,9 +13,10 @@ export const anyBlockedRun: DueTime = sql`
 const MOST_WOKEN = 1000;
 
 /**
- * Has blocked runs looked at again at once where their workspace, or one of its numbers or pools, has changed since they were
- * looked at last (engine.md, "Runs"), and where it has room for their calls: claims leave them some. Reads only workspaces
- * that have blocked runs, and of those the runs that it wakes, each at the head of an index; one that is locked is just being woken or ended. Answers how many runs.
+ * Has blocked runs looked at again at once if their workspace, or one of its numbers or pools, has changed since they
+ * were looked at last (dialing.md, "Runs"), and if it has room for their calls: claims leave them some. Reads only
+ * workspaces that have blocked runs, and of those the runs that it wakes, each at the head of an index; one that is
+ * locked is just being woken or ended. Answers how many runs.
  */
 export async function recheckBlocked(tx: EngineTx, now: Date): Promise<number> {
   const workspaces = await blockedWorkspaces(tx, sql`workflow_runs`, sql`blocked_since is not null`);
