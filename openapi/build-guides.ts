@@ -1,4 +1,13 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MarkdownIt, { type Token } from 'markdown-it';
@@ -152,6 +161,10 @@ ${body.replaceAll('<th></th>', '<td></td>').replaceAll('<table>', '<div class="w
 `;
 
 mkdirSync(target, { recursive: true });
+for (const file of readdirSync(target)) {
+  const [, page] = /^(.*)\.html/.exec(file) ?? [];
+  if (page && !names.includes(page)) rmSync(target + file);
+}
 for (const { name, title, tokens } of pages)
   writeFileSync(`${target}${name}.html`, pageOf(name, title, markdown.renderer.render(tokens, markdown.options, {})));
 addOperations();

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import MiniSearch from 'minisearch';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { pagesOf } from '../build-pages.ts';
+import { errorsAndStates } from '../build-pages.ts';
 import { drawDiagram } from '../guides/diagrams.ts';
 import { PARTS } from '../guides/pages.ts';
 import { searchOptions } from '../guides/search-options.js';
@@ -47,13 +47,11 @@ describe('the docs page', () => {
   });
 });
 
-it('the pages that are made from the contract are those of the contract; `npm run generate` writes them', async () => {
+it('the page of errors and states is that of the contract; `npm run generate` writes it', async () => {
   const { components } = JSON.parse(await readFile(here('dist/openapi.json'), 'utf8'));
-  const pages = Object.entries(pagesOf(components.schemas));
-  expect(pages).toHaveLength(2);
-  for (const [name, text] of pages) expect(text).toBe(await readFile(here(`../docs/${name}`), 'utf8'));
+  expect(errorsAndStates(components.schemas)).toBe(await readFile(here('../docs/errors.md'), 'utf8'));
   delete components.schemas.ErrorCode['x-help'].not_found;
-  expect(() => pagesOf(components.schemas)).toThrow('Each code needs');
+  expect(() => errorsAndStates(components.schemas)).toThrow('Each code needs');
 });
 
 it("the picture of a campaign's way has the moves of the contract", async () => {
@@ -81,6 +79,8 @@ describe('the guides', () => {
   it('are all pages of docs/, and llms.txt lists them', async () => {
     const files = (await readdir(here('../docs'))).filter((name) => name.endsWith('.md'));
     expect([...names].sort()).toEqual(files.map((name) => name.replace('.md', '')).sort());
+    const built = (await readdir(here('dist/docs/guides'))).filter((name) => name.endsWith('.html'));
+    expect(built.map((name) => name.replace('.html', '')).sort()).toEqual([...names].sort());
     const listed = await readFile(here('dist/docs/llms.txt'), 'utf8');
     expect([...listed.matchAll(/\(\/docs\/guides\/(.*)\)/g)].map(([, name]) => name)).toEqual(names);
   });

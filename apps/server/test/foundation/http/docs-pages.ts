@@ -12,7 +12,7 @@ export const GUIDES = Object.values(PARTS)
 export const REFERENCE = ['/', '/docs#/campaigns/createcampaign'];
 
 /** Guides have one style sheet: these have all that it colours. */
-export const COLOURED = ['get-started', 'states', 'webhooks'].map((name) => `/docs/guides/${name}`);
+export const COLOURED = ['get-started', 'errors', 'webhooks'].map((name) => `/docs/guides/${name}`);
 
 /** What Redoc's own markup has, which none of its settings changes. */
 export const OF_REDOC = [
