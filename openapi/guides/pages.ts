@@ -4,5 +4,5 @@ export const PARTS: Record<string, string[]> = {
   Calling: ['contact-files', 'campaigns', 'calls', 'workflows', 'phone-numbers', 'knowledge-bases'],
   Programs: ['api', 'errors', 'webhooks', 'exports'],
   'Running it': ['deployment', 'high-availability', 'operations', 'scale', 'security', 'erasure', 'compliance'],
-  'How it is made': ['architecture', 'dialing', 'decisions', 'glossary'],
+  'How it is made': ['architecture', 'dialing', 'glossary'],
 };
