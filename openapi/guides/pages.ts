@@ -2,7 +2,7 @@
 export const PARTS: Record<string, string[]> = {
   'To begin': ['get-started', 'telephony', 'agents'],
   Calling: ['contact-files', 'campaigns', 'calls', 'workflows', 'phone-numbers', 'knowledge-bases'],
-  Programs: ['api', 'errors', 'webhooks', 'exports'],
-  'Running it': ['deployment', 'high-availability', 'operations', 'scale', 'security', 'erasure', 'compliance'],
+  Programs: ['api', 'errors', 'webhooks', 'records'],
+  'Running it': ['deployment', 'high-availability', 'operations', 'scale', 'security', 'compliance'],
   'How it is made': ['architecture', 'dialing', 'glossary'],
 };

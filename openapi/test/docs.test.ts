@@ -127,12 +127,12 @@ describe('the guides', () => {
     ['How do I put nginx with TLS in front of it?', 'deployment#tls-and-the-reverse-proxy'],
     ['How do I restore a backup?', 'operations#after-a-restore'],
     ["How do I erase somebody's data for the GDPR?", 'compliance#gdpr-european-union-and-the-uks'],
-    ['How do I erase all that is kept about a person?', 'erasure'],
+    ['How do I erase all that is kept about a person?', 'records#erase-a-person'],
     ['How do I call from several numbers in turn?', 'phone-numbers#which-number-calls'],
     ['How do I ask my CRM over HTTP in a workflow?', 'workflows#the-nodes'],
     ['How do I let my agent search documents?', 'knowledge-bases#search'],
     ['What does startCampaign do?', '/docs#/campaigns/startcampaign'],
-    ['How do I export my calls as CSV?', 'exports'],
+    ['How do I export my calls as CSV?', 'records#exports'],
     ['How far does one PostgreSQL go?', 'scale#how-far-one-postgresql-goes'],
   ])('answer "%s" in the first hits of the search', async (question, expected) => {
     const text = await readFile(here('dist/docs/guides/search.json'), 'utf8');

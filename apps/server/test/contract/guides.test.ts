@@ -23,8 +23,7 @@ const GUIDES = [
   'workflows',
   'webhooks',
   'knowledge-bases',
-  'exports',
-  'erasure',
+  'records',
 ];
 
 test('what stands on other pages as commands is marked as not run', async () => {
