@@ -58,7 +58,10 @@ export function samplesOf(contract: Contract): { operation: Operation; samples: 
       operation: call.operation,
       samples: [
         { lang: 'Shell', label: 'curl', source: curl(call) },
-        { lang: 'TypeScript', label: '@trunkline/client', source: byClient(call) },
+        // A path outside of the interface is there for clients of other services.
+        ...(call.path.startsWith('/v1/')
+          ? [{ lang: 'TypeScript', label: '@trunkline/client', source: byClient(call) }]
+          : []),
         ...(command ? [{ lang: 'Shell', label: 'trunkline', source: command }] : []),
       ],
     };

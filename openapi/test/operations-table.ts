@@ -101,6 +101,7 @@ POST /v1/calls/{roomId}/end endCall calls:write 200 404 409
 GET /v1/calls/{roomId}/sip getCallSip calls:read 200 404
 DELETE /v1/calls/{roomId}/recording deleteCallRecording calls:write 200 404 409
 POST /v1/calls/{roomId}/result recordCallResult calls:write 200 404 409
+POST /2010-04-01/Accounts/{accountSid}/Calls/{callSid} completeCall calls:write 200 404
 
 GET /v1/exports listExports calls:read 200
 POST /v1/exports createExport calls:read 202 404 409

@@ -5,6 +5,7 @@ import { createSystemResolver } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError } from './config.ts';
+import type { BriefAgent } from './dialing/calls/brief-agent.ts';
 import { openRecordingFiles } from './dialing/calls/recordings/recording-files.ts';
 import type { Database } from './foundation/database/database.ts';
 import type { Lease } from './foundation/database/lease.ts';
@@ -47,6 +48,7 @@ export interface SipParts {
   log: Logger;
   lease: Lease;
   agents: AgentDirectory;
+  brief: BriefAgent;
   trunkGuard: AddressGuard;
   /** Addresses of name servers, instead of those of the machine. */
   nameServers: readonly string[] | undefined;
@@ -95,6 +97,7 @@ async function openSip({
   encryptionKey,
   restoreGuard,
   registry,
+  brief,
   host,
 }: SipParts & { host: string }) {
   // Before anything that would be left running.
@@ -135,6 +138,7 @@ async function openSip({
     trunkGuard,
     trunkNames: { resolver: createSystemResolver(nameServers && { servers: nameServers }), turns },
     resolveAgent: agents.resolve,
+    brief,
     inbound: inboundTrunks({ database, secrets, log }),
     registered: registeredTrunks({ database, secrets, clock, log }),
     leaseSeconds: config.leaseSeconds,

@@ -1,6 +1,11 @@
 import type { Logger } from 'pino';
 import { openAgents, openGateways, openObjects, openWitnesses, type SimulatorOverrides } from './compose-adapters.ts';
 import type { Config } from './config.ts';
+import { waitingCalls } from './dialing/call-intents/waiting-calls.ts';
+import { createAgentBriefing } from './dialing/calls/brief-agent.ts';
+import { createCallTokens } from './dialing/calls/call-tokens.ts';
+import { callStore } from './dialing/calls/store.ts';
+import { campaignCallDetails } from './dialing/campaigns/own-calls.ts';
 import type { Database } from './foundation/database/database.ts';
 import { openLease } from './foundation/database/lease.ts';
 import { registerLeaseMetrics } from './foundation/database/metrics.ts';
@@ -75,6 +80,8 @@ export async function openServices(parts: Parts) {
   const secrets = createSecrets(encryptionKey);
   const elsewhere = withLimitsKept(database, overrides.agents ?? (await openAgents(config, clock)));
   const agents = keptAgents(database, secrets, elsewhere);
+  const calls = callStore(campaignCallDetails, waitingCalls);
+  const callTokens = createCallTokens({ database, secrets, clock, agents });
   const callAgents = agentsOfCalls(database, secrets, elsewhere, log);
   const metrics = openMetrics(parts);
   const quiet = new Quiet({ database, clock, limits: overrides.quiet });
@@ -99,6 +106,7 @@ export async function openServices(parts: Parts) {
   const sip = {
     ...{ config, database, clock, log, lease, registry, trunkGuard, nameServers, encryptionKey, restoreGuard },
     agents: callAgents,
+    brief: createAgentBriefing({ database, calls, tokens: callTokens, apiUrl: parts.publicUrl }),
   };
   const keyRing = createKeyRing({ database, clock, log });
   return {
@@ -120,6 +128,8 @@ export async function openServices(parts: Parts) {
     gateways: overrides.gateways ?? (await openGateways(sip, overrides)),
     keyRing,
     streamTokens: createStreamTokens({ secrets, keyRing, clock }),
+    callTokens,
+    calls,
     jobs: await openJobs({ connection: database.connection, log, registry, asleep: quiet.add(anyJob) }),
     lease,
   };

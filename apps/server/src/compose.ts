@@ -13,12 +13,10 @@ import { createIntentClaiming } from './dialing/call-intents/claiming.ts';
 import { callEnder } from './dialing/call-intents/end-call.ts';
 import { callIntentOperations } from './dialing/call-intents/operations.ts';
 import { intentCallOwner } from './dialing/call-intents/own-calls.ts';
-import { waitingCalls } from './dialing/call-intents/waiting-calls.ts';
 import { callEventRecorder } from './dialing/calls/call-events.ts';
 import { readNumber } from './dialing/calls/may-dial.ts';
 import { callOperations } from './dialing/calls/operations.ts';
 import { startRecordingWork } from './dialing/calls/recordings/background.ts';
-import { callStore } from './dialing/calls/store.ts';
 import { createSwitchboard } from './dialing/calls/switchboard.ts';
 import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
 import type { CampaignKey } from './dialing/campaigns/campaign.ts';
@@ -119,7 +117,8 @@ export async function compose(parts: Parts): Promise<Composition> {
       createApp({
         contract: loadContract(),
         handlers: { ...handlersOf(parts, services, features, engine), ...overrides.handlers },
-        authenticate: keyRing.authenticate,
+        authenticate: (key) =>
+          services.callTokens.isToken(key) ? services.callTokens.open(key) : keyRing.authenticate(key),
         openStream: services.streamTokens.open,
         corsOrigins: config.corsOrigins ?? [],
         rateLimit: createRateLimit(config.rateLimitPerMinute),
@@ -210,7 +209,10 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
       retentionDays: config.recordingRetentionDays,
       storageMaxBytes,
     },
-    knowledgeBases: { database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes, coming, storageMaxBytes },
+    knowledgeBases: {
+      ...{ database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes, coming, storageMaxBytes },
+      basesOfCall: services.callTokens.basesOf,
+    },
     exports: { database, jobs, objects, clock, log, mostRows: MOST_ROWS, mostBytes: MOST_BYTES },
     phoneNumbers: {
       ...common,
@@ -227,7 +229,7 @@ const configured = (gateways: Services['gateways']) => providers.filter((provide
 
 /** What places and takes calls, and moves campaigns and workflow runs on by itself. */
 function createEngine({ config, database, clock, log }: Parts, services: Services, { webhooks }: Features) {
-  const { agents, callAgents, gateways, lease, metrics, outbound, restoreGuard } = services;
+  const { agents, callAgents, calls, gateways, lease, metrics, outbound, restoreGuard } = services;
   const { registry } = metrics;
   const { leaseSeconds } = config;
   const onFinished = async (tx: Tx, campaign: CampaignKey) => {
@@ -235,7 +237,6 @@ function createEngine({ config, database, clock, log }: Parts, services: Service
     await recordCompletion(tx, campaign, clock.now());
   };
   const onPaused = (tx: Tx, campaign: CampaignKey) => recordEngineMove(tx, campaign, clock.now());
-  const calls = callStore(campaignCallDetails, waitingCalls);
   const recordEvents = callEventRecorder(calls.named);
   const switchboard = createSwitchboard({
     database,

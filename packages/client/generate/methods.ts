@@ -104,7 +104,9 @@ function bodyType(id: string, content: Record<string, { schema: Schema }>): stri
 }
 
 const groups = new Map<string, Method[]>();
-for (const [path, item] of Object.entries(contract.paths))
+// A path outside of the interface is there for clients of other services.
+const own = Object.entries(contract.paths).filter(([path]) => path.startsWith('/v1/'));
+for (const [path, item] of own)
   for (const verb of Object.keys(LETTERS)) {
     const operation = item[verb] as Operation | undefined;
     if (!operation) continue;

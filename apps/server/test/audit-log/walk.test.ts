@@ -167,7 +167,15 @@ test('campaigns and calls', async () => {
   const room = { params: { path: { roomId } } };
   const telling = walker.POST('/v1/calls/{roomId}/result', { ...room, body: { summary: 'Called back' } });
   await step('recordCallResult', 'call.result_recorded', telling, () => roomId);
-  await step('endCall', 'call.ended', walker.POST('/v1/calls/{roomId}/end', room), () => roomId);
+  const accountSid = (await walker.GET('/v1/workspace')).data!.data.id;
+  const path = { accountSid, callSid: `${roomId}.json` };
+  const completing = walker.POST('/2010-04-01/Accounts/{accountSid}/Calls/{callSid}', {
+    ...{ params: { path }, body: { Status: 'completed' as const } },
+  });
+  await step('completeCall', 'call.ended', completing, () => roomId);
+  const next = await liveCall(campaign.id);
+  const ending = walker.POST('/v1/calls/{roomId}/end', { params: { path: { roomId: next } } });
+  await step('endCall', 'call.ended', ending, () => next);
   await server.database.inEngine((tx) =>
     sql`
       insert into call_recordings (workspace_id, room_id, status, created_at, stored_at)

@@ -24,6 +24,7 @@ export async function buildWorld(server: TestServer, numbers: { from: string; to
   const idOf = new Map<string, string>();
   const note = (id: string) => idOf.set(id.slice(0, id.indexOf('_')), id);
 
+  note(dataOf(await client.GET('/v1/workspace')).id);
   const body = { phoneNumber: numbers.from, provider: 'simulator' as const };
   const number = dataOf(await client.POST('/v1/telephony/phone-numbers/buy', { body }));
   note(number.id);

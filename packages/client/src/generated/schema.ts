@@ -2482,6 +2482,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/2010-04-01/Accounts/{accountSid}/Calls/{callSid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace ID, as `accountSid` of the stream's `start` has it.
+                 * @example ws_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                accountSid: components["schemas"]["WorkspaceId"];
+                /**
+                 * @description The session ID of the call, as `callSid` of the stream's `start` has it, and `.json`.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718.json
+                 */
+                callSid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a call, as clients of Twilio do
+         * @description The one path of Twilio's API that voice agents call to hang up, so that a framework which was written for it works here once it is given this server as its base URL. It does what `endCall` does. A call that has ended already is no fault here: the answer says `completed`.
+         */
+        post: operations["completeCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "call.started": {
@@ -6280,10 +6311,10 @@ export interface components {
         /** @description One change, and who made it. */
         AuditLogEntry: {
             id: components["schemas"]["AuditEntryId"];
-            /** @description The key that made the change. It may have been revoked since. */
-            apiKeyId: components["schemas"]["ApiKeyId"];
-            /** @description The key's name. */
-            apiKeyName: string;
+            /** @description The key that made the change. It may have been revoked since. Absent if the agent of a call made it, with the call's token. */
+            apiKeyId?: components["schemas"]["ApiKeyId"];
+            /** @description The key's name. Absent with its ID. */
+            apiKeyName?: string;
             action: components["schemas"]["AuditAction"];
             /**
              * @description The type of what was changed.
@@ -7856,6 +7887,24 @@ export interface components {
             column: "index";
             order: components["schemas"]["PageOrder"];
         };
+        /** @description What a call shall be, in the words of Twilio's API. */
+        CompleteCall: {
+            /**
+             * @description `completed`: the call is hung up.
+             * @enum {string}
+             */
+            Status: "completed";
+        };
+        /** @description A call, as far as Twilio's clients ask for it. */
+        TwilioCall: {
+            account_sid: components["schemas"]["WorkspaceId"];
+            sid: components["schemas"]["RoomId"];
+            /**
+             * @description `in-progress` for the moment that the provider takes to hang up.
+             * @enum {string}
+             */
+            status: "completed" | "in-progress";
+        };
         /** @description The provider was asked to place a call, or an inbound call arrived. */
         CallStartedWebhookEvent: {
             /**
@@ -8072,7 +8121,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The key lacks the permission that this operation needs (`x-permission`). */
+        /** @description The key lacks the permission that this operation needs (`x-permission`), or a call's token is sent for something else than its call. */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -14579,6 +14628,54 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    completeCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace ID, as `accountSid` of the stream's `start` has it.
+                 * @example ws_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                accountSid: components["schemas"]["WorkspaceId"];
+                /**
+                 * @description The session ID of the call, as `callSid` of the stream's `start` has it, and `.json`.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718.json
+                 */
+                callSid: string;
+            };
+            cookie?: never;
+        };
+        /** @description What the call shall be. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompleteCall"];
+                "application/x-www-form-urlencoded": components["schemas"]["CompleteCall"];
+            };
+        };
+        responses: {
+            /** @description The call is over, or is being hung up. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwilioCall"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

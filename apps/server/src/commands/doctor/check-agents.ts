@@ -5,7 +5,7 @@ import type { Row } from '../../foundation/database/schema.ts';
 import { systemClock } from '../../foundation/values/clock.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { someAtOnce } from '../../foundation/values/some-at-once.ts';
-import { openAgent } from '../../voices/agents/agent.ts';
+import { openConnection } from '../../voices/agents/agent.ts';
 import { tryAgent } from '../../voices/agents/test-agent.ts';
 import { type Finding, mend, note, ok, whyOf } from './finding.ts';
 import type { Opened } from './opened.ts';
@@ -39,14 +39,14 @@ async function checkDirectory(config: Config): Promise<Finding[]> {
 
 async function checkAgent(row: Row<'agents'>, { guard, secrets }: Opened): Promise<Finding> {
   const name = `${toId('agent', row.id)} (${row.name})`;
-  const connection = openConnection();
-  if (!connection) return mend('agent', `${name}: its secret can not be decrypted. Was ENCRYPTION_KEY changed?`);
-  const { reason, message } = await tryAgent(guard, row.workspace_id, connection);
+  const opened = connection();
+  if (!opened) return mend('agent', `${name}: its secret can not be decrypted. Was ENCRYPTION_KEY changed?`);
+  const { reason, message } = await tryAgent(guard, row.workspace_id, opened);
   return (reason === 'ok' ? ok : mend)('agent', `${name}: ${message}`);
 
-  function openConnection() {
+  function connection() {
     try {
-      return openAgent(row, secrets).connection;
+      return openConnection(row, secrets);
     } catch {
       return undefined;
     }

@@ -3,7 +3,7 @@ import { pageAnswer, pageOf, several } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
 import type { ObjectStore } from '../../foundation/objects/object-store.ts';
 import { fromId } from '../../foundation/values/ids.ts';
-import { existing } from '../../foundation/values/service-error.ts';
+import { existing, notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import { readMessages } from '../../lines/telephony/kept-messages.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
 import { fromE164 } from './call.ts';
@@ -65,6 +65,14 @@ export function callOperations(deps: CallDeps) {
       const auditEntry = auditOf(context)('call.ended', 'call', path.roomId);
       return { status: 200, body: await deps.endCall(context.workspaceId, fromId(path.roomId), auditEntry) };
     },
+    completeCall: async ({ path }, context) => {
+      const roomId = path.callSid.replace('.json', '');
+      if (fromId(path.accountSid) !== context.workspaceId) throw notFound();
+      const auditEntry = auditOf(context)('call.ended', 'call', roomId);
+      const { endedAt } = await deps.endCall(context.workspaceId, fromId(roomId), auditEntry).catch(toEndedAlready);
+      const status = endedAt === undefined ? 'in-progress' : 'completed';
+      return { status: 200, body: { account_sid: path.accountSid, sid: roomId, status } };
+    },
     recordCallResult: async ({ path, body }, context) => {
       const auditEntry = auditOf(context)('call.result_recorded', 'call', path.roomId);
       const call = await recordCallResult(deps, context.workspaceId, fromId(path.roomId), body, auditEntry);
@@ -76,4 +84,10 @@ export function callOperations(deps: CallDeps) {
       return { status: 200, body: { roomId: path.roomId, deleted: true } };
     },
   } satisfies Partial<Handlers>;
+}
+
+/** To clients of Twilio a call that has ended is one that was ended. */
+function toEndedAlready(error: unknown): { endedAt: string } {
+  if (error instanceof ServiceError && error.code === 'call_not_active') return { endedAt: '' };
+  throw error;
 }

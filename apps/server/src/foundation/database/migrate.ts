@@ -5,6 +5,7 @@ import * as initial from '../../../migrations/0065-initial.ts';
 import * as witnessSlots from '../../../migrations/0066-witness-slots.ts';
 import * as serverVersions from '../../../migrations/0067-server-versions.ts';
 import * as erasureSteps from '../../../migrations/0068-erasure-steps.ts';
+import * as auditWithoutKey from '../../../migrations/0070-audit-without-key.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -18,6 +19,7 @@ export const migrations: Record<string, Migration> = {
   '0066-witness-slots': witnessSlots,
   '0067-server-versions': serverVersions,
   '0068-erasure-steps': erasureSteps,
+  '0070-audit-without-key': auditWithoutKey,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

@@ -46,6 +46,7 @@ export interface Response {
 
 export interface ContractOperation {
   operationId: OperationId;
+  security?: Record<string, unknown>[];
   'x-permission'?: string;
   parameters?: Parameter[];
   requestBody?: Body;
@@ -72,6 +73,8 @@ export interface Operation {
   statuses: Map<number, ReadonlySet<ErrorCode> | undefined>;
   /** Whether it answers with server-sent events. */
   streams: boolean;
+  /** Names of what opens it beside a key (`securitySchemes`). */
+  openedBy: ReadonlySet<string>;
 }
 
 /** The parts of a request that the contract speaks of. Defaults and numbers are written into them. */
@@ -153,6 +156,7 @@ export function operationsOf(document: ContractDocument): Operation[] {
       },
       statuses: new Map(statuses),
       streams: 'text/event-stream' in (operation.responses['200']?.content ?? {}),
+      openedBy: new Set((operation.security ?? []).flatMap((scheme) => Object.keys(scheme))),
     };
   });
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { tracer } from '../observe/tracing.ts';
+import { toId } from '../values/ids.ts';
 import { ServiceError } from '../values/service-error.ts';
 import { type Answer, type AnswerOptions, createAnswering } from './answer.ts';
 import { type BodyRoom, createBodyRoom } from './body-room.ts';
@@ -91,7 +92,7 @@ export function createEdge(options: EdgeOptions): Edge {
     if (!route) throw methodNotAllowed(allowed(methods));
     exchange.operation = route.operation;
 
-    const key = request.headers['x-api-key'];
+    const key = request.headers['x-api-key'] ?? basicPassword(request, route.operation);
     const [query, token] = route.isStream ? withoutToken(search) : [search, undefined];
     exchange.recognize =
       typeof key === 'string' ? () => authenticate(key) : token === undefined ? undefined : openStream(token, path);
@@ -100,7 +101,7 @@ export function createEdge(options: EdgeOptions): Edge {
     const principal = known instanceof Promise ? await known : known;
     if (!principal) throw token === undefined || key !== undefined ? noKey() : noToken();
     rateLimit(principal.keyId, headers);
-    requirePermission(principal, route.operation);
+    requirePermission(principal, route.operation, match.params);
 
     exchange.keyId = principal.keyId;
     exchange.workspaceId = principal.workspaceId;
@@ -177,7 +178,24 @@ function withoutToken(search: string): [search: string, token: string | undefine
   return [query.toString(), token];
 }
 
-function requirePermission({ permissions }: Principal, { permission }: Operation): void {
+/** What stands for a key in the credentials of RFC 7617, where the operation takes them. */
+function basicPassword({ headers: { authorization } }: IncomingMessage, { openedBy }: Operation): string | undefined {
+  if (!openedBy.has('basic')) return undefined;
+  const [, encoded] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(authorization ?? '') ?? [];
+  const decoded = Buffer.from(encoded ?? '', 'base64').toString();
+  return encoded && decoded.slice(decoded.indexOf(':') + 1);
+}
+
+function requirePermission(
+  { permissions, callId }: Principal,
+  { permission, openedBy }: Operation,
+  { roomId, callSid }: Record<string, string>,
+): void {
+  if (callId !== undefined) {
+    const named = roomId ?? callSid?.replace(/\.json$/, '');
+    if (openedBy.has('callToken') && (named ?? toId('room', callId)) === toId('room', callId)) return;
+    throw new ServiceError('forbidden', "A call's token opens the result and the end of its own call, and no more.");
+  }
   if (permission === 'authenticated' || permissions.includes(permission) || permissions.includes('*')) return;
   throw new ServiceError('forbidden', `This key lacks the permission ${permission}.`);
 }

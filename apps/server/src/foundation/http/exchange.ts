@@ -89,6 +89,7 @@ export class Exchange implements RoomTaker {
 export class Caller implements RequestContext {
   readonly workspaceId: string;
   readonly key: RequestContext['key'];
+  readonly callId: string | undefined;
   readonly requestId: string;
   readonly #exchange: Exchange;
   readonly #edge: { trustProxy: boolean; draining: AbortSignal };
@@ -96,6 +97,7 @@ export class Caller implements RequestContext {
   constructor(exchange: Exchange, principal: Principal, edge: { trustProxy: boolean; draining: AbortSignal }) {
     this.workspaceId = principal.workspaceId;
     this.key = { id: principal.keyId, hash: principal.hash, permissions: principal.permissions };
+    this.callId = principal.callId;
     this.requestId = exchange.requestId;
     this.#exchange = exchange;
     this.#edge = edge;

@@ -84,6 +84,8 @@ export interface RequestContext {
   workspaceId: string;
   /** The key's UUID, its SHA-256 in hex, and what it may do. */
   key: { id: string; hash: string; permissions: readonly string[] };
+  /** UUID of the call whose token was sent in the place of a key. */
+  callId: string | undefined;
   requestId: string;
   /** The client's network address, for the audit log. */
   address: string;

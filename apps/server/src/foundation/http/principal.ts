@@ -7,9 +7,11 @@ export interface Principal {
   /** The workspace's UUID. */
   workspaceId: string;
   permissions: readonly string[];
+  /** UUID of the call whose token was sent in the place of a key: what is about this call is all that it may. */
+  callId?: string;
 }
 
-/** Finds whom an `X-API-Key` stands for; nothing where it is unknown, revoked or expired. Throws `unavailable`. */
+/** Finds whom an `X-API-Key` stands for, a key or a call's token; nothing if it is unknown, revoked or expired. Throws `unavailable`. */
 export type Authenticate = (key: string) => Found;
 
 /** Finds who opens a path with a token, asked anew at each call; nothing where it doesn't open it. */

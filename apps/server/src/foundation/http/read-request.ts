@@ -9,6 +9,7 @@ import { type BodyReader, hasBody } from './request-body.ts';
 import { faultAt, unsupportedMediaType } from './request-fault.ts';
 
 const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** How one operation's requests are read; made once for each at start. */
 export interface RequestReader {
@@ -44,8 +45,9 @@ export function createRequestReader(operation: Operation, maxBytes: number, bodi
     if (!hasBody(request)) throw missingBody();
     if (type === undefined || !body.types.includes(type)) throw unsupportedMediaType(operation);
     parts.headers['content-type'] = type;
-    if (type !== JSON_TYPE) return parts;
-    const parse = operation.id === 'startWorkflowRun' ? parseExactly : JSON.parse;
+    if (type !== JSON_TYPE && type !== FORM_TYPE) return parts;
+    const parseJson = operation.id === 'startWorkflowRun' ? parseExactly : JSON.parse;
+    const parse = type === FORM_TYPE ? (text: string) => ({ ...parseQuery(text) }) : parseJson;
     parts.body = await bodies.readJson(request, maxBytes, exchange, parse);
     if (parts.body === null) throw missingBody();
     parts.values = checkFreeForm(parts.body, maxBytes / BYTES_PER_VALUE, operation.body!.judged);

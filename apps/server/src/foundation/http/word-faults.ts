@@ -23,6 +23,7 @@ const PATTERNS = new Map<string, string>([
     '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029][^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
     'must be one line that is not blank, without control characters',
   ],
+  ['^room_[0-9a-f]{32}\\.json$', 'must be the session ID of a call and .json'],
   ['^\\+[1-9][0-9]{6,14}$', 'must be a phone number in E.164 form, such as +14155550100'],
   ['^[A-Z]{2}$', 'must be a country in two capital letters (ISO 3166-1), such as US'],
   ['^[A-Z]{3}$', 'must be a currency in three capital letters (ISO 4217), such as USD'],

@@ -3,6 +3,8 @@ import type { AddressGuard } from './address-guard.ts';
 /** What of a guard a URL is judged by before anything is sent there. */
 export type HostGuard = Pick<AddressGuard, 'isOpenHost' | 'isAllowedHost'>;
 
+const UNLESS_ALLOWED = 'unless OUTBOUND_ALLOWED_ADDRESSES names it';
+
 /**
  * Why nothing can be sent to a URL, such as plain http or an address that the settings don't allow.
  * @param secure the scheme that any address may have; the plain one is for hosts that the settings name
@@ -13,9 +15,9 @@ export function urlFault(guard: HostGuard, text: string, secure: 'https:' | 'wss
   if (url.username !== '' || url.password !== '') return 'must hold no user name and no password';
   if (!guard.isOpenHost(url.hostname))
     return /localhost\.?$/i.test(url.hostname)
-      ? 'must not lead to the server itself, as localhost does, unless OUTBOUND_ALLOWED_ADDRESSES names it'
-      : 'must not lead into the network of the server';
+      ? `must not lead to the server itself, as localhost does, ${UNLESS_ALLOWED}`
+      : `must not lead into the network of the server, ${UNLESS_ALLOWED}`;
   if (url.protocol !== secure && !guard.isAllowedHost(url.hostname))
-    return `must be ${secure === 'wss:' ? 'a wss' : 'an https'} URL`;
+    return `must be ${secure === 'wss:' ? 'a wss' : 'an https'} URL, ${UNLESS_ALLOWED}`;
   return undefined;
 }

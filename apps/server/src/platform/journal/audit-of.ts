@@ -5,9 +5,9 @@ export type AuditOf = (action: string, resourceType: string, resourceId: string)
 
 /** The audit entries of one request. */
 export const auditOf =
-  (request: { key: { id: string }; address: string; requestId: string }): AuditOf =>
+  (request: { key: { id: string }; callId?: string | undefined; address: string; requestId: string }): AuditOf =>
   (action, resourceType, resourceId) => ({
-    keyId: request.key.id,
+    keyId: request.callId === undefined ? request.key.id : null,
     action,
     resourceType,
     resourceId,

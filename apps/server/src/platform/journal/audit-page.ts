@@ -3,8 +3,8 @@ import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
 import type { Row } from '../../foundation/database/schema.ts';
 
-/** An audit entry with the name of its key, which may be revoked by now. */
-export type AuditRow = Row<'audit_log'> & { key_name: string };
+/** An audit entry with the name of its key, which may be revoked by now; a call's agent has none. */
+export type AuditRow = Row<'audit_log'> & { key_name: string | null };
 
 /** Which entries of a workspace are wanted. */
 export interface AuditQuery extends PageQuery {
@@ -23,7 +23,7 @@ export interface AuditQuery extends PageQuery {
 export const auditPage = (tx: WorkspaceTx, page: AuditQuery): Promise<Page<AuditRow>> =>
   readPage(tx, page, {
     columns: sql`a.*, k.name as key_name`,
-    from: sql`audit_log a join api_keys k on k.workspace_id = a.workspace_id and k.id = a.key_id`,
+    from: sql`audit_log a left join api_keys k on k.workspace_id = a.workspace_id and k.id = a.key_id`,
     where: [
       sql`a.workspace_id = ${tx.workspaceId}`,
       page.keyId !== undefined && sql`a.key_id = ${page.keyId}`,

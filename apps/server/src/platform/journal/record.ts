@@ -3,10 +3,10 @@ import type { Tx, WorkspaceTx } from '../../foundation/database/database.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
 import { getsEvent } from './wanted-events.ts';
 
-/** Who changed what with a key, for the audit log. */
+/** Who changed what, for the audit log. */
 export interface AuditEntry {
-  /** The key's UUID. */
-  keyId: string;
+  /** The key's UUID; nothing if a call's agent did it, with the call's token. */
+  keyId: string | null;
   /** The resource's type and what became of it, such as `phone_number.released`. */
   action: string;
   resourceType: string;

@@ -50,27 +50,31 @@ export const presentAgent = (row: AgentRow): components['schemas']['Agent'] => (
   updatedAt: row.updated_at.toISOString(),
 });
 
-/** An agent as calls know it, its secrets decrypted. */
-export function openAgent(row: Row<'agents'>, secrets: Secrets): Agent & { connection: AgentConnection } {
+/** How an agent is reached, its secrets decrypted. */
+export function openConnection(row: Row<'agents'>, secrets: Secrets): AgentConnection {
   const { workspace_id: workspaceId, id } = row;
   const headers =
     row.connection_headers === null
       ? {}
       : (JSON.parse(secrets.decrypt(row.connection_headers, headersPlace(workspaceId, id))) as Record<string, string>);
   return {
-    id: toId('agent', id),
-    name: row.name,
-    connection: {
-      type: 'stream',
-      url: row.connection_url,
-      headers,
-      secret: secrets.decrypt(row.secret, secretPlace(workspaceId, id)),
-      connectAt: row.connect_at,
-      connectTimeoutSeconds: row.connect_timeout_seconds,
-      reconnect: row.reconnect,
-    },
-    ...(row.max_concurrent_calls !== null && { maxConcurrentCalls: row.max_concurrent_calls }),
-    ...(row.max_call_seconds !== null && { maxCallSeconds: row.max_call_seconds }),
-    recording: row.recording,
+    type: 'stream',
+    url: row.connection_url,
+    headers,
+    secret: secrets.decrypt(row.secret, secretPlace(workspaceId, id)),
+    connectAt: row.connect_at,
+    connectTimeoutSeconds: row.connect_timeout_seconds,
+    reconnect: row.reconnect,
   };
 }
+
+/** An agent as calls know it. */
+export const openAgent = (row: AgentRow, secrets: Secrets): Agent => ({
+  id: toId('agent', row.id),
+  name: row.name,
+  connection: openConnection(row, secrets),
+  ...(row.max_concurrent_calls !== null && { maxConcurrentCalls: row.max_concurrent_calls }),
+  ...(row.max_call_seconds !== null && { maxCallSeconds: row.max_call_seconds }),
+  recording: row.recording,
+  knowledgeBaseIds: row.knowledge_base_ids.map((id) => toId('kb', id)),
+});

@@ -12,6 +12,8 @@ export interface Agent {
   maxCallSeconds?: number;
   /** Whether its calls are recorded. */
   recording?: boolean;
+  /** What it may search, as clients see it. */
+  knowledgeBaseIds?: string[];
 }
 
 /** Where agents are known (agents.md, "Agents that are known elsewhere"). */

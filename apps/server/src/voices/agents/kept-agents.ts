@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database } from '../../foundation/database/database.ts';
-import type { Row } from '../../foundation/database/schema.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
 import { coalesce } from '../../foundation/values/coalesce.ts';
 import { fromId, isAgentId } from '../../foundation/values/ids.ts';
-import { openAgent } from './agent.ts';
+import { type AgentRow, openAgent } from './agent.ts';
 import type { Agent, AgentDirectory } from './directory.ts';
+import { findAgent, withKnowledgeBases } from './store.ts';
 
 /**
  * The agents that the server keeps itself, by the IDs that it gives; another ID is looked for elsewhere.
@@ -16,11 +16,8 @@ export function keptAgents(database: Database, secrets: Secrets, elsewhere: Agen
   return {
     async resolve(agentId, workspaceId) {
       if (!isAgentId(agentId)) return elsewhere.resolve(agentId, workspaceId);
-      const { rows } = await database.inWorkspace(workspaceId, (tx) =>
-        sql<Row<'agents'>>`
-          select * from agents where workspace_id = ${workspaceId} and id = ${fromId(agentId)}`.execute(tx.db),
-      );
-      return rows[0] && openAgent(rows[0], secrets);
+      const row = await database.inWorkspace(workspaceId, (tx) => findAgent(tx, fromId(agentId)));
+      return row && openAgent(row, secrets);
     },
   };
 }
@@ -38,7 +35,7 @@ export function agentsOfCalls(
   elsewhere: AgentDirectory,
   log: Logger,
 ): AgentDirectory {
-  const open = (row: Row<'agents'>): Agent | undefined => {
+  const open = (row: AgentRow): Agent | undefined => {
     try {
       return openAgent(row, secrets);
     } catch {
@@ -50,10 +47,10 @@ export function agentsOfCalls(
     async (wanted: { workspaceId: string; id: string }[]) => {
       const each = [...new Map(wanted.map((key) => [keyOf(key.workspaceId, key.id), key])).values()];
       const { rows } = await database.inEngine(({ db }) =>
-        sql<Row<'agents'>>`
+        sql<AgentRow>`
           select a.* from unnest(${each.map((key) => key.workspaceId)}::uuid[], ${each.map((key) => key.id)}::uuid[])
             as x (workspace_id, id)
-          cross join lateral (select * from agents where workspace_id = x.workspace_id and id = x.id limit 1) as a`.execute(
+          cross join lateral (select ${withKnowledgeBases} from agents a where a.workspace_id = x.workspace_id and a.id = x.id limit 1) as a`.execute(
           db,
         ),
       );

@@ -7,6 +7,8 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isCount = (value: unknown): value is number => Number.isInteger(value) && (value as number) > 0;
+const isBases = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string' && /^kb_[0-9a-f]{32}$/.test(each));
 const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
 
 /** Throws what is wrong with a field that is there and isn't as it must be. */
@@ -26,6 +28,7 @@ export function readAgent(value: unknown): Agent {
   const maxConcurrentCalls = optional(value, 'maxConcurrentCalls', isCount, 'a whole number above 0');
   const maxCallSeconds = optional(value, 'maxCallSeconds', isCount, 'a whole number above 0');
   const recording = optional(value, 'recording', isFlag, 'true or false');
+  const knowledgeBaseIds = optional(value, 'knowledgeBaseIds', isBases, 'a list of knowledge base IDs');
   return {
     id: value.id,
     name: value.name,
@@ -33,6 +36,7 @@ export function readAgent(value: unknown): Agent {
     ...(maxConcurrentCalls !== undefined && { maxConcurrentCalls }),
     ...(maxCallSeconds !== undefined && { maxCallSeconds }),
     ...(recording !== undefined && { recording }),
+    ...(knowledgeBaseIds && { knowledgeBaseIds }),
   };
 }
 

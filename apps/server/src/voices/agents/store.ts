@@ -3,7 +3,8 @@ import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
 import type { AgentRow } from './agent.ts';
 
-const withKnowledgeBases = sql<AgentRow>`a.*, array(
+/** The columns of an agent, `a`. */
+export const withKnowledgeBases = sql<AgentRow>`a.*, array(
   select b.knowledge_base_id from agent_knowledge_bases b
   where b.workspace_id = a.workspace_id and b.agent_id = a.id order by b.position) as knowledge_base_ids`;
 

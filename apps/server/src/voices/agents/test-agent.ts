@@ -8,7 +8,7 @@ import { type AgentConnection, type AgentEnd, AgentStream } from '../../lines/me
 import type { AgentConnection as ConnectionOfAgent } from '../../lines/telephony/gateway.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
-import { openAgent } from './agent.ts';
+import { openConnection } from './agent.ts';
 import type { AgentDeps } from './deps.ts';
 import { findAgent } from './store.ts';
 
@@ -30,7 +30,7 @@ export async function testAgent(
     await audit(tx, auditOf('agent.tested', 'agent', toId('agent', id)), clock.now());
     return found;
   });
-  return tryAgent(guard, workspaceId, openAgent(row, secrets).connection);
+  return tryAgent(guard, workspaceId, openConnection(row, secrets));
 }
 
 /** The same for what is known of a connection, with nothing written. */

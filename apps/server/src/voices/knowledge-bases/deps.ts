@@ -15,6 +15,8 @@ export interface KnowledgeBaseDeps {
   /** The most bytes of one file. */
   maxBytes: number;
   coming: ComingFiles;
+  /** The IDs of the knowledge bases that are attached to the agent of a call, as clients see them. */
+  basesOfCall: (workspaceId: string, roomId: string) => Promise<readonly string[]>;
   /** Most bytes of files that a workspace may keep; without it as many as it likes. */
   storageMaxBytes?: number | undefined;
 }

@@ -2,7 +2,7 @@ import { listed } from '../../foundation/database/page.ts';
 import { together } from '../../foundation/database/together.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
 import { fromId, toId } from '../../foundation/values/ids.ts';
-import { existing, notFound } from '../../foundation/values/service-error.ts';
+import { existing, notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import { created, ok, replayable } from '../../foundation/values/success.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
 import { addDocuments } from './add-documents.ts';
@@ -84,8 +84,10 @@ export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
       return ok({ id: path.docId, deleted: true as const });
     },
 
-    searchKnowledgeBase: async ({ path, body }, { workspaceId }) => {
+    searchKnowledgeBase: async ({ path, body }, { workspaceId, callId }) => {
       const id = fromId(path.kbId);
+      if (callId !== undefined && !(await deps.basesOfCall(workspaceId, callId)).includes(path.kbId))
+        throw new ServiceError('forbidden', "The knowledge base is not attached to the agent of this token's call.");
       const { query, limit = DEFAULT_LIMIT } = body;
       const passages = await database.inSnapshot(workspaceId, async (tx) => {
         const [base, found] = await together(tx, [

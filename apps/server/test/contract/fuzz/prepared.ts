@@ -10,7 +10,7 @@ import type { FuzzRequest } from './requests.ts';
 const COUNT = 40;
 const LATER = new Date('2026-12-24T09:00:00.000Z');
 
-type Own = Partial<Record<'room' | 'list' | 'cmp' | 'bat' | 'pn' | 'pool' | 'entry', readonly string[]>>;
+type Own = Partial<Record<'ws' | 'room' | 'list' | 'cmp' | 'bat' | 'pn' | 'pool' | 'entry', readonly string[]>>;
 
 /** What chance would hardly find, by the operations that need it, and the IDs that no other request may name. */
 export interface Prepared {
@@ -66,6 +66,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     startTestCall: { pn: [phoneNumberId] },
     getTestCall: { room: [roomId] },
     getCallSip: { room: rooms },
+    completeCall: { ws: [toId('ws', own.workspace_id)], room: rooms },
     deleteCallRecording: { room: rooms },
     createCampaign: { list: [called, calledToo] },
     resumeCampaign: { cmp: paused },

@@ -49,7 +49,9 @@ test('an agent that cannot be reached is told of with its reason, and the call i
   forbidding.close();
   mute.close();
   expect(await reason(urlOf(forbids!))).toContain('ECONNREFUSED');
-  expect(await reason('wss://10.0.0.1/')).toBe("The agent's URL must not lead into the network of the server.");
+  expect(await reason('wss://10.0.0.1/')).toBe(
+    "The agent's URL must not lead into the network of the server, unless OUTBOUND_ALLOWED_ADDRESSES names it.",
+  );
   expect(await reason('ws://203.0.113.1/')).toContain('must not lead into');
   expect(await reason('ws://8.8.8.8/')).toContain('must be a wss URL');
   expect(await reason('ftp://127.0.0.1/')).toContain("can't be connected to");

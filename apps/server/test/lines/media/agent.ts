@@ -7,7 +7,7 @@ interface Message {
   event: string;
   sequenceNumber?: string;
   streamSid?: string;
-  start?: { callSid: string; streamSid: string; customParameters: Record<string, string> };
+  start?: { accountSid: string; callSid: string; streamSid: string; customParameters: Record<string, string> };
   media?: { payload: string; timestamp: string; chunk: string; track: string };
   dtmf?: { digit: string };
   mark?: { name: string };

@@ -307,7 +307,10 @@ test('a webhook of inbound calls may be plain http only where the settings allow
   expect((await patch(number.id, { inboundWebhookUrl })).data).toMatchObject({ inboundWebhookUrl });
   const { error } = await patch(number.id, { inboundWebhookUrl: 'http://127.0.0.2/inbound' });
   expect(error?.details).toEqual([
-    { path: '/body/inboundWebhookUrl', message: 'must not lead into the network of the server' },
+    {
+      path: '/body/inboundWebhookUrl',
+      message: 'must not lead into the network of the server, unless OUTBOUND_ALLOWED_ADDRESSES names it',
+    },
   ]);
   expect((await patch(number.id, { inboundWebhookUrl: null })).data).not.toHaveProperty('inboundWebhookUrl');
 });

@@ -111,6 +111,7 @@ export async function openSipGateways(): Promise<SipGateways> {
       recorder: await openRecordingFiles(folder),
       trunkGuard: createAddressGuard(loopback),
       trunkNames: {},
+      brief: async () => undefined,
       resolveAgent: async () => ({
         connection: {
           type: 'stream',

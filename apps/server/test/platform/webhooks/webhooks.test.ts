@@ -86,10 +86,16 @@ describe('endpoints', () => {
   });
 
   test.each([
-    ['http://crm.example.com/hook', 'must be an https URL'],
-    ['https://10.0.0.7/hook', 'must not lead into the network of the server'],
-    ['https://169.254.169.254/latest', 'must not lead into the network of the server'],
-    ['https://[::1]/hook', 'must not lead into the network of the server'],
+    ['http://crm.example.com/hook', 'must be an https URL, unless OUTBOUND_ALLOWED_ADDRESSES names it'],
+    [
+      'https://10.0.0.7/hook',
+      'must not lead into the network of the server, unless OUTBOUND_ALLOWED_ADDRESSES names it',
+    ],
+    [
+      'https://169.254.169.254/latest',
+      'must not lead into the network of the server, unless OUTBOUND_ALLOWED_ADDRESSES names it',
+    ],
+    ['https://[::1]/hook', 'must not lead into the network of the server, unless OUTBOUND_ALLOWED_ADDRESSES names it'],
     ['https://me:secret@crm.example.com/', 'must hold no user name and no password'],
   ])('refuse the URL %s', async (url, message) => {
     const { error, response } = await server.client.POST(webhooks, { body: { url, eventTypes: ['call.ended'] } });

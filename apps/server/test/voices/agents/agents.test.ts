@@ -91,8 +91,12 @@ test('calls that are up when an agent gets its limit count', async () => {
 });
 
 test.each([
-  ['ws://agents.example.com', {}, 'connection.url must be a wss URL.'],
-  ['wss://10.0.0.7/', {}, 'connection.url must not lead into the network of the server.'],
+  ['ws://agents.example.com', {}, 'connection.url must be a wss URL, unless OUTBOUND_ALLOWED_ADDRESSES names it.'],
+  [
+    'wss://10.0.0.7/',
+    {},
+    'connection.url must not lead into the network of the server, unless OUTBOUND_ALLOWED_ADDRESSES names it.',
+  ],
   ['wss://me:secret@agents.example.com/', {}, 'connection.url must hold no user name and no password.'],
   [url, { Host: 'x' }, 'connection.headers.Host is written by the server itself: leave it out.'],
   [

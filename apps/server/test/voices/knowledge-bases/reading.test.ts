@@ -35,7 +35,16 @@ beforeAll(async () => {
   const log = pino({ level: 'silent' });
   const objects = await openDiskObjectStore({ directory, secret: 'x', baseUrl: () => server.url, clock, log });
   const jobs = await openJobs({ connection: database.connection, log, registry: new Registry() });
-  deps = { database, objects, clock, jobs, log, coming: createComingFiles(new Registry()), maxBytes: 1 };
+  deps = {
+    database,
+    objects,
+    clock,
+    jobs,
+    log,
+    coming: createComingFiles(new Registry()),
+    basesOfCall: async () => [],
+    maxBytes: 1,
+  };
 });
 afterAll(async () => {
   await deps.jobs.close();

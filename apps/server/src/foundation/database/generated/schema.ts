@@ -46,7 +46,7 @@ export interface Schema {
   audit_log: {
     workspace_id: string;
     id: string;
-    key_id: string;
+    key_id: string | null;
     action: string;
     resource_type: string;
     resource_id: string;

@@ -36,6 +36,8 @@ export interface CallTerms {
   /** Absent for a test call, which says a sentence and echoes. */
   agent: AgentConnection | undefined;
   variables: Record<string, unknown> | undefined;
+  /** What the agent is told of the call beside them. */
+  told: object | undefined;
   maxCallSeconds: number;
   recording: boolean;
   /** UUID of what its trace begins with; the room where it is absent. */
@@ -191,10 +193,12 @@ export class SipCall {
   }
 
   async #connectTo(agent: AgentConnection): Promise<boolean> {
-    const { workspaceId, roomId, numbers, variables = {}, far } = this.terms;
+    const { workspaceId, roomId, numbers, variables = {}, told = {}, far } = this.terms;
     const { url, headers, secret, reconnect, connectTimeoutSeconds } = agent;
     const direction = far === 'callee' ? 'outbound' : 'inbound';
-    const said = { direction, to: numbers.to, ...(numbers.from && { from: numbers.from }) };
+    const { from: caller, to } = numbers;
+    // Under these names bridges of Twilio, and Pipecat's, look for them; a column of the contact is the user's own word.
+    const said = { direction, to, to_number: to, ...(caller && { from: caller, from_number: caller }) };
     const from = tracer && Date.now();
     const connectTimeoutMs = connectTimeoutSeconds * 1000;
     const connection = {
@@ -205,7 +209,7 @@ export class SipCall {
       connectTimeoutMs,
       accountSid: toId('ws', workspaceId),
       callSid: toId('room', roomId),
-      customParameters: { ...texts(variables), ...said },
+      customParameters: { ...said, ...texts(variables), trunkline: JSON.stringify(told) },
     };
     // A second connection may follow the first.
     const found = await this.#media!.speak('agent', connection, connectTimeoutMs);

@@ -61,6 +61,7 @@ export interface CallAgent {
   connection?: AgentConnection;
   maxCallSeconds?: number;
   recording?: boolean;
+  knowledgeBaseIds?: string[];
 }
 
 export interface SipGatewayOptions {
@@ -78,6 +79,8 @@ export interface SipGatewayOptions {
   /** How names of trunks are looked up, each workspace in its share. */
   trunkNames: Pick<UserAgentOptions, 'resolver' | 'turns'>;
   resolveAgent: (agentId: string, workspaceId: string) => Promise<CallAgent | undefined>;
+  /** What the agent of a call is told of it, beside its variables. */
+  brief: (call: { workspaceId: string; roomId: string }) => Promise<object | undefined>;
   inbound: InboundDirectory;
   registered: RegisteredTrunks;
   /** For how long trunks are taken to register with. */
@@ -248,18 +251,29 @@ class SipGateway implements TelephonyGateway {
     if (!userAgent || this.#isDraining) return refuse('trunk_error', 'The server is stopping.');
     if (!trunk) return refuse('trunk_error', 'The number has no SIP trunk.');
     const { agentId } = request;
-    const agent = agentId === undefined ? undefined : await this.#options.resolveAgent(agentId, workspaceId);
+    const { agent, told } = await this.#agentOf(agentId, { workspaceId, roomId });
     if (agentId !== undefined && !agent?.connection) return refuse('agent_error', NO_CONNECTION);
     if (this.#calls.has(roomId)) return { status: 'accepted' };
     const parts = this.#parts(userAgent);
     const call = new SipCall(parts, {
-      ...{ roomId, workspaceId, agent: agent?.connection, variables: request.variables, far: 'callee' },
+      ...{ roomId, workspaceId, agent: agent?.connection, told, variables: request.variables, far: 'callee' },
       maxCallSeconds: Math.min(request.maxCallSeconds, agent?.maxCallSeconds ?? request.maxCallSeconds),
       ...{ recording: request.recording || agent?.recording === true, trace: request.trace },
       numbers: { from: request.from, to: request.to },
     });
     this.#calls.set(roomId, call);
     return placeCall(parts, call, { ...request, trunk });
+  }
+
+  /** The agent of a call, and what it is told of it. */
+  async #agentOf(
+    agentId: string | undefined,
+    { workspaceId, roomId }: { workspaceId: string; roomId: string },
+  ): Promise<{ agent?: CallAgent | undefined; told?: object | undefined }> {
+    if (agentId === undefined) return {};
+    const { resolveAgent, brief } = this.#options;
+    const [agent, told] = await Promise.all([resolveAgent(agentId, workspaceId), brief({ workspaceId, roomId })]);
+    return { agent, told: { ...told, ...(agent?.knowledgeBaseIds && { knowledgeBaseIds: agent.knowledgeBaseIds }) } };
   }
 
   async #receive(incoming: IncomingCall): Promise<void> {
@@ -286,9 +300,9 @@ class SipGateway implements TelephonyGateway {
     const ended = (outcome: 'cancelled' | 'agent_error', endedBy: 'caller' | 'error') =>
       this.#emit({ roomId, at: clock.now(), type: 'ended', outcome, endedBy });
     if (!incoming || !this.#userAgent) return ended('cancelled', 'caller');
-    const agent = await this.#options.resolveAgent(answer.agentId, workspaceId).catch((error) => {
+    const { agent, told } = await this.#agentOf(answer.agentId, answer).catch((error) => {
       log.warn({ err: error, roomId }, 'the agent of a call could not be looked up');
-      return undefined;
+      return { agent: undefined, told: undefined };
     });
     if (!agent?.connection) {
       log.warn({ roomId, agentId: answer.agentId }, NO_CONNECTION);
@@ -297,7 +311,7 @@ class SipGateway implements TelephonyGateway {
     }
     const parts = this.#parts(this.#userAgent);
     const call = new SipCall(parts, {
-      ...{ roomId, workspaceId, agent: agent.connection, variables: answer.variables, far: 'caller' },
+      ...{ roomId, workspaceId, agent: agent.connection, told, variables: answer.variables, far: 'caller' },
       maxCallSeconds: Math.min(answer.maxCallSeconds, agent.maxCallSeconds ?? answer.maxCallSeconds),
       recording: agent.recording === true,
       numbers: { from, to },
