@@ -4,7 +4,8 @@ import { FRAME, SAMPLE_RATE, ULAW_SILENCE, ulawPcm } from './g711.ts';
 const MAX_BYTES = SAMPLE_RATE * 300;
 /** Small chunks are put together to pieces of this size, so that a million of them is no million of objects. */
 const PIECE = SAMPLE_RATE / 2;
-const MAX_MARKS = 1000;
+/** Some agents mark each piece of 20 ms that they send. */
+const MAX_MARKS = (SAMPLE_RATE * 300) / FRAME;
 /** What is waited for before an agent that speaks in real time is played, so that its jitter doesn't tear it. */
 const PREBUFFER = 2 * FRAME;
 /** How long the least fill is looked at before it is called a surplus. */

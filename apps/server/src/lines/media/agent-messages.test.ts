@@ -96,5 +96,5 @@ test(`${RUNS} mutated messages of an agent are taken or left out, and what it sa
     expect(playout.queued >= 0 && playout.queued <= 8000 * 300).toBe(true);
   }
   expect(taken).toBeGreaterThan(RUNS / 10);
-  expect(marks.every((name) => name.length <= 1000)).toBe(true);
+  expect(marks.every((name) => name.length <= 256)).toBe(true);
 });

@@ -3,7 +3,7 @@
 /** What an agent says to us. */
 export type AgentMessage = { event: 'media'; audio: Buffer } | { event: 'mark'; name: string } | { event: 'clear' };
 
-const MAX_MARK_NAME = 1000;
+const MAX_MARK_NAME = 256;
 
 /** Reads a message; nothing where it is none that means anything here. Nothing is thrown. */
 export function readAgentMessage(text: Buffer): AgentMessage | undefined {
