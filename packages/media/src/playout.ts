@@ -29,7 +29,9 @@ export class Playout {
   /** Free bytes of the last piece. */
   #room = 0;
   #offset = 0;
+  /** Those before `#told` have been told. */
   #marks: { at: number; name: string }[] = [];
+  #told = 0;
   #added = 0;
   #played = 0;
   #waited = 0;
@@ -70,7 +72,7 @@ export class Playout {
 
   /** @returns false where too many wait, and it is left out */
   mark(name: string): boolean {
-    if (this.#marks.length >= MAX_MARKS) return false;
+    if (this.#marks.length - this.#told >= MAX_MARKS) return false;
     this.#marks.push({ at: this.#added, name });
     this.#tellMarks();
     return true;
@@ -139,7 +141,12 @@ export class Playout {
   }
 
   #tellMarks(): void {
-    while (this.#marks.length > 0 && this.#marks[0]!.at <= this.#played) this.#onMark(this.#marks.shift()!.name);
+    const marks = this.#marks;
+    while (this.#told < marks.length && marks[this.#told]!.at <= this.#played) this.#onMark(marks[this.#told++]!.name);
+    // Taken off one by one, each would cost a copy of all that wait.
+    if (this.#told * 2 <= marks.length) return;
+    this.#marks = marks.slice(this.#told);
+    this.#told = 0;
   }
 }
 

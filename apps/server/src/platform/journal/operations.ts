@@ -21,7 +21,8 @@ export function auditLogOperations(database: Database) {
 
 const present = (row: AuditRow) => ({
   id: toId('aud', row.id),
-  ...(row.key_id !== null && { apiKeyId: toId('key', row.key_id), apiKeyName: row.key_name! }),
+  ...(row.key_id !== null && { apiKeyId: toId('key', row.key_id) }),
+  ...(row.key_name !== null && { apiKeyName: row.key_name }),
   action: row.action,
   resourceType: row.resource_type,
   resourceId: row.resource_id,

@@ -23,6 +23,9 @@ const noWitness = () => openWitnesses({ ...loadConfig({}), dataDir: '/nowhere' }
 beforeAll(async () => {
   // A call that nobody ends is up for 36 s.
   server = await startTestServer({ config: { simulatorSpeed: 100 } });
+  // At eleven in the morning where the callees are.
+  const noon = server.clock.now().setUTCHours(19, 0, 0, 0);
+  server.clock.set(new Date(noon < server.clock.now().getTime() ? noon + DAY_MS : noon));
   client = server.client;
   const { rows } = await server.database.inEngine(({ db }) =>
     sql<{ id: string }>`select id from workspaces`.execute(db),

@@ -23,7 +23,6 @@ import {
   type CallReference,
   type CallRequest,
   type CallState,
-  type CallTimes,
   type InboundAnswer,
   type InboundCall,
   NumberError,
@@ -34,12 +33,12 @@ import {
 } from '../gateway.ts';
 import { type CallMessages, callMessages } from './call-messages.ts';
 import type { CallEnded, CallStore } from './call-store.ts';
-import { endStoredCall } from './end-stored-call.ts';
 import { type InboundDirectory, type InboundPeers, watchInboundPeers } from './inbound-peers.ts';
 import { type PlaceParts, placeCall } from './place-call.ts';
 import { probeTrunk } from './probe-trunk.ts';
 import { type RegisteredTrunks, type Registrar, startRegistrar } from './registrar.ts';
 import { type CallParts, type Recorder, SipCall } from './sip-call.ts';
+import { endedState, storedState, timesOf } from './stored-state.ts';
 import { agentFull, noRoom, takeCall } from './take-call.ts';
 import { type TrunkAddress, trunkAddress } from './trunk-address.ts';
 
@@ -352,27 +351,11 @@ class SipGateway implements TelephonyGateway {
     return call ? { state: 'live', phase: call.phase, ...timesOf(call.times) } : this.#storedState(reference);
   }
 
-  /** A call that this process doesn't hold. One whose server is gone is ended, since nobody hears it any more. */
-  async #storedState({ roomId, workspaceId, attempt }: CallReference): Promise<CallState> {
-    const { store, lease, clock, inbound } = this.#options;
-    const just = this.#over.get(roomId);
+  /** A call that this process doesn't hold. */
+  async #storedState(reference: CallReference): Promise<CallState> {
+    const just = this.#over.get(reference.roomId);
     if (just) return endedState(just, {});
-    const stored = await store.find(roomId);
-    if (!stored || (stored.isRefused && stored.attempt < attempt)) {
-      const isNew = await store.refuse({ roomId, workspaceId, attempt, serverId: lease.serverId(), at: clock.now() });
-      return isNew ? { state: 'absent' } : { state: 'undetermined', detail: 'the call is being placed' };
-    }
-    if (stored.isRefused) return { state: 'absent' };
-    if (stored.ended) return endedState(stored.ended, stored);
-    if (stored.isOwned && stored.serverId !== lease.serverId()) {
-      return { state: 'undetermined', detail: 'another server holds the call' };
-    }
-    if (!this.#userAgent) return { state: 'undetermined', detail: 'the server is stopping' };
-    const { trunkId } = stored;
-    const trunk = trunkId === undefined ? undefined : await inbound.trunk({ workspaceId, trunkId });
-    const ended = await endStoredCall(this.#userAgent, stored, clock.now(), trunk);
-    await store.end(ended);
-    return endedState(ended, stored);
+    return storedState({ ...this.#options, userAgent: this.#userAgent }, reference);
   }
 
   async probeTrunk(trunk: Trunk): Promise<TrunkProbe> {
@@ -400,15 +383,3 @@ class SipGateway implements TelephonyGateway {
 async function noNumbers(): Promise<never> {
   throw new NumberError('invalid', 'Numbers of SIP trunks are imported, not bought here.');
 }
-
-const endedState = ({ roomId: _room, type: _type, at, ...end }: CallEnded, times: CallTimes): CallState => ({
-  state: 'ended',
-  ...end,
-  endedAt: at,
-  ...timesOf(times),
-});
-
-const timesOf = ({ ringingAt, answeredAt }: CallTimes) => ({
-  ...(ringingAt && { ringingAt }),
-  ...(answeredAt && { answeredAt }),
-});
