@@ -2126,7 +2126,7 @@ export interface paths {
         head?: never;
         /**
          * Change an agent
-         * @description Changes the fields that are given. Calls that are up go on as they are; those that begin from now on take the new settings.
+         * @description Changes the fields that are given. Calls that are up go on as they are; those that begin from now on take the new settings. A `url` of another scheme, host or port needs a `secret` beside it, and `headers` if there are any: what is secret goes only to the address that it was given with.
          */
         patch: operations["updateAgent"];
         trace?: never;
@@ -2210,7 +2210,7 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook endpoint
-         * @description Changes the fields that are given. A new URL also takes the deliveries that wait for their next try. Disabling the endpoint ends those; enabling it again brings nothing back by itself, but every delivery can be replayed.
+         * @description Changes the fields that are given. A new URL also takes the deliveries that wait for their next try; one of another scheme, host or port needs a `secret` beside it, that which you have or a new one. Disabling the endpoint ends those; enabling it again brings nothing back by itself, but every delivery can be replayed.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -6715,7 +6715,7 @@ export interface components {
             method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
             /** @description An http or https address. Values of templates in it are percent-encoded; only an address that is a single template is taken as its value says. */
             url: string;
-            /** @description Request headers. The values may be templates. What belongs to the connection, such as `Host`, is refused when publishing. */
+            /** @description Request headers. The values may be templates. What belongs to the connection, such as `Host`, is refused when publishing; so is a value that is written out, such as a key, if the scheme, host or port of the address comes of a template. */
             headers?: {
                 [key: string]: components["schemas"]["WorkflowTemplate"];
             };
@@ -7302,7 +7302,7 @@ export interface components {
                 deleted: true;
             };
         };
-        /** @description What to change of the connection. A field that is left out stays as it is; `headers` takes the place of all. */
+        /** @description What to change of the connection. A field that is left out stays as it is; `headers` takes the place of all. With a `url` of another scheme, host or port, `secret` must be given too, and `headers` if there are any. */
         UpdateAgentConnection: {
             url?: components["schemas"]["AgentStreamUrl"];
             headers?: components["schemas"]["AgentHeaders"];
@@ -7540,9 +7540,15 @@ export interface components {
             success: true;
             data: components["schemas"]["WebhookDeleted"];
         };
+        /**
+         * @description The key that signs from now on, of your own making or the one that you have: 24 to 64 random bytes, in the form of Standard Webhooks. It must be given with a `url` of another scheme, host or port: a secret goes only to the address that it was given with. At the same address the one before signs on for 24 hours, at another it never does.
+         * @example whsec_ZXhhbXBsZS1zZWNyZXQtb2YtMzItYnl0ZXMtLS0tLS0=
+         */
+        GivenWebhookSecret: string;
         /** @description What to change. A field that is left out stays as it is. */
         UpdateWebhook: {
             url?: components["schemas"]["WebhookUrl"];
+            secret?: components["schemas"]["GivenWebhookSecret"];
             /** @description What the endpoint is for, in your words. `null` takes it away. */
             description?: components["schemas"]["WebhookDescription"] | null;
             eventTypes?: components["schemas"]["WebhookEventTypes"];

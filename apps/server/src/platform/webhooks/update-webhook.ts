@@ -2,8 +2,9 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { from } from '../../foundation/database/moves.ts';
+import { GIVE_AGAIN, isSameOrigin } from '../../foundation/outbound-http/same-origin.ts';
 import { toId } from '../../foundation/values/ids.ts';
-import { existing } from '../../foundation/values/service-error.ts';
+import { existing, refuse } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { checkFilters } from './check-filters.ts';
@@ -11,20 +12,22 @@ import { checkUrl } from './check-url.ts';
 import type { WebhookDeps } from './deps.ts';
 import { disableWebhook } from './disable-webhook.ts';
 import { changeWebhook, lockWebhook } from './store.ts';
-import { type WebhookRow, webhookTransitions } from './webhook.ts';
+import { replacedSecret, type WebhookRow, webhookTransitions } from './webhook.ts';
 
-/** Changes what the body names. Throws `not_found`, also for a campaign or a batch, and `invalid_request` for a URL that is not allowed. */
+/** Changes what the body names. Throws `not_found`, also for a campaign or a batch, and `invalid_request` for a URL that is not allowed, or that would take the secret to another origin. */
 export async function updateWebhook(
-  { database, clock, guard }: WebhookDeps,
+  { database, clock, secrets, guard }: WebhookDeps,
   workspaceId: string,
   webhookId: string,
   body: components['schemas']['UpdateWebhook'],
   auditOf: AuditOf,
 ): Promise<WebhookRow> {
-  const { url, description, eventTypes, campaignIds, batchIds, tags, status } = body;
+  const { url, secret, description, eventTypes, campaignIds, batchIds, tags, status } = body;
   return database.inWorkspace(workspaceId, async (tx) => {
     const before = await existing(lockWebhook(tx, webhookId));
     if (url !== undefined) checkUrl(guard, url);
+    const isMoved = url !== undefined && !isSameOrigin(url, before.url);
+    if (isMoved && secret === undefined) refuse([{ path: '/body/secret', message: GIVE_AGAIN }]);
     await checkFilters(tx, body);
     if (Object.keys(body).length === 0) return before;
     const now = clock.now();
@@ -34,6 +37,8 @@ export async function updateWebhook(
       // Another address, or one that is told to be up again, need not rest for what the last one answered.
       ...((url !== undefined || status === 'enabled') && { resting_until: null }),
       ...(url !== undefined && { url }),
+      ...(secret !== undefined && replacedSecret(before, secret, secrets, now)),
+      ...(isMoved && { previous_secret: null, previous_secret_until: null }),
       ...(description !== undefined && { description }),
       ...(eventTypes !== undefined && { event_types: eventTypes }),
       ...(campaignIds !== undefined && { campaign_ids: campaignIds }),

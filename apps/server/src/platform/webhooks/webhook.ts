@@ -21,6 +21,16 @@ export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64
 export const secretPlace = (workspaceId: string, webhookId: string): string =>
   `webhooks.secret ${workspaceId} ${webhookId}`;
 
+/** How long the secret before signs too. */
+const OVERLAP_MS = 24 * 3600 * 1000;
+
+/** The columns that another secret changes: the one before signs on for a day. */
+export const replacedSecret = (before: WebhookRow, secret: string, secrets: Secrets, now: Date) => ({
+  secret: secrets.encrypt(secret, secretPlace(before.workspace_id, before.id)),
+  previous_secret: before.secret,
+  previous_secret_until: new Date(now.getTime() + OVERLAP_MS),
+});
+
 /** The secrets that sign what is sent now: the present one first, and the one before while it still holds. */
 export function secretsOf(row: WebhookRow, secrets: Secrets, now: Date): string[] {
   const place = secretPlace(row.workspace_id, row.id);

@@ -1,5 +1,7 @@
+import { GIVE_AGAIN, isSameOrigin } from '../../foundation/outbound-http/same-origin.ts';
 import { type HostGuard, urlFault } from '../../foundation/outbound-http/url-fault.ts';
-import { type ErrorDetail, ServiceError } from '../../foundation/values/service-error.ts';
+import { type ErrorDetail, refuse, ServiceError } from '../../foundation/values/service-error.ts';
+import type { AgentRow } from './agent.ts';
 
 /** Headers that the handshake, or the server, writes itself. */
 const ours = /^(host|connection|upgrade|content-length|transfer-encoding|te|trailer|sec-websocket-.*|x-trunkline-.*)$/i;
@@ -25,4 +27,20 @@ export function checkConnection(
   if (!first) return;
   const place = first.path.slice('/body/'.length).replaceAll('/', '.');
   throw new ServiceError('invalid_request', `${place} ${first.message}.`, { details: faults });
+}
+
+/**
+ * Throws `invalid_request` if a change of the URL would take the headers or the secret to another origin.
+ * @param change the body's `connection`
+ */
+export function checkMove(
+  before: AgentRow,
+  { url, headers, secret }: { url?: string; headers?: Record<string, string>; secret?: string },
+): void {
+  if (url === undefined || isSameOrigin(url, before.connection_url)) return;
+  const faults: ErrorDetail[] = [];
+  if (headers === undefined && before.header_names.length > 0)
+    faults.push({ path: '/body/connection/headers', message: GIVE_AGAIN });
+  if (secret === undefined) faults.push({ path: '/body/connection/secret', message: GIVE_AGAIN });
+  refuse(faults);
 }

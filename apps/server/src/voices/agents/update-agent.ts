@@ -8,7 +8,7 @@ import { audit } from '../../platform/journal/record.ts';
 import { type AgentRow, sealed } from './agent.ts';
 import { countLiveCalls } from './agent-room.ts';
 import { attachKnowledgeBases } from './attach-knowledge-bases.ts';
-import { checkConnection } from './check-connection.ts';
+import { checkConnection, checkMove } from './check-connection.ts';
 import type { AgentDeps } from './deps.ts';
 import { findAgent, lockAgent } from './store.ts';
 
@@ -25,7 +25,9 @@ export async function updateAgent(
     // A first limit waits for who places calls without one, and then counts them.
     if (!(await lockAgent(tx, id, maxConcurrentCalls ? 'update' : 'no key update'))) throw notFound();
     checkConnection(guard, connection);
-    if (Object.keys(body).length === 0) return (await findAgent(tx, id))!;
+    const before = (await findAgent(tx, id))!;
+    if (Object.keys(body).length === 0) return before;
+    checkMove(before, connection);
     const now = clock.now();
     await tx.db
       .updateTable('agents')

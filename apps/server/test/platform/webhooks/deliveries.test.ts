@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { fromId } from '../../../src/foundation/values/ids.ts';
 import { eraseOldDeliveries } from '../../../src/platform/webhooks/retention.ts';
@@ -236,10 +237,10 @@ test('what the URL before has answered does not disable the one that took its pl
   before.behave((_received, _request, response) => {
     answer = () => response.writeHead(410).end();
   });
-  const { id } = await createEndpoint(server, before.url, ['upload.pending']);
+  const { id, secret } = await createEndpoint(server, before.url, ['upload.pending']);
   await makeUpload();
   await arrived(before, 1);
-  await server.client.PATCH('/v1/webhooks/{webhookId}', { ...at(id), body: { url: receiver.url } });
+  await server.client.PATCH('/v1/webhooks/{webhookId}', { ...at(id), body: { url: receiver.url, secret } });
   answer();
   await until(async () => expect((await only(id)).lastStatusCode).toBe(410));
   await makeUpload();
@@ -247,6 +248,35 @@ test('what the URL before has answered does not disable the one that took its pl
   const { data } = await server.client.GET('/v1/webhooks/{webhookId}', at(id));
   expect(data!.data.status).toBe('enabled');
   await before.stop();
+});
+
+test('a secret signs for another address only if it is given with it', async () => {
+  const elsewhere = await startReceiver();
+  const { id, secret } = await createEndpoint(server, receiver.url, ['upload.pending']);
+  await server.client.POST('/v1/webhooks/{webhookId}/rotate-secret', at(id));
+  const move = (change: object) => server.client.PATCH('/v1/webhooks/{webhookId}', { ...at(id), body: change });
+  const refused = await move({ url: elsewhere.url });
+  expect([refused.response.status, refused.error!.details]).toEqual([
+    400,
+    [{ path: '/body/secret', message: expect.stringContaining('must be given again') }],
+  ]);
+  expect((await move({ url: elsewhere.url, secret: 'whsec_c2hvcnQ=' })).response.status).toBe(400);
+  expect((await move({ url: `${receiver.url}/2` })).response.status).toBe(200);
+
+  const ours = `whsec_${randomBytes(32).toString('base64')}`;
+  expect((await move({ url: elsewhere.url, secret: ours })).response.status).toBe(200);
+  await makeUpload();
+  await arrived(elsewhere, 1);
+  expect(() => verify(ours, elsewhere.received[0]!)).not.toThrow();
+  expect(String(elsewhere.received[0]!.headers['webhook-signature'])).not.toContain(' ');
+  expect(() => verify(secret, elsewhere.received[0]!)).toThrow('No matching signature');
+
+  const next = `whsec_${randomBytes(32).toString('base64')}`;
+  await move({ secret: next });
+  await makeUpload();
+  await arrived(elsewhere, 2);
+  for (const each of [ours, next]) expect(() => verify(each, elsewhere.received[1]!)).not.toThrow();
+  await elsewhere.stop();
 });
 
 test('an endpoint that is away for a week gets what is younger, and the rest is given up', async () => {

@@ -78,6 +78,29 @@ test('an agent is made, read, changed, listed and deleted; its secret is shown o
   expect((await server.client.GET(one, at('agent_elsewhere'))).response.status).toBe(400);
 });
 
+test('the headers and the secret of an agent go to another address only if they are given again', async () => {
+  const connection = { type: 'stream' as const, url, headers: { Authorization: 'Bearer sesame' } };
+  const made = await server.client.POST(agents, { body: { name: 'Moved', connection } });
+  const move = (change: object) =>
+    server.client.PATCH(one, { ...at(made.data!.data.agent.id), body: { connection: change } });
+  const places = async (change: object) => (await move(change)).error!.details!.map(({ path }) => path);
+
+  expect((await move({ url: 'wss://agents.example.com:443/elsewhere' })).response.status).toBe(200);
+  const [secret, headers] = ['a-secret-of-our-own', { Authorization: 'Bearer other' }];
+  for (const other of [
+    'wss://agents.example.org/',
+    'wss://agents.example.com:8443/',
+    'wss://www.agents.example.com/',
+  ]) {
+    expect(await places({ url: other })).toEqual(['/body/connection/headers', '/body/connection/secret']);
+    expect(await places({ url: other, secret })).toEqual(['/body/connection/headers']);
+    expect(await places({ url: other, headers })).toEqual(['/body/connection/secret']);
+  }
+  const { data } = await move({ url: 'wss://agents.example.org/', headers: {}, secret });
+  expect(data!.data.connection).toMatchObject({ url: 'wss://agents.example.org/', headerNames: [] });
+  expect((await move({ url, secret })).response.status).toBe(200);
+});
+
 test('calls that are up when an agent gets its limit count', async () => {
   const id = await makeAgent();
   const { workspace_id } = await server.database.inEngine(({ db }) =>

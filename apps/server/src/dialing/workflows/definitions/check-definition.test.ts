@@ -152,6 +152,21 @@ test.each<[object, string[]]>([
     { ...http, headers: { Host: 'b.example', 'X-A': 'a\nb' } },
     ['headers/Host: The server sets this header.', 'headers/X-A: A header takes Latin letters, in one line.'],
   ],
+  ...[
+    '{{url}}',
+    'https://{{tenant}}.a.example/',
+    'https://a.example{{path}}',
+    'https:/{{host}}/',
+    'https:/\t/{{host}}/',
+    'https:\\\\{{host}}/',
+  ].map((url): [Node, string[]] => [
+    { ...http, url, headers: { Authorization: 'Bearer 123', 'X-Key': '{{key}}', Accept: 'application/json' } },
+    [
+      'headers/Authorization: What is written out here would go to whatever address a run names: write the scheme, host and port of the url out, or take this value from a template too.',
+    ],
+  ]),
+  [{ ...http, url: 'https://a.example/{{id}}', headers: { Authorization: 'Bearer 123' } }, []],
+  [{ ...http, url: 'https://a.example?{{id}}', headers: { Authorization: 'Bearer 123' } }, []],
   [{ ...http, method: 'GET', body: 'x' }, ['body: A GET request has no body.']],
   [{ ...http, saveAs: '__proto__' }, ['saveAs: __proto__ can not be a key of the context.']],
   [

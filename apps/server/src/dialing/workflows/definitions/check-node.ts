@@ -115,7 +115,13 @@ const OWN_HEADERS = new Set([
   'te',
   'trailer',
 ]);
+/** What says nothing secret, so that it may go to any address. */
+const PLAIN_HEADERS = /^(accept|accept-.*|content-.*|cache-control|prefer|user-agent|idempotency-key)$/i;
 const CONTROL = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** Whether the values of a run decide where a URL leads: a template stands before its path. */
+const isOriginFilledIn = (url: string): boolean =>
+  /^[^/\\?#]*[/\\]*[^/\\?#]*/.exec(url.replace(/[\t\n\r]/g, ''))![0].includes('{{');
 
 function checkHttp({ method, url, headers = {}, body }: HttpNode): NodeFault[] {
   const faults: NodeFault[] = [];
@@ -134,6 +140,12 @@ function checkHttp({ method, url, headers = {}, body }: HttpNode): NodeFault[] {
       faults.push({ at: `headers/${name}`, message: 'The server sets this header.' });
     else if (CONTROL.test(value))
       faults.push({ at: `headers/${name}`, message: 'A header takes Latin letters, in one line.' });
+    else if (isOriginFilledIn(url) && !value.includes('{{') && !PLAIN_HEADERS.test(name))
+      faults.push({
+        at: `headers/${name}`,
+        message:
+          'What is written out here would go to whatever address a run names: write the scheme, host and port of the url out, or take this value from a template too.',
+      });
   }
   if (method === 'GET' && body !== undefined) faults.push({ at: 'body', message: 'A GET request has no body.' });
   return faults;
