@@ -163,6 +163,13 @@ static void agent_hear(Agent *agent, u8 *text, int length) {
   agent_say(agent);
 }
 
+/* A ping is answered with what is in it, 125 bytes at most (RFC 6455, 5.5). */
+static void agent_pong(Agent *agent, u8 *text, int length) {
+  u8 frame[127] = {0x8a, length};
+  memcpy(frame + 2, text, length);
+  if (send(agent->fd, frame, length + 2, MSG_NOSIGNAL) != length + 2) fprintf(stderr, "an agent's pong was cut\n");
+}
+
 static void drop(Agent *agent, int bytes) {
   memmove(agent->buffer, agent->buffer + bytes, agent->length - bytes);
   agent->length -= bytes;
@@ -204,6 +211,7 @@ static void agent_read_frames(Agent *agent) {
     u8 *mask = frame + header, *text = mask + 4;
     for (int i = 0; i < length; i++) text[i] ^= mask[i & 3];
     if ((frame[0] & 15) == 1) agent_hear(agent, text, length);
+    if ((frame[0] & 15) == 9 && length <= 125) agent_pong(agent, text, length);
     at += header + 4 + length;
   }
   drop(agent, at);

@@ -1,5 +1,6 @@
 export { type AudioCodec, type AudioFormat, type AudioStream, isUnspecified } from './audio-stream.ts';
 export { alawToUlaw, BYTES_PER_MS, FRAME, pcmToUlaw, SAMPLE_RATE, ULAW_SILENCE, ulawPcm, ulawToAlaw } from './g711.ts';
+export { isAudible } from './level.ts';
 export type { CallOptions, MediaEvent, MediaStats } from './media-events.ts';
 export {
   type IsOpenAddress,
@@ -15,4 +16,4 @@ export { readUlawWav } from './read-wav.ts';
 export { type RtpPacket, readRtp, writeRtpHeader } from './rtp.ts';
 export { type PortShares, RtpPorts } from './rtp-ports.ts';
 export { type ServeMediaOptions, serveMedia } from './serve-media.ts';
-export type { OpenVoices, Speech, Voice, Voices } from './voice.ts';
+export type { EndOf, OpenVoices, Speech, Voice, Voices } from './voice.ts';

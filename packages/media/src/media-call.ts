@@ -10,6 +10,7 @@ import { RtcpPeer } from './rtcp-peer.ts';
 import { readRtp } from './rtp.ts';
 import { openRtpSockets, type RtpSockets } from './rtp-sockets.ts';
 import { AGENT, CALLEE, StereoWav } from './stereo-wav.ts';
+import { Turns } from './turns.ts';
 import type { Speech, Voice } from './voice.ts';
 
 /** While the source is silent for this long, others are listened to again. */
@@ -40,6 +41,7 @@ export class MediaCall implements Paced {
   #outbound = new OutboundAudio();
   #rtcp: RtcpPeer;
   #playout = new Playout((name) => this.#voice?.mark(name));
+  #turns = new Turns();
   #voice: Voice | undefined;
   /** What the callee has said and pressed since the answer, for a voice that is still to come. */
   #unheard: (Buffer | string)[] = [];
@@ -49,7 +51,10 @@ export class MediaCall implements Paced {
   /** Since when sound is to be expected: the answer, or the end of a hold. */
   #expectsSince = 0;
   #hasToldSilence = false;
-  #farewellUntil: number | undefined;
+  /** What a voice that has hung up is told of with, and when at the latest. */
+  #farewell: { end: unknown; until: number } | undefined;
+  /** Of what the voice said and nobody was sent. */
+  #unheardMs = 0;
   #recording: StereoWav | undefined;
   #counts = { refused: 0, malformed: 0 };
 
@@ -96,11 +101,13 @@ export class MediaCall implements Paced {
     const now = performance.now();
     this.#answeredAt = now;
     this.#expectsSince = now;
+    this.#turns.answer(now);
     if (recordTo !== undefined) this.#recording = new StereoWav(recordTo);
     this.#inbound.listen(
       {
         frame: (ulaw) => {
           this.#recording?.write(CALLEE, ulaw);
+          this.#turns.heard(ulaw, performance.now());
           this.#hear(ulaw);
         },
         digit: (digit) => this.digit(digit),
@@ -112,6 +119,7 @@ export class MediaCall implements Paced {
 
   /** A digit of the callee, heard here or told by INFO. */
   digit(digit: string): void {
+    this.#turns.pressed(performance.now());
     this.#hear(digit);
     this.#deps.emit({ type: 'digit', digit });
   }
@@ -139,11 +147,11 @@ export class MediaCall implements Paced {
   async speak(open: (speech: Speech) => Voice | Promise<Voice>): Promise<unknown> {
     const voice = await open({
       playout: this.#playout,
-      hangUp: () => {
-        this.#farewellUntil = performance.now() + FAREWELL_MS;
-        if (!this.#endPacing) this.#sayFarewell(Number.POSITIVE_INFINITY);
+      turns: this.#turns,
+      end: (end, after) => {
+        this.#farewell = { end, until: after === 'said' ? performance.now() + FAREWELL_MS : 0 };
+        if (after === 'now' || !this.#endPacing) this.#sayFarewell(Number.POSITIVE_INFINITY);
       },
-      drop: (text) => this.#deps.emit({ type: 'voice_dropped', text }),
     });
     if (this.#isClosed) {
       voice.close();
@@ -154,10 +162,12 @@ export class MediaCall implements Paced {
   }
 
   #sayFarewell(now: number): void {
-    if (this.#farewellUntil === undefined) return;
-    if (this.#playout.queued > 0 && this.#answeredAt !== undefined && now < this.#farewellUntil) return;
-    this.#farewellUntil = undefined;
-    this.#deps.emit({ type: 'voice_hung_up' });
+    if (!this.#farewell) return;
+    const { end, until } = this.#farewell;
+    if (this.#playout.queued > 0 && this.#answeredAt !== undefined && now < until) return;
+    this.#farewell = undefined;
+    this.#playout.drop();
+    this.#deps.emit({ type: 'voice_ended', end });
   }
 
   #receive(datagram: Buffer, from: Endpoint): void {
@@ -193,17 +203,26 @@ export class MediaCall implements Paced {
     const isTalking = this.#answeredAt !== undefined && this.#playout.next(ulaw);
     if (this.#answeredAt === undefined) ulaw.fill(ULAW_SILENCE);
     this.#recording?.write(AGENT, ulaw);
-    this.#send(ulaw, isTalking, stream, now);
+    const isSent = this.#send(ulaw, isTalking, stream, now);
+    if (this.#playout.sounding) this.#noteSaid(isSent, stream, now);
+    if (stream.direction !== 'sendrecv' || this.#playout.hasSound) this.#turns.rest(now);
     this.#sayFarewell(now);
   }
 
-  #send(ulaw: Buffer, isTalking: boolean, stream: AudioStream, now: number): void {
+  #noteSaid(isSent: boolean, { packetMs }: AudioStream, now: number): void {
+    if (isSent) this.#turns.said(now);
+    else this.#unheardMs += packetMs;
+  }
+
+  /** @returns whether it was sent */
+  #send(ulaw: Buffer, isTalking: boolean, stream: AudioStream, now: number): boolean {
     const { target } = this.#source;
-    const sends = stream.direction === 'sendrecv' || stream.direction === 'sendonly';
-    if (!target || !sends) this.#outbound.pass(stream.packetMs);
-    else this.#sockets?.sendRtp(this.#outbound.packet(ulaw, isTalking, stream), target);
+    const sends = target !== undefined && (stream.direction === 'sendrecv' || stream.direction === 'sendonly');
+    if (sends) this.#sockets?.sendRtp(this.#outbound.packet(ulaw, isTalking, stream), target);
+    else this.#outbound.pass(stream.packetMs);
     const report = target && this.#rtcp.due(now, target);
     if (report) this.#sockets?.sendRtcp(report.packet, report.to);
+    return sends;
   }
 
   skip(ms: number): void {
@@ -232,6 +251,9 @@ export class MediaCall implements Paced {
       remoteAddress: heardAt !== undefined && followed ? `${followed.address}:${followed.port}` : undefined,
       packetsRefused: this.#counts.refused,
       malformedPackets: this.#counts.malformed,
+      firstSoundMs: this.#turns.firstSoundMs,
+      soundLeftOutMs: Math.round(this.#playout.leftOut / BYTES_PER_MS) + this.#unheardMs,
+      calleeSpoke: this.#turns.calleeSpoke,
       voice: this.#voice?.counts?.() ?? {},
     };
   }
@@ -240,8 +262,9 @@ export class MediaCall implements Paced {
   async close(): Promise<MediaStats> {
     this.#isClosed = true;
     this.#endPacing?.();
-    this.#voice?.close();
-    const stats = this.stats;
+    const voiceEnd = this.#voice?.close();
+    this.#playout.drop();
+    const stats = { ...this.stats, ...(voiceEnd !== undefined && { voiceEnd }) };
     const bye = this.#source.target && this.#rtcp.bye();
     if (bye) this.#sockets?.sendRtcp(bye.packet, bye.to);
     this.#sockets?.close();

@@ -9,21 +9,20 @@ export interface CallOptions {
   silenceMs: number;
 }
 
-export type MediaEvent =
+/** @typeParam End how the part of a voice ends, in words of its own */
+export type MediaEvent<End = unknown> =
   /** The first packet that the callee's side was heard by, and from where. */
   | { type: 'first_packet'; from: string }
   /** The callee pressed a key: the voice knows. */
   | { type: 'digit'; digit: string }
-  /** The voice hung up, and what it had said has been played. */
-  | { type: 'voice_hung_up' }
-  /** The voice is lost, such as an agent whose connection broke. */
-  | { type: 'voice_dropped'; text: string }
+  /** The voice's part is over, by itself: it hung up and what it had said has been played, or it is lost. */
+  | { type: 'voice_ended'; end: End }
   /** No packet for `silenceMs`. Told again only after something was heard. */
   | { type: 'no_media'; heardBefore: boolean }
   /** The thread died; the call's media are gone, and its handle is closed. */
   | { type: 'media_lost' };
 
-export interface MediaStats {
+export interface MediaStats<End = unknown> {
   packetsReceived: number;
   /** Of those that the peer sent. */
   packetsLost: number;
@@ -36,8 +35,16 @@ export interface MediaStats {
   /** Packets of sources that may not speak into the call. */
   packetsRefused: number;
   malformedPackets: number;
+  /** Milliseconds from the answer until the callee was sent the first of what the voice said; silence doesn't count. */
+  firstSoundMs: number | undefined;
+  /** Milliseconds of what the voice said that nobody heard: too much of it, said into a hold, or still waiting at its end. */
+  soundLeftOutMs: number;
+  /** Whether a word or a key of the callee was heard since the answer. */
+  calleeSpoke: boolean;
   /** What the voice has counted, by names of its own. */
   voice: Record<string, number>;
+  /** How the voice's part ended, in words of its own; of a call that is closed. */
+  voiceEnd?: End;
   /** Where one was made. With a `failure` it is not whole. */
   recording?: { ms: number; failure: string | undefined };
 }

@@ -3,7 +3,7 @@ import type { MediaEvent, MediaStats } from './media-events.ts';
 import { MediaFault, MediaThread } from './media-thread.ts';
 import { type PortShares, RtpPorts } from './rtp-ports.ts';
 import { isDigit } from './telephone-event.ts';
-import type { Voices } from './voice.ts';
+import type { EndOf, Voices } from './voice.ts';
 import { BEHIND } from './worker-channel.ts';
 
 /** Whether media may be sent to an address. @param trusted addresses that are open for this call, whatever else holds */
@@ -62,9 +62,9 @@ export interface MediaHandle<V extends Voices> {
   digit(digit: string): Promise<void>;
   /** Sends digits to the callee (RFC 4733), where it takes any. */
   sendDigits(digits: string): Promise<void>;
-  stats(): Promise<MediaStats>;
+  stats(): Promise<MediaStats<EndOf<V>>>;
   /** Ends the media: the voice is closed, BYE by RTCP, the recording to its end. Once only. */
-  close(): Promise<MediaStats>;
+  close(): Promise<MediaStats<EndOf<V>>>;
 }
 
 /** Ports that another process has taken are tried this often. */
@@ -108,7 +108,7 @@ export class MediaPlane<V extends Voices> {
   async openCall(options: {
     owner: string;
     silenceMs: number;
-    onEvent: (event: MediaEvent) => void;
+    onEvent: (event: MediaEvent<EndOf<V>>) => void;
   }): Promise<MediaHandle<V>> {
     for (const thread of this.#threads.toSorted((a, b) => a.calls.size - b.calls.size)) {
       const opened = await this.#openOn(thread, options);
@@ -122,7 +122,7 @@ export class MediaPlane<V extends Voices> {
   /** @returns nothing where the thread is behind with its calls */
   async #openOn(
     thread: MediaThread,
-    options: { owner: string; silenceMs: number; onEvent: (event: MediaEvent) => void },
+    options: { owner: string; silenceMs: number; onEvent: (event: MediaEvent<EndOf<V>>) => void },
   ): Promise<MediaHandle<V> | undefined> {
     this.#lastCall += 1;
     const id = `call_${this.#lastCall}`;
@@ -137,7 +137,7 @@ export class MediaPlane<V extends Voices> {
     };
     thread.calls.set(id, (event) => {
       if (event.type === 'media_lost') end();
-      options.onEvent(event);
+      options.onEvent(event as MediaEvent<EndOf<V>>);
     });
     try {
       rtpPort = await this.#open(thread, id, options);
@@ -181,11 +181,11 @@ export class MediaPlane<V extends Voices> {
         if (isDigit(digit)) await thread.ask(id, 'digit', { digit });
       },
       sendDigits: (digits) => thread.ask(id, 'sendDigits', { digits: [...digits].filter(isDigit).join('') }),
-      stats: () => thread.ask(id, 'stats', undefined),
+      stats: () => thread.ask(id, 'stats', undefined) as Promise<MediaStats<EndOf<V>>>,
       close: async () => {
         const stats = await thread.ask(id, 'close', undefined).finally(end);
         this.#options.onClosed?.(stats);
-        return stats;
+        return stats as MediaStats<EndOf<V>>;
       },
     };
   }

@@ -1,4 +1,5 @@
 import { FRAME, SAMPLE_RATE, ULAW_SILENCE, ulawPcm } from './g711.ts';
+import { audiblePart } from './level.ts';
 
 /** What an agent may be ahead of the caller: five minutes. */
 const MAX_BYTES = SAMPLE_RATE * 300;
@@ -36,6 +37,10 @@ export class Playout {
   #played = 0;
   #waited = 0;
   #talking = false;
+  /** Where what waits is more than silence, by the bytes that were added. */
+  #audible = { from: 0, until: 0 };
+  #sounding = false;
+  #leftOut = 0;
   #surplus = new Surplus();
   #onMark: (name: string) => void;
 
@@ -54,9 +59,32 @@ export class Playout {
     return this.#talking;
   }
 
+  /** Whether the frame before had more than silence of what was said. */
+  get sounding(): boolean {
+    return this.#sounding;
+  }
+
+  /** Whether more than silence waits. */
+  get hasSound(): boolean {
+    return this.#audible.until > this.#played;
+  }
+
+  /** Bytes of sound, and not of silence, that were too much, or dropped. */
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
   /** @returns false where it would be too much, and is left out */
   push(audio: Buffer): boolean {
-    if (this.queued + audio.length > MAX_BYTES) return false;
+    const part = audiblePart(audio);
+    if (this.queued + audio.length > MAX_BYTES) {
+      if (part) this.#leftOut += part.until - part.from;
+      return false;
+    }
+    if (part) {
+      if (!this.hasSound) this.#audible.from = this.#added + part.from;
+      this.#audible.until = this.#added + part.until;
+    }
     for (let at = 0; at < audio.length; ) {
       if (this.#room === 0) {
         this.#pieces.push(Buffer.allocUnsafe(PIECE));
@@ -84,6 +112,12 @@ export class Playout {
     this.#tellMarks();
   }
 
+  /** Leaves out what waits, and counts the sound in it: who said it is gone. */
+  drop(): void {
+    if (this.hasSound) this.#leftOut += this.#audible.until - Math.max(this.#played, this.#audible.from);
+    this.clear();
+  }
+
   /**
    * Writes the next samples into all of `to`.
    * @returns whether any of it was said; else it is silence
@@ -92,12 +126,15 @@ export class Playout {
     if (this.queued === 0) this.#surplus.silence(to.length, this.#added);
     if (this.queued === 0 || (!this.#talking && this.#isTooEarly())) {
       this.#talking = false;
+      this.#sounding = false;
       to.fill(ULAW_SILENCE);
       return false;
     }
     this.#talking = true;
     this.#waited = 0;
+    const hadSound = this.hasSound;
     const filled = this.#take(to);
+    this.#sounding = hadSound && this.#audible.from < this.#played;
     to.fill(ULAW_SILENCE, filled);
     const isSurplus = this.#surplus.isDue(this.queued, filled, this.#added);
     if (isSurplus && this.#surplus.mayGo(this.#peek())) this.#skip(Math.min(FRAME, this.queued));

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
 import { urlFault } from '../../foundation/outbound-http/url-fault.ts';
+import { cleanText, endOfClose, type StreamEnd } from './agent-end.ts';
 import { type AgentFailure, agentFailure } from './agent-failure.ts';
 import { type AgentMessage, readAgentMessage, StreamWriter } from './agent-messages.ts';
+import { AgentPings } from './agent-pings.ts';
 import { agentSignature } from './agent-signature.ts';
+import { tcpTakes } from './tcp-takes.ts';
 
 /** How an agent is reached, and for which call. It can be sent to another thread. */
 export interface AgentConnection {
@@ -17,6 +21,8 @@ export interface AgentConnection {
   connectTimeoutMs: number;
   /** Whether a dropped connection is made once more. */
   reconnect: boolean;
+  /** A call in which it makes no sound for so long is ended; 30 seconds without it. */
+  silenceMs?: number;
   accountSid: string;
   callSid: string;
   customParameters: Record<string, string>;
@@ -25,43 +31,44 @@ export interface AgentConnection {
 /** Whether the agent has taken the connection, and why not. */
 export type AgentConnected = { connected: true } | ({ connected: false } & AgentFailure);
 
-/** How a stream ended from the agent's side: it hung up, or the connection broke. */
-export type AgentEnd = { kind: 'hung_up' } | { kind: 'dropped'; text: string };
-
 interface Heard {
   message(message: AgentMessage): void;
   /** A message that means nothing. */
   ignored(): void;
-  ended(end: AgentEnd): void;
+  /** Its part is over, by itself. */
+  ended(end: StreamEnd): void;
 }
 
 /** The longest message: six minutes of sound. */
 const MAX_MESSAGE = 4 * 1024 * 1024;
-/** What an agent may leave unread before frames are left out, and for how long. */
-const MAX_UNREAD = 64 * 1024;
-const MAX_UNREAD_MS = 10_000;
 /** What is kept for an agent that isn't connected yet, or again: five seconds. */
 const MAX_KEPT = 250;
 /** An agent that doesn't answer a close is let go of after this. */
 const CLOSE_MS = 2000;
-/** Closes that mean that the agent is done; 1005: it gave no code (RFC 6455, 7.4.1). */
-const HANG_UPS = [1000, 1005];
+/** The callee hears nothing while a connection is made once more, in ms; less of it if nothing was heard before. */
+const AGAIN_MS = 4000;
+const AGAIN_AFTER_SILENCE_MS = 2000;
+const UNANSWERED = 'For five seconds no ping was answered, and nothing else came';
 
 /** The agent of a call: a WebSocket that we open, and the media-stream protocol over it. */
 export class AgentStream {
-  /** Frames that a slow agent has missed. */
-  framesLeftOut = 0;
+  /** Frames that the agent was not given. */
+  framesMissed = 0;
   #connection: AgentConnection;
   #guard: AddressGuard;
   #heard: Heard;
   #socket: WebSocket | undefined;
+  /** What is below the socket, and what is known of who is at its other end. */
+  #tcp: Socket | undefined;
+  #pings = new AgentPings();
   #writer: StreamWriter | undefined;
   #started = false;
-  #ended = false;
+  #end: StreamEnd | undefined;
+  /** What broke the connection: known before it is closed. */
+  #broken: StreamEnd | undefined;
   #reconnected = false;
   /** Frames and digits. */
   #kept: (Buffer | string)[] = [];
-  #unreadSince: number | undefined;
 
   constructor(connection: AgentConnection, guard: AddressGuard, heard: Heard) {
     this.#connection = connection;
@@ -69,27 +76,36 @@ export class AgentStream {
     this.#heard = heard;
   }
 
-  /** Opens the connection. Nothing is thrown. */
+  /** Opens the connection. Nothing is thrown; that it could not be opened is how the agent's part ended. */
   async connect(): Promise<AgentConnected> {
+    const failure = await this.#connect(this.#connection.connectTimeoutMs);
+    if (!failure) return { connected: true };
+    this.#over({ reason: failure.reason, text: failure.text });
+    return { connected: false, ...failure };
+  }
+
+  async #connect(timeoutMs: number): Promise<AgentFailure | undefined> {
     const { url, accountSid, callSid } = this.#connection;
     const fault = urlFault(this.#guard, url, 'wss:');
-    if (fault) return { connected: false, reason: 'address_refused', text: `The agent's URL ${fault}.` };
-    const opened = await this.#open();
-    if (!(opened instanceof WebSocket)) return { connected: false, ...opened };
-    if (this.#ended) {
+    if (fault) return { reason: 'address_refused', text: `The agent's URL ${fault}.` };
+    const opened = await this.#open(timeoutMs);
+    if (!(opened instanceof WebSocket)) return { ...opened, text: this.#clean(opened.text) };
+    if (this.#end) {
       opened.close(1000);
-      return { connected: false, reason: 'closed', text: 'The call has ended.' };
+      return { reason: 'closed', text: 'The call has ended.' };
     }
     this.#socket = opened;
+    this.#pings = new AgentPings();
+    this.#broken = undefined;
     this.#writer = new StreamWriter({ accountSid, callSid, streamSid: `MZ${randomBytes(16).toString('hex')}` });
     this.#send(this.#writer.connected());
     if (this.#started) this.#begin();
-    return { connected: true };
+    return undefined;
   }
 
   /** @returns the open socket, or why there is none */
-  async #open(): Promise<WebSocket | AgentFailure> {
-    const { url, headers, secret, accountSid, callSid, connectTimeoutMs } = this.#connection;
+  async #open(timeoutMs: number): Promise<WebSocket | AgentFailure> {
+    const { url, headers, secret, accountSid, callSid } = this.#connection;
     const own: Record<string, string> = { 'X-Trunkline-Call-Id': callSid };
     if (secret) own['X-Trunkline-Signature'] = agentSignature(secret, callSid, new Date());
     let socket: WebSocket;
@@ -105,11 +121,15 @@ export class AgentStream {
       return agentFailure(error as Error);
     }
     socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
-    socket.on('close', (code) => this.#closed(socket, code));
+    socket.on('close', (code, said) => this.#closed(socket, code, said.toString()));
+    socket.on('pong', (name) => socket === this.#socket && this.#pings.answered(name.toString()));
+    socket.on('upgrade', (response) => {
+      this.#tcp = response.socket;
+    });
     return await new Promise((resolve) => {
       const timer = setTimeout(
-        () => fail({ reason: 'timed_out', text: `The agent took no connection within ${connectTimeoutMs} ms.` }),
-        connectTimeoutMs,
+        () => fail({ reason: 'timed_out', text: `The agent took no connection within ${timeoutMs} ms.` }),
+        timeoutMs,
       );
       const fail = (failure: AgentFailure) => {
         clearTimeout(timer);
@@ -117,7 +137,10 @@ export class AgentStream {
         socket.terminate();
       };
       // Stays for the life of the socket, where 'close' follows an error.
-      socket.on('error', (error) => fail(agentFailure(error)));
+      socket.on('error', (error: Error) => {
+        if (socket === this.#socket) this.#broken ??= endOfClose(1006, '', error);
+        fail(agentFailure(error));
+      });
       socket.on('unexpected-response', (_request: ClientRequest, response: IncomingMessage) => {
         response.destroy();
         const { statusCode } = response;
@@ -143,30 +166,40 @@ export class AgentStream {
   }
 
   hear(frame: Buffer): void {
-    if (this.#ended) return;
+    if (this.#end) return;
     if (!this.#socket || !this.#started) this.#keep(frame);
-    else if (this.#isBehind(this.#socket)) this.framesLeftOut += 1;
-    else this.#send(this.#writer!.media(frame));
+    else if (this.#pings.isBehind) this.framesMissed += 1;
+    else {
+      this.#pings.sent();
+      this.#send(this.#writer!.media(frame));
+    }
   }
 
   #keep(heard: Buffer | string): void {
     this.#kept.push(heard);
-    if (this.#kept.length > MAX_KEPT) this.#kept.shift();
+    if (this.#kept.length > MAX_KEPT && typeof this.#kept.shift() !== 'string') this.framesMissed += 1;
   }
 
-  #isBehind(socket: WebSocket): boolean {
-    if (socket.bufferedAmount <= MAX_UNREAD) {
-      this.#unreadSince = undefined;
-      return false;
-    }
-    const now = performance.now();
-    this.#unreadSince ??= now;
-    if (now - this.#unreadSince > MAX_UNREAD_MS) socket.terminate();
-    return true;
+  /** To be told each second: a ping is sent, or the agent let go that doesn't answer them. */
+  beat(): void {
+    const socket = this.#socket;
+    if (socket?.readyState !== WebSocket.OPEN || this.#broken) return;
+    const due = this.#pings.beat(this.#tcp!.bytesRead);
+    if (due === 'unanswered') void this.#lose(socket);
+    else if (due) socket.ping(due.ping);
+  }
+
+  /** What it may still say is not heard. */
+  async #lose(socket: WebSocket): Promise<void> {
+    this.#broken = { reason: 'frozen', text: `${UNANSWERED}.` };
+    const takes = await tcpTakes(this.#tcp!);
+    if (takes === 'yes') this.#broken.text = `${UNANSWERED}, though its side took what was sent.`;
+    if (takes === 'no') this.#broken = { reason: 'vanished', text: `${UNANSWERED}; what was sent did not arrive.` };
+    socket.terminate();
   }
 
   digit(digit: string): void {
-    if (this.#ended) return;
+    if (this.#end) return;
     if (!this.#socket || !this.#started) this.#keep(digit);
     else this.#send(this.#writer!.dtmf(digit));
   }
@@ -180,41 +213,60 @@ export class AgentStream {
   }
 
   #receive(data: Buffer, isBinary: boolean): void {
-    if (this.#ended) return;
+    if (this.#end || this.#broken) return;
     const message = isBinary ? undefined : readAgentMessage(data);
     if (message) this.#heard.message(message);
     else this.#heard.ignored();
   }
 
-  #closed(socket: WebSocket, code: number): void {
-    if (socket !== this.#socket || this.#ended) return;
+  #closed(socket: WebSocket, code: number, said: string): void {
+    if (socket !== this.#socket || this.#end) return;
     this.#socket = undefined;
-    this.#unreadSince = undefined;
-    if (HANG_UPS.includes(code)) this.#end({ kind: 'hung_up' });
-    else if (this.#connection.reconnect && !this.#reconnected) void this.#connectAgain(code);
-    else this.#end({ kind: 'dropped', text: `The agent's connection was closed with ${code}.` });
+    const end = this.#broken ?? endOfClose(code, said);
+    if (end.reason === 'hung_up' || !this.#connection.reconnect || this.#reconnected) this.#tell(end);
+    else void this.#connectAgain(end);
   }
 
-  async #connectAgain(code: number): Promise<void> {
+  async #connectAgain(end: StreamEnd): Promise<void> {
     this.#reconnected = true;
-    const result = await this.connect();
-    if (result.connected || this.#ended) return;
-    this.#end({
-      kind: 'dropped',
-      text: `The agent's connection was closed with ${code}, and made no more: ${result.text}`,
-    });
+    const wasSilent = end.reason === 'frozen' || end.reason === 'vanished';
+    const mostMs = wasSilent ? AGAIN_AFTER_SILENCE_MS : AGAIN_MS;
+    const failure = await this.#connect(Math.min(this.#connection.connectTimeoutMs, mostMs));
+    if (failure) this.#tell({ ...end, text: `${end.text ?? 'It broke off.'} It was not there again: ${failure.text}` });
   }
 
-  #end(end: AgentEnd): void {
-    this.#ended = true;
-    this.#kept = [];
-    this.#heard.ended(end);
+  /** Ends the agent's part, and tells. */
+  #tell(end: StreamEnd): void {
+    if (!this.#over(end)) return;
+    this.#heard.ended(this.#end!);
   }
 
-  close(): void {
-    if (this.#ended) return;
-    this.#ended = true;
+  /** @returns false where it was over before */
+  #over({ text, ...end }: StreamEnd): boolean {
+    if (this.#end) return false;
+    this.#end = { ...end, ...(text && { text: this.#clean(text) }) };
     this.#kept = [];
+    return true;
+  }
+
+  #clean(text: string): string {
+    const { headers, secret } = this.#connection;
+    return cleanText(text, [...Object.values(headers), ...(secret ? [secret] : [])]);
+  }
+
+  /** Lets the agent go in order, as its call's end does, and tells. */
+  letGo(end: StreamEnd): void {
+    if (!this.#end) this.#goodbye();
+    this.#tell(end);
+  }
+
+  /** The call is over. @returns how the agent's part ended: by this, or before */
+  close(): StreamEnd {
+    if (this.#over({ reason: 'call_ended' })) this.#goodbye();
+    return this.#end!;
+  }
+
+  #goodbye(): void {
     if (this.#writer && this.#started) this.#send(this.#writer.stop());
     const socket = this.#socket;
     socket?.close(1000);

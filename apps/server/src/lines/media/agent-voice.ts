@@ -1,25 +1,37 @@
 import type { Speech, Voice } from '@trunkline/media';
-import { BYTES_PER_MS } from '@trunkline/media';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
+import type { Heartbeat } from './agent-heartbeat.ts';
 import type { AgentMessage } from './agent-messages.ts';
 import { type AgentConnection, AgentStream } from './agent-stream.ts';
 
+/** Silence after which a call is over, in ms, unless its agent has another. */
+const SILENCE_MS = 30_000;
+
 /** An agent as the voice of a call: what it says is played, and its end is the voice's. When it is opened, it is connected to. */
-export function agentVoice(connection: AgentConnection, guard: AddressGuard, { playout, hangUp, drop }: Speech): Voice {
+export function agentVoice(
+  connection: AgentConnection,
+  guard: AddressGuard,
+  heartbeat: Heartbeat,
+  { playout, turns, end }: Speech,
+): Voice {
+  const { silenceMs = SILENCE_MS } = connection;
   let messagesIgnored = 0;
-  let bytesLeftOut = 0;
   const say = (message: AgentMessage) => {
     if (message.event === 'clear') playout.clear();
-    else if (message.event === 'mark') {
-      if (!playout.mark(message.name)) messagesIgnored += 1;
-    } else if (!playout.push(message.audio)) bytesLeftOut += message.audio.length;
+    else if (message.event === 'media') playout.push(message.audio);
+    else if (!playout.mark(message.name)) messagesIgnored += 1;
   };
   const stream = new AgentStream(connection, guard, {
     message: say,
     ignored: () => {
       messagesIgnored += 1;
     },
-    ended: (end) => (end.kind === 'dropped' ? drop(end.text) : hangUp()),
+    ended: (ended) => end(ended, ended.reason === 'hung_up' ? 'said' : 'now'),
+  });
+  const rest = heartbeat.add(() => {
+    stream.beat();
+    const silent = turns.fellSilent(performance.now(), silenceMs);
+    if (silent) stream.letGo({ reason: silent === 'voice' ? 'mute' : 'silence' });
   });
   return {
     opened: () => stream.connect(),
@@ -27,12 +39,11 @@ export function agentVoice(connection: AgentConnection, guard: AddressGuard, { p
     hear: (frame) => stream.hear(frame),
     digit: (digit) => stream.digit(digit),
     mark: (name) => stream.mark(name),
-    close: () => stream.close(),
-    /** Frames of 20 ms that a slow agent has missed, messages that mean nothing, and what was beyond the five minutes that it may be ahead. */
-    counts: () => ({
-      framesMissed: stream.framesLeftOut,
-      messagesIgnored,
-      soundLeftOutMs: Math.round(bytesLeftOut / BYTES_PER_MS),
-    }),
+    close: () => {
+      rest();
+      return stream.close();
+    },
+    /** Frames of 20 ms that the agent was not given, and messages that mean nothing. */
+    counts: () => ({ framesMissed: stream.framesMissed, messagesIgnored }),
   };
 }

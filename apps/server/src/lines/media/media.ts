@@ -1,18 +1,20 @@
-import { type MediaHandle, MediaPlane, type MediaPlaneOptions } from '@trunkline/media';
+import { type EndOf, type MediaEvent, type MediaHandle, MediaPlane, type MediaPlaneOptions } from '@trunkline/media';
 import type { AllowedAddresses } from '../../config-values.ts';
 import { allWhileAlone, Shares } from '../../foundation/values/limiter.ts';
+import type { StreamEnd } from './agent-end.ts';
 import type { AgentConnected, AgentConnection } from './agent-stream.ts';
 import { createMediaAddressJudge } from './media-address.ts';
 
 /** Who can speak on a call: its agent, or the sound of a test call, which then echoes. */
 export type MediaVoices = {
   /** It never fails for the agent's sake: what it answers says whether the agent is there. */
-  agent: { ask: AgentConnection; answer: AgentConnected };
+  agent: { ask: AgentConnection; answer: AgentConnected; end: StreamEnd };
   /** @param path a WAV file of µ-law */
   sound: { ask: { path: string }; answer: undefined };
 };
 export type Media = MediaPlane<MediaVoices>;
 export type CallMedia = MediaHandle<MediaVoices>;
+export type CallMediaEvent = MediaEvent<EndOf<MediaVoices>>;
 
 /** The private addresses that are open, besides all public ones. */
 export interface MediaAddresses {
@@ -22,13 +24,19 @@ export interface MediaAddresses {
   agentAddresses: AllowedAddresses;
 }
 
-export type MediaOptions = MediaAddresses &
+/** What the threads are given. */
+export interface MediaThreadData extends MediaAddresses {
+  /** How long the second of agents' pings and silences is, in ms; 1000 without it. */
+  agentBeatMs?: number | undefined;
+}
+
+export type MediaOptions = MediaThreadData &
   Pick<MediaPlaneOptions, 'workers' | 'host' | 'portMin' | 'portMax' | 'onThreadDied' | 'onClosed'>;
 
 const worker = new URL(`./media-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 
 /** The media of all calls of this process, and its pairs of RTP's ports: a workspace alone may take all, else its share. */
-export function startMedia({ peerAddresses, agentAddresses, ...options }: MediaOptions): {
+export function startMedia({ peerAddresses, agentAddresses, agentBeatMs, ...options }: MediaOptions): {
   media: Media;
   ports: Shares;
 } {
@@ -36,7 +44,7 @@ export function startMedia({ peerAddresses, agentAddresses, ...options }: MediaO
   const media: Media = new MediaPlane({
     ...options,
     worker,
-    workerData: { peerAddresses, agentAddresses } satisfies MediaAddresses,
+    workerData: { peerAddresses, agentAddresses, agentBeatMs } satisfies MediaThreadData,
     portShares: (total) => {
       ports = new Shares(total, allWhileAlone);
       return ports;

@@ -31,5 +31,5 @@ export class TestSound implements Voice {
 
   digit(): void {}
 
-  close(): void {}
+  close(): undefined {}
 }

@@ -3,8 +3,9 @@ import { FRAME, ULAW_SILENCE } from '@trunkline/media';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { notFound } from '../../foundation/values/service-error.ts';
+import type { StreamEnd } from '../../lines/media/agent-end.ts';
 import type { AgentFailure } from '../../lines/media/agent-failure.ts';
-import { type AgentConnection, type AgentEnd, AgentStream } from '../../lines/media/agent-stream.ts';
+import { type AgentConnection, AgentStream } from '../../lines/media/agent-stream.ts';
 import type { AgentConnection as ConnectionOfAgent } from '../../lines/telephony/gateway.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
@@ -50,8 +51,8 @@ export function tryAgent(
 }
 
 async function listenTo(guard: AddressGuard, connection: AgentConnection): Promise<AgentTest> {
-  let tell: (heard: AgentEnd | 'spoke' | 'silent') => void = () => {};
-  const enough = new Promise<AgentEnd | 'spoke' | 'silent'>((resolve) => {
+  let tell: (heard: StreamEnd | 'spoke' | 'silent') => void = () => {};
+  const enough = new Promise<StreamEnd | 'spoke' | 'silent'>((resolve) => {
     tell = resolve;
   });
   const stream = new AgentStream(connection, guard, {
@@ -101,7 +102,7 @@ const failureTexts: Record<AgentFailure['reason'], (failure: AgentFailure) => st
   closed: () => 'The connection was closed.',
 };
 
-const closedText = (end: AgentEnd) =>
-  end.kind === 'hung_up'
+const closedText = (end: StreamEnd) =>
+  end.reason === 'hung_up'
     ? 'The agent took the connection and hung up at once, without a word.'
-    : `The agent took the connection and broke off: ${end.text} Look at its log.`;
+    : `The agent took the connection and broke off (${[end.closeCode, end.text].filter(Boolean).join(': ')}). Look at its log.`;

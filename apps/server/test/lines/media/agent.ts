@@ -19,6 +19,8 @@ export interface Agent {
   messages: (Message & { at: number })[];
   headers: IncomingHttpHeaders[];
   connections: WebSocket[];
+  /** Those that it has answered. */
+  pings: number;
   /** What it has heard, as µ-law. */
   sound(): Buffer;
   digits(): string;
@@ -44,15 +46,19 @@ export async function startAgent(connected: (socket: WebSocket) => void = () => 
     headers.push(request.headers);
     socket.on('message', (data) => messages.push({ ...JSON.parse(String(data)), at: performance.now() }));
     socket.on('error', () => {});
+    socket.on('ping', () => {
+      agent.pings += 1;
+    });
     connected(socket);
   });
   const of = (event: string) => messages.filter((message) => message.event === event);
   const send = (text: string) => connections.at(-1)!.send(text);
-  return {
+  const agent: Agent = {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     messages,
     headers,
     connections,
+    pings: 0,
     of,
     send,
     sound: () => Buffer.concat(of('media').map(({ media }) => Buffer.from(media!.payload, 'base64'))),
@@ -69,4 +75,5 @@ export async function startAgent(connected: (socket: WebSocket) => void = () => 
       await new Promise((resolve) => server.close(resolve));
     },
   };
+  return agent;
 }

@@ -1,11 +1,11 @@
 import { isIPv6 } from 'node:net';
-import { type MediaEvent, MediaFault, type MediaStats } from '@trunkline/media';
+import { MediaFault, type MediaStats } from '@trunkline/media';
 import { type Call, type CallEnd, type CallHandlers, type Info, SdpSession, type Target } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import { callSpanId, partOf, tracer } from '../../../foundation/observe/tracing.ts';
 import type { Clock } from '../../../foundation/values/clock.ts';
 import { toId } from '../../../foundation/values/ids.ts';
-import type { CallMedia, Media } from '../../media/media.ts';
+import type { CallMedia, CallMediaEvent, Media } from '../../media/media.ts';
 import { testCallSound } from '../../media/test-sound.ts';
 import type { AgentConnection, CallEvent, CallTimes, MediaReport, TestCallMedia } from '../gateway.ts';
 import type { CallEnded, CallStore } from './call-store.ts';
@@ -233,13 +233,15 @@ export class SipCall {
     return true;
   }
 
-  #hear(event: MediaEvent): void {
+  #hear(event: CallMediaEvent): void {
     const { log } = this.#parts;
     const { roomId } = this;
     const beforeAnswer: OwnEnd = { endedBy: 'error', ...(!this.times.answeredAt && { outcome: 'agent_error' }) };
-    if (event.type === 'voice_hung_up') this.hangUp({ endedBy: 'agent' });
-    else if (event.type === 'voice_dropped') {
-      log.warn({ roomId, reason: event.text }, 'the agent of a call was lost');
+    if (event.type === 'voice_ended') {
+      const { reason } = event.end;
+      if (reason === 'hung_up') return void this.hangUp({ endedBy: 'agent' });
+      if (reason === 'silence') return void this.hangUp({ endedBy: 'service' });
+      log.warn({ roomId, ...event.end }, 'the agent of a call was lost');
       this.hangUp(beforeAnswer);
     } else if (event.type === 'no_media' || event.type === 'media_lost') {
       log.warn({ roomId, event: event.type }, 'a call without sound is ended');
