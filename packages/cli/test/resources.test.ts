@@ -62,7 +62,7 @@ test('agents show their secret once, and are tested', async () => {
   });
   const test = await cli(['agents', 'test', id]);
   expect(test.code).toBe(1);
-  expect(test.stdout).toMatch(/^reason +connection_failed$/m);
+  expect(test.stdout).toMatch(/^reason +refused$/m);
   expect(await json('agents', 'show', id)).toMatchObject({ name: 'Ada' });
   await json('agents', 'delete', id);
 });

@@ -5375,6 +5375,41 @@ export interface components {
          */
         CallReason: "scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "dialing_paused" | "already_on_a_call" | "operator_limit" | "expired" | "invalid_time_zone";
         /**
+         * @description How the agent's part in the call ended. `call_ended`: the call ended first. `hung_up`: the agent closed its connection in order. `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out` and `rejected` (an HTTP status instead of a WebSocket): there was no connection. `crashed`: the connection broke, or was closed with another code. `mute`: the callee waited or spoke, and the agent made no sound for `silenceSeconds`. `silence`: both were silent for so long. `frozen`: nothing of the agent moved any more. `vanished`: its connection was gone without a word. `too_large`: it sent a message that is too long. `media_lost`: a fault of the server, not of the agent.
+         * @example hung_up
+         * @enum {string}
+         */
+        AgentEndReason: "call_ended" | "hung_up" | "address_refused" | "dns_failure" | "refused" | "tls_failure" | "timed_out" | "rejected" | "crashed" | "mute" | "silence" | "frozen" | "vanished" | "too_large" | "media_lost";
+        /** @description What the agent did in the call. An agent that was connected has not talked yet: `firstSoundMs` says whether it was heard. */
+        AgentEnd: {
+            reason: components["schemas"]["AgentEndReason"];
+            /**
+             * @description The code with which the agent's WebSocket was closed.
+             * @example 1011
+             */
+            closeCode?: number;
+            /**
+             * @description What the close said, or why there was no connection.
+             * @example Incorrect API key provided.
+             */
+            text?: string;
+            /**
+             * @description Milliseconds from the answer until the callee was played the first of what the agent said. Absent if nothing of it was ever heard.
+             * @example 480
+             */
+            firstSoundMs?: number;
+            /**
+             * @description Milliseconds of what the agent said that nobody heard: it was beyond the five minutes that may wait, or still to be said when the agent was let go.
+             * @example 0
+             */
+            soundLeftOutMs: number;
+            /**
+             * @description Pieces of 20 ms of the callee that the agent was not given, since it read too slowly.
+             * @example 0
+             */
+            framesMissed: number;
+        };
+        /**
          * @description Whether the call reached its aim. Counts once a call towards the campaign's conversions.
          * @example true
          */
@@ -5536,6 +5571,8 @@ export interface components {
             /** @description Seconds from the answer to the end. Absent while the call is up, and where nobody answered. */
             durationSeconds?: number;
             endedBy?: components["schemas"]["CallEndedBy"];
+            /** @description What the agent did. Absent until the call has ended, and of calls without an agent, such as simulated ones. */
+            agentEnd?: components["schemas"]["AgentEnd"];
             result?: components["schemas"]["CallResult"];
             /** @description The recording of the call. Absent where none was made. */
             recording?: components["schemas"]["CallRecording"];
@@ -7323,14 +7360,14 @@ export interface components {
             recording?: components["schemas"]["AgentRecording"];
         };
         /**
-         * @description `ok`, or what is in the way: `address_refused` (the server may not connect there), `dns_failure`, `connection_failed`, `tls_failure`, `rejected` (an HTTP status instead of a WebSocket), `timed_out`, or `closed` (the agent hung up at once).
+         * @description `ok`, or what is in the way, by the words of a call's `agentEnd`: `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out`, `rejected` (an HTTP status instead of a WebSocket); `hung_up`, `crashed` or `too_large` if the agent took the connection and did not keep it.
          * @example ok
          * @enum {string}
          */
-        AgentTestReason: "ok" | "address_refused" | "dns_failure" | "connection_failed" | "tls_failure" | "rejected" | "timed_out" | "closed";
+        AgentTestReason: "ok" | "address_refused" | "dns_failure" | "refused" | "tls_failure" | "timed_out" | "rejected" | "hung_up" | "crashed" | "too_large";
         /** @description What came of a try to reach the agent. */
         AgentTest: {
-            /** @description Whether the agent took the connection. */
+            /** @description Whether the agent took the connection and kept it. */
             reachable: boolean;
             reason: components["schemas"]["AgentTestReason"];
             /**

@@ -27,6 +27,7 @@ function asAnswered(row: CallRow): CallRow {
     codec: null,
     packets_received: null,
     packets_lost: null,
+    agent_end: null,
     result: null,
     recording_status: null,
   };

@@ -156,7 +156,7 @@ async function writeProgress(
         answered_at = coalesce(c.answered_at, x.answered_at),
         ended_at = x.ended_at, outcome = x.outcome, ended_by = x.ended_by, sip_status = x.sip_status,
         sip_reason = x.sip_reason, release_cause = x.release_cause, codec = x.codec, packets_received = x.packets_received,
-        packets_lost = x.packets_lost
+        packets_lost = x.packets_lost, agent_end = x.agent_end
       from unnest(
         ${taken.map(({ call }) => call.workspaceId)}::uuid[],
         ${taken.map(({ call }) => call.roomId)}::uuid[],
@@ -171,9 +171,10 @@ async function writeProgress(
         ${of((p) => p.ended?.q850Cause)}::smallint[],
         ${of((p) => plainText(p.ended?.codec, 32))}::text[],
         ${of((p) => p.ended?.packetsReceived)}::integer[],
-        ${of((p) => p.ended?.packetsLost)}::integer[])
+        ${of((p) => p.ended?.packetsLost)}::integer[],
+        ${of((p) => agentEndOf(p.ended))}::jsonb[])
         as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status,
-          sip_reason, release_cause, codec, packets_received, packets_lost)
+          sip_reason, release_cause, codec, packets_received, packets_lost, agent_end)
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ${from(callTransitions, 'completed')}
       returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled, c.trunk_id, c.direction, c.sip_status,
         c.sip_reason, c.release_cause, c.packets_received`;
@@ -209,6 +210,11 @@ type MovedRow = OwnedRow &
 /** What others said, as it may be shown and kept: carriers put anything there. */
 const plainText = (text: string | undefined, most: number): string | undefined =>
   text?.replace(/[\p{Cc}\p{Cs}]/gu, ' ').slice(0, most);
+
+const agentEndOf = (ended: Progress['ended']): string | undefined => {
+  const { text, ...end } = ended?.agentEnd ?? {};
+  return ended?.agentEnd && JSON.stringify({ ...end, text: plainText(text, 255) });
+};
 
 /** The end of a row's call, where it was placed over a trunk. */
 function overTrunk(row: MovedRow): EndOverTrunk[] {

@@ -33,6 +33,7 @@ const queued = {
   codec: null,
   packets_received: null,
   packets_lost: null,
+  agent_end: null,
   result: null,
   reason: null,
   next_attempt_at: null,

@@ -1,10 +1,41 @@
-import type { AgentFailure } from './agent-failure.ts';
-
 /** How an agent's part in a call ended, in the contract's words. */
+export const agentEndReasons = [
+  'call_ended',
+  'hung_up',
+  'address_refused',
+  'dns_failure',
+  'refused',
+  'tls_failure',
+  'timed_out',
+  'rejected',
+  'crashed',
+  'mute',
+  'silence',
+  'frozen',
+  'vanished',
+  'too_large',
+  'media_lost',
+] as const;
+export type AgentEndReason = (typeof agentEndReasons)[number];
+
+/** What the agent of a call did. Simulated calls have no agent, and none of this. */
+export interface AgentEnd {
+  reason: AgentEndReason;
+  /** Of its WebSocket. */
+  closeCode?: number;
+  /** What the close said, or why there was no connection: 255 characters at most, none of them a control character, and no secret. */
+  text?: string;
+  /** Milliseconds from the answer to the first of its sound that the callee was played; absent if there was none. */
+  firstSoundMs?: number;
+  /** Milliseconds of its sound that nobody heard: beyond the limit, or still to be said when it was let go. */
+  soundLeftOutMs: number;
+  /** Frames of 20 ms of the callee that it was not given. */
+  framesMissed: number;
+}
+
+/** What is known of the end of an agent's part by its stream. */
 export interface StreamEnd {
-  reason:
-    | AgentFailure['reason']
-    | ('call_ended' | 'hung_up' | 'crashed' | 'mute' | 'silence' | 'frozen' | 'vanished' | 'too_large');
+  reason: Exclude<AgentEndReason, 'media_lost'>;
   /** Of its WebSocket. */
   closeCode?: number;
   /** What the close said, or what is known of why: as `cleanText` leaves it. */

@@ -14,9 +14,9 @@ test.each([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls_failure'],
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls_failure'],
   ['EPROTO', 'tls_failure'],
-  ['ECONNREFUSED', 'connection_failed'],
-  ['ECONNRESET', 'connection_failed'],
-  ['HPE_INVALID_CONSTANT', 'connection_failed'],
+  ['ECONNREFUSED', 'refused'],
+  ['ECONNRESET', 'refused'],
+  ['HPE_INVALID_CONSTANT', 'refused'],
 ])('%s is a %s', (code, reason) => {
   expect(agentFailure(Object.assign(new Error('It failed'), { code }))).toEqual({
     reason,
@@ -28,7 +28,7 @@ test.each([
 test('an address that is refused, and what has no code', () => {
   expect(agentFailure(new OutboundError('blocked_address', 'No'))).toMatchObject({ reason: 'address_refused' });
   const { code, ...failure } = agentFailure(new Error('Invalid Sec-WebSocket-Accept header'));
-  expect([code, failure.reason]).toEqual([undefined, 'connection_failed']);
+  expect([code, failure.reason]).toEqual([undefined, 'refused']);
   // Several addresses that all refuse: Node's error of that has a code, and no message.
   const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
   expect(agentFailure(refused).text).toBe("The agent can't be connected to: ECONNREFUSED");

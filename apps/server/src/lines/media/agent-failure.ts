@@ -1,8 +1,12 @@
 import { OutboundError } from '../../foundation/outbound-http/outbound-error.ts';
+import type { AgentEndReason } from './agent-end.ts';
 
 /** Why an agent has not taken a connection, in the contract's words; `text` says it to a person. */
 export interface AgentFailure {
-  reason: 'address_refused' | 'dns_failure' | 'connection_failed' | 'tls_failure' | 'rejected' | 'timed_out' | 'closed';
+  reason: Extract<
+    AgentEndReason,
+    'address_refused' | 'dns_failure' | 'refused' | 'tls_failure' | 'rejected' | 'timed_out' | 'call_ended'
+  >;
   text: string;
   /** The HTTP status that came instead of a WebSocket. */
   statusCode?: number | undefined;
@@ -22,5 +26,5 @@ export function agentFailure(error: Error & { code?: string }): AgentFailure {
   if (DNS.test(code)) return { reason: 'dns_failure', text, code };
   if (TLS.test(code)) return { reason: 'tls_failure', text, code };
   if (code === 'ETIMEDOUT') return { reason: 'timed_out', text, code };
-  return { reason: 'connection_failed', text, ...(code && { code }) };
+  return { reason: 'refused', text, ...(code && { code }) };
 }

@@ -92,7 +92,7 @@ export class AgentStream {
     if (!(opened instanceof WebSocket)) return { ...opened, text: this.#clean(opened.text) };
     if (this.#end) {
       opened.close(1000);
-      return { reason: 'closed', text: 'The call has ended.' };
+      return { reason: 'call_ended', text: 'The call has ended.' };
     }
     this.#socket = opened;
     this.#pings = new AgentPings();

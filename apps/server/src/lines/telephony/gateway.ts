@@ -1,4 +1,5 @@
 import type { EngineTx } from '../../foundation/database/database.ts';
+import type { AgentEnd } from '../media/agent-end.ts';
 
 /** How a call ended, in the contract's words. */
 export const callOutcomes = [
@@ -190,7 +191,9 @@ export interface CallTimes {
 /** `absent`: no such call was ever placed. `undetermined`: the provider can't be asked now; ask later. */
 export type CallState =
   | ({ state: 'live'; phase: 'dialing' | 'ringing' | 'answered' } & CallTimes)
-  | ({ state: 'ended'; outcome: CallOutcome; endedBy: EndedBy; endedAt: Date } & SipAnswer & MediaReport & CallTimes)
+  | ({ state: 'ended'; outcome: CallOutcome; endedBy: EndedBy; endedAt: Date; agentEnd?: AgentEnd } & SipAnswer &
+      MediaReport &
+      CallTimes)
   | { state: 'absent' }
   | { state: 'undetermined'; detail: string };
 
@@ -199,6 +202,7 @@ export type CallEvent =
   | { roomId: string; at: Date; type: 'ringing' | 'answered' }
   | ({ roomId: string; at: Date; type: 'ended'; outcome: CallOutcome; endedBy: EndedBy } & SipAnswer &
       MediaReport & {
+        agentEnd?: AgentEnd;
         /** Of a test call, from the server that made it. */
         test?: TestCallMedia;
       });

@@ -38,13 +38,14 @@ const call: Store = {
   key: id,
   columns: {
     ...{ variables: 'jsonb', metadata: 'jsonb', result: 'jsonb', sip_reason: 'text', external_id: 'text' },
-    ...{ tags: 'text[]' },
+    ...{ tags: 'text[]', agent_end: 'jsonb' },
   },
   numbers: ['to_number', 'from_number'],
   isPerson: (number) => sql`${number} = case when direction = 'outbound' then to_number else from_number end`,
   emptied: sql`to_number = case when direction = 'outbound' then ${erased} else to_number end,
     from_number = case when direction = 'inbound' then ${erased} else from_number end,
     variables = null, metadata = '{}', external_id = null, sip_reason = null,
+    agent_end = agent_end - 'text',
     result = result - '{summary,data,disposition}'::text[]`,
 };
 
@@ -83,7 +84,7 @@ export const stores: readonly Store[] = [
   {
     table: 'sip_calls',
     key: ofRoom,
-    columns: { dialog: 'json', messages: 'json', sip_reason: 'text' },
+    columns: { dialog: 'json', messages: 'json', sip_reason: 'text', agent_end: 'jsonb' },
     isPerson: ofCall('sip_calls'),
   },
   {

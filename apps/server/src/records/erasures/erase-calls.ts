@@ -47,7 +47,10 @@ export async function eraseBesideCalls(
     update call_recordings set erasure_id = ${id} where ${ofRooms} and status = 'deleted' and erased_at is null`.execute(
     tx.db,
   );
-  await sql`update sip_calls set dialog = null, messages = null, sip_reason = null where ${ofRooms}`.execute(tx.db);
+  await sql`
+    update sip_calls set dialog = null, messages = null, sip_reason = null, agent_end = agent_end - 'text' where ${ofRooms}`.execute(
+    tx.db,
+  );
   await sql`
     update simulator_calls set to_number = ${`+${ERASED_NUMBER}`} where room_id = any(${rooms}::uuid[])`.execute(tx.db);
 }

@@ -28,11 +28,12 @@ const resultColumns = [
 ] as const satisfies readonly (keyof NonNullable<Call['result']>)[];
 
 /** The first line of a file of calls. */
-export const callHeader: readonly string[] = [...columns, ...resultColumns];
+export const callHeader: readonly string[] = [...columns, ...resultColumns, 'agentEnd'];
 
 const cellsOf = (call: Call): unknown[] => [
   ...columns.map((column) => call[column]),
   ...resultColumns.map((column) => call.result?.[column]),
+  call.agentEnd,
 ];
 
 /** The last call of a chunk. The time is text: that of the database is finer than a Date. */

@@ -65,6 +65,7 @@ async function listenTo(guard: AddressGuard, connection: AgentConnection): Promi
   const durationMs = Math.round(performance.now() - from);
   if (!connected.connected) {
     const { reason, statusCode } = connected;
+    if (reason === 'call_ended') throw new Error('A test ended before its agent was connected.');
     const message = failureTexts[reason](connected);
     return { reachable: false, reason, message, ...(statusCode !== undefined && { statusCode }), durationMs };
   }
@@ -75,7 +76,10 @@ async function listenTo(guard: AddressGuard, connection: AgentConnection): Promi
   clearInterval(speaking);
   clearTimeout(listening);
   stream.close();
-  if (typeof heard === 'object') return { reachable: true, reason: 'closed', message: closedText(heard), durationMs };
+  if (typeof heard === 'object') {
+    const reason = heard.reason === 'hung_up' || heard.reason === 'too_large' ? heard.reason : 'crashed';
+    return { reachable: false, reason, message: closedText(heard), durationMs };
+  }
   const spoke = heard === 'spoke';
   return { reachable: true, reason: 'ok', message: spoke ? SPOKE : SILENT, spoke, durationMs };
 }
@@ -88,18 +92,17 @@ const SILENT = `The agent took the connection, and said nothing for ${LISTEN_MS 
 const named = ({ code }: AgentFailure) => (code ? ` (${code})` : '');
 
 /** What to look at. No text names an address that a name stands for. */
-const failureTexts: Record<AgentFailure['reason'], (failure: AgentFailure) => string> = {
+const failureTexts: Record<Exclude<AgentFailure['reason'], 'call_ended'>, (failure: AgentFailure) => string> = {
   address_refused: () =>
     "The server may not connect to the agent's address. An operator can allow it in OUTBOUND_ALLOWED_ADDRESSES.",
   dns_failure: (failure) => `The name in the agent's URL has no address${named(failure)}. Look at how it is written.`,
-  connection_failed: (failure) =>
+  refused: (failure) =>
     `No WebSocket to the agent came about${named(failure)}. Look whether it runs, at its port, and at firewalls.`,
   tls_failure: (failure) =>
     `TLS with the agent failed${named(failure)}. Its certificate must be valid, for the name in the URL, and from a known authority.`,
   rejected: ({ statusCode }) =>
     `The agent answered ${statusCode} instead of taking the connection. Look at the ${statusCode === 404 ? 'path in its URL' : 'headers of its connection'}.`,
   timed_out: () => 'The agent did not take the connection in time. Look whether it runs, and at connectTimeoutSeconds.',
-  closed: () => 'The connection was closed.',
 };
 
 const closedText = (end: StreamEnd) =>

@@ -109,6 +109,17 @@ test('while the database is away sets stay whole and nobody waits for them; they
     expect(open).toEqual([]);
   }));
 
+test('what the agent did is kept with the end, and what it said as it may be shown', () =>
+  withDatabase(async (database) => {
+    const { rooms, recorder, now } = await recorded(database, 1, { status: 'in_progress' });
+    const agentEnd = { reason: 'crashed', closeCode: 1011, soundLeftOutMs: 40, framesMissed: 2 } as const;
+    const ended = { at: now, type: 'ended', outcome: 'answered', endedBy: 'error' } as const;
+    recorder.record([{ roomId: rooms[0]!, ...ended, agentEnd: { ...agentEnd, text: `a\0b${'c'.repeat(300)}` } }]);
+    await recorder.idle();
+    const [row] = await database.inEngine(({ db }) => db.selectFrom('calls').select('agent_end').execute());
+    expect(row).toEqual({ agent_end: { ...agentEnd, text: `a b${'c'.repeat(252)}` } });
+  }));
+
 test.each([
   ['dialing', 'cancelled'],
   ['ringing', 'cancelled'],

@@ -137,6 +137,7 @@ test('a number is nowhere after its erasure, calls stay countable, and another w
   const { data: call, error } = await server.client.GET('/v1/calls/{roomId}', { params: { path: { roomId } } });
   expect(error).toBeUndefined();
   expect(call).toMatchObject({ toNumber: '+9990000000', outcome: 'answered', result: { converted: true } });
+  expect(call!.agentEnd).toEqual({ reason: 'crashed', soundLeftOutMs: 0, framesMissed: 7 });
   for (const field of ['variables', 'metadata', 'externalId', 'sipReason']) expect(call).not.toHaveProperty(field);
   expect(call!.result).not.toHaveProperty('summary');
   const others = { path: { roomId: toId('room', seeded.other.id) } };

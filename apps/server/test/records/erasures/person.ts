@@ -40,6 +40,7 @@ export async function seedPerson(database: Database, workspace_id: string) {
       external_id: 'ada',
       tags: [NUMBER],
       sip_reason: `${DIGITS} is busy`,
+      agent_end: { reason: 'crashed', text: `Ada of ${DIGITS}`, soundLeftOutMs: 0, framesMissed: 7 },
     },
     result: { converted: true, summary: 'Ada is ill.', recordedAt: at.toISOString() },
   });

@@ -77,6 +77,7 @@ describe('calls', () => {
         ended_at: at(5),
         ended_by: 'callee',
         reason: 'expired',
+        agent_end: { reason: 'hung_up', soundLeftOutMs: 0, framesMissed: 0 },
         external_id: 'order-7781',
         tags: ['a', 'b,c'],
         metadata: { team: 'north' },
@@ -97,6 +98,8 @@ describe('calls', () => {
     expect(text).toContain(`2026-03-10T12:00:05.000Z,2,callee,`);
     expect(lines[0]).toContain(',sipStatus,sipReason,reason,converted,');
     expect(text).toContain(`,expired,true,,"Said ""yes"",\nthen left."`);
+    expect(lines[0]).toMatch(/,cost,agentEnd$/);
+    expect(text).toContain(`""reason"":""hung_up""`);
   });
 
   test('bear no formula', async () => {

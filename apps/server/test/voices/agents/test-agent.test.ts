@@ -77,10 +77,12 @@ test('one that says nothing for two seconds is reachable too, and hears silence'
   expect(heard).toBeGreaterThan(160);
 });
 
-test('one that hangs up or breaks off at once is told of', async () => {
-  const closed = { reachable: true, reason: 'closed', durationMs };
-  expect(await triedAgent((socket) => socket.close(1000))).toEqual({ ...closed, message: message('hung up at once') });
-  expect(await triedAgent((socket) => socket.close(1011))).toEqual({ ...closed, message: message('1011') });
+test('one that hangs up or breaks off at once is not reachable', async () => {
+  const closed = { reachable: false, durationMs };
+  const hungUp = { ...closed, reason: 'hung_up', message: message('hung up at once') };
+  expect(await triedAgent((socket) => socket.close(1000))).toEqual(hungUp);
+  const crashed = { ...closed, reason: 'crashed', message: message('1011') };
+  expect(await triedAgent((socket) => socket.close(1011))).toEqual(crashed);
 });
 
 test('each thing that is in the way has its reason', async () => {
@@ -105,7 +107,7 @@ test('each thing that is in the way has its reason', async () => {
   const left = at('ws', refusing);
   for (const each of [refusing, mute, plain]) each.close();
   const gone = message('(ECONNREFUSED)');
-  expect(await tried(left)).toEqual({ ...failed, reason: 'connection_failed', message: gone });
+  expect(await tried(left)).toEqual({ ...failed, reason: 'refused', message: gone });
   const inside = await tried('wss://10.0.0.7/');
   expect(inside).toEqual({ ...failed, reason: 'address_refused', message: message('OUTBOUND_ALLOWED_ADDRESSES') });
   const nowhere = await tried('wss://agents.invalid/');

@@ -144,6 +144,7 @@ export interface Schema {
     external_id: string | null;
     tags: string[] | null;
     reason: string | null;
+    agent_end: JSONColumnType<object, string, string> | null;
   };
   campaign_contacts: {
     workspace_id: string;
@@ -542,6 +543,7 @@ export interface Schema {
     messages: JSONColumnType<object[], string, string> | null;
     trunk_id: string | null;
     attempt: Generated<number>;
+    agent_end: JSONColumnType<object, string, string> | null;
   };
   test_calls: {
     workspace_id: string;

@@ -5,6 +5,7 @@ import type { Row } from '../../../foundation/database/schema.ts';
 import { coalesce } from '../../../foundation/values/coalesce.ts';
 import { NotWitnessed } from '../../../platform/installation/raise-number.ts';
 import type { RestoreGuard } from '../../../platform/installation/restore-guard.ts';
+import type { AgentEnd } from '../../media/agent-end.ts';
 import type { CallEvent, CallOutcome, CallRequest, CallTimes, EndedBy } from '../gateway.ts';
 
 /** How a call ended, as it is told and kept. */
@@ -178,7 +179,8 @@ export function postgresCallStore(database: Database, guard: Pick<RestoreGuard, 
           update sip_calls set dialog = null, ended_at = ${end.at}, outcome = ${end.outcome}, ended_by = ${end.endedBy},
             sip_status = ${end.sipStatus ?? null}, sip_reason = ${end.sipReason ?? null},
             cause = ${end.q850Cause ?? null}, codec = ${end.codec ?? null},
-            packets_received = ${end.packetsReceived ?? null}, packets_lost = ${end.packetsLost ?? null}
+            packets_received = ${end.packetsReceived ?? null}, packets_lost = ${end.packetsLost ?? null},
+            agent_end = ${end.agentEnd ? JSON.stringify(end.agentEnd) : null}::jsonb
           where room_id = ${end.roomId} and ended_at is null`.execute(tx.db),
       ),
     async move({ db }, roomIds, serverId) {
@@ -239,6 +241,7 @@ const storedCall = (row: Row<'sip_calls'> & { is_owned: boolean }): StoredCall =
         ...(row.codec !== null && { codec: row.codec }),
         ...(row.packets_received !== null && { packetsReceived: row.packets_received }),
         ...(row.packets_lost !== null && { packetsLost: row.packets_lost }),
+        ...(row.agent_end && { agentEnd: row.agent_end as AgentEnd }),
       },
     }),
 });
