@@ -71,5 +71,5 @@ export function cleanText(text: string, secrets: readonly string[]): string {
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()
     .slice(0, MAX_TEXT)
-    .toWellFormed();
+    .replace(/\p{Cs}/gu, '');
 }
