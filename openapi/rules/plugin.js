@@ -4,6 +4,7 @@ import { operationNames } from './operation-names.js';
 import { operationStatuses } from './operation-statuses.js';
 import { propertiesDescribed } from './properties-described.js';
 import { requestBounds } from './request-bounds.js';
+import { schemaKeywords } from './schema-keywords.js';
 
 /** The contract's own lint rules, for Redocly. Each is a file of its name. */
 export default function plugin() {
@@ -17,6 +18,7 @@ export default function plugin() {
         'operation-statuses': operationStatuses,
         'properties-described': propertiesDescribed,
         'request-bounds': requestBounds,
+        'schema-keywords': schemaKeywords,
       },
     },
   };

@@ -1,5 +1,7 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CODES_BY_STATUS, PERMISSIONS } from '../rules/closed-lists.js';
+import { EXTENSIONS } from '../rules/schema-keywords.js';
 import { type Bundle, bundleContract, type Contract, examplesOf, operationsOf, tool } from './bundle.ts';
 import { OPERATIONS } from './operations-table.ts';
 
@@ -11,6 +13,17 @@ beforeAll(async () => {
   contract = bundle.contract;
 }, 60_000);
 afterAll(() => bundle.remove());
+
+/** Where schemas stand: those that have a name, and those of parameters and bodies. */
+function schemasOf(node: unknown, pointer = ''): string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  return Object.entries(node).flatMap(([key, child]) => {
+    const at = `${pointer}/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
+    if (key === 'schema' && '$ref' in child) return [];
+    if (key === 'schema' || pointer === '/components/schemas') return [at];
+    return /^examples?$/.test(key) ? [] : schemasOf(child, at);
+  });
+}
 
 describe('the contract', () => {
   it('lints clean', async () => {
@@ -34,6 +47,20 @@ describe('the contract', () => {
     expect(declared.filter((status) => status.startsWith('2'))).toEqual(
       statuses.filter((status) => status.startsWith('2')),
     );
+  });
+
+  it('has schemas that Ajv compiles in its strict mode', () => {
+    const ajv = new Ajv2020({
+      strict: true,
+      // A schema may require a field of the one that it adds to.
+      strictRequired: false,
+      validateFormats: false,
+      keywords: [...Object.keys(contract), 'discriminator', 'example'],
+    });
+    for (const extension of EXTENSIONS) ajv.addKeyword(extension);
+    ajv.addSchema({ ...contract, $id: 'contract' });
+    for (const pointer of schemasOf(contract))
+      expect(() => ajv.compile({ $ref: `contract#${pointer}` }), pointer).not.toThrow();
   });
 
   it('has stream tokens open every stream', () => {

@@ -284,6 +284,24 @@ const FAULTS: [name: string, rule: string, message: string, edit: Edit][] = [
       d.paths['/things/{id}'].parameters[0]!.schema = { type: 'string' };
     },
   ],
+  [
+    'a keyword that there is not',
+    'schema-keywords',
+    'keyword from',
+    property({ type: 'boolean', 'from its begin.': null }),
+  ],
+  [
+    'such a keyword beside a reference',
+    'schema-keywords',
+    'keyword from',
+    property({ $ref: '#/components/schemas/Tag', 'from its begin.': null }),
+  ],
+  [
+    'an end of a line by its number',
+    'schema-keywords',
+    'end of a line',
+    property({ type: 'string', maxLength: 9, pattern: '^[^\\u2028]$' }),
+  ],
 ];
 
 const fileOf = (index: number) => `document-${index}.json`;
@@ -306,6 +324,7 @@ beforeAll(async () => {
     'examples-present',
     'properties-described',
     'request-bounds',
+    'schema-keywords',
   ];
   const config = {
     plugins: [pluginPath],

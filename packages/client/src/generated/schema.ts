@@ -7068,9 +7068,9 @@ export interface components {
             currentStepId?: components["schemas"]["WorkflowStepId"];
             concurrencyKey?: components["schemas"]["WorkflowConcurrencyKey"];
             status: components["schemas"]["WorkflowRunStatus"];
-            /** @description The node that the run is at */
+            /** @description The node that the run is at, from its begin to its end. */
             currentNodeId?: components["schemas"]["WorkflowNodeId"];
-            /** @description Title of the node that the run is at */
+            /** @description Title of the node that the run is at, wherever `currentNodeId` is. */
             currentNodeTitle?: components["schemas"]["WorkflowNodeTitle"];
             context?: components["schemas"]["WorkflowContext"];
             /** @description What the `end` node gave out, with free keys. */

@@ -20,7 +20,7 @@ const FORMATS: [format: string, message: string][] = [
 /** What people can't read off a regular expression, by the patterns of the contract. */
 const PATTERNS = new Map<string, string>([
   [
-    '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029][^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
+    '^[ \\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff]*[^\\s\\x00-\\x1f\\x7f-\\x9f](?:[^\\s\\x00-\\x1f\\x7f-\\x9f]|[ \\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff])*$',
     'must be one line that is not blank, without control characters',
   ],
   ['^room_[0-9a-f]{32}\\.json$', 'must be the session ID of a call and .json'],
@@ -33,7 +33,10 @@ const PATTERNS = new Map<string, string>([
   ['^[\\x20-\\x7E]+$', 'must be visible ASCII characters and spaces'],
   ['^[\\x20-\\x7E]*$', 'must be visible ASCII characters and spaces'],
   ['^[\\x21-\\x7E]*$', 'must be visible ASCII characters without spaces'],
-  ['^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$', 'must be one line without control characters'],
+  [
+    '^(?:[^\\s\\x00-\\x1f\\x7f-\\x9f]|[ \\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff])+$',
+    'must be one line without control characters',
+  ],
   ['^[^\\s.{}]+$', 'must have no spaces, dots or braces'],
   ['^[A-Za-z0-9][A-Za-z0-9_-]*$', 'must be letters, digits, _ and -, beginning with a letter or digit'],
   ['^[A-Za-z0-9][A-Za-z0-9_.:-]*$', 'must be letters, digits, _, -, . and :, beginning with a letter or digit'],
