@@ -18,14 +18,14 @@ import type { Clock } from './foundation/values/clock.ts';
 import { limiter } from './foundation/values/limiter.ts';
 import { startMedia } from './lines/media/media.ts';
 import { countPackets, registerMediaMetrics } from './lines/media/metrics.ts';
-import type { TelephonyGateway } from './lines/telephony/gateway.ts';
+import type { Carriers } from './lines/telephony/carrier.ts';
 import type { Faults } from './lines/telephony/simulator/faults.ts';
 import { createSimulator } from './lines/telephony/simulator/simulator.ts';
 import { postgresStore } from './lines/telephony/simulator/store.ts';
 import type { SimulatorTime } from './lines/telephony/simulator/time.ts';
 import { postgresCallStore } from './lines/telephony/sip/call-store.ts';
 import { openSipGateway } from './lines/telephony/sip/sip-gateway.ts';
-import { openTrunkProber, type TrunkProber } from './lines/telephony/sip/trunk-prober.ts';
+import { type OpenTrunkProber, openTrunkProber } from './lines/telephony/sip/trunk-prober.ts';
 import { inboundTrunks } from './lines/trunks/inbound-trunks.ts';
 import { registeredTrunks } from './lines/trunks/registered-trunks.ts';
 import { fileWitness } from './platform/installation/file-witness.ts';
@@ -65,11 +65,11 @@ export interface SimulatorOverrides {
   simulatorFaults?: Faults;
 }
 
-/** The simulator, and SIP where the settings say on which address; else the simulator takes the calls of trunks too. */
-export async function openGateways(
+/** The simulator, and SIP if the settings say on which address; else the simulator takes the calls of trunks too. */
+export async function openCarriers(
   parts: SipParts,
   { simulatorTime, simulatorFaults }: SimulatorOverrides,
-): Promise<ReadonlyMap<string, TelephonyGateway>> {
+): Promise<Carriers> {
   const { config, database } = parts;
   const simulator = createSimulator({
     seed: String(config.simulatorSeed),
@@ -80,10 +80,14 @@ export async function openGateways(
   Object.assign(simulator.faults, simulatorFaults);
   const sip = config.sipHost === undefined ? simulator : await openSip({ ...parts, host: config.sipHost });
   return new Map([
-    ['simulator', simulator],
-    ['sip', sip],
+    ['simulator', { calls: simulator, numbers: simulator }],
+    ['sip', { calls: sip, trunks: sip }],
   ]);
 }
+
+/** The providers whose calls ring nobody here. */
+export const simulatedProviders = ({ sipHost }: Config): string[] =>
+  sipHost === undefined ? ['simulator', 'sip'] : ['simulator'];
 
 async function openSip({
   config,
@@ -160,7 +164,7 @@ async function tlsOf({ sipTlsCertFile, sipTlsKeyFile, sipTlsCaFile }: Config) {
 }
 
 /** Probes trunks as the server does, from a port of its own; undefined where the simulator takes their calls. */
-export async function openProber(config: Config, trunkGuard: AddressGuard): Promise<TrunkProber | undefined> {
+export async function openProber(config: Config, trunkGuard: AddressGuard): Promise<OpenTrunkProber | undefined> {
   const { sipHost: host, sipPublicAddress: publicAddress, sipLocalNetworks: localNetworks = [] } = config;
   if (host === undefined) return undefined;
   const tls = await tlsOf(config);

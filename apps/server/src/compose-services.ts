@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { openAgents, openGateways, openObjects, openWitnesses, type SimulatorOverrides } from './compose-adapters.ts';
+import { openAgents, openCarriers, openObjects, openWitnesses, type SimulatorOverrides } from './compose-adapters.ts';
 import type { Config } from './config.ts';
 import { waitingCalls } from './dialing/call-intents/waiting-calls.ts';
 import { createAgentBriefing } from './dialing/calls/brief-agent.ts';
@@ -21,7 +21,7 @@ import { createOutboundHttp } from './foundation/outbound-http/guarded-request.t
 import { openGuards } from './foundation/outbound-http/open-guards.ts';
 import { createTestSlots } from './foundation/outbound-http/test-slots.ts';
 import type { Clock, MachineClock } from './foundation/values/clock.ts';
-import type { TelephonyGateway } from './lines/telephony/gateway.ts';
+import { type Carriers, portsOf } from './lines/telephony/carrier.ts';
 import { createKeyRing } from './platform/api-keys/key-ring.ts';
 import { createStreamTokens } from './platform/api-keys/stream-tokens.ts';
 import { readInstallation } from './platform/installation/installation.ts';
@@ -41,8 +41,8 @@ export interface Overrides extends SimulatorOverrides {
   onAnswer?: (operationId: OperationId, status: number) => void;
   /** What the machine's clock reads, in milliseconds since the epoch. */
   machineTime?: () => number;
-  /** By the provider's name of a phone number, instead of the simulator. They are started and stopped with the server. */
-  gateways?: ReadonlyMap<string, TelephonyGateway>;
+  /** Instead of the simulator and SIP. They are started and stopped with the server. */
+  carriers?: Carriers;
   /** Addresses of name servers, instead of those of the machine. */
   nameServers?: readonly string[];
   agents?: AgentDirectory;
@@ -108,6 +108,7 @@ export async function openServices(parts: Parts) {
     agents: callAgents,
     brief: createAgentBriefing({ database, calls, tokens: callTokens, apiUrl: parts.publicUrl }),
   };
+  const carriers = overrides.carriers ?? (await openCarriers(sip, overrides));
   const keyRing = createKeyRing({ database, clock, log });
   return {
     secrets,
@@ -125,7 +126,10 @@ export async function openServices(parts: Parts) {
     restoreGuard,
     outbound: createOutboundHttp(guard),
     inTestSlot: createTestSlots(registry),
-    gateways: overrides.gateways ?? (await openGateways(sip, overrides)),
+    gateways: portsOf(carriers, 'calls'),
+    markets: portsOf(carriers, 'numbers'),
+    /** The first that can ask trunks. */
+    prober: portsOf(carriers, 'trunks').values().next().value,
     keyRing,
     streamTokens: createStreamTokens({ secrets, keyRing, clock }),
     callTokens,

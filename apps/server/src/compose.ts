@@ -51,7 +51,7 @@ import { phoneNumberOperations } from './lines/phone-numbers/operations.ts';
 import { providers } from './lines/phone-numbers/phone-number.ts';
 import { recordTurned } from './lines/phone-numbers/record-number.ts';
 import { startPhoneNumberTasks } from './lines/phone-numbers/tasks.ts';
-import type { TelephonyGateway } from './lines/telephony/gateway.ts';
+import type { CallGateway } from './lines/telephony/call-gateway.ts';
 import { trunkOperations } from './lines/trunks/operations.ts';
 import { startTrunkTasks } from './lines/trunks/tasks.ts';
 import { trunksToCall } from './lines/trunks/trunks-to-call.ts';
@@ -183,8 +183,7 @@ type Engine = ReturnType<typeof createEngine>;
 
 /** What the acts and the loops of features work with. */
 function featuresOf({ config, database, clock, log }: Parts, services: Services) {
-  const { agents, gateways, guard, jobs, lease, metrics, notifications, objects, outbound, secrets, trunkGuard } =
-    services;
+  const { agents, guard, jobs, lease, metrics, notifications, objects, outbound, secrets, trunkGuard } = services;
   const limits = {
     maxRows: config.uploadMaxRows,
     maxBytes: config.uploadMaxBytes,
@@ -194,7 +193,6 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
   const { storageMaxBytes } = config;
   const coming = createComingFiles(metrics.registry);
   const common = { database, clock, log, secrets };
-  const providers = [...new Set(gateways.values())];
   return {
     contactLists: {
       ...{ database, notifications, jobs, objects, clock, log, limits, coming, storageMaxBytes },
@@ -216,7 +214,7 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
     exports: { database, jobs, objects, clock, log, mostRows: MOST_ROWS, mostBytes: MOST_BYTES },
     phoneNumbers: {
       ...common,
-      ...{ agents, guard, trunkGuard, gateways: providers },
+      ...{ agents, guard, trunkGuard, markets: services.markets, prober: services.prober },
       onReleased: leavePool,
       onTurned: recordTurned,
     },
@@ -286,10 +284,7 @@ function createEngine({ config, database, clock, log }: Parts, services: Service
 }
 
 /** Calls that are up go on for a while, and those that are not placed are given back, when nobody claims any more. */
-function startEngine(
-  { switchboard, claiming, intentClaiming, runEngine }: Engine,
-  providers: TelephonyGateway[],
-): Loop {
+function startEngine({ switchboard, claiming, intentClaiming, runEngine }: Engine, providers: CallGateway[]): Loop {
   switchboard.start();
   claiming.start();
   intentClaiming.start();

@@ -6,7 +6,7 @@ import { confirmRestore } from './commands/confirm-restore.ts';
 import { examine } from './commands/doctor/examine.ts';
 import { type Finding, lineOf, mend } from './commands/doctor/finding.ts';
 import { MoveRefused, moveNumber } from './commands/move-number.ts';
-import { openWitnesses } from './compose-adapters.ts';
+import { openWitnesses, simulatedProviders } from './compose-adapters.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Database } from './foundation/database/database.ts';
 import { numberKey } from './foundation/database/number-digest.ts';
@@ -120,7 +120,8 @@ async function confirm(config: Config, database: Database, values: ConfirmValues
     print(text);
   };
   const isDryRun = values['dry-run'];
-  const done = await confirmRestore(database, witnesses, systemClock.now(), { called, isDryRun, tell });
+  const simulated = simulatedProviders(config);
+  const done = await confirmRestore(database, witnesses, systemClock.now(), { called, isDryRun, simulated, tell });
   if (!isTold) return 'The database does not look restored: there is nothing to confirm.\n';
   if (!done) return '\nThis was a dry run: nothing was marked, and nothing is confirmed.\n';
   return `

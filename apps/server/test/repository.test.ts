@@ -185,9 +185,9 @@ test('parts of one layer import each other in no circle', () => {
     'journal imports jobs imports journal: a circle',
   ]);
   const adapter = { path: 'lines/telephony/sip/call.ts', text: "import { a } from '../../media/media.ts';" };
-  const between = { path: 'lines/media/media.ts', text: "import type { A } from '../telephony/gateway.ts';" };
+  const between = { path: 'lines/media/media.ts', text: "import type { A } from '../telephony/call-gateway.ts';" };
   expect(rules.importsRunDownwards([adapter, between])).toEqual([]);
-  const port = { ...adapter, path: 'lines/telephony/gateway.ts', text: "import { a } from '../media/media.ts';" };
+  const port = { ...adapter, path: 'lines/telephony/call-gateway.ts', text: "import { a } from '../media/media.ts';" };
   expect(rules.importsRunDownwards([port, between])).toHaveLength(2);
 });
 

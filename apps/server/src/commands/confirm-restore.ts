@@ -40,6 +40,8 @@ export interface Confirmation {
   called?: CalledFile | undefined;
   /** Whether nothing is to be done but told. */
   isDryRun?: boolean;
+  /** The providers whose calls ring nobody. */
+  simulated?: readonly string[];
   /** Is told what will be marked, before it is. */
   tell?: (text: string) => void;
 }
@@ -56,7 +58,7 @@ export async function confirmRestore(
   database: Database,
   witnesses: Witnesses,
   now: Date,
-  { called, isDryRun = false, tell = () => {} }: Confirmation = {},
+  { called, isDryRun = false, simulated = [], tell = () => {} }: Confirmation = {},
 ): Promise<Confirmed | undefined> {
   const gathered = await gatherEvidence(database, witnesses);
   const found = await database.inEngine(readInstallation);
@@ -68,7 +70,7 @@ export async function confirmRestore(
   const plan = await makePlan(database, witnesses.witness, called, now);
   tell(await describePlan(database, plan));
   if (isDryRun) return undefined;
-  await carryOut(database, plan, now);
+  await carryOut(database, plan, now, simulated);
   const stopped = await database.inEngine((tx) => release(tx, plan.newest, gathered, now));
   return { reason, ...stopped };
 }

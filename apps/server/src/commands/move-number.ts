@@ -3,6 +3,7 @@ import { type Database, type EngineTx, forWorkspace } from '../foundation/databa
 import type { Row } from '../foundation/database/schema.ts';
 import { newUuid } from '../foundation/values/ids.ts';
 import { leavePool } from '../lines/number-pools/leave-pool.ts';
+import { isImported } from '../lines/phone-numbers/phone-number.ts';
 import { recordNumber } from '../lines/phone-numbers/record-number.ts';
 import { moveNumber as moveStatus, readNumber } from '../lines/phone-numbers/store.ts';
 
@@ -72,7 +73,7 @@ async function take(tx: EngineTx, held: Number, target: string, now: Date): Prom
   }
   if (own) await moveStatus(here, own, 'released', { revision: own.revision + 1, updated_at: now });
   // Providers know what was bought by the row's UUID.
-  const id = held.provider === 'sip' ? newUuid() : held.id;
+  const id = isImported(held) ? newUuid() : held.id;
   const { phone_number, country, provider, provider_number_id, provider_monthly_cost, provider_currency } = held;
   await tx.db
     .insertInto('phone_numbers')

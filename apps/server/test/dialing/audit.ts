@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/foundation/database/database.ts';
-import { callOutcomes } from '../../src/lines/telephony/gateway.ts';
+import { callOutcomes } from '../../src/lines/telephony/call-outcome.ts';
 import { type Profile, planCall } from '../../src/lines/telephony/simulator/plan.ts';
 import { campaignRow, SEED } from './dialing.ts';
 

@@ -9,7 +9,7 @@ import type { Switchboard } from '../../src/dialing/calls/switchboard.ts';
 import type { Database } from '../../src/foundation/database/database.ts';
 import type { Lease } from '../../src/foundation/database/lease.ts';
 import { createMachineClock } from '../../src/foundation/values/clock.ts';
-import type { TelephonyGateway } from '../../src/lines/telephony/gateway.ts';
+import type { CallGateway } from '../../src/lines/telephony/call-gateway.ts';
 import type { Faults } from '../../src/lines/telephony/simulator/faults.ts';
 import type { Profile } from '../../src/lines/telephony/simulator/plan.ts';
 import { createSimulator, type Simulator } from '../../src/lines/telephony/simulator/simulator.ts';
@@ -43,7 +43,7 @@ export interface TestDialerOptions {
   /** What goes wrong, from the first call on. */
   faults?: Faults;
   /** Puts something between the dialer and the simulator. */
-  gateway?: (simulator: Simulator) => TelephonyGateway;
+  gateway?: (simulator: Simulator) => CallGateway;
   /** Who takes calls that arrive. */
   agents?: AgentDirectory;
   config?: Partial<Config>;
@@ -91,7 +91,7 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
     draining: new AbortController().signal,
     notReady: async () => undefined,
     overrides: {
-      gateways: new Map(['simulator', 'sip'].map((name) => [name, gateway])),
+      carriers: new Map(['simulator', 'sip'].map((name) => [name, { calls: gateway }])),
       ...(options.agents && { agents: options.agents }),
     },
   });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { CallRequest, TelephonyGateway } from '../../src/lines/telephony/gateway.ts';
+import type { CallGateway, CallRequest } from '../../src/lines/telephony/call-gateway.ts';
 import type { Profile } from '../../src/lines/telephony/simulator/plan.ts';
 import { planCall } from '../../src/lines/telephony/simulator/plan.ts';
 import { withDatabase } from '../foundation/database/own-database.ts';
@@ -23,7 +23,7 @@ const setUp = () => ({ time: testClock('2026-03-10T12:00:00Z'), leaseSeconds: 1,
 /** Counts how often the provider is asked how calls stand. */
 function countLookups() {
   let lookups = 0;
-  const counting = (gateway: TelephonyGateway): TelephonyGateway => ({
+  const counting = (gateway: CallGateway): CallGateway => ({
     ...gateway,
     lookup: (call) => {
       lookups += 1;
@@ -146,7 +146,7 @@ test.concurrent('a call that has rung and that the provider has forgotten ends a
     const { stop } = await startTestDialer(database, {
       ...options,
       faults: { loseEvent: ({ type }) => type === 'ended' },
-      gateway: (simulator): TelephonyGateway => ({ ...simulator, lookup: async () => ({ state: 'absent' }) }),
+      gateway: (simulator): CallGateway => ({ ...simulator, lookup: async () => ({ state: 'absent' }) }),
     });
     await until(
       async () => (await callsOf(database, campaignId)).filter((call) => call.status === 'in_progress').length === 5,

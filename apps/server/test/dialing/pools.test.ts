@@ -7,7 +7,7 @@ import { campaignCallOwner } from '../../src/dialing/campaigns/own-calls.ts';
 import type { Database } from '../../src/foundation/database/database.ts';
 import { openLease } from '../../src/foundation/database/lease.ts';
 import { pickPoolNumber } from '../../src/lines/number-pools/choose-numbers.ts';
-import type { CallRequest, TelephonyGateway } from '../../src/lines/telephony/gateway.ts';
+import type { CallGateway, CallRequest } from '../../src/lines/telephony/call-gateway.ts';
 import type { Profile } from '../../src/lines/telephony/simulator/plan.ts';
 import type { Simulator } from '../../src/lines/telephony/simulator/simulator.ts';
 import { noOperatorLimits } from '../../src/platform/workspace/operator-limits.ts';
@@ -35,7 +35,7 @@ const countBy = (keys: string[]) => {
 /** A provider whose trunk fails calls from some numbers. */
 const failingFrom =
   (isDead: (call: CallRequest) => boolean) =>
-  (simulator: Simulator): TelephonyGateway => ({
+  (simulator: Simulator): CallGateway => ({
     ...simulator,
     placeCall: async (call) =>
       isDead(call)

@@ -20,9 +20,14 @@ import { putBack } from './put-back.ts';
  * Marks the calls of a plan, and puts back what forbids calls: each in a transaction of its own, so that it may be cut off
  * anywhere and begun again.
  */
-export async function carryOut(database: Database, { words, calls, called }: Plan, now: Date): Promise<void> {
+export async function carryOut(
+  database: Database,
+  { words, calls, called }: Plan,
+  now: Date,
+  simulated: readonly string[],
+): Promise<void> {
   await putBack(database, words, now);
-  const owners = ownersOf(now);
+  const owners = ownersOf(now, simulated);
   const isAdding = calls.filter(({ verdict }) => verdict === 'adding').map(({ call }) => call);
   if (isAdding.length > 0 || called) {
     for (const key of await stillAdding(database)) await addAllContacts(database, key, now);
@@ -35,14 +40,14 @@ export async function carryOut(database: Database, { words, calls, called }: Pla
 }
 
 /** Whom calls belong to, as in a server, but that nobody is nudged. */
-function ownersOf(now: Date): Required<CallOwner> {
+function ownersOf(now: Date, simulated: readonly string[]): Required<CallOwner> {
   const onFinished = async (tx: Tx, campaign: CampaignKey) => {
     await recordEngineMove(tx, campaign, now);
     await recordCompletion(tx, campaign, now);
   };
   const onPaused = (tx: Tx, campaign: CampaignKey) => recordEngineMove(tx, campaign, now);
   const nobody = () => {};
-  const campaigns = campaignCallOwner({ onFinished, onPaused }, nobody);
+  const campaigns = campaignCallOwner({ onFinished, onPaused }, nobody, simulated);
   const owners = [runCallOwner, campaigns, testCallOwner, intentCallOwner(nobody)];
   return allOwners(owners, callEventRecorder(callStore(campaignCallDetails, waitingCalls).named));
 }

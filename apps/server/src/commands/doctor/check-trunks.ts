@@ -3,7 +3,7 @@ import { openProber } from '../../compose-adapters.ts';
 import type { Config } from '../../config.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { someAtOnce } from '../../foundation/values/some-at-once.ts';
-import type { TelephonyGateway } from '../../lines/telephony/gateway.ts';
+import type { TrunkProber } from '../../lines/telephony/trunk-prober.ts';
 import { askTrunk } from '../../lines/trunks/check-trunk.ts';
 import { type CheckReason, endsByCheck, type TrunkRow } from '../../lines/trunks/trunk.ts';
 import { type Finding, mend, note, ok, whyOf } from './finding.ts';
@@ -46,11 +46,7 @@ export async function checkTrunks(config: Config, opened: Opened): Promise<Findi
   }
 }
 
-async function checkTrunk(
-  row: TrunkRow,
-  opened: Opened,
-  prober: Pick<TelephonyGateway, 'probeTrunk'>,
-): Promise<Finding> {
+async function checkTrunk(row: TrunkRow, opened: Opened, prober: TrunkProber): Promise<Finding> {
   const name = `${toId('trk', row.id)} (${row.termination_url})`;
   if (row.reason === 'requested') return note('trunk', `${name} was paused on request, and was not asked.`);
   if (row.reason !== null && !endsByCheck(row.reason))

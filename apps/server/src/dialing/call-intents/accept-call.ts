@@ -60,7 +60,7 @@ export async function acceptCall(
       from_number: fromNumber,
       number_pool_id,
       simulated: sql`exists (select from phone_numbers where workspace_id = ${tx.workspaceId}
-        and id = ${phone_number_id} and provider = 'simulator')`,
+        and id = ${phone_number_id} and provider = any(${providers.filter(isSimulated)}))`,
       variables: JSON.stringify(input.variables ?? {}),
       metadata: JSON.stringify(input.metadata ?? {}),
       external_id: input.externalId ?? null,

@@ -1,5 +1,6 @@
 import type { CallStatus } from '../../foundation/database/schema.ts';
-import type { CallOutcome, CallReference, TestCallMedia } from '../../lines/telephony/gateway.ts';
+import type { CallReference } from '../../lines/telephony/call-gateway.ts';
+import type { CallOutcome, TestCallMedia } from '../../lines/telephony/call-outcome.ts';
 import type { SetAside } from '../../lines/trunks/after-calls.ts';
 
 /** The states that a call can move to, as the contract's `x-transitions` show them. */

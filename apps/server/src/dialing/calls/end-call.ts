@@ -5,7 +5,7 @@ import type { Database, WorkspaceTx } from '../../foundation/database/database.t
 import type { Clock } from '../../foundation/values/clock.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
-import type { TelephonyGateway } from '../../lines/telephony/gateway.ts';
+import type { CallGateway } from '../../lines/telephony/call-gateway.ts';
 import { type AuditEntry, audit } from '../../platform/journal/record.ts';
 import { type HeldCall, referenceOf } from './call.ts';
 import type { CallOwner } from './call-owner.ts';
@@ -23,7 +23,7 @@ export interface EndCallDeps {
   database: Database;
   clock: Clock;
   owners: Pick<Required<CallOwner>, 'lock' | 'onCallsEnded'>;
-  gatewayFor: (provider: string) => TelephonyGateway;
+  gatewayFor: (provider: string) => CallGateway;
   /** The call of a room that this process holds. */
   callOf: (roomId: string) => HeldCall | undefined;
   /** Has the events of calls written by this process, or no longer. */

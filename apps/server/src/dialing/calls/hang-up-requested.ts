@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database } from '../../foundation/database/database.ts';
 import type { Lease } from '../../foundation/database/lease.ts';
-import type { TelephonyGateway } from '../../lines/telephony/gateway.ts';
+import type { CallGateway } from '../../lines/telephony/call-gateway.ts';
 import { every, type Repeating } from '../../platform/jobs/every.ts';
 import { type DueTime, whileQuiet } from '../../platform/jobs/quiet.ts';
 import { type HeldCall, referenceOf } from './call.ts';
@@ -22,7 +22,7 @@ export function hangUpRequested(options: {
   database: Database;
   lease: Lease;
   log: Logger;
-  gatewayFor: (provider: string) => TelephonyGateway;
+  gatewayFor: (provider: string) => CallGateway;
 }): Repeating {
   const { database, lease, log } = options;
   /** Until when calls are left alone whose end the provider was asked for: they must not keep the others from being read. */

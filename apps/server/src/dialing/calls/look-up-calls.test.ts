@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { CallEvent, CallState, TelephonyGateway } from '../../lines/telephony/gateway.ts';
+import type { CallEvent, CallGateway, CallState } from '../../lines/telephony/call-gateway.ts';
 import type { HeldCall } from './call.ts';
 import { createDoubtfulCalls } from './look-up-calls.ts';
 
@@ -12,7 +12,7 @@ test('the calls of one workspace whose providers are silent leave places for tho
     (each) => ({ ...each, attempt: 1, placeBefore: now }) as HeldCall,
   );
   const asked: string[] = [];
-  const gateway: Pick<TelephonyGateway, 'lookup'> = {
+  const gateway: Pick<CallGateway, 'lookup'> = {
     lookup: ({ roomId }) => {
       asked.push(roomId);
       return new Promise(() => {});
@@ -23,7 +23,7 @@ test('the calls of one workspace whose providers are silent leave places for tho
     clock: { now: () => now },
     log: pino({ level: 'silent' }),
     mayJudge: async () => true,
-    gatewayFor: () => gateway as TelephonyGateway,
+    gatewayFor: () => gateway as CallGateway,
     record: () => {},
     giveBack: async () => {},
   });
@@ -46,7 +46,7 @@ test('a provider that is slow about one call holds up no other, and is not asked
   const recorded: string[] = [];
   const asked: string[] = [];
   let answer: (state: CallState) => void = () => {};
-  const gateway: Pick<TelephonyGateway, 'lookup'> = {
+  const gateway: Pick<CallGateway, 'lookup'> = {
     lookup: async ({ roomId }) => {
       asked.push(roomId);
       return roomId === 'quick' ? ended : new Promise((resolve) => (answer = resolve));
@@ -57,7 +57,7 @@ test('a provider that is slow about one call holds up no other, and is not asked
     clock: { now: () => now },
     log: pino({ level: 'silent' }),
     mayJudge: async () => true,
-    gatewayFor: () => gateway as TelephonyGateway,
+    gatewayFor: () => gateway as CallGateway,
     record: (events: CallEvent[]) => recorded.push(...events.map(({ roomId }) => roomId)),
     giveBack: async () => {},
   });

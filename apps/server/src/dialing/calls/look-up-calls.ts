@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../foundation/values/clock.ts';
 import { withDeadline } from '../../foundation/values/deadline.ts';
 import { Shares } from '../../foundation/values/limiter.ts';
-import type { CallEvent, CallState, TelephonyGateway } from '../../lines/telephony/gateway.ts';
+import type { CallEvent, CallGateway, CallState } from '../../lines/telephony/call-gateway.ts';
 import { type HeldCall, referenceOf } from './call.ts';
 
 /** How many calls are looked up at once. */
@@ -27,7 +27,7 @@ export interface LookUpOptions {
   log: Logger;
   /** Whether what the database says of calls can be trusted now (`RestoreGuard`). */
   mayJudge: () => Promise<boolean>;
-  gatewayFor: (provider: string) => TelephonyGateway;
+  gatewayFor: (provider: string) => CallGateway;
   record: (events: CallEvent[]) => void;
   /** Takes back calls that the provider surely doesn't know. */
   giveBack: (calls: HeldCall[]) => Promise<void>;

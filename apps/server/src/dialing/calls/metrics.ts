@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { CallOutcome } from '../../lines/telephony/gateway.ts';
+import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 
 /** What the switchboard counts in this process. */
 export interface CallMetrics {

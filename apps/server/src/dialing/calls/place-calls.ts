@@ -6,7 +6,8 @@ import type { Lease } from '../../foundation/database/lease.ts';
 import { from } from '../../foundation/database/moves.ts';
 import { tracer } from '../../foundation/observe/tracing.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
-import type { CallEvent, CallRequest, PlaceResult, TelephonyGateway, Trunk } from '../../lines/telephony/gateway.ts';
+import type { CallEvent, CallGateway, CallRequest, PlaceResult } from '../../lines/telephony/call-gateway.ts';
+import type { Trunk } from '../../lines/telephony/trunk.ts';
 import type { TrunksToCall } from '../../lines/trunks/trunks-to-call.ts';
 import { isDoNotCallNow } from '../../platform/do-not-call/do-not-call-numbers.ts';
 import { isNotHeld } from '../../platform/installation/installation.ts';
@@ -47,7 +48,7 @@ export interface PlacerOptions {
   lease: Lease;
   clock: Clock;
   log: Logger;
-  gatewayFor: (provider: string) => TelephonyGateway;
+  gatewayFor: (provider: string) => CallGateway;
   owners: Pick<CallOwner, 'mayBePlaced'>;
   recordEvents: RecordCallEvents;
   trunksToCall: TrunksToCall;

@@ -8,7 +8,7 @@ import type { Clock } from '../../foundation/values/clock.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
 import { mayCall } from '../../lines/phone-numbers/may-call.ts';
-import type { InboundCall, TelephonyGateway } from '../../lines/telephony/gateway.ts';
+import type { CallGateway, InboundCall } from '../../lines/telephony/call-gateway.ts';
 import type { ArrivingCall } from '../../platform/webhooks/ask-inbound-webhook.ts';
 import type { InboundDecision } from '../../platform/webhooks/read-inbound-decision.ts';
 import { lockAgentRoom } from '../../voices/agents/agent-room.ts';
@@ -28,7 +28,7 @@ export interface ReceiveDeps {
   lease: Lease;
   agents: AgentDirectory;
   /** By the provider's name of a phone number. */
-  gateways: ReadonlyMap<string, TelephonyGateway>;
+  gateways: ReadonlyMap<string, CallGateway>;
   recordEvents: RecordCallEvents;
   /** Has the events of calls written by this process, or no longer. */
   hold: (calls: HeldCall[]) => void;
@@ -76,7 +76,7 @@ export function receiveCalls(deps: ReceiveDeps): { close(): Promise<void> } {
   };
 }
 
-async function receive(deps: ReceiveDeps, gateway: TelephonyGateway, call: InboundCall): Promise<void> {
+async function receive(deps: ReceiveDeps, gateway: CallGateway, call: InboundCall): Promise<void> {
   const providers = [...deps.gateways].filter(([, each]) => each === gateway).map(([name]) => name);
   const number = await calledNumber(deps.database, call.to, providers);
   if (!number) {
@@ -96,7 +96,7 @@ async function receive(deps: ReceiveDeps, gateway: TelephonyGateway, call: Inbou
 /** Answers or declines a call that is kept. */
 async function take(
   deps: ReceiveDeps,
-  gateway: TelephonyGateway,
+  gateway: CallGateway,
   number: CalledNumber,
   held: HeldCall,
   call: InboundCall,
@@ -138,7 +138,7 @@ export async function calledNumber(
 /** The call as it rings, committed before anybody is asked, with the agent that is bound to the number. */
 async function commitCall(
   { database, lease, hold, recordEvents }: ReceiveDeps,
-  gateway: TelephonyGateway,
+  gateway: CallGateway,
   number: CalledNumber,
   { to, from, at }: InboundCall,
 ): Promise<HeldCall> {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, EngineTx } from '../../foundation/database/database.ts';
 import type { Lease } from '../../foundation/database/lease.ts';
-import type { TelephonyGateway } from '../../lines/telephony/gateway.ts';
+import type { CallGateway } from '../../lines/telephony/call-gateway.ts';
 import { every, type Repeating } from '../../platform/jobs/every.ts';
 import type { HeldCall } from './call.ts';
 import { keysOf, type LiveRow, toHeld } from './call-row.ts';
@@ -24,7 +24,7 @@ interface ReconcilerOptions extends LookUpOptions {
   lease: Lease;
   leaseSeconds: number;
   allHeld: () => HeldCall[];
-  gateways: ReadonlyMap<string, TelephonyGateway>;
+  gateways: ReadonlyMap<string, CallGateway>;
   /** Has this process hold calls no longer. */
   release: (calls: HeldCall[]) => void;
   /** Has this process hold calls that are in doubt. */

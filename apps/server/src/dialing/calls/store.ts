@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Tx, WorkspaceTx } from '../../foundation/database/database.ts';
 import { isOneOf, type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
 import type { CallStatus } from '../../foundation/database/schema.ts';
-import type { CallOutcome } from '../../lines/telephony/gateway.ts';
+import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 import { type CallKey, callTransitions, toE164 } from './call.ts';
 import { keysOf } from './call-row.ts';
 import type { CallRow } from './shape-call.ts';

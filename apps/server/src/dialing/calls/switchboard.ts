@@ -7,7 +7,7 @@ import { tracer } from '../../foundation/observe/tracing.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import { allWhileAlone, Shares } from '../../foundation/values/limiter.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
-import type { TelephonyGateway } from '../../lines/telephony/gateway.ts';
+import type { CallGateway } from '../../lines/telephony/call-gateway.ts';
 import type { TrunksToCall } from '../../lines/trunks/trunks-to-call.ts';
 import type { RestoreGuard } from '../../platform/installation/restore-guard.ts';
 import type { Repeating } from '../../platform/jobs/every.ts';
@@ -35,7 +35,7 @@ export interface SwitchboardOptions {
   clock: Clock;
   log: Logger;
   /** By the provider's name of a phone number. */
-  gateways: ReadonlyMap<string, TelephonyGateway>;
+  gateways: ReadonlyMap<string, CallGateway>;
   /** The most calls that this process holds at a time. */
   maxCalls: number;
   /** Where it puts its metrics. */
@@ -79,8 +79,8 @@ export interface Switchboard {
 const MOST_SAID_FREE = 100;
 
 const gatewayAmong =
-  (gateways: ReadonlyMap<string, TelephonyGateway>) =>
-  (provider: string): TelephonyGateway => {
+  (gateways: ReadonlyMap<string, CallGateway>) =>
+  (provider: string): CallGateway => {
     const gateway = gateways.get(provider);
     if (!gateway) throw new ServiceError('unavailable', `The provider ${provider} is not configured on this server.`);
     return gateway;

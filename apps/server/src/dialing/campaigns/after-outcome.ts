@@ -1,4 +1,4 @@
-import type { CallOutcome } from '../../lines/telephony/gateway.ts';
+import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 import { outcomeRules } from '../../lines/telephony/outcomes.ts';
 import type { SetAside } from '../../lines/trunks/after-calls.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callOutcomes } from '../../lines/telephony/gateway.ts';
+import { callOutcomes } from '../../lines/telephony/call-outcome.ts';
 import { type Counted, statsOf } from './campaign-stats.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');

@@ -2,7 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { rate } from '../../foundation/values/rate.ts';
-import { type CallOutcome, callOutcomes } from '../../lines/telephony/gateway.ts';
+import { type CallOutcome, callOutcomes } from '../../lines/telephony/call-outcome.ts';
 import type { CampaignRow } from './shape-campaign.ts';
 
 export type CampaignStats = components['schemas']['CampaignStats'];

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { EngineTx, Tx } from '../../foundation/database/database.ts';
 import { together } from '../../foundation/database/together.ts';
-import type { CallOutcome } from '../../lines/telephony/gateway.ts';
-import { callOutcomes } from '../../lines/telephony/gateway.ts';
+import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
+import { callOutcomes } from '../../lines/telephony/call-outcome.ts';
 import { isDoNotCallNow } from '../../platform/do-not-call/do-not-call-numbers.ts';
 import type { CallKey, EndedCall, OwnedCall, ReturnedCall } from '../calls/call.ts';
 import { keysOf } from '../calls/call-row.ts';

@@ -4,7 +4,7 @@ import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { isOneOf, type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
 import type { ContactState, Row } from '../../foundation/database/schema.ts';
 import { toId } from '../../foundation/values/ids.ts';
-import type { CallOutcome } from '../../lines/telephony/gateway.ts';
+import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 import { toE164 } from '../calls/call.ts';
 import { callVariables } from '../calls/call-variables.ts';
 import { type ContactReason, campaignReason, contactExplainer, whyClosed } from './explain-contact.ts';

@@ -12,10 +12,12 @@ import { recallContacts } from './recall-contacts.ts';
 /**
  * Campaigns, as the owners of their calls.
  * @param told tells of a campaign that its last call has completed, or that has paused itself, in the transaction that does it
+ * @param simulated the providers whose calls ring nobody, for calls that are recalled
  */
 export function campaignCallOwner(
   told: Record<'onFinished' | 'onPaused', (tx: Tx, campaign: CampaignKey) => Promise<void>>,
   nudge: () => void,
+  simulated: readonly string[] = [],
 ): Required<CallOwner> {
   return {
     mayBePlaced: (now) => sql`
@@ -45,7 +47,8 @@ export function campaignCallOwner(
     },
     recall: async (tx, calls, now) => {
       const recalled: EndedCall[] = [];
-      for (const [key, placed] of byCampaign(calls)) recalled.push(...(await recallContacts(tx, key, placed, now)));
+      for (const [key, placed] of byCampaign(calls))
+        recalled.push(...(await recallContacts(tx, key, placed, { now, simulated })));
       return recalled;
     },
     nudge,

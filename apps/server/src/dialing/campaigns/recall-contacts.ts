@@ -14,20 +14,21 @@ const contactsOf = ({ workspaceId, campaignId }: CampaignKey, calls: readonly Co
 /**
  * Writes calls of a campaign's contacts that a restored database does not have, and counts their attempts on the campaign's
  * row, which the caller holds. Who would have been called counts as on a call, which `endContacts` ends.
+ * @param simulated the providers whose calls ring nobody
  * @returns those whose contacts are there
  */
 export async function recallContacts(
   tx: EngineTx,
   key: CampaignKey,
   calls: readonly ContactCall<PlacedCall>[],
-  now: Date,
+  { now, simulated }: { now: Date; simulated: readonly string[] },
 ): Promise<EndedCall[]> {
   const { workspaceId, campaignId } = key;
   const written = await sql<{ id: string }>`
     insert into calls (workspace_id, id, status, outcome, direction, simulated, from_number, to_number, agent_id,
       phone_number_id, campaign_id, contact_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds,
       metadata, external_id, tags, queued_at, dialed_at, ended_at, ended_by)
-    select p.workspace_id, x.room_id, 'failed', 'unknown', 'outbound', coalesce(n.provider = 'simulator', false),
+    select p.workspace_id, x.room_id, 'failed', 'unknown', 'outbound', coalesce(n.provider = any(${simulated}), false),
       coalesce(substring(n.phone_number from 2)::bigint, 0), k.phone_number, p.agent_id, n.id, p.id, k.id, x.attempt,
       x.at, x.at, p.ring_timeout_seconds, p.max_call_seconds, coalesce(p.metadata, '{}') || coalesce(k.metadata, '{}'),
       k.external_id, nullif(p.tags, '{}'), x.at, x.at, ${now}, 'error'

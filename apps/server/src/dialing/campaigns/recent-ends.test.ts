@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CallOutcome } from '../../lines/telephony/gateway.ts';
+import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 import { countable, failTooOften, type RecentEnds, withEnds } from './recent-ends.ts';
 
 const noon = new Date('2026-11-20T12:00:00Z');

@@ -1,4 +1,4 @@
-import type { CallOutcome } from '../../lines/telephony/gateway.ts';
+import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 
 /** A campaign pauses itself after so many ends within so many minutes, counted by the minute, of which so large a share failed. */
 const WINDOW_MINUTES = 10;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TestCallMedia } from '../../lines/telephony/gateway.ts';
+import type { TestCallMedia } from '../../lines/telephony/call-outcome.ts';
 import { explainTestCall, type TestCallFacts } from './explain-test-call.ts';
 
 const good: TestCallMedia = {

@@ -1,6 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { isReserved } from '../../foundation/outbound-http/address-guard.ts';
-import type { CallOutcome, EndedBy, SipAnswer, TestCallMedia } from '../../lines/telephony/gateway.ts';
+import type { CallOutcome, EndedBy, SipAnswer, TestCallMedia } from '../../lines/telephony/call-outcome.ts';
 import { isCapacity } from '../../lines/telephony/outcomes.ts';
 
 type Finding = components['schemas']['TestCallFinding'];

@@ -1,6 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { toId } from '../../foundation/values/ids.ts';
-import type { CallOutcome, EndedBy, TestCallMedia } from '../../lines/telephony/gateway.ts';
+import type { CallOutcome, EndedBy, TestCallMedia } from '../../lines/telephony/call-outcome.ts';
 import { given } from '../../lines/trunks/trunk.ts';
 import { toE164 } from '../calls/call.ts';
 import { explainTestCall } from './explain-test-call.ts';

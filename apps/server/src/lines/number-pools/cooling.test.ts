@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CallOutcome } from '../telephony/gateway.ts';
+import type { CallOutcome } from '../telephony/call-outcome.ts';
 import { afterCalls, type TrunkHealth } from './cooling.ts';
 
 const now = new Date('2026-03-10T12:00:00Z');

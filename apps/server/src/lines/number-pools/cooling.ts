@@ -1,4 +1,4 @@
-import type { CallOutcome } from '../telephony/gateway.ts';
+import type { CallOutcome } from '../telephony/call-outcome.ts';
 
 /** How a number's trunk has fared lately. */
 export interface TrunkHealth {

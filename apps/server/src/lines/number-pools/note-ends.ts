@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { EngineTx } from '../../foundation/database/database.ts';
 import type { Row } from '../../foundation/database/schema.ts';
 import { utcDay } from '../../foundation/values/clock.ts';
-import type { CallOutcome } from '../telephony/gateway.ts';
+import type { CallOutcome } from '../telephony/call-outcome.ts';
 import { afterCalls } from './cooling.ts';
 
 /** The end of a pooled call. */

@@ -2,7 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import { withDeadline } from '../../foundation/values/deadline.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import { someAtOnce } from '../../foundation/values/some-at-once.ts';
-import type { PhoneNumberRow } from '../phone-numbers/phone-number.ts';
+import { isImported, type PhoneNumberRow } from '../phone-numbers/phone-number.ts';
 import { checkTrunks, TRUNK_CHECK_MS, type TrunkVerdict } from '../trunks/check-trunk.ts';
 import { reasonTexts, type TrunkReason } from '../trunks/shape-trunk.ts';
 import { readTrunks } from '../trunks/store.ts';
@@ -29,7 +29,7 @@ export async function validateTrunks(deps: NumberPoolDeps, workspaceId: string, 
     return { rows, trunks: await readTrunks(tx, [...new Set(rows.flatMap((row) => row.trunk_id ?? []))]) };
   });
   const active = rows.filter((row) => row.status === 'active');
-  const bought = active.filter((row) => row.provider !== 'sip');
+  const bought = active.filter((row) => !isImported(row));
   const [verdicts, asked] = await Promise.all([
     checkTrunks(deps, trunks, AT_ONCE),
     someAtOnce(AT_ONCE, bought, async (row) => [row.id, await askProvider(deps, row)] as const),
@@ -65,12 +65,12 @@ const patience = ({ trunkCheckMs = TRUNK_CHECK_MS }: NumberPoolDeps) => `${trunk
 async function askProvider(deps: NumberPoolDeps, row: PhoneNumberRow): Promise<Check> {
   const { phone_number: phoneNumber, provider } = row;
   const invalid = (reason: string): Check => ({ phoneNumber, valid: false, reason });
-  const gateway = deps.gateways.find(({ name }) => name === provider);
-  if (!gateway) return invalid(`The provider ${provider} is not configured any more.`);
+  const market = deps.markets.get(provider);
+  if (!market) return invalid(`The provider ${provider} is not configured any more.`);
   const from = performance.now();
   try {
     const ms = deps.trunkCheckMs ?? TRUNK_CHECK_MS;
-    const held = await withDeadline(ms, () => gateway.lookupNumberPurchase(row.id));
+    const held = await withDeadline(ms, () => market.lookupNumberPurchase(row.id));
     if (held?.phoneNumber !== phoneNumber) return invalid(`The provider ${provider} does not hold this number for us.`);
     return { phoneNumber, valid: true, rttMs: Math.round(performance.now() - from) };
   } catch (error) {

@@ -5,7 +5,7 @@ import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow, Provider } from './phone-number.ts';
-import { purchaseFailure, sellerNamed } from './providers.ts';
+import { marketNamed, purchaseFailure } from './providers.ts';
 import { type Purchase, purchase, resumePurchase } from './purchase.ts';
 import { reserveNumber, undoReservation } from './reserve-number.ts';
 import { settle, settleBought } from './settle-purchase.ts';
@@ -38,7 +38,7 @@ export async function buyNumber(
   deps: PhoneNumberDeps,
   order: NumberOrder,
 ): Promise<{ row: PhoneNumberRow; replayed: boolean }> {
-  sellerNamed(deps.gateways, order.provider, '/body/provider');
+  marketNamed(deps.markets, order.provider, '/body/provider');
   const waitsUntil = performance.now() + EARLIER_WAIT_MS;
   for (;;) {
     const now = deps.clock.now();
@@ -93,11 +93,11 @@ async function carryOut(deps: PhoneNumberDeps, order: NumberOrder, row: PhoneNum
 
 /** Asks the provider until it can say what became of the purchase, or time is up. */
 async function settleWithin(deps: PhoneNumberDeps, row: PhoneNumberRow, until: number): Promise<Purchase> {
-  const gateway = sellerNamed(deps.gateways, row.provider, '/body/provider');
-  let result = await purchase(gateway, row.phone_number, row.id);
+  const market = marketNamed(deps.markets, row.provider, '/body/provider');
+  let result = await purchase(market, row.phone_number, row.id);
   while (result.state === 'undetermined' && performance.now() + RETRY_MS < until) {
     await sleep(RETRY_MS);
-    result = await resumePurchase(gateway, row.phone_number, row.id);
+    result = await resumePurchase(market, row.phone_number, row.id);
   }
   return result;
 }

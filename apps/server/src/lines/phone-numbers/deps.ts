@@ -2,9 +2,11 @@ import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import type { HostGuard } from '../../foundation/outbound-http/url-fault.ts';
 import type { TrunkDeps } from '../trunks/deps.ts';
 import type { KnownAgents } from './bound-agent.ts';
+import type { Markets } from './providers.ts';
 
 /** What phone numbers need, and their trunks. */
 export interface PhoneNumberDeps extends TrunkDeps {
+  markets: Markets;
   agents: KnownAgents;
   /** Judges where the webhooks of inbound calls lead. */
   guard: HostGuard;

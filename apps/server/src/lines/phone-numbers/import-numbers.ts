@@ -13,7 +13,7 @@ import { boundAgent } from './bound-agent.ts';
 import { inboundUrlFaults } from './check-inbound-url.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import { countryOfNumber, findPlan } from './numbering-plan.ts';
-import type { PhoneNumberRow } from './phone-number.ts';
+import { IMPORTED, type PhoneNumberRow } from './phone-number.ts';
 import { recordNumber } from './record-number.ts';
 import { forgetFailed, readNumbers } from './store.ts';
 import { trunkChoiceFaults } from './trunk-choice.ts';
@@ -138,7 +138,7 @@ async function insert(
     phone_number,
     country: countryOfNumber(Number(phone_number.slice(1))) ?? null,
     status: 'active' as const,
-    provider: 'sip' as const,
+    provider: IMPORTED,
     created_at: now,
     updated_at: now,
   }));

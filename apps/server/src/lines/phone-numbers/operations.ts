@@ -25,7 +25,7 @@ export function phoneNumberOperations(deps: PhoneNumberDeps) {
 
     searchAvailablePhoneNumbers: async ({ query }) => ({
       status: 200,
-      body: { items: await searchNumbers(deps.gateways, query) },
+      body: { items: await searchNumbers(deps.markets, query) },
     }),
 
     buyPhoneNumber: async ({ body, headers }, context) => {

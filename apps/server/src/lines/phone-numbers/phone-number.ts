@@ -25,8 +25,16 @@ export const trunkColumns = sql`t.status as trunk_status, t.reason as trunk_reas
 /** SQL that joins it to the number `n`. */
 export const joinTrunk = sql`left join trunks t on t.workspace_id = n.workspace_id and t.id = n.trunk_id`;
 
+/** Numbers that are owned elsewhere have this provider: they call over a trunk of the customer's. */
+export const IMPORTED = 'sip' as const satisfies Provider;
+
 /** Every provider that a number can have. */
-export const providers = ['simulator', 'twilio', 'telnyx', 'sip'] as const satisfies readonly Provider[];
+export const providers = ['simulator', 'twilio', 'telnyx', IMPORTED] as const satisfies readonly Provider[];
+
+/** Whether a number is the customer's own, and no provider here has sold it. */
+export const isImported = ({ provider }: Pick<PhoneNumberRow, 'provider'>): boolean => provider === IMPORTED;
+/** SQL for the same of the row `n` of `phone_numbers`. */
+export const imported = sql<boolean>`n.provider = ${sql.lit(IMPORTED)}`;
 
 /** The states that a number can move to, as the contract's `x-transitions` show them. */
 export const phoneNumberTransitions = {
@@ -38,7 +46,7 @@ export const phoneNumberTransitions = {
 } as const satisfies Record<PhoneNumberStatus, readonly PhoneNumberStatus[]>;
 
 /** SQL for whether calls can be placed from a number by an agent that the caller brings: active and, on a trunk, over an active one; of the row `n` of `phone_numbers`, for all who call. The trunk is read by its key. It is null where there is none. */
-export const callable = sql<boolean>`(n.status = 'active' and (n.provider <> 'sip' or (
+export const callable = sql<boolean>`(n.status = 'active' and (not ${imported} or (
   select t.status = 'active' from trunks t where t.workspace_id = n.workspace_id and t.id = n.trunk_id)))`;
 
 /** Whether a number can receive calls. */

@@ -1,6 +1,6 @@
 import type { components } from '@trunkline/client/schema';
 import { toId } from '../../foundation/values/ids.ts';
-import { isInboundReady, type PhoneNumberRow } from './phone-number.ts';
+import { isImported, isInboundReady, type PhoneNumberRow } from './phone-number.ts';
 import { outboundReason } from './why-not-from.ts';
 
 type PhoneNumber = components['schemas']['PhoneNumber'];
@@ -18,7 +18,7 @@ export function presentNumber(row: PhoneNumberRow): PhoneNumber {
       providerMonthlyCost: row.provider_monthly_cost === null ? null : Number(row.provider_monthly_cost),
       providerCurrency: row.provider_currency,
     }),
-    isCustomerManaged: row.provider === 'sip',
+    isCustomerManaged: isImported(row),
     isInboundReady: isInboundReady(row),
     isOutboundReady: reason === undefined,
     ...(reason && { outboundReason: reason }),

@@ -1,22 +1,24 @@
 import { type ErrorCode, ServiceError } from '../../foundation/values/service-error.ts';
-import { NumberError, type NumberErrorReason, type TelephonyGateway } from '../telephony/gateway.ts';
+import { NumberError, type NumberErrorReason, type NumberMarket } from '../telephony/number-market.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
 
-/** The configured provider of this name that sells numbers. Throws `invalid_request`, which names those that there are. */
-export function sellerNamed(gateways: readonly TelephonyGateway[], name: string, path: string): TelephonyGateway {
-  const sellers = gateways.filter((gateway) => gateway.capabilities.numbers);
-  const seller = sellers.find((gateway) => gateway.name === name);
-  if (seller) return seller;
-  const names = sellers.map((gateway) => gateway.name).join(', ') || 'none';
+/** Where numbers are bought, by the name of the provider. */
+export type Markets = ReadonlyMap<string, NumberMarket>;
+
+/** Where numbers of this provider are bought. Throws `invalid_request`, which names the providers that sell any. */
+export function marketNamed(markets: Markets, name: string, path: string): NumberMarket {
+  const market = markets.get(name);
+  if (market) return market;
+  const names = [...markets.keys()].join(', ') || 'none';
   const message = `The provider ${name} is not configured. Configured providers: ${names}.`;
   throw new ServiceError('invalid_request', message, { details: [{ path, message }] });
 }
 
-/** The provider that a number was bought from. Throws `provider_error` where it is not configured any more. */
-export function providerOf(gateways: readonly TelephonyGateway[], row: PhoneNumberRow): TelephonyGateway {
-  const gateway = gateways.find(({ name }) => name === row.provider);
-  if (!gateway) throw new ServiceError('provider_error', `The provider ${row.provider} is not configured any more.`);
-  return gateway;
+/** Where a number was bought. Throws `provider_error` where its provider is not configured any more. */
+export function marketOf(markets: Markets, row: PhoneNumberRow): NumberMarket {
+  const market = markets.get(row.provider);
+  if (!market) throw new ServiceError('provider_error', `The provider ${row.provider} is not configured any more.`);
+  return market;
 }
 
 /** What a client is told of a provider that failed; what the provider said goes into the log only. */

@@ -1,4 +1,4 @@
-import { NumberError, type ProviderNumber, type TelephonyGateway } from '../telephony/gateway.ts';
+import { NumberError, type NumberMarket, type ProviderNumber } from '../telephony/number-market.ts';
 
 /**
  * What became of a purchase at the provider.
@@ -11,24 +11,24 @@ export type Purchase =
   | { state: 'refused' | 'not_bought' | 'undetermined'; error: unknown };
 
 /** Buys a number under our key. An answer that got lost is looked up. */
-export async function purchase(gateway: TelephonyGateway, phoneNumber: string, key: string): Promise<Purchase> {
+export async function purchase(market: NumberMarket, phoneNumber: string, key: string): Promise<Purchase> {
   try {
-    return { state: 'bought', number: await gateway.buyNumber({ phoneNumber, idempotencyKey: key }) };
+    return { state: 'bought', number: await market.buyNumber({ phoneNumber, idempotencyKey: key }) };
   } catch (error) {
     if (error instanceof NumberError && error.reason !== 'temporary') return { state: 'refused', error };
-    return (await lookUpPurchase(gateway, key)) ?? { state: 'not_bought', error };
+    return (await lookUpPurchase(market, key)) ?? { state: 'not_bought', error };
   }
 }
 
 /** Goes on with a purchase of which nothing is known: looked up before anything is bought again. */
-export async function resumePurchase(gateway: TelephonyGateway, phoneNumber: string, key: string): Promise<Purchase> {
-  return (await lookUpPurchase(gateway, key)) ?? (await purchase(gateway, phoneNumber, key));
+export async function resumePurchase(market: NumberMarket, phoneNumber: string, key: string): Promise<Purchase> {
+  return (await lookUpPurchase(market, key)) ?? (await purchase(market, phoneNumber, key));
 }
 
 /** What the provider knows of a purchase; undefined where it knows of none. */
-export async function lookUpPurchase(gateway: TelephonyGateway, key: string): Promise<Purchase | undefined> {
+export async function lookUpPurchase(market: NumberMarket, key: string): Promise<Purchase | undefined> {
   try {
-    const number = await gateway.lookupNumberPurchase(key);
+    const number = await market.lookupNumberPurchase(key);
     return number && { state: 'bought', number };
   } catch (error) {
     return { state: 'undetermined', error };

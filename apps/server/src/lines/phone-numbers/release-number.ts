@@ -6,8 +6,8 @@ import { notFound, ServiceError } from '../../foundation/values/service-error.ts
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { detailsOfUse } from '../../platform/workspace/details-of-use.ts';
 import type { PhoneNumberDeps } from './deps.ts';
-import type { PhoneNumberRow } from './phone-number.ts';
-import { providerError, providerOf } from './providers.ts';
+import { isImported, type PhoneNumberRow } from './phone-number.ts';
+import { marketOf, providerError } from './providers.ts';
 import { recordNumber } from './record-number.ts';
 import { changeNumber, isHeldElsewhere, lockNumber, moveNumber, readNumber } from './store.ts';
 
@@ -54,7 +54,7 @@ export async function giveBack(deps: PhoneNumberDeps, row: PhoneNumberRow): Prom
   const { phone_number: phoneNumber, provider_number_id: providerNumberId } = row;
   if (await deps.database.inEngine((tx) => isHeldElsewhere(tx, row))) return;
   const number = { phoneNumber, ...(providerNumberId !== null && { providerNumberId }) };
-  await providerOf(deps.gateways, row).releaseNumber(number);
+  await marketOf(deps.markets, row).releaseNumber(number);
 }
 
 /** Locks the number, and decides in one statement after that: an active campaign has either committed or waits for us. */
@@ -69,7 +69,7 @@ async function beginRelease(
   const before = await lockNumber(tx, id);
   if (!before || before.status === 'released') throw notFound();
   if (before.releasing_from) throw new ServiceError('number_in_use', 'The number is being released just now.');
-  const held = before.provider !== 'sip' && (before.status === 'active' || before.status === 'suspended');
+  const held = !isImported(before) && (before.status === 'active' || before.status === 'suspended');
   const marked = await tx.db
     .updateTable('phone_numbers')
     .set(

@@ -1,6 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import type { TelephonyGateway } from '../telephony/gateway.ts';
-import { providerError, sellerNamed } from './providers.ts';
+import { type Markets, marketNamed, providerError } from './providers.ts';
 
 type AvailablePhoneNumber = components['schemas']['AvailablePhoneNumber'];
 
@@ -8,13 +7,13 @@ const MOST = 100;
 
 /** The numbers that a provider has for sale. Throws `invalid_request` and `provider_error`. */
 export async function searchNumbers(
-  gateways: readonly TelephonyGateway[],
+  markets: Markets,
   query: { provider: AvailablePhoneNumber['provider']; country?: string; areaCode?: string; contains?: string },
 ): Promise<AvailablePhoneNumber[]> {
   const { provider, country = 'US', areaCode, contains } = query;
-  const gateway = sellerNamed(gateways, provider, '/query/provider');
+  const market = marketNamed(markets, provider, '/query/provider');
   const area = { ...(areaCode !== undefined && { areaCode }), ...(contains !== undefined && { contains }) };
-  const found = await gateway.searchNumbers({ country, ...area, limit: MOST }).catch((error) => {
+  const found = await market.searchNumbers({ country, ...area, limit: MOST }).catch((error) => {
     throw providerError(error, provider);
   });
   return found.slice(0, MOST).map(({ phoneNumber, monthlyCost, currency }) => ({

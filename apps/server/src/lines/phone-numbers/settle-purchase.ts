@@ -2,10 +2,10 @@ import { type SqlBool, sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
-import type { ProviderNumber } from '../telephony/gateway.ts';
+import type { ProviderNumber } from '../telephony/number-market.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
-import { providerOf } from './providers.ts';
+import { marketOf } from './providers.ts';
 import { lookUpPurchase, type Purchase, resumePurchase } from './purchase.ts';
 import { recordNumber } from './record-number.ts';
 import { giveBack } from './release-number.ts';
@@ -72,12 +72,12 @@ export async function settle(deps: PhoneNumberDeps, row: PhoneNumberRow, result:
 
 /** Takes up a purchase that is due: nothing was heard of it, perhaps because its server died. */
 export async function settleDue(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<void> {
-  const gateway = providerOf(deps.gateways, row);
+  const market = marketOf(deps.markets, row);
   if (row.status === 'provisioning') {
-    await settle(deps, row, await resumePurchase(gateway, row.phone_number, row.id));
+    await settle(deps, row, await resumePurchase(market, row.phone_number, row.id));
     return;
   }
-  const found = await lookUpPurchase(gateway, row.id);
+  const found = await lookUpPurchase(market, row.id);
   if (found?.state === 'bought') await giveBackUnwanted(deps, row, found.number);
   else if (!found) await notDue(deps, row);
 }

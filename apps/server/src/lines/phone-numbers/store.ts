@@ -4,7 +4,7 @@ import { from } from '../../foundation/database/moves.ts';
 import { type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
 import type { Schema } from '../../foundation/database/schema.ts';
 import type { DueTime } from '../../platform/jobs/quiet.ts';
-import type { ProviderNumber } from '../telephony/gateway.ts';
+import type { ProviderNumber } from '../telephony/number-market.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import {
   joinTrunk,

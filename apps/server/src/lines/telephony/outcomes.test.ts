@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { callOutcomes } from './gateway.ts';
+import { callOutcomes } from './call-outcome.ts';
 import { outcomeOfQ850Cause, outcomeOfSipStatus, outcomeRules } from './outcomes.ts';
 
 describe('outcomeOfSipStatus', () => {

@@ -1,4 +1,4 @@
-import type { CallOutcome, SipAnswer } from './gateway.ts';
+import type { CallOutcome, SipAnswer } from './call-outcome.ts';
 
 /** How an outcome bears on the contact's next attempt (campaigns.md, "How often again"). */
 interface OutcomeRule {

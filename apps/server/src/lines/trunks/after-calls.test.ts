@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CallOutcome } from '../telephony/gateway.ts';
+import type { CallOutcome } from '../telephony/call-outcome.ts';
 import { afterCalls, type TrunkEnd, type TrunkHealth } from './after-calls.ts';
 
 const now = new Date('2026-11-20T12:00:00.000Z');

@@ -1,4 +1,4 @@
-import type { CallOutcome, MediaReport, SipAnswer } from '../telephony/gateway.ts';
+import type { CallOutcome, MediaReport, SipAnswer } from '../telephony/call-outcome.ts';
 import { isCapacity } from '../telephony/outcomes.ts';
 import type { BrakeReason } from './trunk.ts';
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withDeadline } from '../../foundation/values/deadline.ts';
 import { someAtOnce } from '../../foundation/values/some-at-once.ts';
-import type { TelephonyGateway, Trunk, TrunkProbe } from '../telephony/gateway.ts';
+import type { Trunk } from '../telephony/trunk.ts';
+import type { TrunkProbe, TrunkProber } from '../telephony/trunk-prober.ts';
 import type { TrunkDeps } from './deps.ts';
 import { changeTrunk, lockTrunk, moveTrunk, recordTrunk } from './store.ts';
 import { type CheckReason, endsByCheck, isReachedAlike, type TrunkRow, trunkOf } from './trunk.ts';
@@ -20,10 +21,6 @@ export interface TrunkVerdict extends Pick<TrunkProbe, 'valid' | 'reachable' | '
   /** Milliseconds. */
   rttMs?: number;
 }
-
-/** The gateway that probes trunks. */
-const trunkProber = (gateways: readonly TelephonyGateway[]): TelephonyGateway | undefined =>
-  gateways.find(({ name }) => name === 'sip') ?? gateways.find(({ capabilities }) => capabilities.trunks);
 
 /**
  * Probes trunks, and keeps what they answered. One that was changed meanwhile is left alone, and so is one that could not
@@ -68,12 +65,12 @@ const failed = (reason: CheckReason, row: TrunkRow): TrunkVerdict => ({
   reason,
 });
 
-const probe = (deps: TrunkDeps, row: TrunkRow) => askTrunk(deps, trunkProber(deps.gateways), row);
+const probe = (deps: TrunkDeps, row: TrunkRow) => askTrunk(deps, deps.prober, row);
 
 /** What a trunk answers, with nothing written; nothing where it could not be asked. */
 export async function askTrunk(
   deps: Pick<TrunkDeps, 'trunkGuard' | 'secrets' | 'log' | 'trunkCheckMs'>,
-  prober: Pick<TelephonyGateway, 'probeTrunk'> | undefined,
+  prober: TrunkProber | undefined,
   row: TrunkRow,
 ): Promise<TrunkVerdict | undefined> {
   if (trunkFaults(row, deps.trunkGuard).length > 0) return failed('not_allowed', row);

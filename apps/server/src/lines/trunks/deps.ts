@@ -3,7 +3,7 @@ import type { Database, WorkspaceTx } from '../../foundation/database/database.t
 import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { HostGuard } from '../../foundation/outbound-http/url-fault.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
-import type { TelephonyGateway } from '../telephony/gateway.ts';
+import type { TrunkProber } from '../telephony/trunk-prober.ts';
 
 /** What trunks need. */
 export interface TrunkDeps {
@@ -13,8 +13,8 @@ export interface TrunkDeps {
   secrets: Secrets;
   /** Judges where trunks lead. */
   trunkGuard: HostGuard;
-  /** The providers that are configured. Trunks are checked by `sip`, or else by the first that can. */
-  gateways: readonly TelephonyGateway[];
+  /** Asks trunks; undefined if nothing here can. */
+  prober: TrunkProber | undefined;
   /** How long a trunk may take to answer a check, in milliseconds; 5 s by default. */
   trunkCheckMs?: number;
   /** Tells of the numbers of a trunk that came to call, or no longer do, in the transaction that makes it so. */

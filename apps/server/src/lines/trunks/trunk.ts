@@ -1,6 +1,6 @@
 import type { Row } from '../../foundation/database/schema.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
-import type { Trunk } from '../telephony/gateway.ts';
+import type { Trunk } from '../telephony/trunk.ts';
 
 /** A trunk as the database keeps it. */
 export type TrunkRow = Row<'trunks'>;

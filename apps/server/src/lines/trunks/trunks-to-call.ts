@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database } from '../../foundation/database/database.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
-import type { Trunk } from '../telephony/gateway.ts';
+import type { Trunk } from '../telephony/trunk.ts';
 import { type TrunkRow, trunkOf } from './trunk.ts';
 
 /** Reads the trunks of calls, by their UUIDs; one whose password can't be read is left out. */

@@ -4,7 +4,7 @@ import type { CallDetails } from '../../dialing/calls/store.ts';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { rate } from '../../foundation/values/rate.ts';
-import type { CallOutcome } from '../../lines/telephony/gateway.ts';
+import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 
 type Grouping = components['schemas']['CallStatisticsGrouping'];
 type Figures = components['schemas']['CallFigures'];

@@ -3,7 +3,7 @@ import type { components } from '@trunkline/client/schema';
 import type { Row } from '../../foundation/database/schema.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
 import { toId } from '../../foundation/values/ids.ts';
-import type { AgentConnection } from '../../lines/telephony/gateway.ts';
+import type { AgentConnection } from '../../lines/telephony/agent-connection.ts';
 import type { Agent } from './directory.ts';
 
 /** An agent with the knowledge bases that are attached to it, in the order in which they were given. */

@@ -1,4 +1,4 @@
-import type { AgentConnection } from '../../lines/telephony/gateway.ts';
+import type { AgentConnection } from '../../lines/telephony/agent-connection.ts';
 
 /** A voice agent, as far as calls need to know it. */
 export interface Agent {

@@ -1,4 +1,4 @@
-import type { AgentConnection } from '../../lines/telephony/gateway.ts';
+import type { AgentConnection } from '../../lines/telephony/agent-connection.ts';
 import type { Agent } from './directory.ts';
 
 type Fields = Record<string, unknown>;

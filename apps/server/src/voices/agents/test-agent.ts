@@ -6,7 +6,7 @@ import { notFound } from '../../foundation/values/service-error.ts';
 import type { StreamEnd } from '../../lines/media/agent-end.ts';
 import type { AgentFailure } from '../../lines/media/agent-failure.ts';
 import { type AgentConnection, AgentStream } from '../../lines/media/agent-stream.ts';
-import type { AgentConnection as ConnectionOfAgent } from '../../lines/telephony/gateway.ts';
+import type { AgentConnection as ConnectionOfAgent } from '../../lines/telephony/agent-connection.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
 import { openConnection } from './agent.ts';

@@ -7,7 +7,7 @@ import { openDatabase } from '../../../src/foundation/database/database.ts';
 import { systemClock } from '../../../src/foundation/values/clock.ts';
 import { fromId, toId } from '../../../src/foundation/values/ids.ts';
 import { providers } from '../../../src/lines/phone-numbers/phone-number.ts';
-import type { CallRequest } from '../../../src/lines/telephony/gateway.ts';
+import type { CallRequest } from '../../../src/lines/telephony/call-gateway.ts';
 import { noOperatorLimits } from '../../../src/platform/workspace/operator-limits.ts';
 import { anyAgent } from '../../../src/voices/agents/directory.ts';
 import { byTest } from '../../by-test.ts';

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { Switchboard } from '../../../src/dialing/calls/switchboard.ts';
 import { type Database, openDatabase } from '../../../src/foundation/database/database.ts';
 import { toId } from '../../../src/foundation/values/ids.ts';
-import type { CallEvent, CallReference, TelephonyGateway } from '../../../src/lines/telephony/gateway.ts';
+import type { CallEvent, CallGateway, CallReference } from '../../../src/lines/telephony/call-gateway.ts';
 import { byTest } from '../../by-test.ts';
 import { freshDatabase } from '../../database.ts';
 import { seedRow } from '../../seed/rows.ts';
@@ -20,8 +20,8 @@ let switchboard: Switchboard;
 /** Tells the switchboard what the provider tells. */
 let record: (events: CallEvent[]) => void;
 /** What the provider answers. */
-let provider: TelephonyGateway['endCall'];
-let lookup: TelephonyGateway['lookup'];
+let provider: CallGateway['endCall'];
+let lookup: CallGateway['lookup'];
 
 beforeAll(async () => {
   const fresh = await freshDatabase();

@@ -9,7 +9,7 @@ import { runCallOwner } from '../../../src/dialing/workflows/runs/signal-runs.ts
 import type { Database } from '../../../src/foundation/database/database.ts';
 import { systemClock } from '../../../src/foundation/values/clock.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
-import type { CallEvent, TelephonyGateway } from '../../../src/lines/telephony/gateway.ts';
+import type { CallEvent, CallGateway } from '../../../src/lines/telephony/call-gateway.ts';
 import { anyAgent } from '../../../src/voices/agents/directory.ts';
 
 const nothing = () => undefined;
@@ -17,13 +17,13 @@ const nothing = () => undefined;
 /** A switchboard for at most 10 calls, without the loops of its owners, whose provider `simulator` a test plays. */
 export function startTestSwitchboard(
   database: Database,
-  gateway: Partial<TelephonyGateway>,
+  gateway: Partial<CallGateway>,
   log: Logger = pino({ level: 'silent' }),
   given: Partial<Pick<SwitchboardOptions, 'lease' | 'leaseSeconds'>> = {},
 ) {
   const serverId = newUuid();
   let listener: (events: CallEvent[]) => void = nothing;
-  const played: Partial<TelephonyGateway> = {
+  const played: Partial<CallGateway> = {
     lookup: async () => ({ state: 'undetermined', detail: 'not asked' }),
     onInbound: () => nothing,
     onEvents: (told) => {
@@ -42,7 +42,7 @@ export function startTestSwitchboard(
       ...{ steadySince: () => Number.NEGATIVE_INFINITY, release: async () => undefined },
     },
     leaseSeconds: 10,
-    gateways: new Map([['simulator', played as TelephonyGateway]]),
+    gateways: new Map([['simulator', played as CallGateway]]),
     maxCalls: 10,
     calls: callStore(campaignCallDetails, waitingCalls),
     owners: [

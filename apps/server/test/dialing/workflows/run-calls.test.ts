@@ -5,7 +5,7 @@ import { hangUpRequested } from '../../../src/dialing/calls/hang-up-requested.ts
 import { type RunCallAnswer, type RunCallWish, requestRunCall } from '../../../src/dialing/calls/request-run-call.ts';
 import type { Database } from '../../../src/foundation/database/database.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
-import type { TelephonyGateway } from '../../../src/lines/telephony/gateway.ts';
+import type { CallGateway } from '../../../src/lines/telephony/call-gateway.ts';
 import { noOperatorLimits } from '../../../src/platform/workspace/operator-limits.ts';
 import { withDatabase } from '../../foundation/database/own-database.ts';
 import { usageOf } from '../../lines/number-pools/pool-usage.ts';
@@ -286,7 +286,7 @@ test.concurrent('calls that the provider is slow to end, or has not ended, keep 
     const slow = new Promise<'ending'>((resolve) => {
       answer = () => resolve('ending');
     });
-    const gateway: Pick<TelephonyGateway, 'endCall'> = {
+    const gateway: Pick<CallGateway, 'endCall'> = {
       endCall: ({ roomId }) => {
         asked.add(roomId);
         return asked.size === 1 ? slow : Promise.resolve('ending');
@@ -299,7 +299,7 @@ test.concurrent('calls that the provider is slow to end, or has not ended, keep 
       steadySince: () => 0,
       release: async () => {},
     };
-    const gatewayFor = () => gateway as TelephonyGateway;
+    const gatewayFor = () => gateway as CallGateway;
     const loop = hangUpRequested({ database, lease, log: pino({ level: 'silent' }), gatewayFor });
     await until(() => asked.size === 103);
     answer();

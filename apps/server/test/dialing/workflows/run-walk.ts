@@ -5,7 +5,7 @@ import type { Definition, Node } from '../../../src/dialing/workflows/definition
 import type { Database } from '../../../src/foundation/database/database.ts';
 import { newUuid, toId } from '../../../src/foundation/values/ids.ts';
 import { ServiceError } from '../../../src/foundation/values/service-error.ts';
-import { callOutcomes } from '../../../src/lines/telephony/gateway.ts';
+import { callOutcomes } from '../../../src/lines/telephony/call-outcome.ts';
 import { byTest } from '../../by-test.ts';
 import { seedWorkflow } from '../../seed/workflow.ts';
 import { seedNumber, seedWorkspace } from '../../seed/workspace.ts';

@@ -15,7 +15,7 @@ import { openLease } from '../../../src/foundation/database/lease.ts';
 import type { Schema } from '../../../src/foundation/database/schema.ts';
 import type { SendRequest } from '../../../src/foundation/outbound-http/guarded-request.ts';
 import type { Clock } from '../../../src/foundation/values/clock.ts';
-import type { CallOutcome } from '../../../src/lines/telephony/gateway.ts';
+import type { CallOutcome } from '../../../src/lines/telephony/call-outcome.ts';
 import { noOperatorLimits } from '../../../src/platform/workspace/operator-limits.ts';
 import { byTest } from '../../by-test.ts';
 import { until } from '../../until.ts';

@@ -24,7 +24,7 @@ let client: NumberServer['client'];
 let stranger: NumberServer['client'];
 let workspaceId: string;
 beforeAll(async () => {
-  server = await startNumberServer({ gateways: [provider], trunkCheckMs: 1000 });
+  server = await startNumberServer({ provider, trunkCheckMs: 1000 });
   client = server.client;
   stranger = await server.clientWith(['*'], 'Other');
   const { rows } = await server.deps.database.inEngine((tx) =>

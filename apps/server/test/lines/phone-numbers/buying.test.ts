@@ -4,7 +4,7 @@ import { deleteOldIdempotencyKeys } from '../../../src/foundation/database/idemp
 import { fromId, newUuid } from '../../../src/foundation/values/ids.ts';
 import { reserveNumber } from '../../../src/lines/phone-numbers/reserve-number.ts';
 import { startPhoneNumberTasks, takeUpDueNumbers } from '../../../src/lines/phone-numbers/tasks.ts';
-import { NumberError, type ProviderNumber } from '../../../src/lines/telephony/gateway.ts';
+import { NumberError, type ProviderNumber } from '../../../src/lines/telephony/number-market.ts';
 import { until } from '../../until.ts';
 import { type NumberServer, simulatedProvider, startNumberServer } from './number-server.ts';
 
@@ -37,8 +37,8 @@ let workspaceId: string;
 let hasty: NumberServer;
 
 beforeAll(async () => {
-  server = await startNumberServer({ gateways: [provider] });
-  hasty = await startNumberServer({ gateways: [provider], purchaseWaitMs: 300 });
+  server = await startNumberServer({ provider });
+  hasty = await startNumberServer({ provider, purchaseWaitMs: 300 });
   workspaceId = await workspaceOf(server);
 });
 afterAll(async () => {

@@ -13,7 +13,7 @@ import { createMachineClock } from '../../../src/foundation/values/clock.ts';
 import { numberPoolOperations } from '../../../src/lines/number-pools/operations.ts';
 import type { PhoneNumberDeps } from '../../../src/lines/phone-numbers/deps.ts';
 import { phoneNumberOperations } from '../../../src/lines/phone-numbers/operations.ts';
-import { createSimulator } from '../../../src/lines/telephony/simulator/simulator.ts';
+import { createSimulator, type Simulator } from '../../../src/lines/telephony/simulator/simulator.ts';
 import { trunkOperations } from '../../../src/lines/trunks/operations.ts';
 import { createKey } from '../../../src/platform/api-keys/first-key.ts';
 import { workspaceOperations } from '../../../src/platform/workspace/operations.ts';
@@ -28,22 +28,24 @@ export const simulatedProvider = (seed = 'numbers') =>
 
 const loopback = { networks: [{ address: '127.0.0.1', prefix: 32 }], hosts: [] };
 
+/** What a test puts in place of a server's own. */
+type Given = Partial<PhoneNumberDeps> & { provider?: Simulator };
+
 /**
  * A server with providers, agents and waits of the test's own, of which nothing runs in the background: tests look at
  * due numbers themselves.
  */
-export async function startNumberServer(given: Partial<PhoneNumberDeps> = {}) {
+export async function startNumberServer({ provider = simulatedProvider(), ...given }: Given = {}) {
   const fresh = await freshDatabase();
   const logged: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => logged.push(line) });
   const database = openDatabase({ connection: fresh.connection, poolSize: 25, log });
   const clock = testClock();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-test-data-'));
-  const gateways = given.gateways ?? [simulatedProvider()];
   const overrides: Overrides = {
     validateResponses: 'throw',
     onAnswer: noteStatus,
-    gateways: new Map(gateways.map((gateway) => ['simulator', gateway])),
+    carriers: new Map([['simulator', { calls: provider, numbers: provider, trunks: provider }]]),
     ...(given.agents && { agents: given.agents }),
   };
   const composition = await compose({

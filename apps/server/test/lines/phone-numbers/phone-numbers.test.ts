@@ -8,7 +8,9 @@ import { ServiceError } from '../../../src/foundation/values/service-error.ts';
 import { findNumber } from '../../../src/lines/phone-numbers/store.ts';
 import { takeUpDueNumbers } from '../../../src/lines/phone-numbers/tasks.ts';
 import { outboundReason, whyNotCallable, whyNotFrom } from '../../../src/lines/phone-numbers/why-not-from.ts';
-import type { ProviderNumber, Trunk, TrunkProbe } from '../../../src/lines/telephony/gateway.ts';
+import type { ProviderNumber } from '../../../src/lines/telephony/number-market.ts';
+import type { Trunk } from '../../../src/lines/telephony/trunk.ts';
+import type { TrunkProbe } from '../../../src/lines/telephony/trunk-prober.ts';
 import { checkTrunks } from '../../../src/lines/trunks/check-trunk.ts';
 import { readTrunks } from '../../../src/lines/trunks/store.ts';
 import { takeUpDueTrunks } from '../../../src/lines/trunks/tasks.ts';
@@ -41,7 +43,7 @@ const password = 'correct-horse-battery-staple';
 let server: NumberServer;
 let workspaceId: string;
 beforeAll(async () => {
-  server = await startNumberServer({ gateways: [provider], agents, trunkCheckMs: 1000 });
+  server = await startNumberServer({ provider, agents, trunkCheckMs: 1000 });
   const { rows } = await server.deps.database.inEngine((tx) =>
     sql<{ id: string }>`select id from workspaces`.execute(tx.db),
   );

@@ -2,7 +2,8 @@ import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { fromId } from '../../../src/foundation/values/ids.ts';
-import type { Trunk, TrunkProbe } from '../../../src/lines/telephony/gateway.ts';
+import type { Trunk } from '../../../src/lines/telephony/trunk.ts';
+import type { TrunkProbe } from '../../../src/lines/telephony/trunk-prober.ts';
 import { takeUpDueTrunks } from '../../../src/lines/trunks/tasks.ts';
 import { seedRow } from '../../seed/rows.ts';
 import { type NumberServer, simulatedProvider, startNumberServer } from './number-server.ts';
@@ -26,7 +27,7 @@ const numbers = '/v1/telephony/phone-numbers';
 let server: NumberServer;
 let workspaceId: string;
 beforeAll(async () => {
-  server = await startNumberServer({ gateways: [provider], trunkCheckMs: 500 });
+  server = await startNumberServer({ provider, trunkCheckMs: 500 });
   const { rows } = await server.deps.database.inEngine((tx) =>
     sql<{ id: string }>`select id from workspaces`.execute(tx.db),
   );

@@ -2,7 +2,7 @@ import { SdpSession } from '@trunkline/sip';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../../../../packages/sip/test/peers/peer-process.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
-import type { CallEvent } from '../../../src/lines/telephony/gateway.ts';
+import type { CallEvent } from '../../../src/lines/telephony/call-gateway.ts';
 import { type CallStore, postgresCallStore } from '../../../src/lines/telephony/sip/call-store.ts';
 import type { SipGatewayOptions } from '../../../src/lines/telephony/sip/sip-gateway.ts';
 import { seedRow } from '../../seed/rows.ts';

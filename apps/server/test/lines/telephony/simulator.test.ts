@@ -3,14 +3,17 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../src/foundation/database/database.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
-import type { CallEvent } from '../../../src/lines/telephony/gateway.ts';
+import type { CallEvent } from '../../../src/lines/telephony/call-gateway.ts';
 import type { Faults } from '../../../src/lines/telephony/simulator/faults.ts';
 import { createSimulator } from '../../../src/lines/telephony/simulator/simulator.ts';
 import { postgresStore, type SimulatorStore } from '../../../src/lines/telephony/simulator/store.ts';
 import { freshDatabase } from '../../database.ts';
 import { unguarded } from '../../unguarded.ts';
-import { type GatewayUnderTest, gatewayConformance } from './conformance.ts';
+import { callConformance, type GatewayUnderTest } from './call-conformance.ts';
+import { marketConformance } from './market-conformance.ts';
 import { memoryStore } from './memory-store.ts';
+import { proberConformance } from './prober-conformance.ts';
+import { trunkTo } from './sip-gateways.ts';
 
 let database: Database;
 let drop: () => Promise<void>;
@@ -71,8 +74,23 @@ async function underTest(store: SimulatorStore): Promise<GatewayUnderTest> {
   };
 }
 
-gatewayConformance('the simulator in memory', () => underTest(memoryStore()));
-gatewayConformance('the simulator on PostgreSQL', () => underTest(postgresStore(database, unguarded(database))));
+callConformance('the simulator in memory', () => underTest(memoryStore()));
+callConformance('the simulator on PostgreSQL', () => underTest(postgresStore(database, unguarded(database))));
+
+const marketOn = (store: SimulatorStore) => async () => ({
+  market: createSimulator({ seed: 's', speed: 1, store }),
+  country: 'US',
+  losesAnswer: '+12125550504',
+});
+marketConformance('the simulator in memory', marketOn(memoryStore()));
+marketConformance('the simulator on PostgreSQL', () => marketOn(postgresStore(database, unguarded(database)))());
+
+proberConformance('the simulator', async () => ({
+  prober: createSimulator({ seed: 's', speed: 1, store: memoryStore() }),
+  there: { ...trunkTo(5060), terminationUrl: 'ok.sim' },
+  gone: { ...trunkTo(5060), terminationUrl: 'dead.sim' },
+  close: async () => {},
+}));
 
 describe('the simulator on PostgreSQL', () => {
   const call = (to: string) => ({
@@ -132,27 +150,5 @@ describe('the simulator on PostgreSQL', () => {
     expect(kept.size).toBe(2_000);
     expect([...kept.values()].some((one) => one.ended)).toBe(false);
     await simulator.stop();
-  });
-
-  test('two buyers of one number: one has it', async () => {
-    const gateway = createSimulator({ seed: 's', speed: 1, store: postgresStore(database, unguarded(database)) });
-    const buy = (idempotencyKey: string) => gateway.buyNumber({ phoneNumber: '+12125550300', idempotencyKey });
-    const results = await Promise.allSettled([buy('a'), buy('b'), buy('c')]);
-    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason.reason);
-    expect(refused).toEqual(['unavailable', 'unavailable']);
-
-    const search = { country: 'US', areaCode: '212', contains: '0300', limit: 1 };
-    expect(await gateway.searchNumbers(search)).toEqual([]);
-    await gateway.releaseNumber({ phoneNumber: '+12125550300' });
-    expect(await gateway.searchNumbers(search)).toMatchObject([{ phoneNumber: '+12125550300' }]);
-  });
-
-  test('a purchase whose answer is lost is found by its key', async () => {
-    const gateway = createSimulator({ seed: 's', speed: 1, store: postgresStore(database, unguarded(database)) });
-    const purchase = { phoneNumber: '+12125550504', idempotencyKey: 'lost' };
-    await expect(gateway.buyNumber(purchase)).rejects.toMatchObject({ reason: 'temporary' });
-    expect(await gateway.lookupNumberPurchase('lost')).toMatchObject({ phoneNumber: '+12125550504' });
-    expect(await gateway.lookupNumberPurchase('other')).toBeUndefined();
   });
 });

@@ -9,9 +9,11 @@ import { createAddressGuard } from '../../../src/foundation/outbound-http/addres
 import { systemClock } from '../../../src/foundation/values/clock.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
 import { startMedia } from '../../../src/lines/media/media.ts';
-import type { TelephonyGateway, Trunk } from '../../../src/lines/telephony/gateway.ts';
+import type { CallGateway } from '../../../src/lines/telephony/call-gateway.ts';
 import { postgresCallStore } from '../../../src/lines/telephony/sip/call-store.ts';
 import { openSipGateway, type SipGatewayOptions } from '../../../src/lines/telephony/sip/sip-gateway.ts';
+import type { Trunk } from '../../../src/lines/telephony/trunk.ts';
+import type { TrunkProber } from '../../../src/lines/telephony/trunk-prober.ts';
 import { freshDatabase } from '../../database.ts';
 import { unguarded } from '../../unguarded.ts';
 import { type Agent, startAgent } from '../media/agent.ts';
@@ -77,7 +79,7 @@ export interface SipGateways {
   database: Database;
   agent: Agent;
   /** @param calls the most that it has room for */
-  gatewayFor(calls?: number, given?: Partial<SipGatewayOptions>): Promise<TelephonyGateway>;
+  gatewayFor(calls?: number, given?: Partial<SipGatewayOptions>): Promise<CallGateway & TrunkProber>;
   close(): Promise<void>;
 }
 
@@ -87,7 +89,7 @@ export async function openSipGateways(): Promise<SipGateways> {
   const database = openDatabase({ connection: fresh.connection, poolSize: 4, log });
   const agent = await startAgent();
   const folder = await mkdtemp(join(tmpdir(), 'recordings-'));
-  async function gatewayFor(calls = 20, given: Partial<SipGatewayOptions> = {}): Promise<TelephonyGateway> {
+  async function gatewayFor(calls = 20, given: Partial<SipGatewayOptions> = {}): Promise<CallGateway & TrunkProber> {
     const portMin = nextPort;
     nextPort += 2 * calls;
     const { media } = startMedia({

@@ -2,14 +2,16 @@ import { type EndStoredOptions, SdpSession, type StoredDialog, type StoredEnd } 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../../../../packages/sip/test/peers/peer-process.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
-import type { CallEvent, CallRequest, TelephonyGateway, Trunk } from '../../../src/lines/telephony/gateway.ts';
+import type { CallEvent, CallGateway, CallRequest } from '../../../src/lines/telephony/call-gateway.ts';
 import { readMessages } from '../../../src/lines/telephony/kept-messages.ts';
 import { postgresCallStore } from '../../../src/lines/telephony/sip/call-store.ts';
 import { endStoredCall } from '../../../src/lines/telephony/sip/end-stored-call.ts';
+import type { Trunk } from '../../../src/lines/telephony/trunk.ts';
 import { unguarded } from '../../unguarded.ts';
 import { until } from '../../until.ts';
+import { callConformance, type GatewayUnderTest } from './call-conformance.ts';
 import { type Carrier, startCarrier } from './carrier.ts';
-import { type GatewayUnderTest, gatewayConformance } from './conformance.ts';
+import { proberConformance } from './prober-conformance.ts';
 import { callees, openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
 
 let gateways: SipGateways;
@@ -19,11 +21,11 @@ beforeAll(async () => {
 afterAll(() => gateways.close());
 
 /** The gateway as the suite asks for it: each call with its trunk, answers that get lost, events that come twice. */
-function behind(carrier: Carrier, gateway: TelephonyGateway) {
+function behind(carrier: Carrier, gateway: CallGateway) {
   const trunk = trunkTo(carrier.port);
   let loses: 'before' | 'after' | undefined;
   let doubles = false;
-  const own: Partial<TelephonyGateway> = {
+  const own: Partial<CallGateway> = {
     placeCall: async (request: CallRequest) => {
       const lost = loses;
       loses = undefined;
@@ -39,7 +41,7 @@ function behind(carrier: Carrier, gateway: TelephonyGateway) {
       }),
   };
   const wrapped = new Proxy(gateway, {
-    get: (target, name: keyof TelephonyGateway) => {
+    get: (target, name: keyof CallGateway) => {
       const value = own[name] ?? target[name];
       return typeof value === 'function' && !own[name] ? value.bind(target) : value;
     },
@@ -55,7 +57,7 @@ function behind(carrier: Carrier, gateway: TelephonyGateway) {
   };
 }
 
-gatewayConformance('SIP', async (): Promise<GatewayUnderTest> => {
+callConformance('SIP', async (): Promise<GatewayUnderTest> => {
   const carrier = await startCarrier(callees);
   return {
     ...behind(carrier, await gateways.gatewayFor()),
@@ -77,6 +79,18 @@ gatewayConformance('SIP', async (): Promise<GatewayUnderTest> => {
     placesAbsent: false,
     dialled: async () => carrier.calls.length,
     close: () => carrier.stop(),
+  };
+});
+
+proberConformance('SIP', async () => {
+  const carrier = await startCarrier(callees);
+  const gateway = await gateways.gatewayFor();
+  await gateway.start();
+  return {
+    prober: gateway,
+    there: trunkTo(carrier.port),
+    gone: { ...trunkTo(await freePort()), transport: 'tcp' },
+    close: async () => void (await Promise.all([gateway.stop(), carrier.stop()])),
   };
 });
 

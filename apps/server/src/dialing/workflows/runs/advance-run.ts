@@ -2,7 +2,7 @@ import type { RunError } from '../../../foundation/database/schema.ts';
 import { toId } from '../../../foundation/values/ids.ts';
 import { spread } from '../../../foundation/values/spread.ts';
 import { isTimestamp } from '../../../foundation/values/timestamp.ts';
-import type { CallOutcome } from '../../../lines/telephony/gateway.ts';
+import type { CallOutcome } from '../../../lines/telephony/call-outcome.ts';
 import type { CallNode, ChildNode, HttpNode, Node, WaitNode } from '../definitions/definition.ts';
 import { fillText, fillValues } from '../definitions/fill-template.ts';
 import { zonesOfPlace } from '../definitions/place.ts';

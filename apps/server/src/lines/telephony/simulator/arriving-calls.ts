@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CallRequest, InboundCall } from '../gateway.ts';
+import type { CallRequest, InboundCall } from '../call-gateway.ts';
 import { CALLS_BACK_AFTER } from './plan.ts';
 import type { SimulatorTime } from './time.ts';
 

@@ -1,4 +1,4 @@
-import type { CallEvent, CallEventListener } from '../gateway.ts';
+import type { CallEvent, CallEventListener } from '../call-gateway.ts';
 import type { Faults } from './faults.ts';
 import type { SimulatorTime } from './time.ts';
 import { createTimeline } from './timeline.ts';

@@ -1,4 +1,4 @@
-import type { CallEvent, CallReference, CallState, TelephonyGateway } from '../gateway.ts';
+import type { CallEvent, CallGateway, CallReference, CallState } from '../call-gateway.ts';
 import type { FollowedCalls } from './followed-calls.ts';
 import type { GatheredStore } from './gathered-store.ts';
 import type { CallPlan } from './plan.ts';
@@ -15,7 +15,7 @@ interface EndDeps extends Pick<GatheredStore, 'find' | 'end'> {
 
 /** How the simulated provider hangs up. */
 export const callEnder =
-  ({ time, followed, find, end, planOf, progressOf, deliver }: EndDeps): TelephonyGateway['endCall'] =>
+  ({ time, followed, find, end, planOf, progressOf, deliver }: EndDeps): CallGateway['endCall'] =>
   async ({ roomId }: CallReference) => {
     const call = followed.get(roomId) ?? (await find(roomId));
     if (!call) return 'absent';

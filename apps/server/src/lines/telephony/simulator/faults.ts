@@ -1,4 +1,4 @@
-import type { CallEvent, CallRequest } from '../gateway.ts';
+import type { CallEvent, CallRequest } from '../call-gateway.ts';
 
 /** Faults that a test can switch on and off while calls are up. Each asks for its own calls or events. */
 export interface Faults {

@@ -1,4 +1,4 @@
-import type { CallEvent } from '../gateway.ts';
+import type { CallEvent } from '../call-gateway.ts';
 import type { StoredCall } from './progress.ts';
 import type { SimulatorTime } from './time.ts';
 import { createTimeline } from './timeline.ts';

@@ -1,6 +1,6 @@
 import { type CountryCode, getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js';
 import { isE164 } from '../../../foundation/values/e164.ts';
-import { NumberError, type NumberSearch, type ProviderNumber } from '../gateway.ts';
+import { NumberError, type NumberSearch, type ProviderNumber } from '../number-market.ts';
 import type { Purchase, SimulatorStore } from './store.ts';
 
 /** Buying a number with one of these last four digits always goes the same way. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CallOutcome, EndedBy, SipAnswer } from '../gateway.ts';
+import type { CallOutcome, EndedBy, SipAnswer } from '../call-outcome.ts';
 
 /** What the simulator may decide about a call; the other outcomes are ours alone. */
 export type PlannedOutcome = Exclude<CallOutcome, 'do_not_call' | 'cancelled' | 'unknown'>;

@@ -1,13 +1,5 @@
-import type {
-  CallEvent,
-  CallOutcome,
-  CallRequest,
-  CallState,
-  CallTimes,
-  EndedBy,
-  MediaReport,
-  SipAnswer,
-} from '../gateway.ts';
+import type { CallEvent, CallRequest, CallState, CallTimes } from '../call-gateway.ts';
+import type { CallOutcome, EndedBy, MediaReport, SipAnswer } from '../call-outcome.ts';
 import { type CallPlan, type PlannedCall, sipStatusOf } from './plan.ts';
 
 /** Milliseconds of sound in a packet. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { memoryStore } from '../../../../test/lines/telephony/memory-store.ts';
 import { testClock } from '../../../../test/test-clock.ts';
 import { newUuid } from '../../../foundation/values/ids.ts';
-import type { CallEvent, CallRequest } from '../gateway.ts';
+import type { CallEvent, CallRequest } from '../call-gateway.ts';
 import { createSimulator } from './simulator.ts';
 
 const request = (to: string, roomId = newUuid()): CallRequest => ({

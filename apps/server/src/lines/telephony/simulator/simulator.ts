@@ -1,14 +1,16 @@
 import { NotWitnessed } from '../../../platform/installation/raise-number.ts';
 import type {
   CallEventListener,
+  CallGateway,
   CallReference,
   CallRequest,
   CallState,
   InboundAnswer,
   InboundCall,
   PlaceResult,
-  TelephonyGateway,
-} from '../gateway.ts';
+} from '../call-gateway.ts';
+import type { NumberMarket } from '../number-market.ts';
+import type { TrunkProber } from '../trunk-prober.ts';
 import { createArrivingCalls } from './arriving-calls.ts';
 import { createDelivery } from './delivery.ts';
 import { callEnder } from './end-call.ts';
@@ -32,7 +34,7 @@ export interface SimulatorOptions {
   profile?: Profile;
 }
 
-export interface Simulator extends TelephonyGateway {
+export interface Simulator extends CallGateway, NumberMarket, TrunkProber {
   /** To be set by tests; empty at first. */
   readonly faults: Faults;
   /** How many calls this process follows. */
@@ -106,8 +108,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   };
 
   return {
-    name: 'simulator',
-    capabilities: { numbers: true, trunks: true, simulated: true },
+    capabilities: { simulated: true },
     faults,
     liveCalls: followed.count,
     searchNumbers: (search) => searchInventory(store, search),

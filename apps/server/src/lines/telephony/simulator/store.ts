@@ -3,7 +3,7 @@ import type { Database, EngineTx } from '../../../foundation/database/database.t
 import type { Row } from '../../../foundation/database/schema.ts';
 import { NotWitnessed } from '../../../platform/installation/raise-number.ts';
 import type { RestoreGuard } from '../../../platform/installation/restore-guard.ts';
-import type { EndedBy } from '../gateway.ts';
+import type { EndedBy } from '../call-outcome.ts';
 import type { StoredCall, StoredEnd } from './progress.ts';
 
 /** What outlives the process: the memory of the provider that the simulator plays. */

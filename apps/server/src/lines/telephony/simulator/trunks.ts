@@ -1,4 +1,5 @@
-import type { Trunk, TrunkProbe } from '../gateway.ts';
+import type { Trunk } from '../trunk.ts';
+import type { TrunkProbe } from '../trunk-prober.ts';
 
 /** `sip:user@host:port;parameters`, or the host alone. */
 const hostOf = (terminationUrl: string) =>

@@ -6,7 +6,8 @@ import { coalesce } from '../../../foundation/values/coalesce.ts';
 import { NotWitnessed } from '../../../platform/installation/raise-number.ts';
 import type { RestoreGuard } from '../../../platform/installation/restore-guard.ts';
 import type { AgentEnd } from '../../media/agent-end.ts';
-import type { CallEvent, CallOutcome, CallRequest, CallTimes, EndedBy } from '../gateway.ts';
+import type { CallEvent, CallRequest, CallTimes } from '../call-gateway.ts';
+import type { CallOutcome, EndedBy } from '../call-outcome.ts';
 
 /** How a call ended, as it is told and kept. */
 export type CallEnded = Extract<CallEvent, { type: 'ended' }>;

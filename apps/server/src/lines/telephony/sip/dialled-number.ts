@@ -1,6 +1,6 @@
 import { type CountryCode, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { isE164 } from '../../../foundation/values/e164.ts';
-import type { Trunk } from '../gateway.ts';
+import type { Trunk } from '../trunk.ts';
 
 type NumberForm = Pick<Trunk, 'numberFormat' | 'country' | 'dialPrefix'>;
 

@@ -1,5 +1,5 @@
 import type { CallEnd } from '@trunkline/sip';
-import type { CallOutcome, EndedBy, SipAnswer } from '../gateway.ts';
+import type { CallOutcome, EndedBy, SipAnswer } from '../call-outcome.ts';
 import { isCapacity, outcomeOfSipStatus } from '../outcomes.ts';
 
 /** Why we ended a call ourselves. `outcome` where it isn't what the call's state says. */

@@ -1,6 +1,6 @@
 import type { UserAgent } from '@trunkline/sip';
-import type { Trunk } from '../gateway.ts';
 import { outcomeOfSipStatus } from '../outcomes.ts';
+import type { Trunk } from '../trunk.ts';
 import type { CallEnded, StoredCall } from './call-store.ts';
 import { credentialsOf } from './trunk-address.ts';
 

@@ -2,7 +2,7 @@ import type { SipRequest, Target } from '@trunkline/sip';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../../../../test/until.ts';
-import type { Trunk } from '../gateway.ts';
+import type { Trunk } from '../trunk.ts';
 import { type InboundTrunk, watchInboundPeers } from './inbound-peers.ts';
 
 const from = (address: string): Target => ({ address, port: 5060, transport: 'udp' });

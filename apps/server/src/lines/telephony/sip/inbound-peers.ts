@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Admission, parseNetworks, type SipRequest, type Target, toTagOf } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import { every, type Repeating } from '../../../platform/jobs/every.ts';
-import type { Trunk } from '../gateway.ts';
+import type { Trunk } from '../trunk.ts';
 import { challengeLimit } from './challenge-limit.ts';
 import { bareUser, isDialled, readNumber, spellingsOf } from './dialled-number.ts';
 import type { TrunkKey } from './registrar.ts';

@@ -8,7 +8,8 @@ import {
   TransportError,
   type UserAgent,
 } from '@trunkline/sip';
-import type { CallRequest, PlaceResult, Trunk } from '../gateway.ts';
+import type { CallRequest, PlaceResult } from '../call-gateway.ts';
+import type { Trunk } from '../trunk.ts';
 import type { CallStore } from './call-store.ts';
 import { dialledNumber } from './dialled-number.ts';
 import { meaningOfEnd } from './end-of-call.ts';

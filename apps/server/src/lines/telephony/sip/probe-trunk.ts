@@ -1,5 +1,6 @@
 import { escapeUser, type ProbeReport, type UserAgent } from '@trunkline/sip';
-import type { Trunk, TrunkProbe } from '../gateway.ts';
+import type { Trunk } from '../trunk.ts';
+import type { TrunkProbe } from '../trunk-prober.ts';
 import { credentialsOf, trunkAddress, userAt } from './trunk-address.ts';
 
 const reasons: Readonly<Record<ProbeReport['reachability'], TrunkProbe['reason']>> = {

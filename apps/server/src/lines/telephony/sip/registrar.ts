@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { escapeUser, type RegisterOptions, type Registration, type RegistrationState } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import { every, type Repeating } from '../../../platform/jobs/every.ts';
-import type { Trunk } from '../gateway.ts';
+import type { Trunk } from '../trunk.ts';
 import { credentialsOf, type TrunkAddress, trunkAddress, userAt } from './trunk-address.ts';
 
 /** How the registration with a trunk stands, as people see it. */

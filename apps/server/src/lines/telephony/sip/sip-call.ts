@@ -7,7 +7,9 @@ import type { Clock } from '../../../foundation/values/clock.ts';
 import { toId } from '../../../foundation/values/ids.ts';
 import type { CallMedia, CallMediaEvent, Media } from '../../media/media.ts';
 import { testCallSound } from '../../media/test-sound.ts';
-import type { AgentConnection, CallEvent, CallTimes, MediaReport, TestCallMedia } from '../gateway.ts';
+import type { AgentConnection } from '../agent-connection.ts';
+import type { CallEvent, CallTimes } from '../call-gateway.ts';
+import type { MediaReport, TestCallMedia } from '../call-outcome.ts';
 import type { CallEnded, CallStore } from './call-store.ts';
 import { meaningOfEnd, type OwnEnd } from './end-of-call.ts';
 

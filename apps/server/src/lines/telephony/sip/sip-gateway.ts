@@ -16,21 +16,20 @@ import type { HostGuard } from '../../../foundation/outbound-http/url-fault.ts';
 import type { Clock } from '../../../foundation/values/clock.ts';
 import { newUuid } from '../../../foundation/values/ids.ts';
 import type { Media } from '../../media/media.ts';
-import {
-  type AgentConnection,
-  type CallEvent,
-  type CallEventListener,
-  type CallReference,
-  type CallRequest,
-  type CallState,
-  type InboundAnswer,
-  type InboundCall,
-  NumberError,
-  type PlaceResult,
-  type TelephonyGateway,
-  type Trunk,
-  type TrunkProbe,
-} from '../gateway.ts';
+import type { AgentConnection } from '../agent-connection.ts';
+import type {
+  CallEvent,
+  CallEventListener,
+  CallGateway,
+  CallReference,
+  CallRequest,
+  CallState,
+  InboundAnswer,
+  InboundCall,
+  PlaceResult,
+} from '../call-gateway.ts';
+import type { Trunk } from '../trunk.ts';
+import type { TrunkProbe, TrunkProber } from '../trunk-prober.ts';
 import { type CallMessages, callMessages } from './call-messages.ts';
 import type { CallEnded, CallStore } from './call-store.ts';
 import { type InboundDirectory, type InboundPeers, watchInboundPeers } from './inbound-peers.ts';
@@ -95,14 +94,13 @@ const REALM = 'sip';
 const REJECTIONS = { declined: [603] as typeof noRoom, no_room: agentFull, unavailable: noRoom };
 
 /** Calls over SIP trunks, put through to agents without a media server in between. */
-export const openSipGateway = async (options: SipGatewayOptions): Promise<TelephonyGateway> => {
+export const openSipGateway = async (options: SipGatewayOptions): Promise<CallGateway & TrunkProber> => {
   const { host, publicAddress, localNetworks } = options.settings;
   return new SipGateway(options, await createAddressing(host, publicAddress, localNetworks));
 };
 
-class SipGateway implements TelephonyGateway {
-  readonly name = 'sip';
-  readonly capabilities = { numbers: false, trunks: true, simulated: false };
+class SipGateway implements CallGateway, TrunkProber {
+  readonly capabilities = { simulated: false };
   readonly #options: SipGatewayOptions;
   readonly #addressing: Addressing;
   readonly #calls = new Map<string, SipCall>();
@@ -366,20 +364,4 @@ class SipGateway implements TelephonyGateway {
     }
     return { valid: false, reachable: false, credentials: 'unverified', reason: 'unreachable' };
   }
-
-  searchNumbers(): Promise<never> {
-    return noNumbers();
-  }
-
-  buyNumber(): Promise<never> {
-    return noNumbers();
-  }
-
-  async lookupNumberPurchase(): Promise<undefined> {}
-
-  async releaseNumber(): Promise<void> {}
-}
-
-async function noNumbers(): Promise<never> {
-  throw new NumberError('invalid', 'Numbers of SIP trunks are imported, not bought here.');
 }

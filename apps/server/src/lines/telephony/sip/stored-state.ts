@@ -1,7 +1,7 @@
 import type { UserAgent } from '@trunkline/sip';
 import type { Lease } from '../../../foundation/database/lease.ts';
 import type { Clock } from '../../../foundation/values/clock.ts';
-import type { CallReference, CallState, CallTimes } from '../gateway.ts';
+import type { CallReference, CallState, CallTimes } from '../call-gateway.ts';
 import type { CallEnded, CallStore } from './call-store.ts';
 import { endStoredCall } from './end-stored-call.ts';
 import type { InboundDirectory } from './inbound-peers.ts';

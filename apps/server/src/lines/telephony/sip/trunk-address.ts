@@ -1,5 +1,5 @@
 import { type Credentials, parseUri, type TransportName, writeUri } from '@trunkline/sip';
-import type { Trunk } from '../gateway.ts';
+import type { Trunk } from '../trunk.ts';
 
 /** Where a trunk is, as the user agent takes it. */
 export interface TrunkAddress {

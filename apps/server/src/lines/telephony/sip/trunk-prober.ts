@@ -1,12 +1,11 @@
 import { createUserAgent, parseUri, type TlsOptions } from '@trunkline/sip';
 import type { HostGuard } from '../../../foundation/outbound-http/url-fault.ts';
-import type { Trunk, TrunkProbe } from '../gateway.ts';
+import type { TrunkProber } from '../trunk-prober.ts';
 import { probeTrunk } from './probe-trunk.ts';
 import { trunkAddress } from './trunk-address.ts';
 
-/** Asks trunks whether they are there, and takes no calls. */
-export interface TrunkProber {
-  probeTrunk(trunk: Trunk): Promise<TrunkProbe>;
+/** Asks trunks over SIP, and takes no calls. */
+export interface OpenTrunkProber extends TrunkProber {
   close(): Promise<void>;
 }
 
@@ -14,7 +13,7 @@ export interface TrunkProber {
 export async function openTrunkProber(
   settings: { host: string; tls: TlsOptions; publicAddress?: string; localNetworks: readonly string[] },
   trunkGuard: HostGuard,
-): Promise<TrunkProber> {
+): Promise<OpenTrunkProber> {
   const named = new Set<string>();
   const mayConnect = (address: string) => named.has(address) || trunkGuard.isOpenHost(address);
   const userAgent = await createUserAgent({ ...settings, port: 0, mayConnect, admit: () => 'ignore' });

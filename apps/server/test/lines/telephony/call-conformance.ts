@@ -2,18 +2,18 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
 import type {
   CallEvent,
-  CallOutcome,
+  CallGateway,
   CallReference,
   CallRequest,
   PlaceResult,
-  TelephonyGateway,
-} from '../../../src/lines/telephony/gateway.ts';
+} from '../../../src/lines/telephony/call-gateway.ts';
+import type { CallOutcome } from '../../../src/lines/telephony/call-outcome.ts';
 
 /** A gateway under test, with the callees that play the parts. */
 export interface GatewayUnderTest {
-  gateway: TelephonyGateway;
+  gateway: CallGateway;
   /** Another process at the same provider, started; the first one goes on unless it was stopped. */
-  startAnother(): Promise<TelephonyGateway>;
+  startAnother(): Promise<CallGateway>;
   /** A number that ends a first attempt so, for each outcome that the provider can give. */
   callees: Partial<Record<CallOutcome, string>>;
   /** A number that rings for at least a second, and one that talks until somebody hangs up. */
@@ -35,10 +35,10 @@ export interface GatewayUnderTest {
 const order = { ringing: 0, answered: 1, ended: 2 };
 
 /** What every adapter must do. `makeGateway` gives one that is not started; it should ring and talk fast. */
-export function gatewayConformance(name: string, makeGateway: () => Promise<GatewayUnderTest>): void {
-  describe(`${name} conforms to the telephony port`, () => {
+export function callConformance(name: string, makeGateway: () => Promise<GatewayUnderTest>): void {
+  describe(`${name} conforms to the port of calls`, () => {
     let under: GatewayUnderTest;
-    let gateway: TelephonyGateway;
+    let gateway: CallGateway;
     let events: CallEvent[];
 
     beforeEach(async () => {

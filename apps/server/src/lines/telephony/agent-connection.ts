@@ -1,0 +1,13 @@
+/** How a voice agent is reached, as the contract's `AgentConnection` with its secrets. */
+export interface AgentConnection {
+  type: 'stream';
+  /** `wss://`, or `ws://` to an address that the settings allow. */
+  url: string;
+  headers: Record<string, string>;
+  /** Signs the connection; absent where a directory gives none. */
+  secret?: string;
+  connectAt: 'answered' | 'ringing';
+  connectTimeoutSeconds: number;
+  /** Whether a connection that drops in a call is made once more. */
+  reconnect: boolean;
+}

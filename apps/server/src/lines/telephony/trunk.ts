@@ -1,0 +1,42 @@
+/** A customer's SIP trunk, as the contract has it: its texts hold no control characters, its addresses no parameter but `transport`. */
+export interface Trunk {
+  /** UUID. */
+  id: string;
+  /** UUID. */
+  workspaceId: string;
+  /** Raised with each change: what an adapter keeps by the ID holds for one revision. */
+  revision: number;
+  /** A SIP URI without a user part, or a host, with or without a port. Its address is still to be judged at connect. */
+  terminationUrl: string;
+  transport: 'auto' | 'udp' | 'tcp' | 'tls';
+  /** As `terminationUrl`. */
+  outboundProxy?: string;
+  username?: string;
+  password?: string;
+  /** The name in digest answers; `username` without it. */
+  authUsername?: string;
+  /** The user part of From; the number that calls without it. */
+  fromUser?: string;
+  fromDomain?: string;
+  register: boolean;
+  registerExpiresSeconds: number;
+  /** Addresses and networks in CIDR form, from which calls may arrive. */
+  ipAllowlist: readonly string[];
+  /** Whether calls may arrive from anywhere else, from who knows the username and password. */
+  inboundDigest: boolean;
+  probe: 'options' | 'register' | 'none';
+  /** Calls that may be up at once; the switchboard keeps it for calls that it places. */
+  maxChannels?: number;
+  /** The switchboard keeps it. */
+  callsPerSecond: number;
+  numberFormat: 'e164_plus' | 'e164' | 'national' | 'international_prefix';
+  /** ISO 3166-1 alpha-2; there where `numberFormat` needs it. */
+  country?: string;
+  dialPrefix?: string;
+  callerIdHeader: 'from' | 'pai' | 'ppi' | 'rpid';
+  /** The best first. */
+  codecs: readonly ('PCMU' | 'PCMA')[];
+  mediaEncryption: 'none';
+  /** Names begin with `X-`. */
+  headers: Readonly<Record<string, string>>;
+}
