@@ -4,6 +4,7 @@ import { createBodyRoom } from '@trunkline/server/foundation/http/body-room';
 import { errorAnswer } from '@trunkline/server/foundation/http/errors';
 import { write } from '@trunkline/server/foundation/http/exchange';
 import type { OperationId } from '@trunkline/server/foundation/http/handler';
+import { checkNesting } from '@trunkline/server/foundation/http/nesting';
 import { createBodyReader } from '@trunkline/server/foundation/http/request-body';
 import { faultAt } from '@trunkline/server/foundation/http/request-fault';
 import { ServiceError } from '@trunkline/server/foundation/values/service-error';
@@ -81,7 +82,15 @@ async function answerWith(response: ServerResponse, answer: () => Promise<object
 }
 
 const readMessage = (request: IncomingMessage) =>
-  createBodyReader(createBodyRoom()).readJson(request, LARGEST_MESSAGE, { keyId: '', workspaceId: '', room: 0 });
+  createBodyReader(createBodyRoom()).read(
+    request,
+    LARGEST_MESSAGE,
+    { keyId: '', workspaceId: '', room: 0 },
+    (text, bytes): unknown => {
+      checkNesting(bytes);
+      return JSON.parse(text);
+    },
+  );
 
 async function sendAsAsked(samples: Samples, request: IncomingMessage): Promise<object> {
   if (request.method !== 'POST') throw new ServiceError('method_not_allowed', 'This path takes POST.');

@@ -68,7 +68,16 @@ export interface Operation {
   path: string;
   permission: string;
   parameters: Parameter[];
-  body: { required: boolean; types: string[]; schema: Schema | undefined; judged: ReadonlySet<string> } | undefined;
+  body:
+    | {
+        required: boolean;
+        types: string[];
+        schema: Schema | undefined;
+        judged: ReadonlySet<string>;
+        /** Every property that it may have, if it is a closed object, or one of several. */
+        known: ReadonlySet<string> | undefined;
+      }
+    | undefined;
   /** Declared statuses with their declared error codes, where they name any. */
   statuses: Map<number, ReadonlySet<ErrorCode> | undefined>;
   /** Whether it answers with server-sent events. */
@@ -122,7 +131,16 @@ function judgedIn(document: ContractDocument, reference: Schema | undefined): st
   return [...own.map(([name]) => name), ...[...oneOf, ...anyOf, ...allOf].flatMap((each) => judgedIn(document, each))];
 }
 
+function knownIn(document: ContractDocument, reference: Schema | undefined): Set<string> | undefined {
+  if (!reference) return undefined;
+  const { properties, additionalProperties, oneOf, anyOf } = resolve(document, reference) as Shape;
+  if (properties && additionalProperties === false) return new Set(Object.keys(properties));
+  const shapes = (oneOf ?? anyOf)?.map((each) => knownIn(document, each));
+  return shapes?.includes(undefined) ? undefined : shapes && new Set(shapes.flatMap((each) => [...each!]));
+}
+
 interface Shape {
+  additionalProperties?: unknown;
   properties?: Record<string, Schema>;
   oneOf?: Schema[];
   anyOf?: Schema[];
@@ -153,6 +171,7 @@ export function operationsOf(document: ContractDocument): Operation[] {
         types: Object.keys(requestBody.content),
         schema: requestBody.content['application/json']?.schema,
         judged: new Set(judgedIn(document, requestBody.content['application/json']?.schema)),
+        known: knownIn(document, requestBody.content['application/json']?.schema),
       },
       statuses: new Map(statuses),
       streams: 'text/event-stream' in (operation.responses['200']?.content ?? {}),

@@ -10,6 +10,7 @@ import { sealCursor, takesCursor } from './cursor.ts';
 import { Caller, Exchange, inputOf, splitUrl, write } from './exchange.ts';
 import type { Handlers, OperationId, RequestContext } from './handler.ts';
 import type { OpenStreams } from './open-streams.ts';
+import { createLargeBodies } from './parse-in-turns.ts';
 import type { Authenticate, OpenStream, Principal } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRequestReader, type RequestReader } from './read-request.ts';
@@ -61,11 +62,12 @@ export function createEdge(options: EdgeOptions): Edge {
   const answering = createAnswering(options);
   const room = createBodyRoom();
   const bodies = createBodyReader(room);
+  const large = createLargeBodies();
   const routes = new RouteTable<Route>();
   for (const operation of validator.operations) {
     routes.add(operation.method, operation.path, {
       operation,
-      reader: createRequestReader(operation, MAX_BODY_OF[operation.id] ?? MAX_BODY, bodies),
+      reader: createRequestReader(operation, MAX_BODY_OF[operation.id] ?? MAX_BODY, bodies, large),
       marked: options.marked(operation),
       handler: (options.handlers[operation.id] as AnyHandler | undefined) ?? withoutHandler,
       listsByCursor: takesCursor(operation),

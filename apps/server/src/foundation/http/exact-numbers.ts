@@ -13,12 +13,18 @@ type ParseWithSource = (text: string, reviver: Reviver) => unknown;
 export function parseExactly(text: string): unknown {
   if (!MAY_BE_CHANGED.test(text)) return JSON.parse(text);
   return (JSON.parse as ParseWithSource)(text, (_, value, { source }) => {
-    if (typeof value !== 'number' || source === undefined || isExact(source, value)) return value;
-    throw faultAt(
-      '/body',
-      `must hold no number that JSON can't carry exactly, such as ${source.slice(0, 64)}: send it as text`,
-    );
+    if (typeof value === 'number' && source !== undefined) checkExact(source, value);
+    return value;
   });
+}
+
+/** Throws `invalid_request` for a number whose text says more than the double that it became. */
+export function checkExact(source: string, value: number): void {
+  if (!MAY_BE_CHANGED.test(source) || isExact(source, value)) return;
+  throw faultAt(
+    '/body',
+    `must hold no number that JSON can't carry exactly, such as ${source.slice(0, 64)}: send it as text`,
+  );
 }
 
 const isExact = (source: string, value: number): boolean => digitsOf(source) === digitsOf(String(value));

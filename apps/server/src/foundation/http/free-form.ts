@@ -4,6 +4,8 @@ import { faultAt } from './request-fault.ts';
 /** A body may hold one value for each so many bytes that it may have: checking costs by the value, not by the byte. */
 export const BYTES_PER_VALUE = 8;
 
+export const tooManyValues = (most: number) => faultAt('/body', `must hold at most ${most} values`);
+
 /**
  * Refuses text that PostgreSQL can't keep: NUL, and half of a surrogate pair. `path` is where it stands.
  */
@@ -22,7 +24,7 @@ export function checkFreeForm(body: unknown, maxValues: number, judged: Readonly
   let values = 0;
   const visit = (value: unknown, path: string, isJudged: boolean): void => {
     values += 1;
-    if (values > maxValues) throw faultAt('/body', `must hold at most ${maxValues} values`);
+    if (values > maxValues) throw tooManyValues(maxValues);
     if (typeof value === 'string' && !isJudged) checkText(value, path);
     if (typeof value !== 'object' || value === null) return;
     if (Array.isArray(value)) {

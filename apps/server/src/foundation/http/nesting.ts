@@ -1,7 +1,8 @@
 import { faultAt } from './request-fault.ts';
 
 /** How deep a body may nest (api.md, "Limits of a request"). */
-const MAX_DEPTH = 32;
+export const MAX_DEPTH = 32;
+export const tooDeep = () => faultAt('/body', `must nest at most ${MAX_DEPTH} levels deep`);
 /** What is shorter is no JSON that nests deeper. */
 const SHORTEST_TOO_DEEP = 2 * (MAX_DEPTH + 1);
 
@@ -20,8 +21,7 @@ export function checkNesting(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at]!;
     if (byte === QUOTE) at = endOfText(bytes, at);
-    else if ((byte & EITHER) === OPENS && ++depth > MAX_DEPTH)
-      throw faultAt('/body', `must nest at most ${MAX_DEPTH} levels deep`);
+    else if ((byte & EITHER) === OPENS && ++depth > MAX_DEPTH) throw tooDeep();
     else if ((byte & EITHER) === CLOSES) depth -= 1;
   }
 }

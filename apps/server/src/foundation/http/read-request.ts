@@ -5,10 +5,14 @@ import { openCursor, takesCursor } from './cursor.ts';
 import { parseExactly } from './exact-numbers.ts';
 import type { Exchange } from './exchange.ts';
 import { BYTES_PER_VALUE, checkFreeForm, checkText } from './free-form.ts';
+import { checkNesting } from './nesting.ts';
+import type { LargeBodies } from './parse-in-turns.ts';
 import { type BodyReader, hasBody } from './request-body.ts';
 import { faultAt, unsupportedMediaType } from './request-fault.ts';
 
 const JSON_TYPE = 'application/json';
+/** Bytes from which on a body is parsed in turns: what is smaller takes JSON.parse a few milliseconds at most. */
+const LARGE = 65_536;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** How one operation's requests are read; made once for each at start. */
@@ -18,12 +22,20 @@ export interface RequestReader {
 }
 
 /** @param maxBytes the most bytes that a JSON body may have */
-export function createRequestReader(operation: Operation, maxBytes: number, bodies: BodyReader): RequestReader {
+export function createRequestReader(
+  operation: Operation,
+  maxBytes: number,
+  bodies: BodyReader,
+  large: LargeBodies,
+): RequestReader {
   const numbers = operation.parameters.filter((parameter) => /^(integer|number)$/.test(String(parameter.schema.type)));
   const headerNames = operation.parameters
     .filter(({ in: place }) => place === 'header')
     .map(({ name }) => name.toLowerCase());
   const listsByCursor = takesCursor(operation);
+  const { known, judged = new Set<string>() } = operation.body ?? {};
+  const asked = { maxValues: maxBytes / BYTES_PER_VALUE, known, judged, exactly: operation.id === 'startWorkflowRun' };
+  const checked = (body: unknown) => ({ body, values: checkFreeForm(body, asked.maxValues, judged) });
 
   const partsOf = ({ request }: Exchange, params: Record<string, string>, search: string): RequestParts => {
     const sent = search === '' ? {} : readQuery(search);
@@ -46,12 +58,14 @@ export function createRequestReader(operation: Operation, maxBytes: number, bodi
     if (type === undefined || !body.types.includes(type)) throw unsupportedMediaType(operation);
     parts.headers['content-type'] = type;
     if (type !== JSON_TYPE && type !== FORM_TYPE) return parts;
-    const parseJson = operation.id === 'startWorkflowRun' ? parseExactly : JSON.parse;
-    const parse = type === FORM_TYPE ? (text: string) => ({ ...parseQuery(text) }) : parseJson;
-    parts.body = await bodies.readJson(request, maxBytes, exchange, parse);
-    if (parts.body === null) throw missingBody();
-    parts.values = checkFreeForm(parts.body, maxBytes / BYTES_PER_VALUE, operation.body!.judged);
-    return parts;
+    const parsed = await bodies.read(request, maxBytes, exchange, (text, bytes) => {
+      if (type === FORM_TYPE) return checked({ ...parseQuery(text) });
+      if (bytes.length > LARGE) return large.parse(exchange.workspaceId, text, asked);
+      checkNesting(bytes);
+      return checked(asked.exactly ? parseExactly(text) : JSON.parse(text));
+    });
+    if (parsed.body === null) throw missingBody();
+    return Object.assign(parts, parsed);
   }
 
   return {

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../values/service-error.ts';
 import type { BodyRoom, RoomTaker } from './body-room.ts';
-import { checkNesting } from './nesting.ts';
 import { watchBodies } from './slow-bodies.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -32,18 +31,18 @@ export function refuseEncoding(request: IncomingMessage): void {
 /** Reads bodies. */
 export interface BodyReader {
   /**
-   * Reads a JSON body of at most `limit` bytes, for whose room `taker` then stands. Throws `payload_too_large`,
+   * Reads a body of at most `limit` bytes, for whose room `taker` then stands, and parses it. Throws `payload_too_large`,
    * `unsupported_media_type` for a compressed body, `request_timeout` for one that comes too slowly, `unavailable` where
-   * there is no room for it, and `invalid_request` for what is not JSON in UTF-8, or nests too deeply.
+   * there is no room for it, and `invalid_request` for what is not JSON in UTF-8.
    *
-   * @param parse other than as JSON is parsed; it throws a `ServiceError` for what it refuses
+   * @param parse is given the text, and throws a `ServiceError` for what it refuses, any other error for what is no JSON
    */
-  readJson(
+  read<Parsed>(
     request: IncomingMessage,
     limit: number,
     taker: RoomTaker,
-    parse?: (text: string) => unknown,
-  ): Promise<unknown>;
+    parse: (text: string, bytes: Uint8Array) => Parsed | Promise<Parsed>,
+  ): Promise<Parsed>;
 }
 
 /** One for all requests of a process: they share its memory. */
@@ -83,13 +82,12 @@ export function createBodyReader(room: BodyRoom): BodyReader {
   }
 
   return {
-    async readJson(request, limit, taker, parse = JSON.parse) {
+    async read(request, limit, taker, parse) {
       refuseEncoding(request);
       if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
       const bytes = await readBytes(request, limit, taker);
-      checkNesting(bytes);
       try {
-        return parse(utf8.decode(bytes));
+        return await parse(utf8.decode(bytes), bytes);
       } catch (error) {
         if (error instanceof ServiceError) throw error;
         throw new ServiceError('invalid_request', 'The request body is not valid JSON in UTF-8.', {

@@ -1,6 +1,6 @@
 import { type ContractDocument, type Operation, operationsOf, type RequestParts } from './contract.ts';
-import { loadChecks } from './validator-checks.ts';
-import { withErrorsAsOne } from './validator-contract.ts';
+import { loadChecks, type OperationChecks } from './validator-checks.ts';
+import { alone, withErrorsAsOne } from './validator-contract.ts';
 
 /** express-openapi-validator, told for each operation which it is, so that it searches no path itself. */
 export interface Validator {
@@ -21,14 +21,19 @@ const MANY_VALUES = 10_000;
 export async function createValidator(document: ContractDocument): Promise<Validator> {
   const operations = operationsOf(document);
   const thorough = await loadChecks(withErrorsAsOne(document), operations, true);
-  let brief: ReturnType<typeof loadChecks> | undefined;
+  const brief = new Map<Operation, Promise<OperationChecks>>();
+  // All operations at once would hold others up for as long as half of a server's start.
+  const briefOf = async (operation: Operation) => {
+    const checks = await loadChecks(withErrorsAsOne(alone(document, operation.path)), [operation], false);
+    return checks.get(operation)!;
+  };
   return {
     operations,
     async request(operation, parts) {
       if (parts.values <= MANY_VALUES) return thorough.get(operation)!.request(parts);
-      // Half of a server's start would go into it, and few ever need it.
-      brief ??= loadChecks(withErrorsAsOne(document), operations, false);
-      return (await brief).get(operation)!.request(parts);
+      const checks = brief.get(operation) ?? briefOf(operation);
+      brief.set(operation, checks);
+      return (await checks).request(parts);
     },
     response: (operation, status, body) =>
       undeclared(operation, status, body) ?? thorough.get(operation)!.response(status, body),

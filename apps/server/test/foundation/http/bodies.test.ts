@@ -132,3 +132,13 @@ test('a body that nests too deeply is refused before it is parsed', async () => 
   const { status, body } = await edge.send('POST', list, { body: '['.repeat(MEBIBYTE) });
   expect([status, body.error]).toEqual([400, 'body must nest at most 32 levels deep']);
 });
+
+test('of a large body nothing is read behind the first property that the operation does not have', async () => {
+  const many = Array.from({ length: 50_000 }, (_, at) => `"unknown${at}":1`).join();
+  const { status, body } = await edge.send('POST', batch, { body: `{"name":"A",${many}, and no JSON` });
+  expect([status, body.error]).toEqual([400, 'body/unknown0 is not a known property']);
+  const entries = await edge.send('POST', list, {
+    body: `{"phoneNumbers":["${'1'.repeat(70_000)}"],"x":1, and no JSON`,
+  });
+  expect([entries.status, entries.body.error]).toEqual([400, 'body/x is not a known property']);
+});

@@ -351,9 +351,9 @@ describe('bodies', () => {
       return Math.min(...costs);
     };
     const [fault, many] = ['invalid_request', 'too_many_recipients'] as const;
-    const ofNumbers = await cost(list, `{"none":${zeros(260_000)}}`, fault);
+    const ofNumbers = await cost(list, `{"reason":${zeros(260_000)}}`, fault);
     expect(await cost(list, `{"phoneNumbers":${zeros(260_000)}}`, fault)).toBeLessThan(5 * ofNumbers);
-    const ofBatch = await cost('/v1/calls/batch', batch('none'), fault);
+    const ofBatch = await cost('/v1/calls/batch', batch('name'), fault);
     expect(await cost('/v1/calls/batch', batch('recipients'), many)).toBeLessThan(5 * ofBatch);
   });
 

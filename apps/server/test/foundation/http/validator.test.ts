@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { createBodyRoom } from '../../../src/foundation/http/body-room.ts';
 import { type ContractDocument, operationsOf } from '../../../src/foundation/http/contract.ts';
 import type { FilePart } from '../../../src/foundation/http/handler.ts';
+import { createLargeBodies } from '../../../src/foundation/http/parse-in-turns.ts';
 import { createRequestReader } from '../../../src/foundation/http/read-request.ts';
 import { createBodyReader } from '../../../src/foundation/http/request-body.ts';
 import { createValidator } from '../../../src/foundation/http/validator.ts';
@@ -87,7 +88,12 @@ test('a status or a code that is not declared is a violation, also from 500 up',
 test('the validator sees of a content type only what the contract knows', async () => {
   const requestBody = { required: false, content: { 'application/json': { schema: { type: 'object' } } } };
   const contract = forValidator(contractOf({ requestBody }) as never);
-  const reader = createRequestReader(operationsOf(contract)[0]!, 1024, createBodyReader(createBodyRoom()));
+  const reader = createRequestReader(
+    operationsOf(contract)[0]!,
+    1024,
+    createBodyReader(createBodyRoom()),
+    createLargeBodies(),
+  );
   const read = (type: string) => {
     const headers = { 'content-type': type, 'content-length': '2' };
     const request = Object.assign(Readable.from([Buffer.from('{}')]), { headers });

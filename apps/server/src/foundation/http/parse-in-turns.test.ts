@@ -1,0 +1,133 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { ServiceError } from '../values/service-error.ts';
+import { createLargeBodies, type LargeBody, parseInTurns } from './parse-in-turns.ts';
+
+const any: LargeBody = { maxValues: 1_000_000, known: undefined, judged: new Set(), exactly: false };
+const parse = (text: string, asked: Partial<LargeBody> = {}) => parseInTurns(text, { ...any, ...asked });
+const refusal = async (text: string, asked?: Partial<LargeBody>) => {
+  const error = await parse(text, asked).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof ServiceError ? error.message : (error as Error | undefined)?.constructor.name;
+};
+
+const texts = [
+  'null',
+  ' true ',
+  '[]',
+  '{}',
+  '\n{ "a" : [ 1 , -0 , 1.5e3, 0.25E-2 ] ,\t"b":{"c":[[],{}]}, "":"" }\r\n',
+  '{"a":1,"b":2,"a":{"again":true},"7":1,"3":2}',
+  '["a long text with \\"quotes\\", a \\\\ and \\u00e9 \\ud83d\\ude00 in it", "é😀", "short", "\\n"]',
+  `[${'"text",'.repeat(3000)}"last"]`,
+  `["${'x'.repeat(700_000)}"]`,
+];
+
+test.each(texts)('what is JSON comes to what JSON.parse makes of it: %.40s', async (text) => {
+  const { body } = await parse(text);
+  expect(body).toEqual(JSON.parse(text));
+  expect(JSON.stringify(body)).toBe(JSON.stringify(JSON.parse(text)));
+});
+
+test.each([
+  '',
+  ' ',
+  'nul',
+  'NaN',
+  '01',
+  '1.',
+  '.5',
+  '+1',
+  '1e',
+  '-',
+  '0x10',
+  '"open',
+  '"tab\t"',
+  '"\\x"',
+  '"\\u12"',
+  "'a'",
+  '[',
+  '[1',
+  '[1,]',
+  '[1 2]',
+  '[1}',
+  ']',
+  '{',
+  '{"a"',
+  '{"a":',
+  '{"a":1',
+  '{"a":1,}',
+  '{a:1}',
+  '{"a" 1}',
+  '{"a":1]',
+  '{,}',
+  '1 2',
+  '{} x',
+  '\u00a01',
+])('what JSON.parse refuses is refused: %s', async (text) => {
+  expect(() => JSON.parse(text)).toThrow(SyntaxError);
+  expect(await refusal(text)).toBe('SyntaxError');
+});
+
+test('a property that the contract does not know is the end: nothing behind it is read', async () => {
+  const known = new Set(['name']);
+  expect(await refusal('{"name":{"any":1},"a/b":1, this is no JSON', { known })).toBe(
+    'body/a~1b is not a known property',
+  );
+  expect(await refusal(`{${'"name":1,'.repeat(5000)}"x":1}`, { known })).toBe('body/x is not a known property');
+});
+
+test.each<[string, string, Partial<LargeBody>]>([
+  ['[[[]]]'.replaceAll('[[[', '['.repeat(33)), 'body must nest at most 32 levels deep', {}],
+  ['[1,2,3,', 'body must hold at most 3 values', { maxValues: 3 }],
+  [
+    `{${Array.from({ length: 33_000 }, (_, at) => `"k${at}":1`).join()}, no JSON`,
+    'body must have at most 32768 different names of properties',
+    {},
+  ],
+  [`["${'x'.repeat(2_200_000)}`, 'body must hold no text of over 2097152 letters', {}],
+  ['{"a":{"__proto__":1}, no JSON', 'body must not have a property __proto__', {}],
+  ['["a\\u0000", no JSON', 'body must not contain NUL', {}],
+  [
+    '[1e400, no JSON',
+    "body must hold no number that JSON can't carry exactly, such as 1e400: send it as text",
+    { exactly: true },
+  ],
+])('the first fault is the end: %.40s', async (text, message, asked) => {
+  expect(await refusal(text, asked)).toBe(message);
+});
+
+test('what is judged item by item is only counted', async () => {
+  const asked = { judged: new Set(['items']), known: new Set(['items', 'name']) };
+  const { body, values } = await parse('{"items":[{"__proto__":"a\\u0000","x":[1]}],"name":"b"}', asked);
+  expect(JSON.stringify(body)).toBe('{"items":[{"__proto__":"a\\u0000","x":[1]}],"name":"b"}');
+  expect(values).toBe(7);
+  expect(await refusal('{"name":"a\\u0000"}', asked)).toBe('body must not contain NUL');
+});
+
+test('others have their turns meanwhile', async () => {
+  let turns = 0;
+  let isOver = false;
+  const parsed = parse(`[${'1,'.repeat(20_000)}"${'x'.repeat(1_000_000)}",1]`).finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await nextTurn();
+    turns += 1;
+  }
+  await parsed;
+  expect(turns).toBeGreaterThanOrEqual(20);
+});
+
+test('a workspace that sends many large bodies waits for itself', async () => {
+  const large = createLargeBodies();
+  const order: string[] = [];
+  const send = async (workspaceId: string, values: number) => {
+    await large.parse(workspaceId, `[${'1,'.repeat(values)}1]`, any);
+    order.push(workspaceId);
+  };
+  await Promise.all([send('busy', 30_000), send('busy', 5_000), send('busy', 5_000), send('quiet', 20_000)]);
+  expect(order).toEqual(['quiet', 'busy', 'busy', 'busy']);
+});

@@ -1,0 +1,219 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nameFault } from '../values/kept-text.ts';
+import { limiter } from '../values/limiter.ts';
+import { checkExact } from './exact-numbers.ts';
+import { checkText, tooManyValues } from './free-form.ts';
+import { MAX_DEPTH, tooDeep } from './nesting.ts';
+import { faultAt } from './request-fault.ts';
+
+/** What is asked of a large body while it is parsed. */
+export interface LargeBody {
+  maxValues: number;
+  /** The properties that it may have, where the contract names them all. */
+  known: ReadonlySet<string> | undefined;
+  /** Properties whose items are only counted (`checkFreeForm`). */
+  judged: ReadonlySet<string>;
+  /** Whether numbers are refused that a double would change (`parseExactly`). */
+  exactly: boolean;
+}
+
+/**
+ * Different names of properties in a body: each makes the objects slower that have it, and millions of them took
+ * JSON.parse seconds.
+ */
+const MOST_NAMES = 32_768;
+/** Letters of a text as it is written, twice the longest that the contract knows. */
+const LONGEST_TEXT = 2_097_152;
+/** So many values are parsed in a turn, in 1 to 4 ms; texts count as one value for each so many letters. */
+const VALUES_A_TURN = 1_000;
+const LETTERS_A_VALUE = 256;
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WORDS = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+] as const;
+/** V8 copies what is as short; of a longer slice the whole body would stay in memory. */
+const COPIED = 12;
+
+/**
+ * Parses a large body as JSON.parse does, and checks it as `checkFreeForm` does, a little in each turn of the event loop,
+ * and stops at the first fault: a property that the contract doesn't know, too deep, too many values or names. Throws a
+ * SyntaxError for what is no JSON.
+ * @returns the body, and how many values there are
+ */
+export async function parseInTurns(text: string, asked: LargeBody): Promise<{ body: unknown; values: number }> {
+  const parsing = new Parsing(text, asked);
+  while (!parsing.goOn()) await nextTurn();
+  return { body: parsing.root, values: parsing.values };
+}
+
+/** Parses the large bodies of a process. */
+export interface LargeBodies {
+  /** Does `parseInTurns` once the workspace has its turn: who sends many waits for itself. */
+  parse(workspaceId: string, text: string, asked: LargeBody): Promise<{ body: unknown; values: number }>;
+}
+
+/** Bodies that are parsed at a time: one of a workspace, and one of another beside it. */
+const AT_A_TIME = 2;
+
+/** One for all requests of a process. */
+export function createLargeBodies(): LargeBodies {
+  const inTurn = limiter(AT_A_TIME);
+  return {
+    // It drops nothing, so each comes to something.
+    parse: async (workspaceId, text, asked) => (await inTurn(workspaceId, () => parseInTurns(text, asked)))!,
+  };
+}
+
+/** A list or an object that has begun, and the name whose value comes next. */
+interface Frame {
+  value: unknown[] | Record<string, unknown>;
+  name: string;
+  isJudged: boolean;
+}
+
+class Parsing {
+  root: unknown;
+  values = 0;
+  readonly #text: string;
+  readonly #asked: LargeBody;
+  readonly #names = new Set<string>();
+  readonly #frames: Frame[] = [];
+  #at = 0;
+  #work = 0;
+
+  constructor(text: string, asked: LargeBody) {
+    this.#text = text;
+    this.#asked = asked;
+  }
+
+  /** Parses a turn's part; whether that was the last. */
+  goOn(): boolean {
+    for (this.#work = 0; this.#work < VALUES_A_TURN; ) {
+      this.#work += 1;
+      if (++this.values > this.#asked.maxValues) throw tooManyValues(this.#asked.maxValues);
+      if (this.#readValue()) return true;
+    }
+    return false;
+  }
+
+  /** A scalar, or the beginning of a list or an object, and what ends after it; whether all has ended. */
+  #readValue(): boolean {
+    const code = this.#next();
+    if (code !== OPEN_LIST && code !== OPEN_OBJECT) return this.#place(this.#scalar(code));
+    this.#at += 1;
+    if (this.#frames.length === MAX_DEPTH) throw tooDeep();
+    const isJudged = this.#isJudged();
+    const frame: Frame = { value: code === OPEN_LIST ? [] : {}, name: '', isJudged };
+    if (this.#next() === (code === OPEN_LIST ? CLOSE_LIST : CLOSE_OBJECT)) {
+      this.#at += 1;
+      return this.#place(frame.value);
+    }
+    this.#frames.push(frame);
+    if (code === OPEN_OBJECT) this.#readName(frame);
+    return false;
+  }
+
+  #isJudged(): boolean {
+    const top = this.#frames.at(-1);
+    if (top === undefined) return false;
+    return top.isJudged || (this.#frames.length === 1 && this.#asked.judged.has(top.name));
+  }
+
+  /** Puts a value where it belongs, and so on with what it ends. */
+  #place(done: unknown): boolean {
+    for (let value = done; ; ) {
+      const frame = this.#frames.at(-1);
+      if (frame === undefined) {
+        this.root = value;
+        if (!Number.isNaN(this.#next())) throw new SyntaxError();
+        return true;
+      }
+      if (Array.isArray(frame.value)) frame.value.push(value);
+      else if (frame.name === '__proto__') Object.defineProperty(frame.value, frame.name, property(value));
+      else frame.value[frame.name] = value;
+      const code = this.#next();
+      this.#at += 1;
+      if (code === COMMA) {
+        if (!Array.isArray(frame.value)) this.#readName(frame);
+        return false;
+      }
+      if (code !== (Array.isArray(frame.value) ? CLOSE_LIST : CLOSE_OBJECT)) throw new SyntaxError();
+      this.#frames.pop();
+      value = frame.value;
+    }
+  }
+
+  #readName(frame: Frame): void {
+    if (this.#next() !== QUOTE) throw new SyntaxError();
+    const name = this.#string();
+    if (this.#next() !== COLON) throw new SyntaxError();
+    this.#at += 1;
+    const { known } = this.#asked;
+    if (this.#frames.length === 1 && known?.has(name) === false)
+      throw faultAt(
+        `/body/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`.slice(0, 512),
+        'is not a known property',
+      );
+    const fault = frame.isJudged ? undefined : nameFault(name);
+    if (fault) throw faultAt('/body', fault);
+    if (this.#names.add(name).size > MOST_NAMES)
+      throw faultAt('/body', `must have at most ${MOST_NAMES} different names of properties`);
+    frame.name = name;
+  }
+
+  #scalar(code: number): unknown {
+    if (code === QUOTE) {
+      const text = this.#string();
+      if (!this.#isJudged()) checkText(text, '/body');
+      return text;
+    }
+    for (const [word, value] of WORDS)
+      if (this.#text.startsWith(word, this.#at)) {
+        this.#at += word.length;
+        return value;
+      }
+    NUMBER.lastIndex = this.#at;
+    const source = NUMBER.exec(this.#text)?.[0];
+    if (source === undefined) throw new SyntaxError();
+    this.#at += source.length;
+    this.#work += Math.floor(source.length / LETTERS_A_VALUE);
+    const number = Number(source);
+    if (this.#asked.exactly) checkExact(source, number);
+    return number;
+  }
+
+  /** The text that begins at a quote. */
+  #string(): string {
+    const start = this.#at;
+    let isPlain = true;
+    let at = start + 1;
+    for (; ; at += 1) {
+      const code = this.#text.charCodeAt(at);
+      if (code === QUOTE) break;
+      if (at - start > LONGEST_TEXT) throw faultAt('/body', `must hold no text of over ${LONGEST_TEXT} letters`);
+      if (code === BACKSLASH) at += 1;
+      // Past the end there is no code at all.
+      if (!(code >= 0x20)) throw new SyntaxError();
+      if (code === BACKSLASH) isPlain = false;
+    }
+    this.#at = at + 1;
+    this.#work += Math.floor((at - start) / LETTERS_A_VALUE);
+    if (isPlain && at - start - 1 <= COPIED) return this.#text.slice(start + 1, at);
+    return JSON.parse(this.#text.slice(start, at + 1)) as string;
+  }
+
+  /** The code of the next letter that is no space, at which it then stands. */
+  #next(): number {
+    for (; ; this.#at += 1) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return code;
+    }
+  }
+}
+
+const property = (value: unknown) => ({ value, enumerable: true, configurable: true, writable: true });
