@@ -31,7 +31,7 @@ const servers: Record<Kind, () => Promise<Server>> = {
         authenticate: keyCache(key),
         openStream: () => undefined,
         corsOrigins: [],
-        rateLimit: createRateLimit(10_000_000),
+        rateLimit: createRateLimit({ key: 10_000_000, workspace: 10_000_000 }),
         streams: createOpenStreams(createMetrics().registry),
         metrics: createMetrics(),
         log,

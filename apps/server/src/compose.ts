@@ -121,7 +121,10 @@ export async function compose(parts: Parts): Promise<Composition> {
           services.callTokens.isToken(key) ? services.callTokens.open(key) : keyRing.authenticate(key),
         openStream: services.streamTokens.open,
         corsOrigins: config.corsOrigins ?? [],
-        rateLimit: createRateLimit(config.rateLimitPerMinute),
+        rateLimit: createRateLimit({
+          key: config.rateLimitPerMinute,
+          workspace: config.workspaceRateLimitPerMinute ?? 5 * config.rateLimitPerMinute,
+        }),
         streams: createOpenStreams(services.metrics.registry),
         metrics: services.metrics,
         log,

@@ -91,6 +91,11 @@ export const variables = {
     integer(0, 10_000_000),
     'Requests a minute that one key may make to one server process; 0 lifts the limit.',
   ),
+  workspaceRateLimitPerMinute: optional(
+    'WORKSPACE_RATE_LIMIT_PER_MINUTE',
+    integer(0, 10_000_000),
+    'The same of all keys of a workspace together; five times `RATE_LIMIT_PER_MINUTE` by default, and 0 lifts the limit.',
+  ),
   logLevel: withDefault(
     'LOG_LEVEL',
     'info',

@@ -69,7 +69,7 @@ export async function createMockEdge(
     authenticate: () => anybody,
     openStream: () => () => anybody,
     rateLimit: () => undefined,
-    streams: { total: 0, underWay: () => 0, enter: () => () => undefined },
+    streams: { total: 0, underWay: () => 0, enter: () => () => undefined, inTurn: (_workspaceId, open) => open() },
     trustProxy: false,
     onAnswer: (operationId) => {
       const passed = passing.getStore();

@@ -8,13 +8,15 @@ import { expectNoGrowth } from './cost-of-one.ts';
 /** Ten that ask, beside others that are remembered. */
 const asking = (item: number) => `key ${item % 10}`;
 
+const who = (keyId: string) => ({ keyId, workspaceId: `workspace of ${keyId}` });
+
 test('a request is counted at the same cost however many keys have sent one', () =>
   expectNoGrowth((others) => {
     // At a moment that stands no bucket fills again, and none is forgotten.
-    const limit = createRateLimit(1_000_000_000, () => 0);
-    for (let key = 0; key < others; key += 1) limit(`key ${key}`, {});
+    const limit = createRateLimit({ key: 1_000_000_000, workspace: 1_000_000_000 }, () => 0);
+    for (let key = 0; key < others; key += 1) limit(who(`key ${key}`), {});
     return (items) => {
-      for (let item = 0; item < items; item += 1) limit(asking(item), {});
+      for (let item = 0; item < items; item += 1) limit(who(asking(item)), {});
     };
   }));
 

@@ -8174,7 +8174,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The key has used up its requests, or it or its workspace its share of the event streams or of the tests of webhooks and agents, for now. `Retry-After` says when the next one can pass. */
+        /** @description The key or its workspace has used up its requests, or it or its workspace its share of the event streams or of the tests of webhooks and agents, for now. `Retry-After` says when the next one can pass. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -8385,13 +8385,13 @@ export interface components {
          */
         RetryAfter: number;
         /**
-         * @description What is left of the key's quota, as `"default";r=<requests left>;t=<seconds until full>`.
-         * @example "default";r=599;t=1
+         * @description What is left of the key's quota, as `"default";r=<requests left>;t=<seconds until full>`, and so of its workspace's, `"workspace"`.
+         * @example "default";r=599;t=1, "workspace";r=2999;t=1
          */
         RateLimit: string;
         /**
-         * @description The quota of the key, as `"default";q=<requests>;w=<window in seconds>`.
-         * @example "default";q=600;w=60
+         * @description The quota of the key, as `"default";q=<requests>;w=<window in seconds>`, and that of all keys of its workspace together, `"workspace"`.
+         * @example "default";q=600;w=60, "workspace";q=3000;w=60
          */
         RateLimitPolicy: string;
         /**

@@ -102,7 +102,7 @@ export function createEdge(options: EdgeOptions): Edge {
     const known = exchange.recognize?.();
     const principal = known instanceof Promise ? await known : known;
     if (!principal) throw token === undefined || key !== undefined ? noKey() : noToken();
-    rateLimit(principal.keyId, headers);
+    rateLimit(principal, headers);
     requirePermission(principal, route.operation, match.params);
 
     exchange.keyId = principal.keyId;
@@ -114,7 +114,8 @@ export function createEdge(options: EdgeOptions): Edge {
     const opensStream = route.isStream && request.method !== 'HEAD';
     if (opensStream) exchange.leave = streams.enter(principal);
     const context = new Caller(exchange, principal, options);
-    const answer = await route.handler(inputOf(request, route.operation, parts), context);
+    const handle = () => route.handler(inputOf(request, route.operation, parts), context);
+    const answer = await (opensStream ? streams.inTurn(principal.workspaceId, handle) : handle());
     if (tracer) exchange.subject = subjectOf(request.method, match.params, answer);
     if (route.listsByCursor) sealCursor(route.operation, parts, answer);
     if (answer.stream && opensStream) answering.openStream(exchange, answer.stream, finish);

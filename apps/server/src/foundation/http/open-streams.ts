@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import { measureSlots } from '../observe/slot-metrics.ts';
+import { limiter } from '../values/limiter.ts';
 import { ServiceError } from '../values/service-error.ts';
 import type { Principal } from './principal.ts';
 
@@ -12,10 +13,14 @@ export interface OpenStreams {
    * @throws `rate_limited` where the key or its workspace has its share, `unavailable` where the process has no room
    */
   enter(principal: Pick<Principal, 'keyId' | 'workspaceId'>): () => void;
+  /** Does what opens a stream once the workspace has its turn: thousands that are opened at once hold up no other. */
+  inTurn<T>(workspaceId: string, open: () => Promise<T>): Promise<T>;
 }
 
 /** Each costs some 25 kB. One workspace alone has half of them, and one key of it a third. */
 const MOST_STREAMS = 15_000;
+/** So many are opened at a time, half of them of one workspace alone. */
+const OPENED_AT_ONCE = 4;
 const AGAIN_SECONDS = '5';
 
 /**
@@ -36,6 +41,7 @@ export function createOpenStreams(registry: Registry, total = MOST_STREAMS): Ope
     count(workspaceId, by);
     count(keyId, by);
   };
+  const opening = limiter(OPENED_AT_ONCE);
   const streams: OpenStreams = {
     total,
     underWay: () => open,
@@ -46,8 +52,11 @@ export function createOpenStreams(registry: Registry, total = MOST_STREAMS): Ope
       change(workspaceId, keyId, 1);
       return () => change(workspaceId, keyId, -1);
     },
+    // Nothing that waits is dropped, so each comes to something.
+    inTurn: async (workspaceId, open) => (await opening(workspaceId, open))!,
   };
   measureSlots(registry, 'event_streams', streams);
+  measureSlots(registry, 'event_stream_openings', opening);
   return streams;
 }
 

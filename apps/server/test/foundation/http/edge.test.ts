@@ -108,7 +108,10 @@ describe('who asks', () => {
   });
 
   test('a key has its quota, told in headers; above it 429 says when to come back', async () => {
-    const other = await startEdge({ handlers: { listDoNotCall }, rateLimit: createRateLimit(2) });
+    const other = await startEdge({
+      handlers: { listDoNotCall },
+      rateLimit: createRateLimit({ key: 2, workspace: 0 }),
+    });
     const startedAt = performance.now();
     const first = await other.send('GET', list);
     expect(first.headers.get('ratelimit')).toBe('"default";r=1;t=30');

@@ -88,6 +88,33 @@ test('a key that has its share of the streams is told to wait, and others have t
   await edge.stop();
 });
 
+test('streams that are opened at once take turns, and those of another workspace have theirs', async () => {
+  let going = () => {};
+  const gone = new Promise<void>((resolve) => {
+    going = resolve;
+  });
+  const begun = { noisy: 0, quiet: 0 };
+  const act = async (_input: object, context: { key: { id: string } }) => {
+    begun[context.key.id as keyof typeof begun] += 1;
+    if (context.key.id === 'noisy') await gone;
+    return frames(1)();
+  };
+  const authenticate = (key: string) => {
+    const who = key === KEY ? 'noisy' : 'quiet';
+    return { keyId: who, hash: who, workspaceId: who, permissions: ['*'] };
+  };
+  const edge = await startEdge({ contract, handlers: { act }, authenticate });
+  const noisy = Array.from({ length: 20 }, () => open(edge.url));
+  await expect.poll(() => begun.noisy).toBe(2);
+  const theirs = await fetch(`${edge.url}/v1/things`, { headers: { 'X-API-Key': 'tl_test_11111111111111111111' } });
+  expect([theirs.status, begun]).toEqual([200, { noisy: 2, quiet: 1 }]);
+  await theirs.body!.cancel();
+  going();
+  for (const { response } of await Promise.all(noisy)) expect(response.statusCode).toBe(200);
+  expect(begun.noisy).toBe(20);
+  await edge.stop();
+});
+
 test('HEAD opens no stream', async () => {
   const edge = await startEdge({ contract, handlers: { act: frames(0) } });
   const { status, headers, text } = await edge.send('HEAD', '/v1/things');

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { createRateLimit } from './rate-limit.ts';
+
+const at = { ms: 0 };
+const asked = (limit: ReturnType<typeof createRateLimit>, keyId: string, more: { callId?: string } = {}) => {
+  const headers: Record<string, string> = {};
+  try {
+    limit({ keyId, workspaceId: 'w', ...more }, headers);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return headers['RateLimit'];
+};
+
+test('the keys of a workspace share what it has, and more of them bring no more', () => {
+  const limit = createRateLimit({ key: 3, workspace: 4 }, () => at.ms);
+  expect(asked(limit, 'a')).toBe('"default";r=2;t=20, "workspace";r=3;t=15');
+  asked(limit, 'a');
+  asked(limit, 'a');
+  expect(asked(limit, 'a')).toBe('Too many requests with this key. Try again in 20 seconds.');
+  // What was refused took nothing of the workspace.
+  expect(asked(limit, 'b')).toBe('"default";r=2;t=20, "workspace";r=0;t=60');
+  const message = 'Too many requests with all keys of this workspace together. Try again in 15 seconds.';
+  for (const keyId of ['b', 'c']) expect(asked(limit, keyId)).toBe(message);
+  expect(asked(limit, 'call', { callId: 'call' })).toBe('"default";r=2;t=20');
+  at.ms = 15_000;
+  expect(asked(limit, 'c')).toBe('"default";r=2;t=20, "workspace";r=0;t=60');
+  expect(asked(limit, 'd')).toBe(message);
+});
+
+test('0 lifts one limit or both', () => {
+  const of = (key: number, workspace: number) =>
+    asked(
+      createRateLimit({ key, workspace }, () => at.ms),
+      'a',
+    );
+  expect(of(0, 2)).toBe('"workspace";r=1;t=30');
+  expect(of(2, 0)).toBe('"default";r=1;t=30');
+  expect(of(0, 0)).toBeUndefined();
+});
