@@ -1,4 +1,11 @@
-import { type EndOf, type MediaEvent, type MediaHandle, MediaPlane, type MediaPlaneOptions } from '@trunkline/media';
+import {
+  type EndOf,
+  type MediaEvent,
+  type MediaHandle,
+  MediaPlane,
+  type MediaPlaneOptions,
+  type MediaStats,
+} from '@trunkline/media';
 import type { AllowedAddresses } from '../../config-values.ts';
 import { allWhileAlone, Shares } from '../../foundation/values/limiter.ts';
 import type { StreamEnd } from './agent-end.ts';
@@ -15,6 +22,7 @@ export type MediaVoices = {
 export type Media = MediaPlane<MediaVoices>;
 export type CallMedia = MediaHandle<MediaVoices>;
 export type CallMediaEvent = MediaEvent<EndOf<MediaVoices>>;
+export type CallMediaStats = MediaStats<EndOf<MediaVoices>>;
 
 /** The private addresses that are open, besides all public ones. */
 export interface MediaAddresses {

@@ -1,20 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Addressing,
-  createAddressing,
-  createUserAgent,
-  type IncomingCall,
-  parseUri,
-  type Target,
-  type TlsOptions,
-  type UserAgent,
-  type UserAgentOptions,
-} from '@trunkline/sip';
-import type { Logger } from 'pino';
 import type { Lease } from '../../../foundation/database/lease.ts';
-import type { HostGuard } from '../../../foundation/outbound-http/url-fault.ts';
 import type { Clock } from '../../../foundation/values/clock.ts';
-import { newUuid } from '../../../foundation/values/ids.ts';
+import { Conversation, type ConversationParts, type Recorder } from '../../conversation/conversation.ts';
+import { meaningOfEnd } from '../../conversation/meaning-of-end.ts';
+import { systemTimers } from '../../conversation/placement.ts';
+import { StreamAgent } from '../../conversation/stream-agent.ts';
+import { testSentence } from '../../conversation/test-sentence.ts';
 import type { Media } from '../../media/media.ts';
 import type { AgentConnection } from '../agent-connection.ts';
 import type {
@@ -30,29 +20,16 @@ import type {
 } from '../call-gateway.ts';
 import type { Trunk } from '../trunk.ts';
 import type { TrunkProbe, TrunkProber } from '../trunk-prober.ts';
+import { ArrivingCalls } from './arriving-calls.ts';
 import { type CallMessages, callMessages } from './call-messages.ts';
-import type { CallEnded, CallStore } from './call-store.ts';
-import { type InboundDirectory, type InboundPeers, watchInboundPeers } from './inbound-peers.ts';
-import { type PlaceParts, placeCall } from './place-call.ts';
+import type { CallStore } from './call-store.ts';
+import { HeldCalls } from './held-calls.ts';
+import { CalleeLeg, type LegParts } from './place-call.ts';
 import { probeTrunk } from './probe-trunk.ts';
-import { type RegisteredTrunks, type Registrar, startRegistrar } from './registrar.ts';
-import { type CallParts, type Recorder, SipCall } from './sip-call.ts';
+import { openSignalling, type Signalling, type SignallingOptions } from './signalling.ts';
 import { endedState, storedState, timesOf } from './stored-state.ts';
-import { agentFull, noRoom, takeCall } from './take-call.ts';
-import { type TrunkAddress, trunkAddress } from './trunk-address.ts';
-
-/** Where the server speaks SIP. */
-export interface SipSettings {
-  host: string;
-  port: number;
-  tls: TlsOptions;
-  /** Of a NAT in front of the server. */
-  publicAddress?: string;
-  /** Networks whose peers reach the server without that NAT. */
-  localNetworks: readonly string[];
-  /** How long calls that are up may go on when the server stops. */
-  drainSeconds: number;
-}
+import { CallerLeg } from './take-call.ts';
+import { trunkAddress } from './trunk-address.ts';
 
 /** How an agent takes calls, as far as the adapter needs to know it. */
 export interface CallAgent {
@@ -62,132 +39,71 @@ export interface CallAgent {
   knowledgeBaseIds?: string[];
 }
 
-export interface SipGatewayOptions {
-  settings: SipSettings;
+export interface SipGatewayOptions extends Omit<SignallingOptions, 'serverId'> {
   lease: Pick<Lease, 'serverId' | 'leftMs'>;
   clock: Clock;
-  log: Logger;
   /** The same on all servers; makes what names calls on the wire. */
   secret: string;
   media: Media;
   store: CallStore;
   recorder: Recorder;
-  /** Judges where trunks may be. */
-  trunkGuard: HostGuard;
-  /** How names of trunks are looked up, each workspace in its share. */
-  trunkNames: Pick<UserAgentOptions, 'resolver' | 'turns'>;
   resolveAgent: (agentId: string, workspaceId: string) => Promise<CallAgent | undefined>;
   /** What the agent of a call is told of it, beside its variables. */
   brief: (call: { workspaceId: string; roomId: string }) => Promise<object | undefined>;
-  inbound: InboundDirectory;
-  registered: RegisteredTrunks;
-  /** For how long trunks are taken to register with. */
-  leaseSeconds: number;
 }
 
-const NO_CONNECTION = 'The agent has no connection that a call could reach it by.';
 /** How long a call that we hang up may take to be over, in milliseconds. */
 const OVER_MS = 3000;
-const PAUSE_MS = 50;
-/** Of challenges to callers. It tells nobody whose server this is. */
-const REALM = 'sip';
-const REJECTIONS = { declined: [603] as typeof noRoom, no_room: agentFull, unavailable: noRoom };
 
 /** Calls over SIP trunks, put through to agents without a media server in between. */
 export const openSipGateway = async (options: SipGatewayOptions): Promise<CallGateway & TrunkProber> => {
-  const { host, publicAddress, localNetworks } = options.settings;
-  return new SipGateway(options, await createAddressing(host, publicAddress, localNetworks));
+  const { lease } = options;
+  return new SipGateway(options, await openSignalling({ ...options, serverId: () => lease.serverId() }));
 };
 
 class SipGateway implements CallGateway, TrunkProber {
   readonly capabilities = { simulated: false };
   readonly #options: SipGatewayOptions;
-  readonly #addressing: Addressing;
-  readonly #calls = new Map<string, SipCall>();
-  /** Ends that are being written. */
-  readonly #over = new Map<string, CallEnded>();
-  readonly #arriving = new Map<string, IncomingCall>();
-  readonly #listeners = new Set<CallEventListener>();
-  readonly #inboundListeners = new Set<(call: InboundCall) => void>();
-  /** Addresses of trunks whose names the settings allow. */
-  readonly #named = new Set<string>();
-  #userAgent: UserAgent | undefined;
-  #peers: InboundPeers | undefined;
-  #registrar: Registrar | undefined;
+  readonly #signalling: Signalling;
+  readonly #calls: HeldCalls;
+  readonly #arriving: ArrivingCalls;
   readonly #messages: CallMessages;
+  readonly #listeners = new Set<CallEventListener>();
   readonly moveCalls: CallStore['move'];
   #isDraining = false;
 
-  constructor(options: SipGatewayOptions, addressing: Addressing) {
+  constructor(options: SipGatewayOptions, signalling: Signalling) {
+    const { store, log, clock } = options;
     this.#options = options;
-    this.#addressing = addressing;
-    this.moveCalls = options.store.move;
-    this.#messages = callMessages({
-      keep: options.store.keepMessages,
-      isPeer: (address) => this.#peers?.knows(address) === true,
-      log: options.log,
-    });
+    this.#signalling = signalling;
+    this.#calls = new HeldCalls(log);
+    this.#arriving = new ArrivingCalls(clock, log);
+    this.moveCalls = store.move;
+    const isPeer = (address: string) => signalling.peers?.knows(address) === true;
+    this.#messages = callMessages({ keep: store.keepMessages, isPeer, log });
   }
 
   async start(): Promise<void> {
-    const { settings, trunkGuard, trunkNames, inbound, registered, lease, leaseSeconds, log } = this.#options;
-    const { host, port, tls, publicAddress, localNetworks } = settings;
-    const userAgent = await createUserAgent({
-      ...{ host, port, tls, localNetworks, ...trunkNames },
-      ...(publicAddress !== undefined && { publicAddress }),
-      mayConnect: (address) => this.#named.has(address) || trunkGuard.isOpenHost(address),
-      admit: (request, source) => this.#peers?.admit(request, source) ?? 'ignore',
-      authentication: {
-        realm: REALM,
-        passwordOf: async (...asked) => this.#peers?.passwordOf(...asked),
-        allows: (...asked) => this.#peers?.allows(...asked) ?? false,
-      },
-      onInvite: (incoming) =>
-        void this.#receive(incoming).catch((error) => {
-          log.error({ err: error }, 'a call that arrived could not be taken');
-          incoming.reject(500);
-        }),
-      onMessage: this.#messages.onMessage,
-      onError: (error) => log.error({ err: error }, 'SIP signalling failed'),
-    }).catch((cause: Error) => {
-      throw new Error(`SIP can not be opened: see SIP_HOST, SIP_PORT and SIP_TLS_PORT (${cause.message}).`, { cause });
-    });
-    this.#userAgent = userAgent;
-    const locate = (address: TrunkAddress) => this.#locate(address);
-    this.#registrar = startRegistrar({
-      ...{ trunks: registered, leaseSeconds, locate, log, serverId: lease.serverId },
-      register: (options) => userAgent.register(options),
-    });
-    const registeredAt = this.#registrar.at;
-    this.#peers = watchInboundPeers({ directory: inbound, locate, registeredAt, log });
+    const receive: Parameters<Signalling['start']>[0] = (incoming) =>
+      this.#arriving.receive(incoming, this.#signalling.peers!, this.#isDraining);
+    await this.#signalling.start(receive, this.#messages.onMessage);
   }
 
   async drain(): Promise<void> {
     this.#isDraining = true;
-    // Another server takes the calls that arrive from now on.
-    await this.#registrar?.close();
-    await this.#allOver(this.#options.settings.drainSeconds * 1000);
-    for (const call of this.#calls.values()) call.hangUp({ endedBy: 'service' });
-    await this.#allOver(OVER_MS);
+    await this.#signalling.unregister();
+    await this.#calls.allOver(this.#options.settings.drainSeconds * 1000);
+    this.#calls.endAll();
+    await this.#calls.allOver(OVER_MS);
   }
 
   async stop(): Promise<void> {
-    const userAgent = this.#userAgent;
-    this.#userAgent = undefined;
     this.#listeners.clear();
-    await this.#peers?.close();
-    await this.#registrar?.close();
-    await userAgent?.stop();
-    await this.#allOver(OVER_MS);
+    await this.#signalling.stop();
+    await this.#calls.allOver(OVER_MS);
     await this.#messages.flush();
     await this.#options.store.idle();
     await this.#options.media.stop();
-  }
-
-  /** Waits until no call is held, at most so long. */
-  async #allOver(ms: number): Promise<void> {
-    const until = performance.now() + ms;
-    while (this.#calls.size > 0 && performance.now() < until) await sleep(PAUSE_MS);
   }
 
   onEvents(listener: CallEventListener): () => void {
@@ -196,70 +112,69 @@ class SipGateway implements CallGateway, TrunkProber {
   }
 
   onInbound(listener: (call: InboundCall) => void): () => void {
-    this.#inboundListeners.add(listener);
-    return () => void this.#inboundListeners.delete(listener);
+    return this.#arriving.onInbound(listener);
   }
 
   #emit(event: CallEvent): void {
     for (const listener of this.#listeners) listener([event]);
   }
 
-  /** What a call works with from when it is placed or taken. */
-  #parts(userAgent: UserAgent): CallParts & PlaceParts {
-    const { clock, log, media, store, recorder, secret, lease } = this.#options;
-    const serverId = lease.serverId();
+  #conversationParts(): ConversationParts {
+    const { clock, log, media, recorder } = this.#options;
     return {
-      ...{ clock, log, media, store, recorder, secret, userAgent, serverId },
-      isGivenUp: () => lease.leftMs() === 0 || lease.serverId() !== serverId,
+      clock,
+      log,
+      media,
+      recorder,
+      timers: systemTimers,
       emit: (event) => this.#emit(event),
-      onOver: (call, ended) => {
-        this.#calls.delete(call.roomId);
-        if (ended) this.#keepEnd(ended);
-        if (ended && call.call) this.#messages.over(call.roomId, call.call.callId);
-      },
-      addressFor: (peer) => this.#addressing.hostFor(peer).replace(/^\[|\]$/g, ''),
-      locate: (address) => this.#locate(address),
+      onOver: (conversation, ended) => this.#calls.over(conversation, ended),
     };
   }
 
-  async #locate({ host, uri, transport, outboundProxy, asker }: TrunkAddress): Promise<Target[]> {
-    if (!this.#userAgent) return [];
-    const targets = await this.#userAgent.locate(outboundProxy ?? uri, transport, asker);
-    const asked = outboundProxy === undefined ? host : parseUri(outboundProxy).host;
-    if (this.#options.trunkGuard.isAllowedHost(asked)) for (const { address } of targets) this.#named.add(address);
-    return targets;
-  }
-
-  #keepEnd(ended: CallEnded): void {
-    const { store, log } = this.#options;
-    this.#over.set(ended.roomId, ended);
-    void store
-      .end(ended)
-      .catch((error) => log.warn({ err: error, roomId: ended.roomId }, 'the end of a call could not be kept'))
-      .finally(() => this.#over.delete(ended.roomId));
+  /** @param userAgent the one that is there as the call is placed or taken */
+  #legParts(userAgent: LegParts['userAgent']): LegParts {
+    const { clock, log, store, secret, lease } = this.#options;
+    const serverId = lease.serverId();
+    return {
+      clock,
+      log,
+      store,
+      secret,
+      userAgent,
+      serverId,
+      isGivenUp: () => lease.leftMs() === 0 || lease.serverId() !== serverId,
+      addressFor: (peer) => this.#signalling.addressFor(peer),
+      locate: (address) => this.#signalling.locate(address),
+      onEnd: (roomId, callId) => this.#messages.over(roomId, callId),
+    };
   }
 
   async placeCall(request: CallRequest): Promise<PlaceResult> {
-    const { trunk, roomId, workspaceId } = request;
-    const userAgent = this.#userAgent;
-    const refuse = (outcome: 'trunk_error' | 'agent_error', detail: string): PlaceResult => ({
-      ...{ status: 'rejected', outcome, detail },
-    });
-    if (!userAgent || this.#isDraining) return refuse('trunk_error', 'The server is stopping.');
-    if (!trunk) return refuse('trunk_error', 'The number has no SIP trunk.');
-    const { agentId } = request;
-    const { agent, told } = await this.#agentOf(agentId, { workspaceId, roomId });
-    if (agentId !== undefined && !agent?.connection) return refuse('agent_error', NO_CONNECTION);
-    if (this.#calls.has(roomId)) return { status: 'accepted' };
-    const parts = this.#parts(userAgent);
-    const call = new SipCall(parts, {
-      ...{ roomId, workspaceId, agent: agent?.connection, told, variables: request.variables, far: 'callee' },
+    const { trunk, roomId, workspaceId, agentId, from, to, trace, variables } = request;
+    const { userAgent } = this.#signalling;
+    const refuse = (detail: string): PlaceResult => ({ status: 'rejected', outcome: 'trunk_error', detail });
+    if (!userAgent || this.#isDraining) return refuse('The server is stopping.');
+    if (!trunk) return refuse('The number has no SIP trunk.');
+    const { agent, told } = await this.#agentOf(agentId, request);
+    if (this.#calls.get(roomId)) return { status: 'accepted' };
+    const call = { roomId, workspaceId, trace, variables, told, far: 'callee', numbers: { from, to } } as const;
+    const stream = agent?.connection && new StreamAgent(agent.connection, call);
+    const terms = {
+      roomId,
+      workspaceId,
+      voice: agentId === undefined ? testSentence : stream,
       maxCallSeconds: Math.min(request.maxCallSeconds, agent?.maxCallSeconds ?? request.maxCallSeconds),
-      ...{ recording: request.recording || agent?.recording === true, trace: request.trace },
-      numbers: { from: request.from, to: request.to },
-    });
-    this.#calls.set(roomId, call);
-    return placeCall(parts, call, { ...request, trunk });
+      recording: request.recording || agent?.recording === true,
+    };
+    const parts = this.#legParts(userAgent);
+    const conversation = new Conversation(
+      this.#conversationParts(),
+      terms,
+      (tell) => new CalleeLeg(parts, { ...request, trunk }, tell),
+    );
+    this.#calls.add(conversation);
+    return conversation.begin();
   }
 
   /** The agent of a call, and what it is told of it. */
@@ -273,67 +188,48 @@ class SipGateway implements CallGateway, TrunkProber {
     return { agent, told: { ...told, ...(agent?.knowledgeBaseIds && { knowledgeBaseIds: agent.knowledgeBaseIds }) } };
   }
 
-  async #receive(incoming: IncomingCall): Promise<void> {
-    const { request, source, username } = incoming;
-    if (this.#isDraining || this.#inboundListeners.size === 0) return incoming.reject(...noRoom);
-    const read = await this.#peers!.read(request, source, username);
-    if (!read) {
-      const { log } = this.#options;
-      log.warn({ uri: request.uri, source: source.address }, 'a call to no number of its trunk is refused');
-      return incoming.reject(404);
-    }
-    const providerCallId = newUuid();
-    this.#arriving.set(providerCallId, incoming);
-    void incoming.ended.then(() => this.#arriving.delete(providerCallId));
-    incoming.ring();
-    const call = { providerCallId, ...read, at: this.#options.clock.now() };
-    for (const listener of this.#inboundListeners) listener(call);
-  }
-
-  async answerInbound({ providerCallId, from, to }: InboundCall, answer: InboundAnswer): Promise<void> {
-    const incoming = this.#arriving.get(providerCallId);
-    const { roomId, workspaceId } = answer;
+  async answerInbound(arrived: InboundCall, answer: InboundAnswer): Promise<void> {
+    const { roomId, workspaceId, agentId, variables, maxCallSeconds } = answer;
     const { clock, log } = this.#options;
-    const ended = (outcome: 'cancelled' | 'agent_error', endedBy: 'caller' | 'error') =>
-      this.#emit({ roomId, at: clock.now(), type: 'ended', outcome, endedBy });
-    if (!incoming || !this.#userAgent) return ended('cancelled', 'caller');
-    const { agent, told } = await this.#agentOf(answer.agentId, answer).catch((error) => {
+    const { userAgent } = this.#signalling;
+    const { agent, told } = await this.#agentOf(agentId, answer).catch((error) => {
       log.warn({ err: error, roomId }, 'the agent of a call could not be looked up');
       return { agent: undefined, told: undefined };
     });
-    if (!agent?.connection) {
-      log.warn({ roomId, agentId: answer.agentId }, NO_CONNECTION);
-      incoming.reject(480);
-      return ended('agent_error', 'error');
+    const incoming = this.#arriving.get(arrived);
+    if (!incoming || !userAgent) {
+      const gone = meaningOfEnd({ kind: 'cancelled', by: 'far' }, undefined, 'caller');
+      return this.#emit({ roomId, at: clock.now(), type: 'ended', ...gone });
     }
-    const parts = this.#parts(this.#userAgent);
-    const call = new SipCall(parts, {
-      ...{ roomId, workspaceId, agent: agent.connection, told, variables: answer.variables, far: 'caller' },
-      maxCallSeconds: Math.min(answer.maxCallSeconds, agent.maxCallSeconds ?? answer.maxCallSeconds),
-      recording: agent.recording === true,
-      numbers: { from, to },
-    });
-    // The caller hears it ring since it has arrived.
-    call.times.ringingAt = clock.now();
-    this.#calls.set(roomId, call);
-    try {
-      await takeCall(parts, call, incoming);
-    } catch (error) {
-      incoming.reject(500);
-      throw error;
-    }
+    const numbers = { from: arrived.from, to: arrived.to };
+    const call = { roomId, workspaceId, variables, told, far: 'caller', numbers } as const;
+    const terms = {
+      roomId,
+      workspaceId,
+      voice: agent?.connection && new StreamAgent(agent.connection, call),
+      maxCallSeconds: Math.min(maxCallSeconds, agent?.maxCallSeconds ?? maxCallSeconds),
+      recording: agent?.recording === true,
+    };
+    const parts = this.#legParts(userAgent);
+    const conversation = new Conversation(
+      this.#conversationParts(),
+      terms,
+      (tell) => new CallerLeg(parts, call, incoming, tell),
+    );
+    this.#calls.add(conversation);
+    await conversation.begin();
   }
 
-  async rejectInbound({ providerCallId }: InboundCall, why: keyof typeof REJECTIONS): Promise<void> {
-    this.#arriving.get(providerCallId)?.reject(...REJECTIONS[why]);
+  async rejectInbound(call: InboundCall, why: Parameters<ArrivingCalls['reject']>[1]): Promise<void> {
+    this.#arriving.reject(call, why);
   }
 
   async endCall(reference: CallReference): Promise<'ending' | 'already_ended' | 'absent'> {
     const { roomId } = reference;
-    const call = this.#calls.get(roomId);
-    if (call) return call.hangUp({ endedBy: 'service' }) ? 'ending' : 'already_ended';
-    const stored = this.#over.has(roomId) ? undefined : await this.#options.store.find(roomId);
-    if (this.#over.has(roomId) || stored?.ended) return 'already_ended';
+    const held = this.#calls.get(roomId);
+    if (held) return held.end() ? 'ending' : 'already_ended';
+    const stored = this.#calls.justEnded(roomId) ? undefined : await this.#options.store.find(roomId);
+    if (this.#calls.justEnded(roomId) || stored?.ended) return 'already_ended';
     // The server that holds it looks for what is to be hung up.
     if (stored?.isOwned && stored.serverId !== this.#options.lease.serverId() && !stored.isRefused) return 'ending';
     const state = await this.#storedState(reference);
@@ -345,23 +241,22 @@ class SipGateway implements CallGateway, TrunkProber {
   }
 
   async lookup(reference: CallReference): Promise<CallState> {
-    const call = this.#calls.get(reference.roomId);
-    return call ? { state: 'live', phase: call.phase, ...timesOf(call.times) } : this.#storedState(reference);
+    const held = this.#calls.get(reference.roomId);
+    return held ? { state: 'live', phase: held.phase, ...timesOf(held.times) } : this.#storedState(reference);
   }
 
   /** A call that this process doesn't hold. */
   async #storedState(reference: CallReference): Promise<CallState> {
-    const just = this.#over.get(reference.roomId);
+    const just = this.#calls.justEnded(reference.roomId);
     if (just) return endedState(just, {});
-    return storedState({ ...this.#options, userAgent: this.#userAgent }, reference);
+    return storedState({ ...this.#options, userAgent: this.#signalling.userAgent }, reference);
   }
 
   async probeTrunk(trunk: Trunk): Promise<TrunkProbe> {
-    if (this.#userAgent) {
-      // An address that the settings allow by its name is known once the name was asked for.
-      await this.#locate(trunkAddress(trunk)).catch(() => {});
-      return probeTrunk(this.#userAgent, trunk);
-    }
-    return { valid: false, reachable: false, credentials: 'unverified', reason: 'unreachable' };
+    const { userAgent } = this.#signalling;
+    if (!userAgent) return { valid: false, reachable: false, credentials: 'unverified', reason: 'unreachable' };
+    // An address that the settings allow by its name is known once the name was asked for.
+    await this.#signalling.locate(trunkAddress(trunk)).catch(() => {});
+    return probeTrunk(userAgent, trunk);
   }
 }

@@ -1,54 +1,110 @@
 import type { IncomingCall } from '@trunkline/sip';
-import { type PlaceParts, takeSound } from './place-call.ts';
-import type { SipCall } from './sip-call.ts';
+import type { EndedCall, Ending, Leg, LegInput, Unready, Wire } from '../../conversation/leg.ts';
+import type { Sound } from '../../conversation/sound.ts';
+import type { CallTimes } from '../call-gateway.ts';
+import { KeptCall } from './kept-call.ts';
+import { legEndOf } from './leg-end.ts';
+import { Negotiation } from './negotiation.ts';
+import { hangUp, type LegParts } from './place-call.ts';
 
 const retryAfter: Parameters<IncomingCall['reject']>[1] = { headers: [['Retry-After', '5']] };
 
-/** How a caller is turned away where the server has no room: it may try again after so many seconds. */
+/** How a caller is turned away if the server has no room: it may try again after so many seconds. */
 export const noRoom: Parameters<IncomingCall['reject']> = [503, retryAfter];
 
 /**
- * How a caller is turned away where its agent alone has no room. By a 503 with Retry-After a carrier may keep away from the
+ * How a caller is turned away if its agent alone has no room. By a 503 with Retry-After a carrier may keep away from the
  * whole server (RFC 3261 section 21.5.4), and so from everybody else's agents; 480 is about who is called.
  */
 export const agentFull: Parameters<IncomingCall['reject']> = [480, retryAfter];
 
-/**
- * Puts a call through to its agent: the agent is there before the caller is answered. What can't be is refused, and told
- * as the end of the call.
- */
-export async function takeCall(
-  { store, serverId, isGivenUp, addressFor }: Pick<PlaceParts, 'store' | 'serverId' | 'isGivenUp' | 'addressFor'>,
-  call: SipCall,
-  incoming: IncomingCall,
-): Promise<void> {
-  const { roomId, workspaceId } = call.terms;
-  call.call = incoming;
-  incoming.asker = workspaceId;
-  incoming.listen({
-    ...call.handlers(),
-    onState: (dialog) => void store.note({ roomId, dialog }).catch(() => {}),
-    onAnswered: ({ sdp }) => {
-      call.noteAnswered();
-      void (incoming.sdp === undefined ? takeSound(call, sdp) : call.talk());
-    },
-  });
-  // The caller may be gone already.
-  void incoming.ended.then((end) => call.over(end));
-  const kept = { roomId, attempt: 1, workspaceId, serverId, at: new Date(), dialog: incoming.stored };
-  if ((await store.begin(kept)) !== 'begun') return incoming.reject(480);
-  let session: Awaited<ReturnType<SipCall['openMedia']>>;
-  try {
-    session = await call.openMedia(addressFor(incoming.source.address), ['PCMU', 'PCMA']);
-  } catch {
-    return incoming.reject(...noRoom);
+const rejections: Record<Exclude<Ending, 'hang_up'>, Parameters<IncomingCall['reject']>> = {
+  no_room: noRoom,
+  unusable: [488],
+  fault: [500],
+};
+
+/** Somebody who calls us over a trunk, and hears it ring until an agent is there. */
+export class CallerLeg implements Leg {
+  readonly far = 'caller';
+  readonly #parts: LegParts;
+  readonly #call: { roomId: string; workspaceId: string };
+  readonly #incoming: IncomingCall;
+  readonly #tell: (input: LegInput) => void;
+  readonly #negotiation: Negotiation;
+  readonly #kept: KeptCall;
+  /** What it is answered with, and what it answered if it left the offer to us. */
+  #answer: string | undefined;
+  #answered: string | undefined;
+
+  constructor(
+    parts: LegParts,
+    call: { roomId: string; workspaceId: string },
+    incoming: IncomingCall,
+    tell: (input: LegInput) => void,
+  ) {
+    this.#parts = parts;
+    this.#call = call;
+    this.#incoming = incoming;
+    this.#tell = tell;
+    this.#negotiation = new Negotiation(call.roomId, parts.log, tell);
+    this.#kept = new KeptCall(parts, call.roomId);
+    incoming.asker = call.workspaceId;
+    // It may be gone already.
+    void incoming.ended.then((end) => tell({ type: 'leg_ended', end: legEndOf(end) }));
   }
-  call.trusted = [incoming.source.address];
-  const answer = incoming.sdp === undefined ? session.offer() : await call.handlers().onOffer!(incoming.sdp);
-  if (answer === undefined) return incoming.reject(488);
-  const isThere = await call.connectAgent();
-  // Frozen meanwhile, this server was given up: another may have ended the call already.
-  if (isGivenUp()) return incoming.reject(...noRoom);
-  if (isThere) incoming.answer(answer);
-  else incoming.reject(480);
+
+  async prepare(sound: Sound): Promise<Unready | undefined> {
+    const { roomId, workspaceId } = this.#call;
+    const incoming = this.#incoming;
+    incoming.listen({
+      ...this.#negotiation.handlers(),
+      onState: (dialog) => this.#kept.note(dialog),
+      onAnswered: ({ sdp }) => {
+        this.#answered = sdp;
+        this.#tell({ type: 'answered' });
+      },
+    });
+    const begun = await this.#kept.begin({ roomId, workspaceId, attempt: 1, dialog: incoming.stored });
+    if (begun !== 'begun') return { why: 'not_ours', text: 'Another server has the call.' };
+    try {
+      await this.#negotiation.open(sound, this.#parts.addressFor(incoming.source.address), ['PCMU', 'PCMA']);
+    } catch (error) {
+      return { why: 'no_room', text: (error as Error).message };
+    }
+    this.#negotiation.trusted = [incoming.source.address];
+    this.#answer = await this.#negotiation.answer(incoming.sdp);
+    return this.#answer === undefined
+      ? { why: 'unusable', text: 'The offer of the caller can not be taken.' }
+      : undefined;
+  }
+
+  connect(): void {
+    // Frozen meanwhile, this server was given up: another may have ended the call already.
+    if (this.#parts.isGivenUp()) this.#tell({ type: 'given_up' });
+    else this.#incoming.answer(this.#answer!);
+  }
+
+  async agree(): Promise<boolean> {
+    if (this.#incoming.sdp !== undefined) return true;
+    return this.#answered !== undefined && (await this.#negotiation.takeAnswer(this.#answered));
+  }
+
+  end(as: Ending): void {
+    if (as !== 'hang_up') this.#incoming.reject(...rejections[as]);
+    else hangUp(this.#incoming, this.#call.roomId, this.#parts.log);
+  }
+
+  async keepTimes(times: CallTimes): Promise<void> {
+    await this.#kept.times(times);
+  }
+
+  async keepEnd(ended: EndedCall): Promise<void> {
+    this.#parts.onEnd(ended.roomId, this.#incoming.callId);
+    await this.#kept.end(ended);
+  }
+
+  wire(): Wire {
+    return this.#negotiation.addresses();
+  }
 }

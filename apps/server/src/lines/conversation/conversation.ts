@@ -1,0 +1,228 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../foundation/values/clock.ts';
+import type { CallMediaStats, Media } from '../media/media.ts';
+import type { CallEvent, CallTimes, PlaceResult } from '../telephony/call-gateway.ts';
+import type { MediaReport } from '../telephony/call-outcome.ts';
+import { decide, type Effect, type Input, type Setting, type Standing } from './decide.ts';
+import type { EndedCall, Leg } from './leg.ts';
+import { meaningOfEnd, resultOfNotSent, resultOfUnready } from './meaning-of-end.ts';
+import { Placement, type Timers } from './placement.ts';
+import { Sound } from './sound.ts';
+import { testCallMedia } from './test-call-media.ts';
+import type { Voice, VoiceEnd } from './voice.ts';
+
+/** Where recordings are written. */
+export interface Recorder {
+  pathOf(call: { workspaceId: string; roomId: string }): string;
+  finish(call: { workspaceId: string; roomId: string }, as: 'whole' | 'failed'): Promise<void>;
+}
+
+type Of<Type extends Input['type']> = Extract<Input, { type: Type }>;
+
+/** What all conversations of a process share. */
+export interface ConversationParts {
+  clock: Clock;
+  timers: Timers;
+  log: Logger;
+  media: Media;
+  recorder: Recorder;
+  emit: (event: CallEvent) => void;
+  /** It is over. @param ended what was told; nothing of a call that came to nothing */
+  onOver: (conversation: Conversation, ended?: EndedCall) => void;
+}
+
+/** What a conversation is held with. */
+export interface ConversationTerms {
+  roomId: string;
+  workspaceId: string;
+  /** Nobody, if no agent can be reached. */
+  voice: Voice | undefined;
+  maxCallSeconds: number;
+  recording: boolean;
+}
+
+/**
+ * One call, from its placement or arrival to its end. Its leg, its voice and its sound tell it what happens; what follows is
+ * decided in `decide.ts`, and done here.
+ */
+export class Conversation {
+  readonly terms: ConversationTerms;
+  readonly leg: Leg;
+  readonly #setting: Setting;
+  readonly #parts: ConversationParts;
+  readonly #sound: Sound;
+  readonly #placement: Placement;
+  #standing: Standing;
+  #heard: Input[] = [];
+  #clearLimit = () => {};
+
+  /** @param legOf makes its leg, which tells it by the function that it is given */
+  constructor(parts: ConversationParts, terms: ConversationTerms, legOf: (tell: (input: Input) => void) => Leg) {
+    this.#parts = parts;
+    this.terms = terms;
+    this.leg = legOf((input) => this.tell(input));
+    this.#setting = { far: this.leg.far, joinsAt: terms.voice?.joinsAt ?? 'answered' };
+    this.#placement = new Placement(parts.timers);
+    this.#sound = new Sound(parts.media, terms.workspaceId, (input) => this.tell(input));
+    this.#standing =
+      this.leg.far === 'callee'
+        ? { mode: 'opening', times: {} }
+        : // The caller hears it ring since it has arrived.
+          { mode: 'arriving', times: { ringingAt: parts.clock.now() } };
+  }
+
+  get roomId(): string {
+    return this.terms.roomId;
+  }
+
+  get times(): CallTimes {
+    return this.#standing.times;
+  }
+
+  get phase(): 'dialing' | 'ringing' | 'answered' {
+    if (this.times.answeredAt) return 'answered';
+    return this.times.ringingAt ? 'ringing' : 'dialing';
+  }
+
+  /** Begins it. @returns once the call is taken, or surely isn't */
+  begin(): Promise<PlaceResult> {
+    void this.#prepare().then((input) => this.tell(input));
+    return this.#placement.result;
+  }
+
+  async #prepare(): Promise<Input> {
+    const text = 'The agent has no connection that a call could reach it by.';
+    if (!this.terms.voice) return { type: 'unready', unready: { why: 'no_voice', text } };
+    try {
+      const unready = await this.leg.prepare(this.#sound);
+      return unready ? { type: 'unready', unready } : { type: 'prepared' };
+    } catch (error) {
+      return { type: 'unready', unready: { why: 'fault', text: (error as Error).message, error } };
+    }
+  }
+
+  /** Ends it, whatever it is doing. @returns false if it is ending already */
+  end(): boolean {
+    const before = this.#standing;
+    this.tell({ type: 'end_asked' });
+    return this.#standing !== before;
+  }
+
+  /** Takes in what has happened. What happens while something is done about it comes after that. */
+  tell(input: Input): void {
+    this.#heard.push(input);
+    if (this.#heard.length > 1) return;
+    for (let next: Input | undefined = input; next; next = this.#heard[0]) {
+      try {
+        this.#take(next);
+      } catch (error) {
+        const { log } = this.#parts;
+        log.error({ err: error, roomId: this.roomId, input: next.type }, 'a conversation could not go on');
+      }
+      this.#heard.shift();
+    }
+  }
+
+  #take(input: Input): void {
+    const { clock, log } = this.#parts;
+    const before = this.#standing;
+    const { standing, effects } = decide(before, input, { setting: this.#setting, at: clock.now() });
+    this.#standing = standing;
+    if (standing.mode !== before.mode) logFault(log, this.roomId, input);
+    for (const effect of effects) this.#effects[effect](input);
+  }
+
+  readonly #effects: Record<Effect, (input: Input) => void> = {
+    connect_leg: () => this.leg.connect(),
+    end_leg: () => this.leg.end(this.#standing.ending ?? 'hang_up'),
+    accept: () => this.#placement.accept(),
+    accept_soon: () => this.#placement.acceptSoon(),
+    refuse: () => this.#refuse(),
+    tell_ringing: () => this.#tellStep('ringing', this.times.ringingAt!),
+    tell_answered: () => this.#tellStep('answered', this.times.answeredAt!),
+    begin_sound: () => void this.#beginSound().then((told) => this.tell(told)),
+    join_voice: () => void this.#join().then((told) => this.tell(told)),
+    pass_digit: (input) => void this.#sound.digit((input as Of<'digit'>).digit).catch(() => {}),
+    close_sound: () => void this.#closeSound().then((stats) => this.tell({ type: 'closed', stats })),
+    tell_end: () => this.#tellEnd(),
+  };
+
+  #tellStep(type: 'ringing' | 'answered', at: Date): void {
+    this.#parts.emit({ roomId: this.roomId, at, type });
+    void this.leg
+      .keepTimes(this.times)
+      .catch((error) => this.#parts.log.warn({ err: error, roomId: this.roomId }, 'a call could not be kept'));
+  }
+
+  /** Sound begins, and the clock of the longest talk. */
+  async #beginSound(): Promise<Input> {
+    const { timers, log, recorder } = this.#parts;
+    const { maxCallSeconds, recording } = this.terms;
+    this.#clearLimit = timers.after(maxCallSeconds * 1000, () => this.tell({ type: 'time_limit' }));
+    try {
+      if (!(await this.leg.agree())) return { type: 'sound_failed', outcome: 'trunk_error' };
+      await this.#sound.begin(recording ? recorder.pathOf(this.terms) : undefined);
+      return { type: 'sound_agreed' };
+    } catch (error) {
+      log.warn({ err: error, roomId: this.roomId }, 'the sound of a call was lost');
+      return { type: 'sound_failed' };
+    }
+  }
+
+  async #join(): Promise<Input> {
+    try {
+      const end = await this.terms.voice!.join(this.#sound);
+      return end ? { type: 'voice_refused', end } : { type: 'voice_joined' };
+    } catch (error) {
+      return { type: 'voice_refused', end: { reason: 'media_lost', text: (error as Error).message } };
+    }
+  }
+
+  async #closeSound(): Promise<CallMediaStats | undefined> {
+    this.#clearLimit();
+    const stats = await this.#sound.close();
+    // What a thread that died has left is taken up by itself, once nobody writes to it any more.
+    if (!this.terms.recording || !this.times.answeredAt || !stats) return stats;
+    const { recorder, log } = this.#parts;
+    await recorder
+      .finish(this.terms, stats.recording?.failure === undefined ? 'whole' : 'failed')
+      .catch((error) => log.warn({ err: error, roomId: this.roomId }, 'a recording could not be handed on'));
+    return stats;
+  }
+
+  #tellEnd(): void {
+    const { legEnd, own, endedAt, stats } = this.#standing;
+    const ended: EndedCall = {
+      ...{ roomId: this.roomId, at: endedAt!, type: 'ended', ...meaningOfEnd(legEnd!, own, this.leg.far) },
+      ...(this.times.answeredAt && stats && reportOf(stats)),
+      ...(!this.terms.voice?.isAgent && { test: testCallMedia(this.leg.wire(), stats) }),
+    };
+    this.#parts.onOver(this, ended);
+    this.#parts.emit(ended);
+  }
+
+  /** Nothing was sent, and whoever placed it hears why. */
+  #refuse(): void {
+    const { unready, legEnd, mode } = this.#standing;
+    if (mode === 'discarded') this.#parts.onOver(this);
+    if (unready?.why === 'fault') this.#placement.fail(unready.error);
+    else if (unready) this.#placement.refuse(resultOfUnready(unready));
+    else if (legEnd?.kind === 'not_sent') this.#placement.refuse(resultOfNotSent(legEnd));
+  }
+}
+
+const reportOf = ({ codec, packetsReceived, packetsLost }: CallMediaStats): MediaReport => ({
+  ...(codec && { codec }),
+  ...{ packetsReceived, packetsLost },
+});
+
+const faultless = new Set<VoiceEnd['reason']>(['hung_up', 'silence']);
+
+function logFault(log: Logger, roomId: string, input: Input): void {
+  if (input.type === 'silent' || input.type === 'media_lost')
+    log.warn({ roomId, event: input.type }, 'a call without sound is ended');
+  const isAtFault =
+    (input.type === 'voice_refused' || input.type === 'voice_ended') && !faultless.has(input.end.reason);
+  if (isAtFault) log.warn({ roomId, ...input.end }, 'the agent of a call is not there, or was lost');
+  if (input.type === 'unready') log.warn({ roomId, reason: input.unready.text }, 'a call can not be gone on with');
+}

@@ -1,0 +1,77 @@
+import { MediaFault } from '@trunkline/media';
+import type { CallMedia, CallMediaEvent, CallMediaStats, Media, MediaVoices } from '../media/media.ts';
+import type { SoundInput } from './voice.ts';
+
+/** Without one packet for so long an answered call is over, in milliseconds. */
+const SILENCE_MS = 30_000;
+
+/** The sound of a conversation: its sockets, and what flows between its legs and its voice. */
+export class Sound {
+  readonly #media: Media;
+  readonly #owner: string;
+  readonly #tell: (input: SoundInput) => void;
+  #opened: CallMedia | undefined;
+  #isClosed = false;
+
+  /** @param owner whose it is, for the shares of ports */
+  constructor(media: Media, owner: string, tell: (input: SoundInput) => void) {
+    this.#media = media;
+    this.#owner = owner;
+    this.#tell = tell;
+  }
+
+  /**
+   * Opens its sockets.
+   * @returns the port for RTP
+   * @throws NoMediaRoomError, MediaFault
+   */
+  async open(): Promise<number> {
+    const options = {
+      owner: this.#owner,
+      silenceMs: SILENCE_MS,
+      onEvent: (event: CallMediaEvent) => this.#hear(event),
+    };
+    const opened = await this.#media.openCall(options);
+    if (this.#isClosed) {
+      await opened.close().catch(() => {});
+      throw new MediaFault('The call has ended.', undefined);
+    }
+    this.#opened = opened;
+    return opened.rtpPort;
+  }
+
+  #hear(event: CallMediaEvent): void {
+    if (event.type === 'voice_ended') this.#tell(event);
+    else if (event.type === 'no_media') this.#tell({ type: 'silent' });
+    else if (event.type === 'media_lost') this.#tell({ type: 'media_lost' });
+  }
+
+  /** Where it is sent, and how. @throws MediaAddressError */
+  async setStream(...[stream, trusted]: Parameters<CallMedia['setStream']>): Promise<void> {
+    await this.#opened!.setStream(stream, trusted);
+  }
+
+  /** The far side has answered: it is heard from now on. @param recordTo the path of a WAV file to record to */
+  async begin(recordTo: string | undefined): Promise<void> {
+    await this.#opened!.answer(recordTo);
+  }
+
+  /** Gives it a voice. */
+  async speak<K extends keyof MediaVoices>(
+    kind: K,
+    ask: MediaVoices[K]['ask'],
+    extraMs?: number,
+  ): Promise<MediaVoices[K]['answer']> {
+    return await this.#opened!.speak(kind, ask, extraMs);
+  }
+
+  async digit(digit: string): Promise<void> {
+    await this.#opened?.digit(digit);
+  }
+
+  /** Frees its sockets, now or as soon as they are open. @returns what was counted, as far as the thread lives */
+  async close(): Promise<CallMediaStats | undefined> {
+    this.#isClosed = true;
+    return await this.#opened?.close().catch(() => undefined);
+  }
+}

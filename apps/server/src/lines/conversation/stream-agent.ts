@@ -1,0 +1,75 @@
+import { callSpanId, partOf, tracer } from '../../foundation/observe/tracing.ts';
+import { toId } from '../../foundation/values/ids.ts';
+import type { AgentConnection } from '../telephony/agent-connection.ts';
+import type { Sound } from './sound.ts';
+import type { Voice, VoiceEnd } from './voice.ts';
+
+/** What an agent is told of its call. */
+export interface Briefing {
+  workspaceId: string;
+  roomId: string;
+  /** UUID of what its trace begins with; the room without it. */
+  trace?: string | undefined;
+  variables: Record<string, unknown> | undefined;
+  /** What it is told beside them. */
+  told: object | undefined;
+  far: 'callee' | 'caller';
+  /** E.164; the caller's is absent if it is withheld. */
+  numbers: { from: string | undefined; to: string };
+}
+
+/** An agent that takes calls over a stream. */
+export class StreamAgent implements Voice {
+  readonly isAgent = true;
+  readonly #connection: AgentConnection;
+  readonly #briefing: Briefing;
+
+  constructor(connection: AgentConnection, briefing: Briefing) {
+    this.#connection = connection;
+    this.#briefing = briefing;
+  }
+
+  get joinsAt(): 'answered' | 'ringing' {
+    return this.#connection.connectAt;
+  }
+
+  async join(sound: Sound): Promise<VoiceEnd | undefined> {
+    const { url, headers, secret, reconnect, connectTimeoutSeconds } = this.#connection;
+    const { workspaceId, roomId, trace } = this.#briefing;
+    const connectTimeoutMs = connectTimeoutSeconds * 1000;
+    const from = tracer && Date.now();
+    const connection = {
+      url,
+      headers,
+      secret,
+      reconnect,
+      connectTimeoutMs,
+      accountSid: toId('ws', workspaceId),
+      callSid: toId('room', roomId),
+      customParameters: parametersOf(this.#briefing),
+    };
+    // A second connection may follow the first.
+    const found = await sound.speak('agent', connection, connectTimeoutMs);
+    tracer?.record(
+      partOf(trace ?? roomId, {
+        ...({ name: 'agent', kind: 'client', parent: callSpanId(roomId) } as const),
+        ...{ from: from ?? Date.now(), to: Date.now(), attributes: {}, hasFailed: !found.connected },
+      }),
+    );
+    if (found.connected) return undefined;
+    return { reason: found.reason, text: found.text };
+  }
+}
+
+function parametersOf({ numbers, variables = {}, told = {}, far }: Briefing): Record<string, string> {
+  const { from, to } = numbers;
+  const direction = far === 'callee' ? 'outbound' : 'inbound';
+  // Under these names bridges of Twilio, and Pipecat's, look for them; a column of the contact is the user's own word.
+  const said = { direction, to, to_number: to, ...(from && { from, from_number: from }) };
+  return { ...said, ...texts(variables), trunkline: JSON.stringify(told) };
+}
+
+const texts = (values: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );

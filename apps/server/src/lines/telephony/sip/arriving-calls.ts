@@ -1,0 +1,52 @@
+import type { IncomingCall } from '@trunkline/sip';
+import type { Logger } from 'pino';
+import type { Clock } from '../../../foundation/values/clock.ts';
+import { newUuid } from '../../../foundation/values/ids.ts';
+import type { InboundCall } from '../call-gateway.ts';
+import type { InboundPeers } from './inbound-peers.ts';
+import { agentFull, noRoom } from './take-call.ts';
+
+const rejections = { declined: [603] as typeof noRoom, no_room: agentFull, unavailable: noRoom };
+
+/** The calls that have arrived in this process, and ring until somebody says who takes them. */
+export class ArrivingCalls {
+  readonly #ringing = new Map<string, IncomingCall>();
+  readonly #listeners = new Set<(call: InboundCall) => void>();
+  readonly #clock: Clock;
+  readonly #log: Logger;
+
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  onInbound(listener: (call: InboundCall) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async receive(incoming: IncomingCall, peers: InboundPeers, isDraining: boolean): Promise<void> {
+    const { request, source, username } = incoming;
+    if (isDraining || this.#listeners.size === 0) return incoming.reject(...noRoom);
+    const read = await peers.read(request, source, username);
+    if (!read) {
+      this.#log.warn({ uri: request.uri, source: source.address }, 'a call to no number of its trunk is refused');
+      return incoming.reject(404);
+    }
+    const providerCallId = newUuid();
+    this.#ringing.set(providerCallId, incoming);
+    void incoming.ended.then(() => this.#ringing.delete(providerCallId));
+    incoming.ring();
+    const call = { providerCallId, ...read, at: this.#clock.now() };
+    for (const listener of this.#listeners) listener(call);
+  }
+
+  /** Nothing if it is gone. */
+  get({ providerCallId }: InboundCall): IncomingCall | undefined {
+    return this.#ringing.get(providerCallId);
+  }
+
+  reject(call: InboundCall, why: keyof typeof rejections): void {
+    this.get(call)?.reject(...rejections[why]);
+  }
+}
