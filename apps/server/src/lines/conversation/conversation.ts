@@ -3,13 +3,14 @@ import type { Clock } from '../../foundation/values/clock.ts';
 import type { CallMediaStats, Media } from '../media/media.ts';
 import type { CallEvent, CallTimes, PlaceResult } from '../telephony/call-gateway.ts';
 import type { MediaReport } from '../telephony/call-outcome.ts';
+import { agentEndOf, withAgent } from './agent-end-of.ts';
 import { decide, type Effect, type Input, type Setting, type Standing } from './decide.ts';
 import type { EndedCall, Leg } from './leg.ts';
 import { meaningOfEnd, resultOfNotSent, resultOfUnready } from './meaning-of-end.ts';
 import { Placement, type Timers } from './placement.ts';
-import { Sound } from './sound.ts';
+import { Sound, type VoiceEnd } from './sound.ts';
 import { testCallMedia } from './test-call-media.ts';
-import type { Voice, VoiceEnd } from './voice.ts';
+import type { Voice } from './voice.ts';
 
 /** Where recordings are written. */
 export interface Recorder {
@@ -192,10 +193,14 @@ export class Conversation {
 
   #tellEnd(): void {
     const { legEnd, own, endedAt, stats } = this.#standing;
+    const isTest = this.terms.voice && !this.terms.voice.isAgent;
+    const agentEnd = isTest ? undefined : agentEndOf(this.#standing);
     const ended: EndedCall = {
-      ...{ roomId: this.roomId, at: endedAt!, type: 'ended', ...meaningOfEnd(legEnd!, own, this.leg.far) },
+      ...{ roomId: this.roomId, at: endedAt!, type: 'ended' },
+      ...withAgent(meaningOfEnd(legEnd!, own, this.leg.far), agentEnd),
       ...(this.times.answeredAt && stats && reportOf(stats)),
-      ...(!this.terms.voice?.isAgent && { test: testCallMedia(this.leg.wire(), stats) }),
+      ...(agentEnd && { agentEnd }),
+      ...(isTest && { test: testCallMedia(this.leg.wire(), stats) }),
     };
     this.#parts.onOver(this, ended);
     this.#parts.emit(ended);

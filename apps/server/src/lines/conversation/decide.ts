@@ -3,7 +3,7 @@ import type { CallTimes } from '../telephony/call-gateway.ts';
 import type { Ending, LegEnd, LegInput, Unready } from './leg.ts';
 import type { OwnEnd } from './meaning-of-end.ts';
 import { type Mode, type Modes, modes, moved } from './modes.ts';
-import type { SoundInput, VoiceEnd } from './voice.ts';
+import type { SoundInput, VoiceEnd } from './sound.ts';
 
 /** What happens to a conversation. */
 export type Input =
@@ -53,6 +53,8 @@ export interface Standing {
   unready?: Unready;
   legEnd?: LegEnd;
   endedAt?: Date;
+  /** Whether its voice was asked to join. */
+  isVoiceAsked?: boolean;
   voiceEnd?: VoiceEnd;
   stats?: CallMediaStats | undefined;
 }
@@ -91,14 +93,18 @@ const whileUp = {
   end_asked: () => ends({ endedBy: 'service' }),
   leg_ended: ({ end }) => ({ to: 'closing', does: ['accept', 'close_sound'], legEnd: end }),
 } satisfies Rules;
-const beforeAnswer = { ...whileUp, media_lost: () => ends(noAgent) } satisfies Rules;
+const beforeAnswer = {
+  ...whileUp,
+  media_lost: () => ends(noAgent, { voiceEnd: { reason: 'media_lost' } }),
+} satisfies Rules;
 const afterAnswer = {
   ...whileUp,
   digit: () => ({ does: ['pass_digit'] }),
-  media_lost: () => ends({ endedBy: 'error' }),
+  media_lost: () => ends({ endedBy: 'error' }, { voiceEnd: { reason: 'media_lost' } }),
   silent: () => ends({ endedBy: 'error' }),
   time_limit: () => ends({ endedBy: 'time_limit' }),
-  sound_failed: ({ outcome }) => ends({ endedBy: 'error', ...(outcome && { outcome }) }),
+  sound_failed: ({ outcome }) =>
+    ends({ endedBy: 'error', ...(outcome && { outcome }) }, outcome ? {} : { voiceEnd: { reason: 'media_lost' } }),
 } satisfies Rules;
 const voiceFails = { voice_refused: withoutVoice, voice_ended: withoutVoice } satisfies Rules;
 const rings = { does: ['accept', 'tell_ringing'] } satisfies Change;
@@ -194,6 +200,9 @@ export function decide(
     ...(does.includes('tell_answered') && { answeredAt: at }),
   };
   const mode = to === undefined ? standing.mode : moved(table, standing.mode, to);
-  const endedAt = to === 'closing' ? { endedAt: at } : {};
-  return { standing: { ...standing, ...endedAt, ...learned, times, mode }, effects: does };
+  const noted = {
+    ...(to === 'closing' && { endedAt: at }),
+    ...(does.includes('join_voice') && { isVoiceAsked: true }),
+  };
+  return { standing: { ...standing, ...noted, ...learned, times, mode }, effects: does };
 }

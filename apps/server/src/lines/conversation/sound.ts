@@ -1,6 +1,17 @@
 import { MediaFault } from '@trunkline/media';
+import type { StreamEnd } from '../media/agent-end.ts';
 import type { CallMedia, CallMediaEvent, CallMediaStats, Media, MediaVoices } from '../media/media.ts';
-import type { SoundInput } from './voice.ts';
+
+/** How a voice ended, or why it never came. */
+export type VoiceEnd = StreamEnd | { reason: 'media_lost'; text?: string };
+
+/** What sound tells, and voices by it. */
+export type SoundInput =
+  | { type: 'voice_ended'; end: VoiceEnd }
+  /** Nothing was heard of an answered far side for long. */
+  | { type: 'silent' }
+  /** The thread that carried the sound has died. */
+  | { type: 'media_lost' };
 
 /** Without one packet for so long an answered call is over, in milliseconds. */
 const SILENCE_MS = 30_000;

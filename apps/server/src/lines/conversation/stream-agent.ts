@@ -1,8 +1,8 @@
 import { callSpanId, partOf, tracer } from '../../foundation/observe/tracing.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import type { AgentConnection } from '../telephony/agent-connection.ts';
-import type { Sound } from './sound.ts';
-import type { Voice, VoiceEnd } from './voice.ts';
+import type { Sound, VoiceEnd } from './sound.ts';
+import type { Voice } from './voice.ts';
 
 /** What an agent is told of its call. */
 export interface Briefing {

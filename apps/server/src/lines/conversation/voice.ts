@@ -1,10 +1,4 @@
-import type { StreamEnd } from '../media/agent-end.ts';
-import type { Sound } from './sound.ts';
-
-/** How a voice ended, or why it never came. */
-export interface VoiceEnd extends Omit<StreamEnd, 'reason'> {
-  reason: StreamEnd['reason'] | 'media_lost';
-}
+import type { Sound, VoiceEnd } from './sound.ts';
 
 /** Who speaks in a conversation, such as an agent over its stream. It tells the conversation what happens, and decides nothing. */
 export interface Voice {
@@ -15,11 +9,3 @@ export interface Voice {
   /** @returns nothing once it is there, or why it isn't */
   join(sound: Sound): Promise<VoiceEnd | undefined>;
 }
-
-/** What voices and sound tell, besides what `join` answers. */
-export type SoundInput =
-  | { type: 'voice_ended'; end: VoiceEnd }
-  /** Nothing was heard of an answered far side for long. */
-  | { type: 'silent' }
-  /** The thread that carried the sound has died. */
-  | { type: 'media_lost' };

@@ -1,21 +1,22 @@
-import { MediaFault, NoMediaRoomError } from '@trunkline/media';
 import { pino } from 'pino';
 import { Conversation } from '../../../src/lines/conversation/conversation.ts';
 import type { Input } from '../../../src/lines/conversation/decide.ts';
 import type { EndedCall } from '../../../src/lines/conversation/leg.ts';
 import type { Voice } from '../../../src/lines/conversation/voice.ts';
-import type { CallMedia, CallMediaEvent, CallMediaStats, Media } from '../../../src/lines/media/media.ts';
+import type { AgentEndReason } from '../../../src/lines/media/agent-end.ts';
+import type { CallMediaStats } from '../../../src/lines/media/media.ts';
 import type { CallEvent, PlaceResult } from '../../../src/lines/telephony/call-gateway.ts';
 import { chances } from '../../chances.ts';
 import { type FarSide, farSide } from './far-side.ts';
+import { soundOf } from './media-double.ts';
 
 /** What may happen next in an order: one of them does, by chance. */
 export interface World {
   readonly random: () => number;
   /** Something that happens once, some time. */
   later(name: string, run: () => void): void;
-  /** Notes why we end the call, the first time. */
-  because(cause: Cause): void;
+  /** Notes why we end the call, the first time. @param reason how its agent ended, if that is why */
+  because(cause: Cause, reason?: AgentEndReason): void;
   /** What is open and must be closed at the end. */
   readonly open: { sockets: number; streams: number; timers: number; rows: number };
   readonly story: string[];
@@ -28,6 +29,7 @@ export type Cause =
   | 'agent'
   | 'agent_hung_up'
   | 'agent_lost'
+  | 'agent_silent'
   | 'media'
   | 'silent'
   | 'far_unusable'
@@ -42,7 +44,10 @@ export interface Order {
   ends: (EndedCall | undefined)[];
   result: PlaceResult | 'failed' | undefined;
   /** Why we ended it, and whether the far side had answered then. */
-  cause: { why: Cause; wasAnswered: boolean } | undefined;
+  cause: { why: Cause; wasAnswered: boolean; reason: AgentEndReason | undefined } | undefined;
+  /** Whether its agent was asked to join, and what was counted as its sound was closed. */
+  isAsked: boolean;
+  stats: CallMediaStats | undefined;
   farSide: FarSide;
   open: World['open'];
   story: string[];
@@ -58,13 +63,14 @@ export async function runOrder(seed: number): Promise<Order> {
   const open = { sockets: 0, streams: 0, timers: 0, rows: 0 };
   const pending: { name: string; run: () => void }[] = [];
   let cause: Order['cause'];
+  let now = 0;
   const world: World = {
     random,
     open,
     story,
     later: (name, run) => void pending.push({ name, run }),
-    because: (why) => {
-      if (!leg.ended()) cause ??= { why, wasAnswered: leg.wasAnswered() };
+    because: (why, reason) => {
+      if (!leg.ended()) cause ??= { why, wasAnswered: leg.wasAnswered(), reason };
     },
   };
   const far = random() < 0.6 ? 'callee' : 'caller';
@@ -74,12 +80,14 @@ export async function runOrder(seed: number): Promise<Order> {
     isAgent: true,
     joinsAt,
     join: async (joined) => {
+      isAsked = true;
       const found = await joined.speak('agent', {} as never);
       if (found.connected) return undefined;
-      world.because('agent');
+      world.because('agent', found.reason);
       return { reason: found.reason, text: found.text };
     },
   };
+  let isAsked = false;
   const hasVoice = random() > 0.03;
   const events: CallEvent[] = [];
   const ends: Order['ends'] = [];
@@ -88,7 +96,7 @@ export async function runOrder(seed: number): Promise<Order> {
     {
       log,
       media: sound.media,
-      clock: { now: () => new Date(0) },
+      clock: { now: () => new Date(now) },
       timers: {
         after: (ms, run) => {
           open.timers += 1;
@@ -151,9 +159,12 @@ export async function runOrder(seed: number): Promise<Order> {
     { name: 'it is asked to end', run: asked, weight: 0.05 },
     { name: 'the user agent stops', run: () => leg.stop(), weight: 0.03 },
   ];
-  for (let step = 0; step < MOST_STEPS && ends.length === 0; step += 1) await oneOf(acts(), random, story);
+  for (let step = 0; step < MOST_STEPS && ends.length === 0; step += 1) {
+    now += random() * 4000;
+    await act(acts(), random, story);
+  }
   const rest = async () => {
-    while (pending.length > 0) await oneOf(acts().slice(0, pending.length), random, story);
+    while (pending.length > 0) await act(acts().slice(0, pending.length), random, story);
   };
   // The server stops: it ends what it holds, or its user agent does.
   if (leg.isIdle() || random() < 0.5) asked();
@@ -162,10 +173,23 @@ export async function runOrder(seed: number): Promise<Order> {
   leg.stop();
   await rest();
   await settled();
-  return { far, joinsAt, inputs, events, ends, result, cause, farSide: leg, open, story };
+  return {
+    far,
+    joinsAt,
+    inputs,
+    events,
+    ends,
+    result,
+    cause,
+    isAsked,
+    stats: sound.stats(),
+    farSide: leg,
+    open,
+    story,
+  };
 }
 
-async function oneOf(
+async function act(
   acts: { name: string; run: () => void; weight: number }[],
   random: () => number,
   story: string[],
@@ -182,108 +206,3 @@ async function oneOf(
 }
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-/** A media plane whose threads answer, fail and die by chance. */
-function soundOf(world: World): { media: Media; acts: () => { name: string; run: () => void }[] } {
-  const { random, open } = world;
-  let tell: (event: CallMediaEvent) => void = () => {};
-  let state: 'none' | 'open' | 'lost' | 'closed' = 'none';
-  let agent: 'none' | 'there' | 'gone' = 'none';
-  let isAnswered = false;
-  const close = (as: 'lost' | 'closed') => {
-    if (state !== 'open') return;
-    state = as;
-    open.sockets -= 1;
-    if (agent === 'there') open.streams -= 1;
-    agent = 'gone';
-  };
-  const asked = <T>(name: string, answer: () => T, failsWith = 0.05): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const fails = random() < failsWith;
-      world.later(`${name}${fails ? ' fails' : ''}`, () => {
-        if (state !== 'open' || fails) reject(new MediaFault('lost', undefined));
-        else resolve(answer());
-      });
-    });
-  const handle = {
-    rtpPort: 10_000,
-    setStream: async () => {},
-    answer: () =>
-      asked('sound begins', () => {
-        isAnswered = true;
-      }).catch((error) => {
-        world.because('media');
-        throw error;
-      }),
-    speak: () =>
-      asked('the agent answers', () => {
-        if (random() < 0.2) return { connected: false, reason: 'rejected', text: 'no' } as const;
-        agent = 'there';
-        open.streams += 1;
-        return { connected: true } as const;
-      }).catch((error) => {
-        world.because('agent');
-        throw error;
-      }),
-    digit: async () => {},
-    close: () =>
-      asked(
-        'sound is closed',
-        () => {
-          close('closed');
-          return { packetsReceived: 1, packetsLost: 0, codec: 'PCMU' } as CallMediaStats;
-        },
-        0,
-      ),
-  };
-  return {
-    media: {
-      openCall: ({ onEvent }: { onEvent: (event: CallMediaEvent) => void }) => {
-        tell = onEvent;
-        return new Promise<CallMedia>((resolve, reject) => {
-          const fails = random() < 0.08;
-          world.later(fails ? 'no port is free' : 'sockets open', () => {
-            if (fails) return reject(new NoMediaRoomError('full'));
-            state = 'open';
-            open.sockets += 1;
-            resolve(handle as unknown as CallMedia);
-          });
-        });
-      },
-    } as unknown as Media,
-    acts: () => {
-      if (state !== 'open') return [];
-      const lost = () => {
-        world.because('media');
-        close('lost');
-        tell({ type: 'media_lost' });
-      };
-      const silent = () => {
-        world.because('silent');
-        tell({ type: 'no_media', heardBefore: true });
-      };
-      const agentEnds = (cause: Cause, event: CallMediaEvent) => () => {
-        agent = 'gone';
-        open.streams -= 1;
-        world.because(cause);
-        tell(event);
-      };
-      return [
-        { name: 'the thread of its sound dies', run: lost },
-        ...(isAnswered ? [{ name: 'nothing is heard', run: silent }] : []),
-        ...(agent === 'there'
-          ? [
-              {
-                name: 'the agent hangs up',
-                run: agentEnds('agent_hung_up', { type: 'voice_ended', end: { reason: 'hung_up' } }),
-              },
-              {
-                name: 'the agent is lost',
-                run: agentEnds('agent_lost', { type: 'voice_ended', end: { reason: 'crashed', closeCode: 1006 } }),
-              },
-            ]
-          : []),
-      ];
-    },
-  };
-}

@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { decide, type Standing } from '../../../src/lines/conversation/decide.ts';
 import { type Mode, type Modes, modes } from '../../../src/lines/conversation/modes.ts';
+import { type AgentEndReason, agentEndReasons } from '../../../src/lines/media/agent-end.ts';
+import type { CallEvent } from '../../../src/lines/telephony/call-gateway.ts';
 import { statuses } from './far-side.ts';
 import { type Cause, type Order, runOrder } from './order.ts';
 
@@ -49,6 +51,7 @@ const meanings: Record<Cause, [before: string, after: string]> = {
   agent: ['agent_error error', 'agent_error error'],
   agent_hung_up: ['agent_error error', 'answered agent'],
   agent_lost: ['agent_error error', 'answered error'],
+  agent_silent: ['none', 'answered service'],
   media: ['agent_error error', 'answered error'],
   silent: ['none', 'answered error'],
   far_unusable: ['trunk_error error', 'trunk_error error'],
@@ -73,6 +76,43 @@ function meaningOf({ far, farSide, cause }: Order): string {
   return `${outcome} ${outcome === 'trunk_error' ? 'error' : 'callee'}`;
 }
 
+/** How the agent of an order ended: as it did before the call, or as the call did; or mute, if a far side that spoke has hung up. */
+function agentReasonOf(order: Order): AgentEndReason | undefined {
+  const { cause, isAsked, stats, farSide, events } = order;
+  if (!isAsked) return undefined;
+  const reason = cause?.reason ?? stats?.voiceEnd?.reason ?? 'call_ended';
+  const legEnd = farSide.ended();
+  const at = (type: CallEvent['type']) => events.find((event) => event.type === type)?.at.getTime() ?? Number.NaN;
+  const isMute =
+    reason === 'call_ended' &&
+    legEnd?.kind === 'hung_up' &&
+    legEnd.by === 'far' &&
+    stats?.calleeSpoke &&
+    stats.firstSoundMs === undefined &&
+    at('ended') - at('answered') >= 5000;
+  return isMute ? 'mute' : reason;
+}
+
+/** An answered call whose agent broke off unheard was answered by nobody. */
+function withAgent(order: Order, meaning: string): string {
+  const reason = agentReasonOf(order);
+  const isAtFault = reason && !['call_ended', 'silence', 'media_lost'].includes(reason);
+  return isAtFault && order.stats?.firstSoundMs === undefined ? meaning.replace('answered', 'agent_error') : meaning;
+}
+
+test('each end tells what the agent did', () => {
+  const differs = orders.flatMap((order, index) => {
+    const end = endOf(order);
+    if (end?.type !== 'ended') return [];
+    const expected = agentReasonOf(order);
+    const { agentEnd } = end;
+    const isRight = agentEnd?.reason === expected && agentEnd?.firstSoundMs === (expected && order.stats?.firstSoundMs);
+    return isRight ? [] : [`${index + 1}: ${JSON.stringify(agentEnd)}, not ${expected}: ${order.story.join(', ')}`];
+  });
+  expect(differs.slice(0, 5)).toEqual([]);
+  expect(new Set(orders.map(agentReasonOf))).toEqual(new Set([undefined, ...agentEndReasons]));
+});
+
 test('each end has the outcome, and the one who ended it, that its story says', () => {
   const said = (order: Order) => {
     const end = endOf(order);
@@ -80,7 +120,7 @@ test('each end has the outcome, and the one who ended it, that its story says', 
   };
   const differs = orders.flatMap((order, index) => {
     const found = said(order);
-    const expected = meaningOf(order);
+    const expected = withAgent(order, meaningOf(order));
     return found === undefined || found === expected
       ? []
       : [`${index + 1}: ${found}, not ${expected} (${order.far}): ${order.story.join(', ')}`];
