@@ -33,6 +33,7 @@ export async function addEntries(
   auditOf: AuditOf,
 ): Promise<components['schemas']['ContactListEntriesAdded']> {
   let forbidden: number[] = [];
+  const since = guard.doubts();
   const answer = await database.inWorkspace(workspaceId, async (tx) => {
     const list = await lockOwnList(tx, listId);
     const terms = { defaultCountry: list.default_country ?? undefined, limits };
@@ -50,7 +51,7 @@ export async function addEntries(
     const totalEntries = list.total_entries + fresh.length;
     return { added: fresh.length, updated: updated.size, totalEntries, rejected };
   });
-  if (forbidden.length > 0) await tellOptOuts(guard, workspaceId, forbidden, clock.now());
+  if (forbidden.length > 0) await tellOptOuts(guard, workspaceId, forbidden, { at: clock.now(), since });
   return answer;
 }
 

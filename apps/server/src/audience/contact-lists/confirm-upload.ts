@@ -30,13 +30,14 @@ export async function confirmUpload(
   signal: AbortSignal,
 ): Promise<{ list: ListRow; upload: UploadRow }> {
   const auditEntry = auditOf('upload.confirmed', 'upload', toId('upl', ids.uploadId));
+  const since = deps.guard.doubts();
   const status = await deps.database.inWorkspace(workspaceId, (tx) => confirm(tx, deps, ids, auditEntry));
   const patience = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]);
   // Of one instant: an import that ends between two reads would show its upload as processed beside the list without it.
   const read = () => deps.database.inSnapshot(workspaceId, (tx) => readBoth(tx, ids));
   if (status === 'processed') {
     const both = await read();
-    if (both.list.type === 'dnd') await tellOfUpload(deps, workspaceId, ids.uploadId);
+    if (both.list.type === 'dnd') await tellOfUpload(deps, workspaceId, { uploadId: ids.uploadId, since });
     return both;
   }
   for await (const _ of ticks(deps.notifications, ids.uploadId, patience)) {

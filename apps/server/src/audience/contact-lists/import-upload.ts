@@ -20,20 +20,23 @@ export async function importUpload(
     // Read under the lock: another import may have ended meanwhile.
     const upload = await tx.db
       .selectFrom('contact_list_uploads')
-      .select(['valid_rows', 'has_do_not_call'])
+      .select(['status', 'valid_rows', 'has_do_not_call'])
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', uploadId)
-      .where(sql<boolean>`status = 'processing'`)
+      .where(sql<boolean>`status in ('processing', 'processed')`)
       .executeTakeFirst();
     if (!upload) return false;
+    // Its job is done again if the witness could not be told.
+    if (upload.status === 'processed') return list.type === 'dnd';
     const updated = await mergeEntries(tx, uploadId, await readyUploads(tx, list.id));
     if (upload.has_do_not_call) await noteWords(tx, list.id);
     const added = upload.valid_rows - updated;
     await finishImport(tx, { listId: list.id, uploadId, added, imported: upload.valid_rows }, clock.now());
     return list.type === 'dnd';
   };
+  const since = guard.doubts();
   const forbids = await database.inWorkspace(workspaceId, merge, { mayTakeLong: true });
-  if (forbids) await tellOfUpload({ database, clock, guard }, workspaceId, uploadId);
+  if (forbids) await tellOfUpload({ database, clock, guard }, workspaceId, { uploadId, since });
 }
 
 /** Ends an import that failed every time. */

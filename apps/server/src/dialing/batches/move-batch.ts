@@ -1,7 +1,7 @@
 import { existing, ServiceError } from '../../foundation/values/service-error.ts';
 import { type AuditEntry, audit } from '../../platform/journal/record.ts';
-import { type campaignMoves, tellOfMove, tryMove } from '../campaigns/move-campaign.ts';
-import type { Batch } from './batch.ts';
+import { campaignMoves, tellOfMove, tryMove } from '../campaigns/move-campaign.ts';
+import { type Batch, batchStatus } from './batch.ts';
 import type { BatchDeps } from './start-batch.ts';
 import { findBatch } from './store.ts';
 
@@ -24,17 +24,20 @@ export async function moveBatch(
   name: keyof typeof batchMoves,
   auditEntry: AuditEntry,
 ): Promise<Batch> {
-  const now = clock.now();
+  const [now, since] = [clock.now(), guard.doubts()];
   const { by, rule } = batchMoves[name];
-  const batch = await database.inWorkspace(workspaceId, async (tx) => {
-    let isMoved = false;
-    for (const each of by) isMoved ||= await tryMove(tx, id, { kind: 'batch', name: each, now });
+  const last = by.at(-1)!;
+  const { batch, isMoved } = await database.inWorkspace(workspaceId, async (tx) => {
+    let isDone = false;
+    for (const each of by) isDone ||= await tryMove(tx, id, { kind: 'batch', name: each, now });
     const found = await existing(findBatch(tx, id, now));
-    if (!isMoved) throw new ServiceError('invalid_state', `${rule}; this one is ${found.status}.`);
-    await audit(tx, auditEntry, now);
-    return found;
+    if (isDone) await audit(tx, auditEntry, now);
+    return { batch: found, isMoved: isDone };
   });
-  nudge();
-  await tellOfMove(guard, { workspaceId, campaignId: id }, by.at(-1)!, now);
+  if (isMoved) nudge();
+  // Where that is its status already, it may be asked for again because the witness could not be told.
+  if (isMoved || batch.status === batchStatus(campaignMoves[last].to))
+    await tellOfMove(guard, { workspaceId, campaignId: id }, last, { at: now, since });
+  if (!isMoved) throw new ServiceError('invalid_state', `${rule}; this one is ${batch.status}.`);
   return batch;
 }

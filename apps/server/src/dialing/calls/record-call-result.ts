@@ -44,7 +44,7 @@ export async function recordCallResult(
   auditEntry: AuditEntry,
 ): Promise<Call> {
   refuseLongTranscript(result.transcript);
-  const now = clock.now();
+  const [now, since] = [clock.now(), guard.doubts()];
   let optedOut: number | undefined;
   const recorded = await database.inWorkspace(workspaceId, async (tx) => {
     if (result.optOut) await raiseDoNotCall(tx);
@@ -63,7 +63,7 @@ export async function recordCallResult(
   if (optedOut !== undefined)
     await Promise.all([
       withdrawCallsTo(workspaceId, [optedOut]),
-      tellOptOuts(guard, workspaceId, [optedOut], clock.now()),
+      tellOptOuts(guard, workspaceId, [optedOut], { at: clock.now(), since }),
     ]);
   return recorded;
 }

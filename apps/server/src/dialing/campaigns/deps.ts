@@ -21,5 +21,5 @@ export interface CampaignDeps {
   maxConcurrency: number;
   /** Has this process look for work at once. */
   nudge: () => void;
-  guard: Pick<RestoreGuard, 'tell'>;
+  guard: Pick<RestoreGuard, 'tell' | 'doubts'>;
 }

@@ -93,28 +93,32 @@ export async function moveCampaign(
   name: keyof typeof campaignMoves,
   auditEntry: AuditEntry,
 ): Promise<Campaign> {
-  const now = clock.now();
+  const [now, since] = [clock.now(), guard.doubts()];
   const moved = await database.inWorkspace(workspaceId, async (tx) => {
-    if (await tryMove(tx, campaignId, { kind: 'campaign', name, now })) {
-      return recordCampaignStatus(tx, campaignId, now, auditEntry);
-    }
-    const found = await existing(findCampaign(tx, campaignId));
-    throw new ServiceError('invalid_state', refusal(campaignMoves[name], found.status));
+    if (await tryMove(tx, campaignId, { kind: 'campaign', name, now }))
+      return { campaign: await recordCampaignStatus(tx, campaignId, now, auditEntry) };
+    return { refusedAs: (await existing(findCampaign(tx, campaignId))).status };
   });
-  nudge();
-  await tellOfMove(guard, { workspaceId, campaignId }, name, now);
-  return moved;
+  if (moved.campaign) nudge();
+  // Where that is its status already, it may be asked for again because the witness could not be told.
+  if (moved.campaign || moved.refusedAs === campaignMoves[name].to)
+    await tellOfMove(guard, { workspaceId, campaignId }, name, { at: now, since });
+  if (!moved.campaign) throw new ServiceError('invalid_state', refusal(campaignMoves[name], moved.refusedAs));
+  return moved.campaign;
 }
 
-/** Has the witness know of a move that stops calls, once it is committed. */
+/**
+ * Has the witness know of a move that stops calls, once it is committed.
+ * @param since the guard's `doubts` before that
+ */
 export async function tellOfMove(
   guard: CampaignDeps['guard'],
   key: CampaignKey,
   name: keyof typeof campaignMoves,
-  now: Date,
+  { at, since }: { at: Date; since: number },
 ): Promise<void> {
   const { told }: Move = campaignMoves[name];
-  if (told) await guard.tell([{ type: told, ...key, at: now.toISOString() }]);
+  if (told) await guard.tell([{ type: told, ...key, at: at.toISOString() }], since);
 }
 
 function refusal({ rule, instead }: Move, status: CampaignStatus): string {

@@ -41,6 +41,7 @@ export function doNotCallOperations({ database, clock, withdrawCallsTo, guard, r
         readPhoneNumber(text, body.defaultCountry),
       );
       if (numbers.length === 0) throw nothingToAdd(rejected);
+      const since = guard.doubts();
       const added = await database.inWorkspace(context.workspaceId, async (tx) => {
         const now = clock.now();
         await raiseDoNotCall(tx);
@@ -54,7 +55,7 @@ export function doNotCallOperations({ database, clock, withdrawCallsTo, guard, r
       });
       await Promise.all([
         withdrawCallsTo(context.workspaceId, numbers, body.endRinging),
-        tellOptOuts(guard, context.workspaceId, numbers, clock.now()),
+        tellOptOuts(guard, context.workspaceId, numbers, { at: clock.now(), since }),
       ]);
       return { status: 200, body: { added, alreadyListed: numbers.length - added, rejected } };
     },

@@ -24,6 +24,7 @@ const LOOK_MS = 1000;
 /** The most that is told of at once. */
 const MOST_WORDS = 1000;
 const DAY_MS = 86_400_000;
+const MAY_BE_LOST = 'It is done, but might be lost with the database, and nobody would know. Send it again.';
 
 /** A call that is about to be placed, as its provider is told of it: absent `owner`, it is one by itself. */
 export type CallToWitness = Pick<WitnessedCall, 'workspaceId' | 'roomId' | 'attempt'> & {
@@ -63,11 +64,14 @@ export interface RestoreGuard {
     callsOf: (result: T) => readonly CallToWitness[],
   ): Promise<Placeable<T>>;
   /**
-   * Has the witness know what was committed before this and forbids calls. Resolves once it is written, or after a second:
-   * it is written then as soon as that is possible, and nothing is placed before. Throws `unavailable` if the database went
-   * away meanwhile: what was committed may be lost, and whoever asked for it has to ask again.
+   * Has the witness know what was committed before this and forbids calls. Resolves once it is written. Throws `unavailable`
+   * if it isn't within a second (it is written as soon as it can be, and nothing is placed before), or if the database may
+   * have become another one since: what was committed may be lost, and whoever asked for it has to ask again.
+   * @param since what `doubts` has answered before the transaction that committed it
    */
-  tell(words: readonly WitnessedWord[]): Promise<void>;
+  tell(words: readonly WitnessedWord[], since: number): Promise<void>;
+  /** How often the database may have become another one. */
+  doubts(): number;
   /** HMAC of a number, E.164, as it is told to the witness. */
   digest(number: string, workspaceId: string): string;
   /** Compares all witnesses before anything else is placed: a connection was lost, or is to another server. */
@@ -97,6 +101,7 @@ export function createRestoreGuard(options: {
   const { raise, idle } = createRaiser({ database, lease, comparison });
   const digestOf = numberDigester(options.numberKey);
   const digest = (number: string, workspaceId: string) => digestOf(number.replace('+', ''), workspaceId);
+  let doubts = 0;
   let marking: Promise<void> = Promise.resolve();
   let marked: { since: Date | undefined; serverId: string } | undefined;
   let loops: Repeating[] = [];
@@ -120,7 +125,7 @@ export function createRestoreGuard(options: {
   registerGuardMetrics(options.registry, () => comparison.heldBecause() !== undefined, isUnwritten);
   const mayPlace = async () => (await comparison.isSure()) && !isUnwritten();
 
-  async function tellSet(words: readonly WitnessedWord[]): Promise<void> {
+  async function tellSet(words: readonly WitnessedWord[]): Promise<boolean> {
     const nothing = async () => undefined;
     // Once more: the slot may have been another server's by now.
     const { slot, number } = await raise(nothing).catch((error) => {
@@ -130,8 +135,15 @@ export function createRestoreGuard(options: {
     const entry: WitnessEntry = { number, at: new Date().toISOString() };
     const isWritten = await writer.write(slot, words.length > 0 ? { ...entry, words: [...words] } : entry);
     if (isWritten && !isJournal) await database.inEngine(markWitnessed);
+    return isWritten;
   }
-  const tellAll = coalesce<readonly WitnessedWord[], void>((all) => tellSet(all.flat()), { atMost: MOST_WORDS });
+  const tellAll = coalesce<readonly WitnessedWord[], boolean>(
+    async (all) => {
+      const isTold = await tellSet(all.flat());
+      return all.map(() => isTold);
+    },
+    { atMost: MOST_WORDS },
+  );
 
   return {
     mayPlace,
@@ -145,9 +157,20 @@ export function createRestoreGuard(options: {
       const isWritten = await writer.write(slot, { number, at, calls });
       return { result, isWitnessed: isWritten && (before === comparison.doubts() || (await mayPlace())) };
     },
-    tell: (words) => tellAll(words).catch((error) => judgeUntold(error, log)),
+    tell: async (words, since) => {
+      const isTold = await tellAll(words).catch((error) => {
+        log.warn({ err: error }, 'the witness could not be told of a word');
+        // While dialing is held nobody is called, and none is told.
+        return comparison.heldBecause() !== undefined;
+      });
+      if (!isTold || since !== doubts) throw new ServiceError('unavailable', MAY_BE_LOST);
+    },
+    doubts: () => doubts,
     digest,
-    doubt: comparison.doubt,
+    doubt: () => {
+      doubts += 1;
+      comparison.doubt();
+    },
     warnings: () => warningsOf(comparison, isUnwritten()),
     start: async () => {
       await comparison.isSure();
@@ -172,14 +195,6 @@ export function createRestoreGuard(options: {
       await marking;
     },
   };
-}
-
-/** Throws where a word that the witness could not be told of may be lost. While dialing is held nobody is called, and none is told. */
-function judgeUntold(error: unknown, log: Logger): void {
-  log.warn({ err: error }, 'the witness could not be told of a word');
-  if (error instanceof NotWitnessed) return;
-  const message = 'It is kept, but might be lost with the database, and nobody would know. Send it again.';
-  throw new ServiceError('unavailable', message, { cause: error });
 }
 
 /** A call as a witness keeps it. @param to HMAC of its number */

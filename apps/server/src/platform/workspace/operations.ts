@@ -18,7 +18,7 @@ export interface WorkspaceDeps extends HourDeps {
   database: Database;
   clock: Clock;
   secrets: Secrets;
-  restoreGuard: Pick<RestoreGuard, 'tell'>;
+  restoreGuard: Pick<RestoreGuard, 'tell' | 'doubts'>;
 }
 
 /** The operations of the tag "Workspace". */
@@ -52,13 +52,14 @@ export function workspaceOperations(deps: WorkspaceDeps) {
       }),
 
     pauseDialing: async (_input, context) => {
+      const since = deps.restoreGuard.doubts();
       const answer = await change(context, async (tx, now) => {
         const row = await lockWorkspace(tx);
         if (row.dialing_paused_at) return { row };
         return { row: await changeWorkspace(tx, { dialing_paused_at: now }, now), action: 'workspace.dialing_paused' };
       });
       const { workspaceId } = context;
-      await deps.restoreGuard.tell([{ type: 'pause_dialing', workspaceId, at: clock.now().toISOString() }]);
+      await deps.restoreGuard.tell([{ type: 'pause_dialing', workspaceId, at: clock.now().toISOString() }], since);
       return answer;
     },
 

@@ -7,13 +7,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { acceptFile } from '../../../src/audience/contact-lists/accept-file.ts';
 import type { ContactListDeps } from '../../../src/audience/contact-lists/deps.ts';
 import { expireUploads } from '../../../src/audience/contact-lists/expire-uploads.ts';
-import { giveUpImport } from '../../../src/audience/contact-lists/import-upload.ts';
+import { giveUpImport, importUpload } from '../../../src/audience/contact-lists/import-upload.ts';
 import { DEFAULT_READ_LIMITS } from '../../../src/audience/contact-lists/reading/read-contacts.ts';
 import { moveUpload } from '../../../src/audience/contact-lists/upload-store.ts';
 import { giveUpValidation, validateUpload } from '../../../src/audience/contact-lists/validate-upload.ts';
 import { openNotifications } from '../../../src/foundation/database/notifications.ts';
 import { openDiskObjectStore } from '../../../src/foundation/objects/disk.ts';
 import { fromId } from '../../../src/foundation/values/ids.ts';
+import type { WitnessedWord } from '../../../src/platform/installation/witness.ts';
 import { type Jobs, NotYet, openJobs } from '../../../src/platform/jobs/jobs.ts';
 import { createComingFiles } from '../../../src/platform/workspace/coming-files.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
@@ -48,7 +49,7 @@ beforeAll(async () => {
   const disk = await openDiskObjectStore({ directory, secret: 'another', baseUrl: () => server.url, clock, log });
   const objects = { ...disk, tellsOfUploads: false };
   const coming = createComingFiles(new Registry());
-  const guard = { tell: async () => {}, digest: () => '' };
+  const guard = { tell: async () => {}, doubts: () => 0, digest: () => '' };
   deps = { database, notifications, jobs, objects, clock, log, coming, limits: DEFAULT_READ_LIMITS, guard };
 });
 afterAll(async () => {
@@ -130,6 +131,28 @@ test('an import that fails every time ends as failed, and leaves the list as it 
       tx.db.selectFrom('contact_list_entries').select('upload_id').where('upload_id', '=', job.uploadId).execute(),
     );
   await until(async () => (await rows()).length === 0);
+});
+
+test('an import whose numbers the witness could not be told of tells it again when its job is done again', async () => {
+  const list = await importFile(server, 'phone\n+14155550101\n', { type: 'dnd' });
+  const more = await addFile(server, list.id, 'phone\n+14155550102\n');
+  await validated(server, more);
+  const job = await jobOf(more);
+  await server.database.inWorkspace(job.workspaceId, (tx) =>
+    moveUpload(tx, job.uploadId, 'processing', {}, new Date()),
+  );
+  const told: WitnessedWord[] = [];
+  let isAway = true;
+  const tell = async (words: readonly WitnessedWord[]) => {
+    if (isAway) throw new Error('It can not be written.');
+    told.push(...words);
+  };
+  const asked = { ...deps, guard: { tell, doubts: () => 0, digest: (number: string) => number } };
+  await expect(importUpload(asked, job)).rejects.toThrow('can not be written');
+  expect((await read(more)).status).toBe('processed');
+  isAway = false;
+  await importUpload(asked, job);
+  expect(told).toMatchObject([{ type: 'opt_out', to: ['14155550102'] }]);
 });
 
 test('a file that comes after its upload has expired is removed', async () => {

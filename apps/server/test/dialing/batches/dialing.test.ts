@@ -244,7 +244,7 @@ test('the provider is told the metadata of each call', async () => {
     operator: noOperatorLimits,
     isSimulated: () => true,
     nudge: () => undefined,
-    guard: { tell: async () => {} },
+    guard: { tell: async () => {}, doubts: () => 0 },
   };
   await startBatch(deps, {
     workspaceId: workspace,

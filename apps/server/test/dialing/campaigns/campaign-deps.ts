@@ -30,7 +30,7 @@ export async function campaignDeps(clock = testClock()) {
     operator: noOperatorLimits,
     isSimulated: (provider) => provider === 'simulator',
     nudge: () => undefined,
-    guard: { tell: async () => {} },
+    guard: { tell: async () => {}, doubts: () => 0 },
   };
   const close = async () => {
     await notifications.close();

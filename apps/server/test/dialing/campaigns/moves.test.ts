@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { moveBatch } from '../../../src/dialing/batches/move-batch.ts';
+import { startBatch } from '../../../src/dialing/batches/start-batch.ts';
 import { campaignTransitions } from '../../../src/dialing/campaigns/campaign.ts';
 import { createCampaign } from '../../../src/dialing/campaigns/create-campaign.ts';
 import { deleteCampaign } from '../../../src/dialing/campaigns/delete-campaign.ts';
@@ -14,6 +16,7 @@ import type { EngineTx } from '../../../src/foundation/database/database.ts';
 import type { CampaignStatus } from '../../../src/foundation/database/schema.ts';
 import { fromId, newUuid, toId } from '../../../src/foundation/values/ids.ts';
 import { ServiceError } from '../../../src/foundation/values/service-error.ts';
+import type { WitnessedWord } from '../../../src/platform/installation/witness.ts';
 import { byTest } from '../../by-test.ts';
 import { meanwhile } from '../../race.ts';
 import { seedList } from '../../seed/list.ts';
@@ -99,6 +102,33 @@ test('whatever is asked in whatever order, a campaign only moves as its table sa
     ),
     { numRuns: 20 },
   );
+});
+
+test('a pause that is asked for again is told to the witness again, for it may be asked for since that failed', async () => {
+  const told: WitnessedWord[] = [];
+  const guard = { tell: async (words: readonly WitnessedWord[]) => void told.push(...words), doubts: () => 0 };
+  const deps = { ...under.deps, guard };
+  const campaign = await create();
+  await acts.start(campaign);
+  const recipients = [{ phoneNumber: '+14155550102' }];
+  const input = { agentId: 'a', fromNumber, recipients };
+  const { started } = await startBatch(deps, { workspaceId, idempotencyKey: undefined, auditEntryOf: byTest, input });
+  const batch = fromId(started.batchId);
+  const moves = [
+    () => moveCampaign(deps, workspaceId, campaign, 'pause', byTest(campaign)),
+    () => moveBatch(deps, workspaceId, batch, 'cancel', byTest(batch)),
+  ];
+  for (const move of moves) {
+    await move();
+    await expect(move()).rejects.toMatchObject({ code: 'invalid_state' });
+  }
+  expect(told.map((word) => [word.type, 'campaignId' in word && word.campaignId])).toEqual([
+    ...[0, 1].map(() => ['pause', campaign]),
+    ...[0, 1].map(() => ['stop', batch]),
+  ]);
+  await acts.stop(campaign);
+  await expect(moves[0]!()).rejects.toMatchObject({ code: 'invalid_state' });
+  expect(told).toHaveLength(4);
 });
 
 test('of many who move a campaign at once, one does', async () => {

@@ -58,6 +58,7 @@ function openGuard(given: { database?: Database; witness?: Witness; serverId?: (
 }
 
 const call = { workspaceId: newUuid(), roomId: newUuid(), attempt: 1, to: '+14155550100' };
+const word = { type: 'pause_dialing' as const, workspaceId: call.workspaceId, at: 'then' };
 const nothing = async () => undefined;
 const keepOne = (guard: RestoreGuard) => guard.keepCalls(nothing, () => [call]);
 /** Has all slots be another server's, which lives. */
@@ -125,7 +126,7 @@ test('words that come together are told at once, and resolve once they are writt
   const { witness, kept } = memoryWitness();
   const { guard } = openGuard({ witness });
   const words = [1, 2, 3].map((n) => ({ type: 'pause_dialing' as const, workspaceId: String(n), at: 'now' }));
-  await Promise.all(words.map((word) => guard.tell([word])));
+  await Promise.all(words.map((word) => guard.tell([word], guard.doubts())));
   expect(kept.flatMap(({ entry }) => entry.words ?? [])).toEqual(words);
   expect(kept).toHaveLength(1);
 });
@@ -202,7 +203,7 @@ test('a word is told of also where the slot has become another server’s', asyn
   const { guard } = openGuard({ witness, serverId: () => serverId });
   await keepOne(guard);
   await giveSlotsAway();
-  await guard.tell([{ type: 'pause_dialing', workspaceId: call.workspaceId, at: 'then' }]);
+  await guard.tell([word], guard.doubts());
   expect(kept.at(-1)).toMatchObject({ slot: 2, entry: { words: [{ type: 'pause_dialing' }] } });
 });
 
@@ -213,12 +214,42 @@ test('a word that may be lost with the database is to be sent again', async () =
   const { witness, kept } = memoryWitness();
   const { guard } = openGuard({ database: { ...real, inHotLoop }, witness });
   await keepOne(guard);
-  const word = { type: 'pause_dialing' as const, workspaceId: call.workspaceId, at: 'then' };
   isAway = true;
-  await expect(guard.tell([word])).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(guard.tell([word], guard.doubts())).rejects.toMatchObject({ code: 'unavailable' });
   isAway = false;
-  await guard.tell([word]);
+  await guard.tell([word], guard.doubts());
   expect(kept.at(-1)).toMatchObject({ entry: { words: [word] } });
+});
+
+test('a word is to be sent again if the database may have become another one since its commit', async () => {
+  const { witness, kept } = memoryWitness();
+  const { guard } = openGuard({ witness });
+  const since = guard.doubts();
+  guard.doubt();
+  await expect(guard.tell([word], since)).rejects.toMatchObject({ code: 'unavailable' });
+  await guard.tell([word], guard.doubts());
+  expect(kept).toHaveLength(2);
+});
+
+test('a word that can not be written within a second is to be sent again, and is written as soon as it can be', async () => {
+  const { witness, kept } = memoryWitness();
+  const written = new EventEmitter();
+  const append: Witness['append'] = (...given) => once(written, 'now').then(() => witness.append(...given));
+  const { guard } = openGuard({ witness: { ...witness, append } });
+  await expect(guard.tell([word], guard.doubts())).rejects.toMatchObject({ code: 'unavailable' });
+  written.emit('now');
+  await until(() => kept.length === 1);
+});
+
+test('a word is to be sent again while the witness can not be read, and not while dialing is held', async () => {
+  const { guard } = openGuard({ witness: { ...memoryWitness().witness, newest: () => Promise.reject(new Error()) } });
+  await expect(guard.tell([word], guard.doubts())).rejects.toMatchObject({ code: 'unavailable' });
+  const held = openGuard();
+  await keepOne(held.guard);
+  await setNumbers(0);
+  await expect(keepOne(held.guard)).rejects.toThrow(NotWitnessed);
+  await until(async () => !(await held.guard.mayPlace()));
+  await held.guard.tell([word], held.guard.doubts());
 });
 
 test('a set that is not written within a second may not be placed, and nothing else before it is', async () => {
