@@ -2,6 +2,9 @@ import { hash, hkdfSync } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 
 const BLOCK_BYTES = 64;
+const SHA256_BYTES = 32;
+/** The longest text that is hashed: a UUID, a space, and the digits of a number. */
+const MOST_TEXT = 64;
 
 /**
  * The key under which erased phone numbers are kept, made from the server's encryption key: the two blocks that HMAC-SHA256
@@ -36,9 +39,12 @@ export const numberCheck = numberDigest(sql`0`, sql`'00000000-0000-0000-0000-000
  */
 export function numberDigester(key: string): (number: string, workspaceId: string) => string {
   const blocks = Buffer.from(key, 'hex');
-  const [inner, outer] = [blocks.subarray(0, BLOCK_BYTES), blocks.subarray(BLOCK_BYTES)];
+  // Both texts that are hashed are made in place, for it is done for each call.
+  const inner = Buffer.concat([blocks.subarray(0, BLOCK_BYTES), Buffer.alloc(MOST_TEXT)]);
+  const outer = Buffer.concat([blocks.subarray(BLOCK_BYTES), Buffer.alloc(SHA256_BYTES)]);
   return (number, workspaceId) => {
-    const text = Buffer.concat([inner, Buffer.from(`${workspaceId} ${number}`)]);
-    return hash('sha256', Buffer.concat([outer, hash('sha256', text, 'buffer')]));
+    const end = BLOCK_BYTES + inner.latin1Write(`${workspaceId} ${number}`, BLOCK_BYTES);
+    outer.latin1Write(hash('sha256', inner.subarray(0, end), 'latin1'), BLOCK_BYTES);
+    return hash('sha256', outer);
   };
 }
