@@ -43,8 +43,8 @@ export function numberDigester(key: string): (number: string, workspaceId: strin
   const inner = Buffer.concat([blocks.subarray(0, BLOCK_BYTES), Buffer.alloc(MOST_TEXT)]);
   const outer = Buffer.concat([blocks.subarray(BLOCK_BYTES), Buffer.alloc(SHA256_BYTES)]);
   return (number, workspaceId) => {
-    const end = BLOCK_BYTES + inner.latin1Write(`${workspaceId} ${number}`, BLOCK_BYTES);
-    outer.latin1Write(hash('sha256', inner.subarray(0, end), 'latin1'), BLOCK_BYTES);
+    const end = BLOCK_BYTES + inner.write(`${workspaceId} ${number}`, BLOCK_BYTES, 'latin1');
+    outer.write(hash('sha256', inner.subarray(0, end), 'latin1'), BLOCK_BYTES, 'latin1');
     return hash('sha256', outer);
   };
 }

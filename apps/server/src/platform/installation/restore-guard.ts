@@ -5,26 +5,21 @@ import type { Database, EngineTx } from '../../foundation/database/database.ts';
 import type { Lease } from '../../foundation/database/lease.ts';
 import { numberDigester } from '../../foundation/database/number-digest.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
-import { coalesce } from '../../foundation/values/coalesce.ts';
-import { ServiceError } from '../../foundation/values/service-error.ts';
 import { every, type Repeating } from '../jobs/every.ts';
 import { whileQuiet } from '../jobs/quiet.ts';
 import { type Comparison, createComparison } from './comparison.ts';
-import { markWitnessed } from './installation.ts';
 import { createRaiser, NotWitnessed } from './raise-number.ts';
 import { markUnwritten } from './slots.ts';
 import { standbyFault } from './standbys.ts';
-import type { WitnessEntry, WitnessedCall, WitnessedWord, Witnesses } from './witness.ts';
+import { createWordTeller, type WordTeller } from './tell-words.ts';
+import type { WitnessedCall, Witnesses } from './witness.ts';
 import { createWitnessWriter } from './witness-writer.ts';
 
 /** How long the end of a process waits for a witness that hangs, in milliseconds. */
 const CLOSE_MS = 2000;
 /** How often a server looks whether dialing is held, by whichever server; it sleeps while nothing happens. Milliseconds. */
 const LOOK_MS = 1000;
-/** The most that is told of at once. */
-const MOST_WORDS = 1000;
 const DAY_MS = 86_400_000;
-const MAY_BE_LOST = 'It is done, but might be lost with the database, and nobody would know. Send it again.';
 
 /** A call that is about to be placed, as its provider is told of it: absent `owner`, it is one by itself. */
 export type CallToWitness = Pick<WitnessedCall, 'workspaceId' | 'roomId' | 'attempt'> & {
@@ -46,7 +41,7 @@ export interface Placeable<T> {
  * witness outside it, with the call. Where a witness or this process knows a higher number than the database, dialing is
  * held in every workspace until the operator has confirmed (operations.md, "After a restore").
  */
-export interface RestoreGuard {
+export interface RestoreGuard extends Pick<WordTeller, 'tell' | 'doubts'> {
   /**
    * Whether calls may be placed now. After a start, and after a connection to the database was lost, all witnesses are
    * compared first.
@@ -63,15 +58,6 @@ export interface RestoreGuard {
     keep: (tx: EngineTx) => Promise<T>,
     callsOf: (result: T) => readonly CallToWitness[],
   ): Promise<Placeable<T>>;
-  /**
-   * Has the witness know what was committed before this and forbids calls. Resolves once it is written. Throws `unavailable`
-   * if it isn't within a second (it is written as soon as it can be, and nothing is placed before), or if the database may
-   * have become another one since: what was committed may be lost, and whoever asked for it has to ask again.
-   * @param since what `doubts` has answered before the transaction that committed it
-   */
-  tell(words: readonly WitnessedWord[], since: number): Promise<void>;
-  /** How often the database may have become another one. */
-  doubts(): number;
   /** HMAC of a number, E.164, as it is told to the witness. */
   digest(number: string, workspaceId: string): string;
   /** Compares all witnesses before anything else is placed: a connection was lost, or is to another server. */
@@ -101,7 +87,6 @@ export function createRestoreGuard(options: {
   const { raise, idle } = createRaiser({ database, lease, comparison });
   const digestOf = numberDigester(options.numberKey);
   const digest = (number: string, workspaceId: string) => digestOf(number.replace('+', ''), workspaceId);
-  let doubts = 0;
   let marking: Promise<void> = Promise.resolve();
   let marked: { since: Date | undefined; serverId: string } | undefined;
   let loops: Repeating[] = [];
@@ -125,25 +110,7 @@ export function createRestoreGuard(options: {
   registerGuardMetrics(options.registry, () => comparison.heldBecause() !== undefined, isUnwritten);
   const mayPlace = async () => (await comparison.isSure()) && !isUnwritten();
 
-  async function tellSet(words: readonly WitnessedWord[]): Promise<boolean> {
-    const nothing = async () => undefined;
-    // Once more: the slot may have been another server's by now.
-    const { slot, number } = await raise(nothing).catch((error) => {
-      if (error instanceof NotWitnessed) return raise(nothing);
-      throw error;
-    });
-    const entry: WitnessEntry = { number, at: new Date().toISOString() };
-    const isWritten = await writer.write(slot, words.length > 0 ? { ...entry, words: [...words] } : entry);
-    if (isWritten && !isJournal) await database.inEngine(markWitnessed);
-    return isWritten;
-  }
-  const tellAll = coalesce<readonly WitnessedWord[], boolean>(
-    async (all) => {
-      const isTold = await tellSet(all.flat());
-      return all.map(() => isTold);
-    },
-    { atMost: MOST_WORDS },
-  );
+  const words = createWordTeller({ database, comparison, raise, writer, isJournal, log });
 
   return {
     mayPlace,
@@ -157,25 +124,18 @@ export function createRestoreGuard(options: {
       const isWritten = await writer.write(slot, { number, at, calls });
       return { result, isWitnessed: isWritten && (before === comparison.doubts() || (await mayPlace())) };
     },
-    tell: async (words, since) => {
-      const isTold = await tellAll(words).catch((error) => {
-        log.warn({ err: error }, 'the witness could not be told of a word');
-        // While dialing is held nobody is called, and none is told.
-        return comparison.heldBecause() !== undefined;
-      });
-      if (!isTold || since !== doubts) throw new ServiceError('unavailable', MAY_BE_LOST);
-    },
-    doubts: () => doubts,
+    tell: words.tell,
+    doubts: words.doubts,
     digest,
     doubt: () => {
-      doubts += 1;
+      words.doubt();
       comparison.doubt();
     },
     warnings: () => warningsOf(comparison, isUnwritten()),
     start: async () => {
       await comparison.isSure();
       // So that a witness that can't be written is known before the first call.
-      if (comparison.heldBecause() === undefined) await tellAll([]).catch(() => {});
+      if (comparison.heldBecause() === undefined) await words.tell([], words.doubts()).catch(() => {});
       await comparison.look();
       const fault = await standbyFault(database);
       if (fault) log.warn(fault);
@@ -188,7 +148,7 @@ export function createRestoreGuard(options: {
     },
     close: async () => {
       await Promise.all(loops.map((loop) => loop.close()));
-      await Promise.all([comparison.idle(), tellAll.idle()]);
+      await Promise.all([comparison.idle(), words.idle()]);
       await idle();
       await writer.close();
       await Promise.race([witness.close(), sleep(CLOSE_MS)]);
