@@ -27,6 +27,7 @@ import { startErasingContacts } from './dialing/campaigns/erase-contacts.ts';
 import { campaignOperations } from './dialing/campaigns/operations.ts';
 import { campaignCallDetails, campaignCallOwner } from './dialing/campaigns/own-calls.ts';
 import { recordEngineMove } from './dialing/campaigns/record-campaign.ts';
+import { retryMachine } from './dialing/campaigns/retry-machine.ts';
 import { startDueCampaign } from './dialing/campaigns/start-campaign.ts';
 import { testCallOperations } from './dialing/test-calls/operations.ts';
 import { testCallOwner } from './dialing/test-calls/own-calls.ts';
@@ -340,6 +341,7 @@ function handlersOf(
       calls,
       objects,
       countConversions,
+      retryMachine,
       endCall,
       withdrawCallsTo,
       guard: restoreGuard,

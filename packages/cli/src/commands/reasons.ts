@@ -29,6 +29,7 @@ export const reasons: Readonly<Record<Reason, string>> = {
   operator_limit: 'Whoever runs the server lets no workspace call this number, or has this one call no more today.',
   invalid_time_zone: 'Its time zone is no name that can be read: give the contact one such as Europe/Berlin.',
   no_consent: 'The campaign calls only people who have agreed, and no list says so of this one.',
+  abandoned: 'They answered and found no agent, and the campaign calls nobody again for it (abandonedRetry).',
   invalid_contact: 'What is kept of the contact can not be used; the log of the server says why.',
 };
 

@@ -4682,6 +4682,19 @@ export interface components {
          *     ]
          */
         CampaignRetryPolicy: number[];
+        /** @description After how long such a person may be called again. */
+        AbandonedRetryAfter: {
+            /**
+             * @description Hours from the end of the call. A longer wait of `retryPolicy` holds.
+             * @example 72
+             */
+            afterHours: number;
+        };
+        /**
+         * @description Whether a person is called again who answered and found no agent (`agent_error` after the answer). `none`: never. `afterHours`: after so many hours, if `retryPolicy` has an attempt left; it counts as one. If nobody had answered, nobody was disturbed: that is tried again after 1, 5 and 15 minutes.
+         * @example none
+         */
+        AbandonedRetry: "none" | components["schemas"]["AbandonedRetryAfter"];
         /**
          * @description Seconds that a call may ring.
          * @example 30
@@ -4840,6 +4853,7 @@ export interface components {
             maxConcurrency: components["schemas"]["CampaignMaxConcurrency"];
             callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"];
             retryPolicy: components["schemas"]["CampaignRetryPolicy"];
+            abandonedRetry?: components["schemas"]["AbandonedRetry"];
             ringTimeoutSeconds: components["schemas"]["CampaignRingTimeoutSeconds"];
             maxCallSeconds: components["schemas"]["CampaignMaxCallSeconds"];
             recording?: components["schemas"]["CampaignRecording"];
@@ -4927,6 +4941,8 @@ export interface components {
             callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"] | null;
             /** @default [] */
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
+            /** @default none */
+            abandonedRetry?: components["schemas"]["AbandonedRetry"];
             /** @description Answered calls that complete the campaign, or null. */
             targetCallCount?: components["schemas"]["CampaignTargetCallCount"] | null;
             /** @description Conversions hoped for per answered call, or null. */
@@ -4974,6 +4990,8 @@ export interface components {
             callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"] | null;
             /** @default [] */
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
+            /** @default none */
+            abandonedRetry?: components["schemas"]["AbandonedRetry"];
             /** @description Answered calls that complete the campaign, or null. */
             targetCallCount?: components["schemas"]["CampaignTargetCallCount"] | null;
             /** @description Conversions hoped for per answered call, or null. */
@@ -5047,6 +5065,7 @@ export interface components {
             /** @description Most calls placed in any second, or null for no limit. */
             callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"] | null;
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
+            abandonedRetry?: components["schemas"]["AbandonedRetry"];
             /** @description Answered calls that complete the campaign, or null. */
             targetCallCount?: components["schemas"]["CampaignTargetCallCount"] | null;
             /** @description Conversions hoped for per answered call, or null. */
@@ -5066,11 +5085,11 @@ export interface components {
             sampleSize?: number;
         };
         /**
-         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `witness_unreachable`: no server can write to its witness, without which a call that the database loses would be placed again. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `do_not_call`: the number is on the do-not-call list, or a list of the campaign says that the person is not to be called. `no_consent`: the campaign has `requireConsent`, and no list says that the person has agreed. `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why.
+         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `witness_unreachable`: no server can write to its witness, without which a call that the database loses would be placed again. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `do_not_call`: the number is on the do-not-call list, or a list of the campaign says that the person is not to be called. `no_consent`: the campaign has `requireConsent`, and no list says that the person has agreed. `abandoned`: the person answered and found no agent, and is not called again for it (`abandonedRetry`). `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why.
          * @example retry_later
          * @enum {string}
          */
-        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent";
+        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent" | "abandoned";
         /** @description Callees who may be in any of several time zones, and what it costs to call them only while hours are open in all. */
         CampaignSharedHours: {
             /** @description The time zones in which they may be; of those with the same clock one. */
@@ -7725,6 +7744,7 @@ export interface components {
             holidays?: components["schemas"]["Holidays"];
             maxConcurrency: components["schemas"]["CampaignMaxConcurrency"];
             retryPolicy: components["schemas"]["CampaignRetryPolicy"];
+            abandonedRetry?: components["schemas"]["AbandonedRetry"];
             recording?: components["schemas"]["CampaignRecording"];
             tags?: components["schemas"]["CampaignTags"];
             /** @description Recipients that were accepted. */
@@ -7809,6 +7829,8 @@ export interface components {
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
             /** @default [] */
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
+            /** @default none */
+            abandonedRetry?: components["schemas"]["AbandonedRetry"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
             tags?: components["schemas"]["CampaignTags"];
@@ -7834,6 +7856,8 @@ export interface components {
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
             /** @default [] */
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
+            /** @default none */
+            abandonedRetry?: components["schemas"]["AbandonedRetry"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
             tags?: components["schemas"]["CampaignTags"];

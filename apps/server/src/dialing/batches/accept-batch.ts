@@ -11,7 +11,7 @@ import { type AuditEntry, audit } from '../../platform/journal/record.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import { EVERY_DAY } from '../calls/calling-hours.ts';
 import { callingArea, type DialTerms } from '../calls/may-dial.ts';
-import { numberPoolId, phoneNumberId, type Settings } from '../campaigns/campaign-settings.ts';
+import { abandonedRetryHours, numberPoolId, phoneNumberId, type Settings } from '../campaigns/campaign-settings.ts';
 import { checkCaller } from '../campaigns/check-startable.ts';
 import { insertBatch } from '../campaigns/insert-batch.ts';
 import { countriesOf } from '../campaigns/preview/preview-callers.ts';
@@ -69,6 +69,7 @@ export async function acceptBatch(
     callee_time_zone: input.calleeTimeZone ?? ('strictest' as const),
     holidays: input.holidays?.toSorted() ?? [],
     retry_policy: input.retryPolicy ?? [],
+    abandoned_retry_hours: abandonedRetryHours(input.abandonedRetry) ?? null,
     ring_timeout_seconds: 30,
     max_call_seconds: 3600,
     recording: input.recording ?? false,

@@ -2,7 +2,7 @@ import type { components } from '@trunkline/client/schema';
 import type { CampaignStatus } from '../../foundation/database/schema.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import type { CampaignStats } from '../campaigns/campaign-stats.ts';
-import { type CampaignRow, metaOf } from '../campaigns/shape-campaign.ts';
+import { abandonedRetryOf, type CampaignRow, metaOf } from '../campaigns/shape-campaign.ts';
 
 export type Batch = components['schemas']['Batch'];
 export type BatchStatus = Batch['status'];
@@ -60,6 +60,7 @@ export function shapeBatch(row: CampaignRow, { rejectedCount, stats }: Beside): 
     ...(row.tags.length > 0 && { tags: row.tags }),
     maxConcurrency: row.max_concurrency,
     retryPolicy: row.retry_policy,
+    abandonedRetry: abandonedRetryOf(row),
     acceptedCount: row.total_contacts,
     rejectedCount,
     stats,

@@ -49,6 +49,9 @@ export interface HeldCall extends OwnedCall {
 export interface EndedCall extends OwnedCall {
   outcome: CallOutcome;
   endedAt: Date;
+  wasAnswered?: boolean;
+  /** Who answered, if the agent has told it already. */
+  answeredBy?: string | undefined;
   /** Why it is not held against its contact, if so. */
   setAside?: SetAside;
   /** What a test call saw, where its server lived to tell. */

@@ -146,7 +146,7 @@ async function writeProgress(
     const move = sql<MovedRow>`
       update calls c set
         status = case
-          when x.final_status = 'failed' and c.status in ${from(callTransitions, 'failed')} then 'failed'
+          when x.final_status = 'failed' and not ${hasTold} and c.status in ${from(callTransitions, 'failed')} then 'failed'
           when x.final_status = 'cancelled' and x.answered_at is null
             and c.status in ${from(callTransitions, 'cancelled')} then 'cancelled'
           when x.final_status is not null then 'completed'
@@ -155,7 +155,7 @@ async function writeProgress(
           else c.status end,
         ringing_at = coalesce(c.ringing_at, x.ringing_at),
         answered_at = coalesce(c.answered_at, x.answered_at),
-        ended_at = x.ended_at, outcome = x.outcome, ended_by = x.ended_by, sip_status = x.sip_status,
+        ended_at = x.ended_at, outcome = case when ${hasTold} then 'answered' else x.outcome end, ended_by = x.ended_by, sip_status = x.sip_status,
         sip_reason = x.sip_reason, release_cause = x.release_cause, codec = x.codec, packets_received = x.packets_received,
         packets_lost = x.packets_lost, agent_end = x.agent_end
       from unnest(
@@ -178,7 +178,7 @@ async function writeProgress(
           sip_reason, release_cause, codec, packets_received, packets_lost, agent_end)
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ${from(callTransitions, 'completed')}
       returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled, c.trunk_id, c.direction, c.sip_status,
-        c.sip_reason, c.release_cause, c.packets_received`;
+        c.sip_reason, c.release_cause, c.packets_received, c.answered_at, c.result ->> 'answeredBy' as answered_by`;
     const [, { rows }] = await together(tx, [() => owners.lock(tx, ending), move]);
     const moved = new Set(rows.map((row) => row.id));
     const answered = taken.filter(({ call, progress }) => progress.answeredAt && moved.has(call.roomId));
@@ -201,11 +201,16 @@ async function writeProgress(
   });
 }
 
+/** SQL for whether the agent of a call `c` that was answered has told a result of it: it was there, though it was never heard. */
+const hasTold = sql`(x.outcome = 'agent_error' and x.agent_end is not null and c.result is not null
+  and coalesce(c.answered_at, x.answered_at) is not null)`;
+
 type MovedRow = OwnedRow &
-  Pick<Row<'calls'>, 'ended_at' | 'pooled' | 'trunk_id' | 'direction'> &
+  Pick<Row<'calls'>, 'answered_at' | 'ended_at' | 'pooled' | 'trunk_id' | 'direction'> &
   Pick<Row<'calls'>, 'sip_status' | 'sip_reason' | 'release_cause' | 'packets_received'> & {
     outcome: CallOutcome | null;
     phone_number_id: string;
+    answered_by: string | null;
   };
 
 /** What others said, as it may be shown and kept: carriers put anything there. */
@@ -228,6 +233,8 @@ function overTrunk(row: MovedRow): EndOverTrunk[] {
 
 /** The call of a row, where it has ended. */
 const ended = (row: MovedRow): (EndedCall & { pooled: boolean; phoneNumberId: string })[] => {
-  const { outcome, ended_at: endedAt, phone_number_id: phoneNumberId, pooled } = row;
-  return outcome && endedAt ? [{ ...toOwned(row), outcome, endedAt, phoneNumberId, pooled }] : [];
+  const { outcome, ended_at: endedAt, phone_number_id: phoneNumberId, pooled, answered_by: answeredBy } = row;
+  if (!outcome || !endedAt) return [];
+  const answer = { wasAnswered: row.answered_at !== null, ...(answeredBy !== null && { answeredBy }) };
+  return [{ ...toOwned(row), outcome, endedAt, phoneNumberId, pooled, ...answer }];
 };

@@ -25,6 +25,8 @@ export interface CallResultDeps {
     call: Pick<CallRow, 'campaign_id'>,
     change: () => Promise<number>,
   ) => Promise<void>;
+  /** Has whom a machine answered for called again, as its owner sees fit. */
+  retryMachine: (tx: WorkspaceTx, roomId: string, now: Date) => Promise<void>;
   /** Ends what else is on its way to a person who has opted out (`withdraw-calls.ts`). */
   withdrawCallsTo: WithdrawCallsTo;
   guard: WordGuard;
@@ -37,7 +39,7 @@ export interface CallResultDeps {
  * `invalid_state` for a call that waits to be placed and for an opt-out of an erased person, and `invalid_request` for a transcript that is too long.
  */
 export async function recordCallResult(
-  { database, clock, calls, countConversions, withdrawCallsTo, guard }: CallResultDeps,
+  { database, clock, calls, countConversions, retryMachine, withdrawCallsTo, guard }: CallResultDeps,
   workspaceId: string,
   roomId: string,
   result: RecordCallResult,
@@ -55,7 +57,9 @@ export async function recordCallResult(
       optedOut = sent.optOut ? person : undefined;
       if (sent.optOut) await addOptOut(tx, person, 'Asked for it on a call.', now);
       const isAnew = transcript !== undefined && (await keepTranscript(tx, roomId, transcript));
-      return mergeResult(tx, roomId, sent, isAnew, now);
+      const difference = await mergeResult(tx, roomId, sent, isAnew, now);
+      if (sent.answeredBy === 'machine') await retryMachine(tx, roomId, now);
+      return difference;
     });
     await audit(tx, auditEntry, now);
     return (await readWithTranscript(tx, calls, roomId))!;

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { afterOutcome } from './after-outcome.ts';
 
 const fresh = { tries: 0, faults: 0, agentFaults: 0 };
@@ -6,16 +6,16 @@ const ended = new Date('2026-11-20T10:00:00Z');
 
 test('busy, no answer and voicemail follow the retry policy to its end', () => {
   for (const outcome of ['busy', 'no_answer', 'voicemail'] as const) {
-    const first = afterOutcome(fresh, outcome, [5, 60], ended);
+    const first = afterOutcome(fresh, { outcome, endedAt: ended }, { retryPolicy: [5, 60] });
     expect(first).toMatchObject({
       state: 'waiting',
       tries: 1,
       reason: 'retry_later',
       nextAttemptAt: new Date('2026-11-20T10:05:00Z'),
     });
-    const second = afterOutcome(first, outcome, [5, 60], ended);
+    const second = afterOutcome(first, { outcome, endedAt: ended }, { retryPolicy: [5, 60] });
     expect(second).toMatchObject({ state: 'waiting', tries: 2, nextAttemptAt: new Date('2026-11-20T11:00:00Z') });
-    expect(afterOutcome(second, outcome, [5, 60], ended)).toMatchObject({
+    expect(afterOutcome(second, { outcome, endedAt: ended }, { retryPolicy: [5, 60] })).toMatchObject({
       state: 'done',
       tries: 3,
       reason: 'retries_exhausted',
@@ -24,39 +24,85 @@ test('busy, no answer and voicemail follow the retry policy to its end', () => {
 });
 
 test('who answered, declined, has no such number or may have been reached is not called again', () => {
-  expect(afterOutcome(fresh, 'answered', [5], ended)).toMatchObject({ state: 'done', reason: null });
-  expect(afterOutcome(fresh, 'declined', [5], ended)).toMatchObject({ state: 'done', reason: null });
-  expect(afterOutcome(fresh, 'invalid_number', [5], ended)).toMatchObject({ state: 'done', reason: 'invalid_number' });
-  expect(afterOutcome(fresh, 'unknown', [5], ended)).toMatchObject({ state: 'done', reason: 'outcome_unknown' });
-  expect(afterOutcome(fresh, 'cancelled', [5], ended)).toMatchObject({ state: 'done', reason: null });
+  expect(afterOutcome(fresh, { outcome: 'answered', endedAt: ended }, { retryPolicy: [5] })).toMatchObject({
+    state: 'done',
+    reason: null,
+  });
+  expect(afterOutcome(fresh, { outcome: 'declined', endedAt: ended }, { retryPolicy: [5] })).toMatchObject({
+    state: 'done',
+    reason: null,
+  });
+  expect(afterOutcome(fresh, { outcome: 'invalid_number', endedAt: ended }, { retryPolicy: [5] })).toMatchObject({
+    state: 'done',
+    reason: 'invalid_number',
+  });
+  expect(afterOutcome(fresh, { outcome: 'unknown', endedAt: ended }, { retryPolicy: [5] })).toMatchObject({
+    state: 'done',
+    reason: 'outcome_unknown',
+  });
+  expect(afterOutcome(fresh, { outcome: 'cancelled', endedAt: ended }, { retryPolicy: [5] })).toMatchObject({
+    state: 'done',
+    reason: null,
+  });
 });
 
 test('who asked not to be called while a call was on its way is left out, and otherwise it counts as it ended', () => {
   const left = { state: 'skipped', reason: 'do_not_call', tries: 1 };
-  expect(afterOutcome(fresh, 'cancelled', [5], ended, undefined, true)).toMatchObject(left);
-  expect(afterOutcome(fresh, 'answered', [5], ended, undefined, true)).toMatchObject({ state: 'done', reason: null });
-  expect(afterOutcome(fresh, 'busy', [5], ended, undefined, true)).toMatchObject({ state: 'waiting' });
+  expect(
+    afterOutcome(fresh, { outcome: 'cancelled', endedAt: ended, forbidden: true }, { retryPolicy: [5] }),
+  ).toMatchObject(left);
+  expect(
+    afterOutcome(fresh, { outcome: 'answered', endedAt: ended, forbidden: true }, { retryPolicy: [5] }),
+  ).toMatchObject({ state: 'done', reason: null });
+  expect(afterOutcome(fresh, { outcome: 'busy', endedAt: ended, forbidden: true }, { retryPolicy: [5] })).toMatchObject(
+    { state: 'waiting' },
+  );
 });
 
 test("a trunk fault is not the contact's try: 1, 5, 15, 15 minutes, then no caller ID", () => {
   let tally = fresh;
   const waits: number[] = [];
   for (let i = 0; i < 4; i++) {
-    const next = afterOutcome(tally, 'trunk_error', [], ended);
+    const next = afterOutcome(tally, { outcome: 'trunk_error', endedAt: ended }, { retryPolicy: [] });
     expect(next).toMatchObject({ state: 'waiting', tries: 0 });
     waits.push((next.nextAttemptAt.getTime() - ended.getTime()) / 60_000);
     tally = next;
   }
   expect(waits).toEqual([1, 5, 15, 15]);
-  expect(afterOutcome(tally, 'trunk_error', [], ended)).toMatchObject({ state: 'skipped', reason: 'no_caller_id' });
+  expect(afterOutcome(tally, { outcome: 'trunk_error', endedAt: ended }, { retryPolicy: [] })).toMatchObject({
+    state: 'skipped',
+    reason: 'no_caller_id',
+  });
 });
 
 test('an agent fault is forgiven three times', () => {
   let tally = fresh;
   for (let i = 0; i < 3; i++) {
-    const next = afterOutcome(tally, 'agent_error', [], ended);
+    const next = afterOutcome(tally, { outcome: 'agent_error', endedAt: ended }, { retryPolicy: [] });
     expect(next).toMatchObject({ state: 'waiting', tries: 0 });
     tally = next;
   }
-  expect(afterOutcome(tally, 'agent_error', [], ended)).toMatchObject({ state: 'done', reason: 'retries_exhausted' });
+  expect(afterOutcome(tally, { outcome: 'agent_error', endedAt: ended }, { retryPolicy: [] })).toMatchObject({
+    state: 'done',
+    reason: 'retries_exhausted',
+  });
+});
+
+describe('who answered and found no agent', () => {
+  const end = { outcome: 'agent_error', endedAt: ended, wasAnswered: true } as const;
+
+  test('is not called again, and that was an attempt', () => {
+    const next = afterOutcome(fresh, end, { retryPolicy: [5] });
+    expect(next).toMatchObject({ state: 'done', reason: 'abandoned', tries: 1, agentFaults: 0 });
+  });
+
+  test('is called again after the hours that the campaign says, as one of the attempts of its policy', () => {
+    const rules = { retryPolicy: [5, 6000], abandonedRetryHours: 72 };
+    const next = afterOutcome(fresh, end, rules);
+    const nextAttemptAt = new Date('2026-11-23T10:00:00Z');
+    expect(next).toMatchObject({ state: 'waiting', reason: 'retry_later', tries: 1, agentFaults: 0, nextAttemptAt });
+    const later = afterOutcome(next, end, rules);
+    expect(later).toMatchObject({ state: 'waiting', tries: 2, nextAttemptAt: new Date('2026-11-24T14:00:00Z') });
+    expect(afterOutcome(later, end, rules)).toMatchObject({ state: 'done', reason: 'retries_exhausted' });
+  });
 });

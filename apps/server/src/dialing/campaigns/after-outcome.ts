@@ -18,6 +18,24 @@ export interface ContactNext extends ContactTally {
   reason: string | null;
 }
 
+/** The end of a contact's call. */
+export interface ContactEnd {
+  outcome: CallOutcome;
+  endedAt: Date;
+  wasAnswered?: boolean;
+  setAside?: SetAside | undefined;
+  /** Whether the person is not to be called any more. */
+  forbidden?: boolean | undefined;
+}
+
+/** What a campaign says of further attempts. */
+export interface RetryRules {
+  /** Minutes before attempt 2, 3, … */
+  retryPolicy: readonly number[];
+  /** Hours before who answered and found no agent is called again; null for never. */
+  abandonedRetryHours?: number | null;
+}
+
 /** Minutes before a contact is tried again after a fault that is ours (campaigns.md, "How often again"). */
 const FAULT_BACKOFF_MINUTES = [1, 5, 15];
 const MOST_TRUNK_FAULTS = 5;
@@ -27,24 +45,22 @@ const minutesAfter = (at: Date, minutes: number) => new Date(at.getTime() + minu
 const faultBackoff = (faults: number) => FAULT_BACKOFF_MINUTES[Math.min(faults, FAULT_BACKOFF_MINUTES.length) - 1]!;
 
 /**
- * What becomes of a contact whose call ended: done, or tried again later. `retryPolicy` holds the minutes before
- * attempt 2, 3, … A trunk's failure is not the contact's attempt; nor is an agent's, at most three times. One that is set
+ * What becomes of a contact whose call ended: done, or tried again later. A trunk's failure is not the contact's attempt; nor is an agent's, at most three times. One that is set
  * aside, since its trunk had no room or was paused for it, counts for nothing. A call that was cancelled for somebody who
- * is not to be called any more (`forbidden`) has its contact left out.
+ * is not to be called any more (`forbidden`) has its contact left out. Who answered and found no agent was disturbed: that
+ * is an attempt, and the next comes after `abandonedRetryHours`, if ever.
  */
 export function afterOutcome(
   tally: ContactTally,
-  outcome: CallOutcome,
-  retryPolicy: readonly number[],
-  endedAt: Date,
-  setAside?: SetAside,
-  forbidden = false,
+  { outcome, endedAt, wasAnswered = false, setAside, forbidden = false }: ContactEnd,
+  { retryPolicy, abandonedRetryHours = null }: RetryRules,
 ): ContactNext {
   // As if it had not been called.
   if (setAside) return { ...tally, state: 'waiting', nextAttemptAt: endedAt, reason: setAside };
   const { retryable, countsAsTry } = outcomeRules[outcome];
   const next = { ...tally, nextAttemptAt: endedAt };
-  if (countsAsTry) next.tries += 1;
+  const isAbandoned = outcome === 'agent_error' && wasAnswered;
+  if (countsAsTry || isAbandoned) next.tries += 1;
   const retry = (minutes: number): ContactNext => ({
     ...next,
     state: 'waiting',
@@ -57,14 +73,16 @@ export function afterOutcome(
     if (next.faults >= MOST_TRUNK_FAULTS) return { ...next, state: 'skipped', reason: 'no_caller_id' };
     return retry(faultBackoff(next.faults));
   }
-  if (outcome === 'agent_error') {
+  if (isAbandoned && abandonedRetryHours === null) return { ...next, state: 'done', reason: 'abandoned' };
+  if (outcome === 'agent_error' && !wasAnswered) {
     next.agentFaults += 1;
     if (next.agentFaults > MOST_AGENT_FAULTS) return { ...next, state: 'done', reason: 'retries_exhausted' };
     return retry(faultBackoff(next.agentFaults));
   }
   if (retryable) {
     const minutes = retryPolicy[next.tries - 1];
-    return minutes === undefined ? { ...next, state: 'done', reason: 'retries_exhausted' } : retry(minutes);
+    if (minutes === undefined) return { ...next, state: 'done', reason: 'retries_exhausted' };
+    return retry(isAbandoned ? Math.max(minutes, abandonedRetryHours! * 60) : minutes);
   }
   const isForbidden = outcome === 'do_not_call' || (outcome === 'cancelled' && forbidden);
   if (isForbidden) return { ...next, state: 'skipped', reason: 'do_not_call' };

@@ -27,6 +27,10 @@ export interface ScheduleInput {
   scheduleDays?: number[] | null;
 }
 
+/** Hours before who answered and found no agent is called again; null for never, and nothing if nothing is said of it. */
+export const abandonedRetryHours = (retry: 'none' | { afterHours: number } | undefined): number | null | undefined =>
+  typeof retry === 'object' ? retry.afterHours : retry && null;
+
 const isGiven = (value: unknown) => value !== undefined && value !== null;
 
 /** The fault of windows beside their short form. */

@@ -7,6 +7,7 @@ import { existing } from '../../foundation/values/service-error.ts';
 import type { AuditEntry } from '../../platform/journal/record.ts';
 import { EVERY_DAY } from '../calls/calling-hours.ts';
 import {
+  abandonedRetryHours,
   agentName,
   listFaults,
   numberPoolId,
@@ -83,6 +84,7 @@ export async function createCampaign(
           holidays: input.holidays?.toSorted() ?? [],
           calls_per_second: input.callsPerSecond ?? null,
           retry_policy: input.retryPolicy ?? [],
+          abandoned_retry_hours: abandonedRetryHours(input.abandonedRetry) ?? null,
           target_call_count: input.targetCallCount ?? null,
           target_conversion_rate: input.targetConversionRate ?? null,
           ring_timeout_seconds: input.ringTimeoutSeconds ?? 30,

@@ -33,9 +33,10 @@ export async function endContacts(
     tries: number;
     faults: number;
     agent_faults: number;
-    campaign: { retry_policy: number[]; recent_ends: number[] };
+    campaign: { retry_policy: number[]; abandoned_retry_hours: number | null; recent_ends: number[] };
   }>`
-    select c.*, (select jsonb_build_object('retry_policy', retry_policy, 'recent_ends', recent_ends)
+    select c.*, (select jsonb_build_object('retry_policy', retry_policy, 'abandoned_retry_hours', abandoned_retry_hours,
+        'recent_ends', recent_ends)
       from campaigns where workspace_id = ${workspaceId} and id = ${campaignId}) as campaign
     from unnest(${calls.map((call) => call.contactId).toSorted()}::uuid[]) as x (id)
     cross join lateral (
@@ -45,10 +46,12 @@ export async function endContacts(
   const callOf = new Map(calls.map((call) => [call.contactId, call]));
   const cancelled = await readCancelled(tx, key, calls);
   const moved = contacts.rows.map((row) => {
-    const { outcome, endedAt, setAside } = callOf.get(row.id)!;
+    const call = callOf.get(row.id)!;
+    const outcome = forRetries(call);
     const tally = { tries: row.tries, faults: row.faults, agentFaults: row.agent_faults };
     const forbidden = cancelled.get(row.id)?.forbidden;
-    const next = afterOutcome(tally, outcome, row.campaign.retry_policy, endedAt, setAside, forbidden);
+    const { retry_policy: retryPolicy, abandoned_retry_hours: abandonedRetryHours } = row.campaign;
+    const next = afterOutcome(tally, { ...call, outcome, forbidden }, { retryPolicy, abandonedRetryHours });
     return { place: row.place, outcome, ...next };
   });
   const move = sql`
@@ -76,6 +79,12 @@ export async function endContacts(
   const [, , isFinished] = await together(tx, [move, count, () => finishIfDone(tx, key, now)]);
   return { isFinished, failTooOften: failTooOften(recent) };
 }
+
+/** The outcome by which a contact is tried again: a machine that the agent has told of is a voicemail. */
+const forRetries = ({ outcome, wasAnswered, answeredBy }: EndedCall): CallOutcome =>
+  answeredBy === 'machine' && wasAnswered && (outcome === 'answered' || outcome === 'agent_error')
+    ? 'voicemail'
+    : outcome;
 
 /**
  * Of the cancelled among some calls, by contact: whether the person is not to be called (any more), and whether no provider

@@ -26,6 +26,11 @@ export function metaOf({ status, failure_reason, pause_reason }: CampaignRow): P
   return status === 'paused' && pause_reason ? { meta: { pause: { reason: pause_reason } } } : {};
 }
 
+/** Whether and when it calls again who answered and found no agent. */
+export const abandonedRetryOf = ({
+  abandoned_retry_hours: afterHours,
+}: CampaignRow): NonNullable<Campaign['abandonedRetry']> => (afterHours === null ? 'none' : { afterHours });
+
 /** A campaign as clients see it. */
 export function shapeCampaign(row: CampaignRow): Campaign {
   return {
@@ -43,6 +48,7 @@ export function shapeCampaign(row: CampaignRow): Campaign {
     maxConcurrency: row.max_concurrency,
     ...field('callsPerSecond', row.calls_per_second),
     retryPolicy: row.retry_policy,
+    abandonedRetry: abandonedRetryOf(row),
     ringTimeoutSeconds: row.ring_timeout_seconds,
     maxCallSeconds: row.max_call_seconds,
     recording: row.recording,

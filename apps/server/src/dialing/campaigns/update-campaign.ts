@@ -6,6 +6,7 @@ import { type ErrorDetail, existing, notFound, ServiceError } from '../../founda
 import { type AuditEntry, audit } from '../../platform/journal/record.ts';
 import { EVERY_DAY } from '../calls/calling-hours.ts';
 import {
+  abandonedRetryHours,
   agentName,
   listFaults,
   numberPoolId,
@@ -139,6 +140,7 @@ const settingsChange = (input: UpdateCampaign) =>
     max_concurrency: input.maxConcurrency,
     calls_per_second: input.callsPerSecond,
     retry_policy: input.retryPolicy,
+    abandoned_retry_hours: abandonedRetryHours(input.abandonedRetry),
     target_call_count: input.targetCallCount,
     target_conversion_rate: input.targetConversionRate,
     ring_timeout_seconds: input.ringTimeoutSeconds,

@@ -7,6 +7,7 @@ import * as serverVersions from '../../../migrations/0067-server-versions.ts';
 import * as erasureSteps from '../../../migrations/0068-erasure-steps.ts';
 import * as auditWithoutKey from '../../../migrations/0070-audit-without-key.ts';
 import * as agentEnd from '../../../migrations/0073-agent-end.ts';
+import * as abandonedRetry from '../../../migrations/0074-abandoned-retry.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -22,6 +23,7 @@ export const migrations: Record<string, Migration> = {
   '0068-erasure-steps': erasureSteps,
   '0070-audit-without-key': auditWithoutKey,
   '0073-agent-end': agentEnd,
+  '0074-abandoned-retry': abandonedRetry,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

@@ -67,6 +67,7 @@ describe('start', () => {
       calleeTimeZone: 'strictest',
       maxConcurrency: 10,
       retryPolicy: [],
+      abandonedRetry: 'none',
       acceptedCount: 1,
       rejectedCount: 0,
       stats: {
@@ -97,6 +98,7 @@ describe('start', () => {
       scheduleEnd: 1080,
       maxConcurrency: 500,
       retryPolicy: [15, 120],
+      abandonedRetry: { afterHours: 72 },
       tags: ['oakland'],
     };
     const { batchId, status, scheduledAt } = await start(given);

@@ -121,6 +121,24 @@ test('what the agent did is kept with the end, and what it said as it may be sho
   }));
 
 test.each([
+  ['nothing', null, { status: 'failed', outcome: 'agent_error' }],
+  ['a result', { disposition: 'done' }, { status: 'completed', outcome: 'answered' }],
+] as const)('a call whose agent broke off unheard, and has told %s, ends so', (_, result, last) =>
+  withDatabase(async (database) => {
+    const up = { status: 'in_progress', answered_at: new Date(), result } as const;
+    const { rooms, recorder, now } = await recorded(database, 1, up);
+    const agentEnd = { reason: 'hung_up', soundLeftOutMs: 0, framesMissed: 0 } as const;
+    const ended = { at: now, type: 'ended', outcome: 'agent_error', endedBy: 'agent', agentEnd } as const;
+    recorder.record([{ roomId: rooms[0]!, ...ended }]);
+    await recorder.idle();
+    const row = await database.inEngine(({ db }) =>
+      db.selectFrom('calls').select(['status', 'outcome']).executeTakeFirstOrThrow(),
+    );
+    expect(row).toEqual(last);
+  }),
+);
+
+test.each([
   ['dialing', 'cancelled'],
   ['ringing', 'cancelled'],
   ['in_progress', 'completed'],

@@ -256,6 +256,7 @@ export interface Schema {
     recent_ends: Generated<number[]>;
     pause_reason: 'calls_failing' | null;
     require_consent: Generated<boolean>;
+    abandoned_retry_hours: number | null;
   };
   concurrency_keys: {
     workspace_id: string;
