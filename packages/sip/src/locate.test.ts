@@ -194,9 +194,22 @@ test.each<[string, string[]]>([
   const { own, asked } = await machine({ known: ['pbx', 'pbx.second.test', 'pbx.example.com'], resolv });
   expect((await own.addresses('pbx', 4)).records).toEqual(['192.0.2.9']);
   expect(asked).toEqual(expected);
-  await own.addresses('pbx.example.com', 4);
-  await own.addresses('none.example.com', 4);
-  expect(asked.slice(expected.length)).toEqual(['pbx.example.com', 'none.example.com']);
+});
+
+const ofKubernetes = 'search voip.svc.test svc.test\nnameserver 192.0.2.1\noptions ndots:5';
+test.each<[string, string, string[]]>([
+  ['kamailio.voip', ofKubernetes, ['kamailio.voip.voip.svc.test', 'kamailio.voip.svc.test']],
+  ['pbx.example.com', ofKubernetes, ['pbx.example.com.voip.svc.test', 'pbx.example.com.svc.test', 'pbx.example.com']],
+  ['pbx.example.com.', ofKubernetes, ['pbx.example.com']],
+  ['a.b.c.d.example.com', ofKubernetes, ['a.b.c.d.example.com']],
+  ['pbx.example.com', 'search svc.test', ['pbx.example.com']],
+  ['kamailio.voip', 'search svc.test', ['kamailio.voip', 'kamailio.voip.svc.test']],
+  ['pbx.example.com', 'options ndots:5 edns0\noptions ndots:2\nsearch svc.test', ['pbx.example.com']],
+])('%s is asked for as the machine does it by %j', async (name, resolv, expected) => {
+  const known = ['pbx.example.com', 'a.b.c.d.example.com', 'kamailio.voip.svc.test'];
+  const { own, asked } = await machine({ known, resolv });
+  expect((await own.addresses(name, 4)).records).toEqual(['192.0.2.9']);
+  expect(asked).toEqual(expected);
 });
 
 test('a search domain whose name server fails keeps no name from being found in the others', async () => {

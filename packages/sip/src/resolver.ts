@@ -57,14 +57,19 @@ function watchHosts(file: string): () => Promise<Hosts> {
   };
 }
 
-/** What a name stands for, in the order in which the machine asks: without a dot its search domains count (resolv.conf(5)). */
+/**
+ * What a name stands for, in the order in which the machine asks (resolv.conf(5)): one with fewer dots than `ndots` first
+ * in its search domains, any other first as it is. A dot at the end says that it is whole.
+ */
 async function inSearchDomains(file: string, name: string): Promise<string[]> {
-  if (name.includes('.')) return [name];
+  if (name.endsWith('.')) return [name.slice(0, -1)];
   const text = await readFile(file, 'utf8').catch(() => '');
   const last = text.match(/^(?:search|domain)[ \t].*/gm)?.at(-1);
   const [, ...domains] = last?.trim().split(/\s+/) ?? [];
   const longer = domains.filter((domain) => domain !== '.').map((domain) => `${name}.${domain}`);
-  return /^options[ \t].*\bndots:0\b/m.test(text) ? [name, ...longer] : [...longer, name];
+  const options = text.match(/^options[ \t].*/gm)?.join(' ') ?? '';
+  const ndots = Number([...options.matchAll(/\bndots:(\d{1,2})\b/g)].at(-1)?.[1] ?? 1);
+  return name.split('.').length > ndots ? [name, ...longer] : [...longer, name];
 }
 
 /**
