@@ -2,14 +2,15 @@ import { once } from 'node:events';
 import { connect as connectTcp, createServer, isIP, isIPv4, type Server, type Socket } from 'node:net';
 import { connect as connectTls, createServer as createTlsServer, rootCertificates } from 'node:tls';
 import type { Addressing } from './addressing.ts';
+import { ConnectionRoom } from './connection-room.ts';
 import { plainAddress } from './networks.ts';
 import { createStreamFlow } from './stream-flow.ts';
 import type { Timers } from './timers.ts';
 import { type Flow, type Target, TransportError } from './transport.ts';
 
 const CONNECT_MS = 5000;
-/** Strangers can open so many connections at most. */
-const MAX_INBOUND = 2000;
+/** In which a stranger who has connected must have sent a message. */
+const SILENT_MS = 10_000;
 
 /** TLS: PEM texts. */
 export interface TlsOptions {
@@ -27,6 +28,8 @@ export interface StreamContext {
   addressing: Addressing;
   timers: Timers;
   tls: TlsOptions;
+  /** Whether an address is of a peer that calls are expected from. */
+  isKnown(address: string): boolean;
   onMessage(bytes: Buffer, flow: Flow): void;
 }
 
@@ -38,10 +41,11 @@ export class StreamTransport {
   /** By transport, address, port and server name: a connection whose peer proved one name serves no other. */
   readonly #pool = new Map<string, Promise<Flow>>();
   readonly #listening: Partial<Record<Target['transport'], number>> = {};
-  #inbound = 0;
+  readonly #room: ConnectionRoom;
 
   constructor(context: StreamContext) {
     this.#context = context;
+    this.#room = new ConnectionRoom(context.isKnown);
   }
 
   /** @returns the port */
@@ -50,14 +54,16 @@ export class StreamTransport {
     const accept = (socket: Socket) => this.#accept(socket, transport);
     const server =
       transport === 'tcp'
-        ? createServer(accept)
-        : createTlsServer(
-            { key: tls.key, cert: tls.cert, minVersion: 'TLSv1.2', handshakeTimeout: CONNECT_MS },
-            accept,
-          );
-    server.maxConnections = MAX_INBOUND;
+        ? createServer()
+        : createTlsServer({ key: tls.key, cert: tls.cert, minVersion: 'TLSv1.2', handshakeTimeout: CONNECT_MS });
     server.on('tlsClientError', (_error, socket) => socket.destroy());
-    server.on('connection', (socket) => this.#track(socket));
+    server.on('connection', (socket: Socket) => {
+      this.#track(socket);
+      // Before any handshake: those that never end one take places too.
+      if (!this.#admit(socket)) socket.destroy();
+      else if (transport === 'tcp') accept(socket);
+    });
+    if (transport === 'tls') server.on('secureConnection', accept);
     server.listen({ port, host, ipv6Only: host !== '::' && !isIPv4(host) });
     await once(server, 'listening');
     this.#servers.push(server);
@@ -89,17 +95,20 @@ export class StreamTransport {
     this.#pool.clear();
   }
 
+  #admit(socket: Socket): boolean {
+    const leave = socket.remoteAddress === undefined ? undefined : this.#room.enter(plainAddress(socket.remoteAddress));
+    if (leave) socket.once('close', leave);
+    return leave !== undefined;
+  }
+
   #accept(socket: Socket, transport: 'tcp' | 'tls'): void {
-    if (socket.remoteAddress === undefined || this.#inbound >= MAX_INBOUND) {
-      socket.destroy();
-      return;
-    }
-    this.#inbound += 1;
-    socket.once('close', () => {
-      this.#inbound -= 1;
-    });
+    if (socket.remoteAddress === undefined) return void socket.destroy();
     const target: Target = { transport, address: plainAddress(socket.remoteAddress), port: socket.remotePort ?? 0 };
-    const flow = this.#createFlow(socket, target, true);
+    const silence = this.#room.isKnown(target.address)
+      ? undefined
+      : this.#context.timers.after(SILENT_MS, () => socket.destroy());
+    const flow = this.#createFlow(socket, target, true, () => silence?.clear());
+    flow.onClosed(() => silence?.clear());
     // Requests of ours to the address that such a peer names, as its Contact does, find the connection (RFC 5923).
     const key = keyOf(target);
     const opened = Promise.resolve(flow);
@@ -107,11 +116,14 @@ export class StreamTransport {
     flow.onClosed(() => this.#pool.get(key) === opened && this.#pool.delete(key));
   }
 
-  #createFlow(socket: Socket, target: Target, isInbound: boolean): Flow {
+  #createFlow(socket: Socket, target: Target, isInbound: boolean, onAny = () => {}): Flow {
     const host = this.#context.addressing.hostFor(target.address);
     // Without a port that listens, a peer can reach us by this connection only.
     const port = this.#listening[target.transport] ?? socket.localPort ?? 0;
-    return createStreamFlow(socket, target, { host, port }, isInbound, this.#context.onMessage);
+    return createStreamFlow(socket, target, { host, port }, isInbound, (bytes, flow) => {
+      onAny();
+      this.#context.onMessage(bytes, flow);
+    });
   }
 
   #connect(target: Target): Promise<Flow> {

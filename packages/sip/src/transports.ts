@@ -22,6 +22,11 @@ export interface TransportOptions {
   localNetworks?: readonly string[];
   /** Judges each resolved address when it is to be connected to; false refuses it. By default all are allowed. */
   mayConnect?: (address: string, port: number) => boolean;
+  /**
+   * Whether an address is of a peer that calls are expected from: of the 2,000 connections that others may have open to us
+   * over TCP and TLS a quarter is kept for those. By default nobody is.
+   */
+  isKnown?: (address: string) => boolean;
 }
 
 /** UDP, TCP and TLS as one (RFC 3261 section 18). */
@@ -50,13 +55,14 @@ export async function openTransports(
     publicAddress,
     localNetworks = [],
     mayConnect = () => true,
+    isKnown = () => false,
   } = options;
   const addressing = await createAddressing(host, publicAddress, localNetworks);
   const receive = (bytes: Buffer, flow: Flow) => {
     const message = readMessage(bytes, flow);
     if (message) onMessage({ message, flow });
   };
-  const context: StreamContext = { host, addressing, timers, tls, onMessage: receive };
+  const context: StreamContext = { host, addressing, timers, tls, isKnown, onMessage: receive };
   const streams = new StreamTransport(context);
   const udp = await openBoth(port, (wanted) => openUdp(host, wanted, addressing, receive), streams);
   let tlsPort: number | undefined;

@@ -85,6 +85,7 @@ export class Signalling {
       ...trunkNames,
       ...(publicAddress !== undefined && { publicAddress }),
       mayConnect: (address) => this.#named.has(address) || trunkGuard.isOpenHost(address),
+      isKnown: (address) => this.#peers?.knows(address) === true,
       admit: (request, source) => this.#peers?.admit(request, source) ?? 'ignore',
       authentication: {
         realm: REALM,
