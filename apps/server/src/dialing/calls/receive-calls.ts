@@ -6,6 +6,7 @@ import { from } from '../../foundation/database/moves.ts';
 import type { Row } from '../../foundation/database/schema.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
+import { type Limiter, limiter, Shares } from '../../foundation/values/limiter.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
 import { mayCall } from '../../lines/phone-numbers/may-call.ts';
 import type { CallGateway, InboundCall } from '../../lines/telephony/call-gateway.ts';
@@ -17,6 +18,10 @@ import { callTransitions, fromE164, type HeldCall } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 
 const MAX_CALL_SECONDS = 3600;
+/** Calls that are committed at a time, half of them to one number: however many arrive, requests find connections. */
+const COMMITTED_AT_ONCE = 4;
+/** Those that wait for it, half of them to one number. */
+const MOST_AT_A_TIME = 200;
 
 /** Asks a number's webhook who takes a call. */
 export type AskWhoTakes = (call: ArrivingCall) => Promise<InboundDecision>;
@@ -56,9 +61,11 @@ type CalledNumber = Pick<
  */
 export function receiveCalls(deps: ReceiveDeps): { close(): Promise<void> } {
   const arriving = new Set<Promise<void>>();
+  const inTurn = limiter(COMMITTED_AT_ONCE);
+  const places = new Shares(MOST_AT_A_TIME);
   const unsubscribe = [...new Set(deps.gateways.values())].map((gateway) =>
     gateway.onInbound((call) => {
-      const work: Promise<void> = receive(deps, gateway, call)
+      const work: Promise<void> = receive(deps, { inTurn, places }, gateway, call)
         .catch((error) => {
           deps.log.error({ err: error }, 'an inbound call could not be taken');
           return gateway.rejectInbound(call, 'unavailable');
@@ -76,14 +83,23 @@ export function receiveCalls(deps: ReceiveDeps): { close(): Promise<void> } {
   };
 }
 
-async function receive(deps: ReceiveDeps, gateway: CallGateway, call: InboundCall): Promise<void> {
+async function receive(
+  deps: ReceiveDeps,
+  { inTurn, places }: { inTurn: Limiter; places: Shares },
+  gateway: CallGateway,
+  call: InboundCall,
+): Promise<void> {
   const providers = [...deps.gateways].filter(([, each]) => each === gateway).map(([name]) => name);
-  const number = await calledNumber(deps.database, call.to, providers);
-  if (!number) {
+  if (!places.take(call.to)) return gateway.rejectInbound(call, 'unavailable');
+  const committed = await inTurn(call.to, async () => {
+    const number = await calledNumber(deps.database, call.to, providers);
+    return number && { number, held: await commitCall(deps, gateway, number, call) };
+  }).finally(() => places.giveBack(call.to));
+  if (!committed) {
     deps.log.warn({ to: call.to }, 'a call to no number of ours, or to one of several workspaces, is declined');
     return gateway.rejectInbound(call, 'declined');
   }
-  const held = await commitCall(deps, gateway, number, call);
+  const { number, held } = committed;
   try {
     await take(deps, gateway, number, held, call);
   } catch (error) {

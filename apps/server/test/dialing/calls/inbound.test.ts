@@ -144,6 +144,20 @@ test('an agent takes no more calls than it may, whoever named it, and none for l
   expect(await ring('+14155550103', 3)).toMatchObject({ outcome: 'declined', endedBy: 'service' });
 });
 
+test('of calls that arrive at once so many wait to be taken, and the others are told to come again', async () => {
+  const turnAway = vi.spyOn(dialing.simulator, 'rejectInbound');
+  for (let i = 0; i < 150; i += 1) dialing.simulator.ring({ to: ours, from: caller });
+  await until(async () => {
+    const rows = await database.inEngine((tx) =>
+      tx.db.selectFrom('calls').select('ended_at').where('workspace_id', '=', workspaceId).execute(),
+    );
+    expect(rows.filter(({ ended_at }) => ended_at)).toHaveLength(100);
+  });
+  const said = turnAway.mock.calls.map(([, why]) => why);
+  expect(said).toEqual(Array(50).fill('unavailable'));
+  turnAway.mockRestore();
+});
+
 test('several callers are up at one number, and one may withhold who it is', async () => {
   for (let i = 0; i < 3; i += 1) dialing.simulator.ring({ to: ours, from: `+1415555010${i}` });
   await ring('');

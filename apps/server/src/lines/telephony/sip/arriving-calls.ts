@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../../foundation/values/clock.ts';
 import { newUuid } from '../../../foundation/values/ids.ts';
 import type { InboundCall } from '../call-gateway.ts';
-import type { InboundPeers } from './inbound-peers.ts';
+import type { NumberLookups } from './number-lookups.ts';
 import { agentFull, noRoom } from './take-call.ts';
 
 const rejections = { declined: [603] as typeof noRoom, no_room: agentFull, unavailable: noRoom };
@@ -25,12 +25,14 @@ export class ArrivingCalls {
     return () => void this.#listeners.delete(listener);
   }
 
-  async receive(incoming: IncomingCall, peers: InboundPeers, isDraining: boolean): Promise<void> {
+  async receive(incoming: IncomingCall, lookups: NumberLookups, isDraining: boolean): Promise<void> {
     const { request, source, username } = incoming;
     if (isDraining || this.#listeners.size === 0) return incoming.reject(...noRoom);
-    const read = await peers.read(request, source, username);
-    if (!read) {
-      this.#log.warn({ uri: request.uri, source: source.address }, 'a call to no number of its trunk is refused');
+    const read = await lookups.read(request, source, username);
+    if (read === 'full') return incoming.reject(...noRoom);
+    if (typeof read === 'string') {
+      const where = { uri: request.uri, source: source.address };
+      if (read === 'unknown') this.#log.warn(where, 'a call to no number of its trunk is refused');
       return incoming.reject(404);
     }
     const providerCallId = newUuid();

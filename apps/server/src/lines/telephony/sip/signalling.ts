@@ -13,6 +13,7 @@ import type { Logger } from 'pino';
 import type { HostGuard } from '../../../foundation/outbound-http/url-fault.ts';
 import type { CallMessages } from './call-messages.ts';
 import { type InboundDirectory, type InboundPeers, watchInboundPeers } from './inbound-peers.ts';
+import { createNumberLookups, type NumberLookups } from './number-lookups.ts';
 import { type RegisteredTrunks, type Registrar, startRegistrar } from './registrar.ts';
 import type { TrunkAddress } from './trunk-address.ts';
 
@@ -56,6 +57,7 @@ export class Signalling {
   #userAgent: UserAgent | undefined;
   #registrar: Registrar | undefined;
   #peers: InboundPeers | undefined;
+  #lookups: NumberLookups | undefined;
 
   constructor(options: SignallingOptions, addressing: Addressing) {
     this.#options = options;
@@ -69,6 +71,10 @@ export class Signalling {
 
   get peers(): InboundPeers | undefined {
     return this.#peers;
+  }
+
+  get lookups(): NumberLookups | undefined {
+    return this.#lookups;
   }
 
   async start(
@@ -117,6 +123,7 @@ export class Signalling {
       register: (options) => userAgent.register(options),
     });
     this.#peers = watchInboundPeers({ directory: inbound, locate, registeredAt: this.#registrar.at, log });
+    this.#lookups = createNumberLookups(this.#peers.read);
   }
 
   /** Where a trunk is. What the settings allow by its name may be connected to from now on. */

@@ -85,7 +85,7 @@ class SipGateway implements CallGateway, TrunkProber {
 
   async start(): Promise<void> {
     const receive: Parameters<Signalling['start']>[0] = (incoming) =>
-      this.#arriving.receive(incoming, this.#signalling.peers!, this.#isDraining);
+      this.#arriving.receive(incoming, this.#signalling.lookups!, this.#isDraining);
     await this.#signalling.start(receive, this.#messages.onMessage);
   }
 
