@@ -1,5 +1,5 @@
 import type { components } from '@trunkline/client/schema';
-import { FRAME, ULAW_SILENCE } from '@trunkline/media';
+import { FRAME, isAudible, ULAW_SILENCE } from '@trunkline/media';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { notFound } from '../../foundation/values/service-error.ts';
@@ -56,7 +56,7 @@ async function listenTo(guard: AddressGuard, connection: AgentConnection): Promi
     tell = resolve;
   });
   const stream = new AgentStream(connection, guard, {
-    message: (message) => message.event === 'media' && message.audio.length > 0 && tell('spoke'),
+    message: (message) => message.event === 'media' && isAudible(message.audio) && tell('spoke'),
     ignored: () => {},
     ended: tell,
   });

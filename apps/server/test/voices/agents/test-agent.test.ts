@@ -65,10 +65,11 @@ test('an agent that speaks is reachable: it is connected to as for a call, told 
   expect(found).toEqual({ reachable: true, reason: 'ok', message: message('began to speak'), spoke: true, durationMs });
 });
 
-test('one that says nothing for two seconds is reachable too, and hears silence', async () => {
+test('one that says nothing for two seconds, but silence, is reachable too, and hears silence', async () => {
   let heard = 0;
+  const silence = JSON.stringify({ event: 'media', media: { payload: Buffer.alloc(160, 0xff).toString('base64') } });
   const found = await triedAgent(
-    () => {},
+    (socket) => socket.send(silence),
     (agent) => {
       heard = agent.sound().length;
     },

@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { linkedParent } from '../../contract/install-packed.ts';
+import { until } from '../../until.ts';
+import { startCalling } from '../telephony/calling.ts';
+import { type Agent, startAgent } from './agent.ts';
+import { msOf, tone } from './tone.ts';
+
+// Their transport for Twilio with all that it stands on, from the registry: 88 MB, which no other test needs.
+const packages = ['@openai/agents-extensions@0.18.0', '@openai/agents@0.18.0', 'zod@4', 'ws@8.23.0'];
+
+interface Transport {
+  connect(options: { apiKey: string; url: string }): Promise<void>;
+  on(event: string, listener: (event: { error?: unknown }) => void): void;
+}
+let TwilioRealtimeTransportLayer: new (options: { twilioWebSocket: WebSocket }) => Transport;
+
+interface ModelEvent {
+  type: string;
+  audio?: string;
+  audio_end_ms?: number;
+  item_id?: string;
+}
+/** A double of the realtime API, after its documentation: it says two things, and is interrupted in the first. */
+const model = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+const told: ModelEvent[] = [];
+model.on('connection', (socket) => {
+  const say = (type: string, fields: object) => socket.send(JSON.stringify({ type, event_id: 'event_1', ...fields }));
+  const speak = (at: number, hertz: number, ms: number) => {
+    const part = { item_id: `item_${at}`, response_id: `resp_${at}`, content_index: 0, output_index: 0 };
+    say('response.created', { response: { id: part.response_id, output: [] } });
+    for (let from = 0; from < ms * 8; from += 160)
+      say('response.output_audio.delta', { ...part, delta: tone(hertz, 160, from).toString('base64') });
+    say('response.output_audio.done', part);
+    say('response.done', { response: { id: part.response_id, output: [] } });
+  };
+  let hasHeard = false;
+  say('session.created', { session: { type: 'realtime' } });
+  socket.on('message', (data) => {
+    const event = JSON.parse(String(data)) as ModelEvent & { session?: object };
+    told.push(event);
+    if (event.type === 'session.update') say('session.updated', { session: event.session });
+    if (event.type === 'input_audio_buffer.append' && !told.some(({ type }) => type === 'said')) {
+      told.push({ type: 'said' });
+      speak(1, 700, 30_000);
+    }
+    if (hasHeard || !event.audio || msOf(400, Buffer.from(event.audio, 'base64')) === 0) return;
+    hasHeard = true;
+    say('input_audio_buffer.speech_started', { item_id: 'item_caller', audio_start_ms: 0 });
+    speak(2, 1000, 1000);
+  });
+});
+
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(linkedParent, 'openai-agents-'));
+  writeFileSync(path.join(folder, 'package.json'), '{ "name": "openai-agents", "private": true }');
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...packages], { cwd: folder });
+  const file = path.join(folder, 'node_modules/@openai/agents-extensions/dist/TwilioRealtimeTransport.mjs');
+  ({ TwilioRealtimeTransportLayer } = await import(/* @vite-ignore */ pathToFileURL(file).href));
+}, 300_000);
+afterAll(() => {
+  model.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("OpenAI's own transport for Twilio is understood: it is heard, interrupted, and told how far it was heard", async () => {
+  const url = `ws://127.0.0.1:${(model.address() as AddressInfo).port}/v1/realtime`;
+  const sent: string[] = [];
+  const faults: unknown[] = [];
+  const agent: Agent = await startAgent((socket) => {
+    const send = socket.send.bind(socket);
+    socket.send = ((text: string) => {
+      const { event, mark } = JSON.parse(text) as { event: string; mark?: { name: string } };
+      if (event === 'mark') sent.push(mark!.name);
+      send(text);
+    }) as typeof socket.send;
+    const transport = new TwilioRealtimeTransportLayer({ twilioWebSocket: socket });
+    transport.on('error', ({ error }) => faults.push(error));
+    void transport.connect({ apiKey: 'sk-test', url });
+    socket.on('message', (data) => {
+      const { event, mark } = JSON.parse(String(data)) as { event: string; mark?: { name: string } };
+      if (event === 'mark' && mark!.name.startsWith('done:item_2')) socket.close(1000);
+    });
+  });
+  // Interrupts the first that it is told after a second, and listens to the second.
+  await using calling = await startCalling(async (_, answer) => {
+    const phone = await answer();
+    await phone.speak(Buffer.alloc(800, 0xff));
+    await until(() => msOf(700, phone.sound()) >= 1000);
+    await phone.speak(tone(400, 4000));
+  });
+  const call = await (await calling.call(await calling.agentAt(agent.url), '+14155550111'))();
+  expect(call).toMatchObject({
+    outcome: 'answered',
+    endedBy: 'agent',
+    agentEnd: { reason: 'hung_up', closeCode: 1000 },
+  });
+  const [phone] = calling.carrier.phones;
+  const heardMs = msOf(700, phone!.sound());
+  expect(heardMs).toBeLessThan(20_000);
+  expect(msOf(1000, phone!.sound())).toBeGreaterThanOrEqual(960);
+  const cut = told.find(({ type, item_id }) => type === 'conversation.item.truncate' && item_id === 'item_1');
+  expect(Math.abs(cut!.audio_end_ms! - heardMs)).toBeLessThanOrEqual(500);
+  // One mark a delta, and one when it is done.
+  expect(sent.length).toBeGreaterThan(1500);
+  expect(agent.marks().toSorted()).toEqual(sent.toSorted());
+  expect(faults).toEqual([]);
+  await agent.stop();
+}, 120_000);
