@@ -156,5 +156,5 @@ async function showFailedRows(
 /** Reads an error report. Values that a spreadsheet could run bear an apostrophe in it, which is taken off. */
 export function failedRows(report: string): FailedRow[] {
   const { data } = papaparse.parse<FailedRow>(report, { header: true, skipEmptyLines: true });
-  return data.map((row) => ({ ...row, value: row.value.replace(/^'(?=[=+\-@\t\r])/, '') }));
+  return data.map((row) => ({ ...row, value: row.value.replace(/^'(?=[=+\-@\t\r＝＋－＠])/, '') }));
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/database.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
+import { canonicalBytes } from '../../foundation/values/canonical-base64.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import type { AgentDirectory } from '../../voices/agents/directory.ts';
 
@@ -77,7 +78,7 @@ interface Sealed {
 
 function read(secrets: Secrets, token: string): Sealed | undefined {
   try {
-    return JSON.parse(secrets.decrypt(Buffer.from(token.slice(PREFIX.length), 'base64url').toString(), PLACE));
+    return JSON.parse(secrets.decrypt(canonicalBytes(token.slice(PREFIX.length), 'base64url')!.toString(), PLACE));
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { canonicalBytes } from '../values/canonical-base64.ts';
 
 /**
  * Secrets as the database keeps them: AES-256-GCM under the server's key. `place` names the column and the row; what was
@@ -28,7 +29,8 @@ export function createSecrets(key: Buffer): Secrets {
     },
     decrypt(encrypted, place) {
       if (!encrypted.startsWith(VERSION)) throw new Error('A secret in the database has an unknown form.');
-      const bytes = Buffer.from(encrypted.slice(VERSION.length), 'base64');
+      const bytes = canonicalBytes(encrypted.slice(VERSION.length), 'base64');
+      if (!bytes) throw new Error('A secret in the database is not in base64 as it was written.');
       const nonce = bytes.subarray(0, NONCE_BYTES);
       const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
       decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));

@@ -47,6 +47,7 @@ const sealed = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('
 test.each([
   ['of another list', () => cursorOf({}), { id: 'camp_2' }],
   ['cut short', () => cursorOf({}).slice(0, -8), params],
+  ['with letters that base64 passes over', () => `${cursorOf({})}==`, params],
   ['of no JSON', () => 'x', params],
   ['of null', () => sealed(null), params],
   ['without a place', () => sealed(['listCampaignContacts/camp_1', {}]), params],

@@ -1,3 +1,4 @@
+import { canonicalBytes } from '../values/canonical-base64.ts';
 import type { Answer } from './answer.ts';
 import type { Operation, RequestParts } from './contract.ts';
 import { faultAt } from './request-fault.ts';
@@ -46,7 +47,7 @@ export function sealCursor(operation: Operation, { params, query }: RequestParts
 
 function read(cursor: string): Held | undefined {
   try {
-    const held = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Held;
+    const held = JSON.parse(canonicalBytes(cursor, 'base64url')!.toString()) as Held;
     const [list, asked, place] = held;
     const areTexts = Object.values(asked).every((value) => [value].flat().every((each) => typeof each === 'string'));
     return typeof list === 'string' && areTexts && Array.isArray(place) ? held : undefined;

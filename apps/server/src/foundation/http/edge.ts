@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { tracer } from '../observe/tracing.ts';
+import { canonicalBytes } from '../values/canonical-base64.ts';
 import { toId } from '../values/ids.ts';
 import { ServiceError } from '../values/service-error.ts';
 import { type Answer, type AnswerOptions, createAnswering } from './answer.ts';
@@ -185,8 +186,8 @@ function withoutToken(search: string): [search: string, token: string | undefine
 function basicPassword({ headers: { authorization } }: IncomingMessage, { openedBy }: Operation): string | undefined {
   if (!openedBy.has('basic')) return undefined;
   const [, encoded] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(authorization ?? '') ?? [];
-  const decoded = Buffer.from(encoded ?? '', 'base64').toString();
-  return encoded && decoded.slice(decoded.indexOf(':') + 1);
+  const decoded = encoded && canonicalBytes(encoded, 'base64')?.toString();
+  return decoded?.slice(decoded.indexOf(':') + 1);
 }
 
 function requirePermission(

@@ -112,3 +112,21 @@ test.each(['10.0.0.0/33', '10.0.0', '10.0.0.0/8/8', 'a b', '::1/129', ',', 'http
     expect(() => addresses(text)).toThrow('must be addresses');
   },
 );
+
+test('the addresses and names of the server itself are closed, unless the settings name them', () => {
+  const none = { networks: [], hosts: [] };
+  const own = ['8.8.4.4', '2606:4700::1111', 'Trunkline.example.com'];
+  const guard = createAddressGuard(none, undefined, undefined, own);
+  for (const host of [
+    '8.8.4.4',
+    '::ffff:8.8.4.4',
+    '[2606:4700:0::1111]',
+    'trunkline.EXAMPLE.com',
+    'trunkline.example.com.',
+  ])
+    expect(guard.isOpenHost(host), host).toBe(false);
+  for (const host of ['8.8.8.8', 'example.com', 'a.trunkline.example.com'])
+    expect(guard.isOpenHost(host), host).toBe(true);
+  const allowing = createAddressGuard(addresses('8.8.4.4, trunkline.example.com'), undefined, undefined, own);
+  for (const host of ['8.8.4.4', 'trunkline.example.com']) expect(allowing.isOpenHost(host), host).toBe(true);
+});

@@ -29,11 +29,13 @@ export interface AddressGuard {
  * @param allowed addresses and names that are open although they lie in the server's network
  * @param resolve looks up the names that the settings don't give
  * @param system looks up those that they do
+ * @param own addresses and names of the server itself: they are as those of its network
  */
 export function createAddressGuard(
   allowed: AllowedAddresses,
   resolve: Resolve = createNames().resolve,
   system: Resolve = (hostname) => systemLookup(hostname, { all: true, order: 'verbatim' }),
+  own: readonly string[] = [],
 ): AddressGuard {
   const networks = new BlockList();
   for (const { address, prefix } of allowed.networks) {
@@ -41,7 +43,11 @@ export function createAddressGuard(
   }
   const hosts = new Set(allowed.hosts);
   const isAllowed = (address: string) => networks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-  const isOpen = (address: string) => isAllowed(address) || !isReserved(address);
+  const ownAddresses = new BlockList();
+  for (const each of own) if (isIP(each) !== 0) ownAddresses.addAddress(each, isIPv6(each) ? 'ipv6' : 'ipv4');
+  const ownNames = new Set(own.map(bare));
+  const isOwn = (address: string) => ownAddresses.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  const isOpen = (address: string) => isAllowed(address) || (!isReserved(address) && !isOwn(address));
 
   const addressesOf = async (hostname: string, key: string): Promise<LookupAddress[]> => {
     const isNamed = hosts.has(hostname.toLowerCase());
@@ -65,6 +71,7 @@ export function createAddressGuard(
     isOpenHost: (hostname) => {
       const address = withoutBrackets(hostname);
       if (isIP(address) !== 0) return isOpen(address);
+      if (ownNames.has(bare(address))) return hosts.has(address.toLowerCase());
       return !LOOPBACK.test(address) || hosts.has(address.toLowerCase()) || ['127.0.0.1', '::1'].some(isOpen);
     },
     isAllowedHost: (hostname) => {
@@ -76,6 +83,9 @@ export function createAddressGuard(
 
 /** What leads to the machine itself wherever it is asked (RFC 6761, section 6.3). */
 const LOOPBACK = /^(.*\.)?localhost\.?$/i;
+
+/** A name as others write it too. */
+const bare = (hostname: string) => hostname.toLowerCase().replace(/\.$/, '');
 
 /** An IPv6 address stands in brackets in a URL. */
 const withoutBrackets = (hostname: string) => hostname.replace(/^\[|\]$/g, '');

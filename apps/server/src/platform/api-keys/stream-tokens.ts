@@ -1,4 +1,5 @@
 import type { Secrets } from '../../foundation/database/secrets.ts';
+import { canonicalBytes } from '../../foundation/values/canonical-base64.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import type { KeyRing } from './key-ring.ts';
 import type { StoredKey } from './key-store.ts';
@@ -53,7 +54,7 @@ interface Sealed {
 
 function read(secrets: Secrets, token: string): Sealed | undefined {
   try {
-    return JSON.parse(secrets.decrypt(Buffer.from(token, 'base64url').toString(), PLACE));
+    return JSON.parse(secrets.decrypt(canonicalBytes(token, 'base64url')!.toString(), PLACE));
   } catch {
     return undefined;
   }

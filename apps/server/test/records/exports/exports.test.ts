@@ -103,7 +103,7 @@ describe('calls', () => {
   });
 
   test('bear no formula', async () => {
-    const formulas = ['=1+2', '+cmd', '-1', '@sum', '\t=1'];
+    const formulas = ['=1+2', '+cmd', '-1', '@sum', '\t=1', '＝1+2', '＋cmd', '－1', '＠sum'];
     await seedCalls(
       formulas.map((external_id, at) => call({ to_number: 14155550100 + at, external_id, ended_at: new Date() })),
     );

@@ -1,6 +1,6 @@
-/** What makes a spreadsheet take a cell for a formula, behind any guards that stand there already. */
-const FORMULA = /^'*[=+\-@\t\r]/;
-const GUARDED = /^''*[=+\-@\t\r]/;
+/** What makes a spreadsheet take a cell for a formula, in full width as in half, behind any guards that stand there already. */
+const FORMULA = /^'*[=+\-@\t\r＝＋－＠]/;
+const GUARDED = /^''*[=+\-@\t\r＝＋－＠]/;
 
 /** Puts an apostrophe before a cell that a spreadsheet would take for a formula. */
 export const guardCell = (cell: string): string => (FORMULA.test(cell) ? `'${cell}` : cell);

@@ -305,13 +305,17 @@ describe('detectDelimiter', () => {
 
 describe('error report', () => {
   it('guards cells against being run as formulas, and reading takes the guard off', () => {
-    for (const cell of ['=1+1', '+1415', '-1', '@x', '\tx', '\rx', "'=1"]) expect(guardCell(cell)).toBe(`'${cell}`);
+    for (const cell of ['=1+1', '+1415', '-1', '@x', '\tx', '\rx', "'=1", '＝1+1', '＋1415', '－1', '＠x'])
+      expect(guardCell(cell)).toBe(`'${cell}`);
     expect(guardCell("'tis")).toBe("'tis");
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom("'", '=', '+', '-', '@', '\t', '\r', 'a') }), (cell) => {
-        expect(unguardCell(guardCell(cell))).toBe(cell);
-        expect(guardCell(cell)).not.toMatch(/^[=+\-@\t\r]/);
-      }),
+      fc.property(
+        fc.string({ unit: fc.constantFrom("'", '=', '+', '-', '@', '\t', '\r', '＝', '＠', 'a') }),
+        (cell) => {
+          expect(unguardCell(guardCell(cell))).toBe(cell);
+          expect(guardCell(cell)).not.toMatch(/^[=+\-@\t\r＝＋－＠]/);
+        },
+      ),
     );
   });
 

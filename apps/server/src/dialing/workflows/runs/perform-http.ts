@@ -1,8 +1,9 @@
 import type { OutboundRequest, SendRequest } from '../../../foundation/outbound-http/guarded-request.ts';
 import { OutboundError } from '../../../foundation/outbound-http/outbound-error.ts';
 import type { Context, HttpNode } from '../definitions/definition.ts';
-import { fillText, fillValue, fillValues } from '../definitions/fill-template.ts';
+import { fillText, fillValues } from '../definitions/fill-template.ts';
 import type { StepErrorCode } from '../definitions/step-error.ts';
+import { fillBody } from './fill-body.ts';
 import { fillUrl } from './fill-url.ts';
 import { type HttpAnswer, readAnswer } from './read-answer.ts';
 
@@ -78,7 +79,7 @@ function content(
 ): Pick<OutboundRequest, 'headers' | 'body'> {
   const headers: Record<string, string> = { 'idempotency-key': idempotencyKey, 'user-agent': 'Trunkline' };
   if (traceparent !== undefined) headers['traceparent'] = traceparent;
-  const body = typeof node.body === 'string' ? fillValue(node.body, context) : fillValues(node.body, context);
+  const body = typeof node.body === 'string' ? fillBody(node.body, context) : fillValues(node.body, context);
   if (body !== undefined) {
     headers['content-type'] = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
   }
