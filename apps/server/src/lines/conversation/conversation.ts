@@ -114,12 +114,7 @@ export class Conversation {
     this.#heard.push(input);
     if (this.#heard.length > 1) return;
     for (let next: Input | undefined = input; next; next = this.#heard[0]) {
-      try {
-        this.#take(next);
-      } catch (error) {
-        const { log } = this.#parts;
-        log.error({ err: error, roomId: this.roomId, input: next.type }, 'a conversation could not go on');
-      }
+      this.#orLog(next, () => this.#take(next));
       this.#heard.shift();
     }
   }
@@ -130,7 +125,17 @@ export class Conversation {
     const { standing, effects } = decide(before, input, { setting: this.#setting, at: clock.now() });
     this.#standing = standing;
     if (standing.mode !== before.mode) logFault(log, this.roomId, input);
-    for (const effect of effects) this.#effects[effect](input);
+    for (const effect of effects) this.#orLog(input, () => this.#effects[effect](input));
+  }
+
+  /** What fails keeps nothing else from being done: a call must end, whatever is wrong with one of its steps. */
+  #orLog(input: Input, act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      const { log } = this.#parts;
+      log.error({ err: error, roomId: this.roomId, input: input.type }, 'a step of a conversation failed');
+    }
   }
 
   readonly #effects: Record<Effect, (input: Input) => void> = {

@@ -115,7 +115,10 @@ export async function runOrder(seed: number): Promise<Order> {
         },
       },
       recorder: { pathOf: () => '/recording', finish: async () => {} },
-      emit: (event) => events.push(event),
+      emit: (event) => {
+        events.push(event);
+        if (random() < 0.01) throw new Error('a listener fails');
+      },
       onOver: (over, ended) => {
         ends.push(ended);
         if (ended) void over.leg.keepEnd(ended);
