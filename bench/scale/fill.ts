@@ -21,10 +21,10 @@ export const FIRST_NUMBER = 14_152_000_000;
 const tables: Record<string, (owners: Owners) => string> = {
   calls: ({ workspaceId, phoneNumberId }) => `
     (workspace_id, id, status, outcome, direction, simulated, from_number, to_number, agent_id, phone_number_id,
-      campaign_id, contact_id, attempt, server_id, start_at, place_before, ring_timeout_seconds, max_call_seconds,
+      campaign_id, owner_kind, owner_id, attempt, server_id, start_at, place_before, ring_timeout_seconds, max_call_seconds,
       queued_at, dialed_at, ringing_at, answered_at, ended_at, ended_by, variables)
     select '${workspaceId}', bench.id(1, i, at), 'completed', 'answered', 'outbound', true, 12125550100,
-      ${FIRST_NUMBER} + i, 'agent', '${phoneNumberId}', bench.id(2, i / 100000, 'epoch'), bench.id(3, i, at), 1,
+      ${FIRST_NUMBER} + i, 'agent', '${phoneNumberId}', bench.id(2, i / 100000, 'epoch'), 'contact', bench.id(3, i, at), 1,
       bench.id(4, 0, 'epoch'), at, at, 30, 600, at, at, at, at, at + interval '1 minute', 'callee', '{"city": "Berlin"}'`,
   campaign_contacts: ({ workspaceId, campaignId, listId }) => `
     (workspace_id, campaign_id, id, list_id, phone_number, name, "values", lane, state, attempt, tries, next_attempt_at)

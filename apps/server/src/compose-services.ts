@@ -3,6 +3,7 @@ import { openAgents, openCarriers, openObjects, openWitnesses, type SimulatorOve
 import type { Config } from './config.ts';
 import { waitingCalls } from './dialing/call-intents/waiting-calls.ts';
 import { createAgentBriefing } from './dialing/calls/brief-agent.ts';
+import type { CallOwner } from './dialing/calls/call-owner.ts';
 import { createCallTokens } from './dialing/calls/call-tokens.ts';
 import { callStore } from './dialing/calls/store.ts';
 import { campaignCallDetails } from './dialing/campaigns/own-calls.ts';
@@ -43,6 +44,8 @@ export interface Overrides extends SimulatorOverrides {
   machineTime?: () => number;
   /** Instead of the simulator and SIP. They are started and stopped with the server. */
   carriers?: Carriers;
+  /** Owners of calls beside the server's own. */
+  owners?: readonly CallOwner[];
   /** Addresses of name servers, instead of those of the machine. */
   nameServers?: readonly string[];
   agents?: AgentDirectory;

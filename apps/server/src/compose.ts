@@ -6,39 +6,33 @@ import { startContactListWork } from './audience/contact-lists/background.ts';
 import { entryOperations } from './audience/contact-lists/entry-operations.ts';
 import { contactListOperations } from './audience/contact-lists/operations.ts';
 import { readPhoneNumber } from './audience/contact-lists/reading/phone-number.ts';
+import { callOwners, campaignNews } from './compose-owners.ts';
 import { openServices, type Parts, type Services } from './compose-services.ts';
 import { batchOperations } from './dialing/batches/operations.ts';
-import { recordCompletion } from './dialing/batches/record-batch.ts';
 import { createIntentClaiming } from './dialing/call-intents/claiming.ts';
 import { callEnder } from './dialing/call-intents/end-call.ts';
 import { callIntentOperations } from './dialing/call-intents/operations.ts';
-import { intentCallOwner } from './dialing/call-intents/own-calls.ts';
 import { callEventRecorder } from './dialing/calls/call-events.ts';
 import { readNumber } from './dialing/calls/may-dial.ts';
 import { callOperations } from './dialing/calls/operations.ts';
 import { startRecordingWork } from './dialing/calls/recordings/background.ts';
 import { createSwitchboard } from './dialing/calls/switchboard.ts';
 import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
-import type { CampaignKey } from './dialing/campaigns/campaign.ts';
 import { changeHoursOfWorkspace } from './dialing/campaigns/change-hours.ts';
 import { createClaiming } from './dialing/campaigns/claiming.ts';
 import { countConversions } from './dialing/campaigns/count-conversions.ts';
 import { startErasingContacts } from './dialing/campaigns/erase-contacts.ts';
 import { campaignOperations } from './dialing/campaigns/operations.ts';
-import { campaignCallDetails, campaignCallOwner } from './dialing/campaigns/own-calls.ts';
-import { recordEngineMove } from './dialing/campaigns/record-campaign.ts';
+import { campaignCallDetails } from './dialing/campaigns/own-calls.ts';
 import { retryMachine } from './dialing/campaigns/retry-machine.ts';
 import { startDueCampaign } from './dialing/campaigns/start-campaign.ts';
 import { testCallOperations } from './dialing/test-calls/operations.ts';
-import { testCallOwner } from './dialing/test-calls/own-calls.ts';
 import { workflowOperations } from './dialing/workflows/operations.ts';
 import { runOperations } from './dialing/workflows/run-operations.ts';
 import { startErasingRuns } from './dialing/workflows/runs/erase-runs.ts';
 import { createFlows } from './dialing/workflows/runs/flows.ts';
 import { createRunEngine } from './dialing/workflows/runs/run-engine.ts';
 import { createRunStarter } from './dialing/workflows/runs/run-starter.ts';
-import { runCallOwner } from './dialing/workflows/runs/signal-runs.ts';
-import type { Tx } from './foundation/database/database.ts';
 import { createApp, loadContract } from './foundation/http/app.ts';
 import type { Handlers } from './foundation/http/handler.ts';
 import { createOpenStreams } from './foundation/http/open-streams.ts';
@@ -230,15 +224,10 @@ function featuresOf({ config, database, clock, log }: Parts, services: Services)
 const configured = (gateways: Services['gateways']) => providers.filter((provider) => gateways.has(provider));
 
 /** What places and takes calls, and moves campaigns and workflow runs on by itself. */
-function createEngine({ config, database, clock, log }: Parts, services: Services, { webhooks }: Features) {
+function createEngine({ config, database, clock, log, overrides }: Parts, services: Services, { webhooks }: Features) {
   const { agents, callAgents, calls, gateways, lease, metrics, outbound, restoreGuard } = services;
   const { registry } = metrics;
   const { leaseSeconds } = config;
-  const onFinished = async (tx: Tx, campaign: CampaignKey) => {
-    await recordEngineMove(tx, campaign, clock.now());
-    await recordCompletion(tx, campaign, clock.now());
-  };
-  const onPaused = (tx: Tx, campaign: CampaignKey) => recordEngineMove(tx, campaign, clock.now());
   const recordEvents = callEventRecorder(calls.named);
   const switchboard = createSwitchboard({
     database,
@@ -251,10 +240,12 @@ function createEngine({ config, database, clock, log }: Parts, services: Service
     registry,
     calls,
     owners: [
-      runCallOwner,
-      campaignCallOwner({ onFinished, onPaused }, () => claiming.nudge()),
-      testCallOwner,
-      intentCallOwner(() => intentClaiming.nudge()),
+      ...callOwners({
+        clock,
+        claimContacts: () => claiming.nudge(),
+        claimIntents: () => intentClaiming.nudge(),
+      }),
+      ...(overrides.owners ?? []),
     ],
     guard: restoreGuard,
     trunksToCall: trunksToCall({ database, secrets: services.secrets, log }),
@@ -264,7 +255,7 @@ function createEngine({ config, database, clock, log }: Parts, services: Service
   const startDue = startDueCampaign(agents, configured(gateways));
   const operator = operatorLimits(config);
   const dialing = { database, lease, clock, log, switchboard, operator };
-  const claiming = createClaiming({ ...dialing, startDue, onFinished });
+  const claiming = createClaiming({ ...dialing, startDue, onFinished: campaignNews(clock).onFinished });
   const intentClaiming = createIntentClaiming({ ...dialing, recordEvents });
   const endCall = callEnder({ database, clock, recordEvents }, switchboard.endCall);
 

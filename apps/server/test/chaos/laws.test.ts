@@ -17,7 +17,7 @@ const calls: CallOfHistory[] = [
       ...{ to_number: 14152000001, from_number: 14155550300, direction: 'outbound' },
       attempt: 1,
     },
-    ...{ campaign_id: 'campaign', contact_id: 'contact-1', workflow_run_id: null, trunk_id: null },
+    ...{ campaign_id: 'campaign', owner_kind: 'contact', owner_id: 'contact-1', trunk_id: null },
     ...{ dialed_at: NOON, ended_at: later(2000), end_requested_at: null },
   },
   {
@@ -29,13 +29,13 @@ const calls: CallOfHistory[] = [
       ...{ to_number: 14156000001, from_number: 14155550301, direction: 'outbound' },
       attempt: 1,
     },
-    ...{ campaign_id: 'batch', contact_id: 'contact-2', workflow_run_id: null, trunk_id: 'trunk' },
+    ...{ campaign_id: 'batch', owner_kind: 'contact', owner_id: 'contact-2', trunk_id: 'trunk' },
     ...{ dialed_at: NOON, ended_at: later(3000), end_requested_at: null },
   },
 ];
 
 const again = (call: CallOfHistory | undefined, changes: Partial<CallOfHistory>) => ({ ...call!, ...changes });
-const ofNobody = { campaign_id: null, contact_id: null, dialed_at: null };
+const ofNobody = { campaign_id: null, owner_kind: 'arrival', owner_id: 'call-in', dialed_at: null };
 calls.push(again(calls[1], { ...ofNobody, id: 'call-in', direction: 'inbound', from_number: 14159000001 }));
 
 /** What a webhook is told of the end of a call that was answered. */
@@ -157,7 +157,7 @@ const forged: [law: string, forge: (history: History) => void, says: RegExp][] =
   [
     'nobody is on two calls',
     (history) => {
-      history.calls.push(again(history.calls[0], { id: 'call-3', campaign_id: 'batch', contact_id: 'contact-3' }));
+      history.calls.push(again(history.calls[0], { id: 'call-3', campaign_id: 'batch', owner_id: 'contact-3' }));
       history.placed.push({ ...history.placed[0]!, roomId: 'call-3', placedAt: noon + 1999 });
     },
     /\+14152000001: 2 calls at once/,
@@ -333,7 +333,7 @@ const forged: [law: string, forge: (history: History) => void, says: RegExp][] =
   ],
   [
     'nothing is there that nobody asked for',
-    (history) => void history.calls.push(again(history.calls[0], { ...ofNobody, id: 'call-3' })),
+    (history) => void history.calls.push(again(history.calls[0], { ...ofNobody, owner_kind: 'intent', id: 'call-3' })),
     /call call-3/,
   ],
   [

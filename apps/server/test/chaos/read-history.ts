@@ -68,8 +68,8 @@ export async function readHistory(
     asked: endpoints.asked,
     placed: (await rows(sql<StoredPlacement>`select * from simulator_calls order by placed_at`)).map(placedOf),
     calls: await rows(sql<CallOfHistory>`
-      select id, status, outcome, ended_by, to_number, from_number, direction, attempt, campaign_id, contact_id,
-        workflow_run_id, trunk_id, dialed_at, ended_at, end_requested_at from calls order by id`),
+      select id, status, outcome, ended_by, to_number, from_number, direction, attempt, campaign_id, owner_kind,
+        owner_id, trunk_id, dialed_at, ended_at, end_requested_at from calls order by id`),
     contacts: await rows(sql<History['contacts'][number]>`
       select id, campaign_id, phone_number, state, reason, last_outcome from campaign_contacts order by campaign_id, id`),
     runs: await rows(sql<History['runs'][number]>`

@@ -243,7 +243,7 @@ async function expectRightRuns(read: Read, workflowId: string, childId: string, 
         array(select type from events e where e.resource_id = r.id order by revision) as statuses,
         array(select revision from events e where e.resource_id = r.id order by revision) as revisions,
         (select count(*) from simulator_calls p join calls c on c.id = p.room_id
-          where c.workflow_run_id = r.id) as placed
+          where c.owner_id = r.id) as placed
       from workflow_runs r where r.workflow_id = ${workflowId} order by r.id`,
   );
   expect(rows).toHaveLength(runs);

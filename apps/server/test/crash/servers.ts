@@ -70,7 +70,7 @@ async function expectRightCampaign(database: Database, campaignId: string, conta
   const calls = await callsOf(database, campaignId);
   const placed = calls.filter((call) => call.placed_at !== null);
   expect(placed).toHaveLength(contacts);
-  expect(new Set(placed.map((call) => call.contact_id)).size).toBe(contacts);
+  expect(new Set(placed.map((call) => call.owner_id)).size).toBe(contacts);
   expect(recordedPeak(calls)).toBeLessThanOrEqual(concurrency);
   expect(providerPeak(calls, shortCalls, SPEED)).toBeLessThanOrEqual(concurrency);
   expect(recordedPeak(calls)).toBeGreaterThan(concurrency / 2);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requestRunCall } from '../../src/dialing/calls/request-run-call.ts';
+import { askForCall } from '../../src/dialing/calls/ask-for-call.ts';
 import type { Database, EngineTx } from '../../src/foundation/database/database.ts';
 import { fromId, newUuid, toId } from '../../src/foundation/values/ids.ts';
 import { noOperatorLimits } from '../../src/platform/workspace/operator-limits.ts';
@@ -84,9 +84,15 @@ test.concurrent('a call that is being placed counts for its agent that gets a fi
     const { id } = await seedRow(database, 'agents', { workspace_id: workspaceId });
     const [server] = await database.inEngine(({ db }) => db.selectFrom('servers').select('id').execute());
     const wish = {
-      ...{ workspaceId, agentId: toId('agent', id), runId: newUuid(), attempt: 1, to: '+14155550100' },
+      ...{
+        workspaceId,
+        agentId: toId('agent', id),
+        owner: { kind: 'run', id: newUuid() },
+        attempt: 1,
+        to: '+14155550100',
+      },
       ...{ from: { number: '+12125550199' }, variables: {}, hours: {} },
-      ...{ ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false },
+      ...{ ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false, asksAgain: true },
     };
     const terms = {
       serverId: server!.id,
@@ -95,7 +101,7 @@ test.concurrent('a call that is being placed counts for its agent that gets a fi
       operator: noOperatorLimits,
     };
     const placing = async (tx: EngineTx) => {
-      expect(await requestRunCall(tx, wish, terms)).toMatchObject({ kind: 'queued' });
+      expect(await askForCall(tx, wish, terms)).toMatchObject({ kind: 'queued' });
     };
     const limiting = () =>
       database.inWorkspace(workspaceId, async (tx) => {
@@ -120,12 +126,12 @@ test.concurrent("a run waits for its agent's room", () =>
     const now = new Date('2026-03-10T12:00:00Z');
     const request = () => {
       const wish = {
-        ...{ workspaceId, agentId, runId: newUuid(), attempt: 1, to: '+14155550100' },
+        ...{ workspaceId, agentId, owner: { kind: 'run', id: newUuid() }, attempt: 1, to: '+14155550100' },
         ...{ from: { number: '+12125550199' }, variables: {}, hours: {} },
-        ...{ ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false },
+        ...{ ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false, asksAgain: true },
       };
       const terms = { serverId: servers[0]!.id, now, isSimulated: switchboard.isSimulated, operator: noOperatorLimits };
-      return database.inEngine((tx) => requestRunCall(tx, wish, terms));
+      return database.inEngine((tx) => askForCall(tx, wish, terms));
     };
     const { id } = await seedRow(database, 'calls', upWith(workspaceId, agentId));
     const answer = await request();

@@ -7,7 +7,7 @@ import { campaignRow, SEED } from './dialing.ts';
 /** One call of a campaign, as we and the provider know it. */
 export interface AuditedCall {
   id: string;
-  contact_id: string;
+  owner_id: string;
   to_number: number;
   status: string;
   outcome: string | null;
@@ -26,7 +26,7 @@ export interface AuditedCall {
 export async function callsOf(database: Database, campaignId: string): Promise<AuditedCall[]> {
   const { rows } = await database.inEngine(({ db }) =>
     sql<AuditedCall>`
-      select c.id, c.contact_id, c.to_number, c.status, c.outcome, c.ended_by, c.attempt, c.start_at, c.dialed_at, c.ended_at,
+      select c.id, c.owner_id, c.to_number, c.status, c.outcome, c.ended_by, c.attempt, c.start_at, c.dialed_at, c.ended_at,
         s.placed_at, s.placements, c.ring_timeout_seconds, c.max_call_seconds
       from calls c left join simulator_calls s on s.room_id = c.id
       where c.campaign_id = ${campaignId} order by c.dialed_at, c.id`.execute(db),
@@ -66,10 +66,10 @@ export async function dialedWrongly(database: Database): Promise<string[]> {
       select 'placed, but taken back: ' || s.room_id from simulator_calls s left join calls c on c.id = s.room_id
         where c.id is null or c.status = 'queued' or (c.status = 'cancelled' and c.ended_by = 'error')
       union all
-      select 'dialled ' || count(*) || ' times: ' || p.id || ' ' || c.contact_id
+      select 'dialled ' || count(*) || ' times: ' || p.id || ' ' || c.owner_id
         from simulator_calls s join calls c on c.id = s.room_id
         join campaigns p on p.workspace_id = c.workspace_id and p.id = c.campaign_id
-        group by p.id, c.contact_id, p.retry_policy having count(*) > 1 + cardinality(p.retry_policy)`.execute(db),
+        group by p.id, c.owner_id, p.retry_policy having count(*) > 1 + cardinality(p.retry_policy)`.execute(db),
   );
   return rows.map((row) => row.fault);
 }

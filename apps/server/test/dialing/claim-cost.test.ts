@@ -124,7 +124,7 @@ async function growMuch(database: Database, { workspaceId, campaignId, listId }:
   const numbers = Array.from({ length: MUCH / 5 }, (_, i) => 30_000_000_001 + i);
   const from = { ...campaign, from_number: 12125550100, phone_number_id: newUuid(), status: 'completed' } as const;
   const calls = numbers.map((to_number, i) => {
-    return { ...from, contact_id: newUuid(), to_number, ended_at: i < 1000 ? null : new Date() };
+    return { ...from, owner_kind: 'contact', owner_id: newUuid(), to_number, ended_at: i < 1000 ? null : new Date() };
   });
   await seedRows(database, 'calls', calls);
   const done = { ...campaign, list_id: listId, values: ['Berlin'], state: 'done' as const };

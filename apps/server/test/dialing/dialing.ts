@@ -5,11 +5,13 @@ import { type Logger, pino } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Composition, compose } from '../../src/compose.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
+import type { CallOwner } from '../../src/dialing/calls/call-owner.ts';
 import type { Switchboard } from '../../src/dialing/calls/switchboard.ts';
 import type { Database } from '../../src/foundation/database/database.ts';
 import type { Lease } from '../../src/foundation/database/lease.ts';
 import { createMachineClock } from '../../src/foundation/values/clock.ts';
 import type { CallGateway } from '../../src/lines/telephony/call-gateway.ts';
+import type { Carriers } from '../../src/lines/telephony/carrier.ts';
 import type { Faults } from '../../src/lines/telephony/simulator/faults.ts';
 import type { Profile } from '../../src/lines/telephony/simulator/plan.ts';
 import { createSimulator, type Simulator } from '../../src/lines/telephony/simulator/simulator.ts';
@@ -44,6 +46,10 @@ export interface TestDialerOptions {
   faults?: Faults;
   /** Puts something between the dialer and the simulator. */
   gateway?: (simulator: Simulator) => CallGateway;
+  /** Carriers beside the simulator. */
+  carriers?: Carriers;
+  /** Owners of calls beside the server's own. */
+  owners?: readonly CallOwner[];
   /** Who takes calls that arrive. */
   agents?: AgentDirectory;
   config?: Partial<Config>;
@@ -91,7 +97,11 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
     draining: new AbortController().signal,
     notReady: async () => undefined,
     overrides: {
-      carriers: new Map(['simulator', 'sip'].map((name) => [name, { calls: gateway }])),
+      carriers: new Map([
+        ...['simulator', 'sip'].map((name) => [name, { calls: gateway }] as const),
+        ...(options.carriers ?? []),
+      ]),
+      ...(options.owners && { owners: options.owners }),
       ...(options.agents && { agents: options.agents }),
     },
   });

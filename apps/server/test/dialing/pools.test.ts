@@ -89,8 +89,8 @@ test.concurrent('a pool of five with a dead trunk finishes its campaign, and the
     expect(failed.length).toBeGreaterThanOrEqual(3);
     expect(failed.every((call) => call.phone_number_id === seeded.memberIds[2])).toBe(true);
     // No retry met the number again that had failed it.
-    const retried = failed.map((call) => `${call.contact_id} ${call.attempt + 1}`);
-    expect(failed.filter((call) => retried.includes(`${call.contact_id} ${call.attempt}`))).toEqual([]);
+    const retried = failed.map((call) => `${call.owner_id} ${call.attempt + 1}`);
+    expect(failed.filter((call) => retried.includes(`${call.owner_id} ${call.attempt}`))).toEqual([]);
     const { kept, counted } = await countersOf(database, seeded.campaignId);
     expect(kept).toEqual(counted);
     expect(await dialedWrongly(database)).toEqual([]);
@@ -173,9 +173,9 @@ test.concurrent('a claim takes the least recently used first, and all in turn', 
     const order = async (calls: number) => {
       const claimed = await claim(new Date(NOON), calls);
       const byContact = new Map(
-        (await callsFrom(database, seeded.workspaceId)).map((call) => [call.contact_id, call.phone_number_id]),
+        (await callsFrom(database, seeded.workspaceId)).map((call) => [call.owner_id, call.phone_number_id]),
       );
-      return claimed.calls.map((call) => byContact.get(call.contactId!));
+      return claimed.calls.map((call) => byContact.get(call.owner.id));
     };
     expect(await order(2)).toEqual([a, b]);
     const counts = countBy((await order(48)) as string[]);
@@ -305,7 +305,7 @@ test.concurrent('a busy pool is looked at again soon, and a retry takes another 
     await stop();
     const calls = await callsFrom(database, seeded.workspaceId);
     for (const contact of await contactsOf(database, seeded.campaignId)) {
-      const own = calls.filter((call) => call.contact_id === contact.id).sort((x, y) => x.attempt - y.attempt);
+      const own = calls.filter((call) => call.owner_id === contact.id).sort((x, y) => x.attempt - y.attempt);
       const numbers = own.map((call) => call.phone_number_id);
       expect(numbers[1]).not.toBe(numbers[0]);
       expect(numbers[2]).not.toBe(numbers[1]);

@@ -38,7 +38,7 @@ test.concurrent('each retry waits for its minutes of the policy, and the last on
     };
     await attempts(5);
     for (const contact of (await contactsOf(database, campaignId)).slice(0, 3)) {
-      const [call] = (await callsOf(database, campaignId)).filter((one) => one.contact_id === contact.id);
+      const [call] = (await callsOf(database, campaignId)).filter((one) => one.owner_id === contact.id);
       expect(contact).toMatchObject({ state: 'waiting', reason: 'retry_later' });
       expect(contact.next_attempt_at.getTime() - call!.ended_at!.getTime()).toBe(5 * MINUTE);
     }
@@ -131,7 +131,7 @@ test.concurrent('a retry that is due goes before fresh contacts', () =>
     const terms = { serverId: lease.serverId(), free: 1, now, isSimulated: () => true, operator: noOperatorLimits };
     const { calls } = await claimContacts(database, campaign, terms, async () => {});
     await lease.release();
-    expect(calls.map((call) => [call.contactId, call.attempt])).toEqual([[due.id, 2]]);
+    expect(calls.map((call) => [call.owner.id, call.attempt])).toEqual([[due.id, 2]]);
   }));
 
 test.concurrent('who must not be called is skipped with the reason, also when it is said while the campaign runs', () =>

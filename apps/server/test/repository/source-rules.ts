@@ -37,7 +37,7 @@ const layers = [
   ['exports', 'call-statistics'],
   ['erasures'],
   ['http', 'retention', 'metrics'],
-  ['compose', 'compose-adapters', 'compose-services', 'confirm-restore', 'move-number'],
+  ['compose', 'compose-adapters', 'compose-owners', 'compose-services', 'confirm-restore', 'move-number'],
   ['server', 'doctor'],
   ['announce'],
   ['main'],

@@ -89,6 +89,8 @@ const usual = {
     from_number: 14155550100,
     agent_id: 'agent',
     phone_number_id: newUuid(),
+    owner_kind: 'intent',
+    owner_id: newUuid(),
     attempt: 1,
     start_at: new Date(),
     place_before: new Date(),

@@ -1,9 +1,12 @@
 import { sql } from 'kysely';
 import { NIL } from 'uuid';
+import { INTENT } from '../../dialing/call-intents/intent.ts';
 import { fromE164 } from '../../dialing/calls/call.ts';
 import { readNumber } from '../../dialing/calls/may-dial.ts';
+import { CONTACT } from '../../dialing/campaigns/end-contacts.ts';
 import { fillText } from '../../dialing/workflows/definitions/fill-template.ts';
 import { createFlows, type Flow, flowName } from '../../dialing/workflows/runs/flows.ts';
+import { RUN } from '../../dialing/workflows/runs/recall-run-calls.ts';
 import type { RunRow } from '../../dialing/workflows/runs/run.ts';
 import type { Database } from '../../foundation/database/database.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
@@ -28,8 +31,9 @@ interface FoundRow {
   number: number;
   workspace_id: string;
   room_id: string | null;
+  owner_kind: string;
+  owner_id: string;
   campaign_id: string | null;
-  contact_id: string | null;
   attempt: number;
   at: Date | null;
 }
@@ -41,10 +45,14 @@ export async function findCalled(database: Database, rows: readonly CalledRow[],
   for (let from = 0; from < rows.length; from += NUMBERS) {
     for (const row of await findWaiting(database, rows.slice(from, from + NUMBERS))) {
       found.add(row.number);
-      const { workspace_id: workspaceId, campaign_id: campaignId, contact_id: contactId, attempt } = row;
+      const { workspace_id: workspaceId, campaign_id: campaignId, attempt } = row;
       const roomId = row.room_id ?? newUuid();
-      const own = { workspaceId, roomId, campaignId, contactId, workflowRunId: null, attempt };
-      calls.set(contactId ?? roomId, { ...own, at: row.at ?? now, digest: undefined });
+      const owner = { kind: row.owner_kind, id: row.owner_id };
+      calls.set(owner.id, {
+        ...{ workspaceId, roomId, owner, campaignId, attempt },
+        at: row.at ?? now,
+        digest: undefined,
+      });
     }
   }
   for await (const { number, call } of runsCalling(database, rows, now)) {
@@ -71,17 +79,17 @@ async function findWaiting(database: Database, rows: readonly CalledRow[]): Prom
           from unnest(${rows.map((row) => row.number)}::bigint[], ${rows.map((row) => row.at ?? null)}::timestamptz[])
             as x (number, at) cross join workspaces w) as x
         where ${isLost} group by number, workspace_id)
-      select x.number, x.workspace_id, null::uuid as room_id, k.campaign_id, k.id as contact_id,
+      select x.number, x.workspace_id, null::uuid as room_id, ${CONTACT} as owner_kind, k.id as owner_id, k.campaign_id,
         (k.attempt + 1)::smallint as attempt, x.at
       from called x join campaign_contacts k on k.workspace_id = x.workspace_id and k.phone_number = x.number
         and k.state in ('pending', 'waiting')
       join campaigns p on p.workspace_id = k.workspace_id and p.id = k.campaign_id and p.status in ('running', 'paused')
       union all
-      select x.number, x.workspace_id, i.id, null, null, (i.attempt + 1)::smallint, x.at
+      select x.number, x.workspace_id, i.id, ${INTENT}, i.id, null, (i.attempt + 1)::smallint, x.at
       from called x join call_intents i on i.workspace_id = x.workspace_id and i.to_number = x.number
         and i.next_attempt_at is not null
       union all
-      select x.number, x.workspace_id, c.id, c.campaign_id, c.contact_id, c.attempt, x.at
+      select x.number, x.workspace_id, c.id, c.owner_kind, c.owner_id, c.campaign_id, c.attempt, x.at
       from called x join calls c on c.workspace_id = x.workspace_id and c.to_number = x.number
         and ${isUnheard}`.execute(db),
   );
@@ -107,8 +115,9 @@ async function* runsCalling(
     if (number === undefined) continue;
     const at = await lastLost(database, run.workspace_id, rowsOf.get(number)!, now);
     if (!at) continue;
-    const own = { workspaceId: run.workspace_id, roomId: newUuid(), workflowRunId: run.id, attempt: run.calls + 1 };
-    yield { number, call: { ...own, campaignId: null, contactId: null, at, digest: undefined } };
+    const owner = { kind: RUN, id: run.id };
+    const own = { workspaceId: run.workspace_id, roomId: newUuid(), owner, attempt: run.calls + 1 };
+    yield { number, call: { ...own, campaignId: null, at, digest: undefined } };
   }
 }
 

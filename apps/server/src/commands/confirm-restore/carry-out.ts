@@ -1,16 +1,12 @@
 import { sql } from 'kysely';
-import { recordCompletion } from '../../dialing/batches/record-batch.ts';
-import { intentCallOwner } from '../../dialing/call-intents/own-calls.ts';
+import { callOwners } from '../../compose-owners.ts';
 import { waitingCalls } from '../../dialing/call-intents/waiting-calls.ts';
 import { callEventRecorder } from '../../dialing/calls/call-events.ts';
-import { allOwners, type CallOwner } from '../../dialing/calls/call-owner.ts';
+import { allOwners } from '../../dialing/calls/call-owner.ts';
 import { callStore } from '../../dialing/calls/store.ts';
 import type { CampaignKey } from '../../dialing/campaigns/campaign.ts';
-import { campaignCallDetails, campaignCallOwner } from '../../dialing/campaigns/own-calls.ts';
-import { recordEngineMove } from '../../dialing/campaigns/record-campaign.ts';
-import { testCallOwner } from '../../dialing/test-calls/own-calls.ts';
-import { runCallOwner } from '../../dialing/workflows/runs/signal-runs.ts';
-import type { Database, Tx } from '../../foundation/database/database.ts';
+import { campaignCallDetails } from '../../dialing/campaigns/own-calls.ts';
+import type { Database } from '../../foundation/database/database.ts';
 import { findCalled } from './called-people.ts';
 import { addAllContacts, judgeCalls, markCalls } from './lost-calls.ts';
 import type { Plan } from './plan.ts';
@@ -27,7 +23,8 @@ export async function carryOut(
   simulated: readonly string[],
 ): Promise<void> {
   await putBack(database, words, now);
-  const owners = ownersOf(now, simulated);
+  const recordEvents = callEventRecorder(callStore(campaignCallDetails, waitingCalls).named);
+  const owners = allOwners(callOwners({ clock: { now: () => now }, simulated }), recordEvents);
   const isAdding = calls.filter(({ verdict }) => verdict === 'adding').map(({ call }) => call);
   if (isAdding.length > 0 || called) {
     for (const key of await stillAdding(database)) await addAllContacts(database, key, now);
@@ -37,19 +34,6 @@ export async function carryOut(
   await markCalls(database, owners, lost, now);
   // Whom the witness has told of waits for no call any more.
   if (called) await markCalls(database, owners, (await findCalled(database, called.file.rows, now)).calls, now);
-}
-
-/** Whom calls belong to, as in a server, but that nobody is nudged. */
-function ownersOf(now: Date, simulated: readonly string[]): Required<CallOwner> {
-  const onFinished = async (tx: Tx, campaign: CampaignKey) => {
-    await recordEngineMove(tx, campaign, now);
-    await recordCompletion(tx, campaign, now);
-  };
-  const onPaused = (tx: Tx, campaign: CampaignKey) => recordEngineMove(tx, campaign, now);
-  const nobody = () => {};
-  const campaigns = campaignCallOwner({ onFinished, onPaused }, nobody, simulated);
-  const owners = [runCallOwner, campaigns, testCallOwner, intentCallOwner(nobody)];
-  return allOwners(owners, callEventRecorder(callStore(campaignCallDetails, waitingCalls).named));
 }
 
 /** Campaigns that still have to take contacts from their lists. */

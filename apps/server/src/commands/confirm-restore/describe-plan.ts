@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { RUN } from '../../dialing/workflows/runs/recall-run-calls.ts';
 import type { Database } from '../../foundation/database/database.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import type { LostCall, Verdict } from './lost-calls.ts';
@@ -38,9 +39,9 @@ function sectionsOf({ calls, called, words }: Plan): Map<string, Section> {
     if (!known) sections.set(workspaceId, section);
     return section;
   };
-  const count = ({ workspaceId, campaignId, workflowRunId }: LostCall, what: keyof Tally) => {
+  const count = ({ workspaceId, campaignId, owner }: LostCall, what: keyof Tally) => {
     const { tallies } = sectionOf(workspaceId);
-    const of = campaignId ?? (workflowRunId === null ? 'calls by themselves and test calls' : 'runs of workflows');
+    const of = campaignId ?? (owner.kind === RUN ? 'runs of workflows' : 'calls by themselves and test calls');
     const tally = tallies.get(of) ?? { known: 0, lost: 0, adding: 0, gone: 0, called: 0 };
     tally[what] += 1;
     tallies.set(of, tally);

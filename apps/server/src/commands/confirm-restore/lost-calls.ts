@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { INTENT } from '../../dialing/call-intents/intent.ts';
 import type { PlacedCall } from '../../dialing/calls/call.ts';
-import type { CallOwner } from '../../dialing/calls/call-owner.ts';
+import type { CallOwners } from '../../dialing/calls/call-owner.ts';
 import { type OwnedRow, ownedColumns, toOwned } from '../../dialing/calls/call-row.ts';
 import { recallCalls } from '../../dialing/calls/recall-calls.ts';
 import { addContacts } from '../../dialing/campaigns/add-contacts.ts';
@@ -30,17 +31,18 @@ export interface JudgedCall {
   verdict: Verdict;
 }
 
+/** What witnesses of 0.1.0 call who owns a call by itself. */
+const FORMER_INTENT = 'call';
+
 /** A witness's word of a call. */
 export function lostCall({ ownerKind, ownerId, campaignId, to, at, ...call }: WitnessedCall): LostCall {
-  const isContact = ownerKind === 'contact' && campaignId !== undefined;
   return {
     workspaceId: call.workspaceId,
     roomId: call.roomId,
     attempt: call.attempt,
     at: new Date(at),
-    campaignId: isContact ? campaignId : null,
-    contactId: isContact ? ownerId : null,
-    workflowRunId: ownerKind === 'run' ? ownerId : null,
+    owner: { kind: ownerKind === FORMER_INTENT ? INTENT : ownerKind, id: ownerId },
+    campaignId: campaignId ?? null,
     digest: to,
   };
 }
@@ -75,7 +77,7 @@ export async function judgeCalls(database: Database, calls: readonly LostCall[])
   );
   const found = orphans.flatMap(({ call }) => {
     const contactId = contactOf.get(call.roomId);
-    return contactId === undefined ? [] : [{ ...call, contactId }];
+    return contactId === undefined ? [] : [{ ...call, owner: { ...call.owner, id: contactId } }];
   });
   const again = new Map((await judge(database, found)).map((each) => [each.call.roomId, each]));
   return judged.map((each) => again.get(each.call.roomId) ?? each);
@@ -89,19 +91,19 @@ async function judge(database: Database, calls: readonly LostCall[]): Promise<Ju
       sql<{ verdict: Verdict }>`
         select case
           when c.ended_at is not null or exists (select from calls a where a.workspace_id = x.workspace_id
-            and a.contact_id = x.contact_id and a.attempt = x.attempt and a.ended_at is not null) then 'known'
+            and a.owner_id = x.owner_id and a.attempt = x.attempt and a.ended_at is not null) then 'known'
           when c.id is not null or k.id is not null or r.id is not null or i.id is not null then 'lost'
           when not p.contacts_added and p.status in ('running', 'paused') then 'adding'
           else 'gone' end as verdict
         from unnest(${set.map((call) => call.workspaceId)}::uuid[], ${set.map((call) => call.roomId)}::uuid[],
-          ${set.map((call) => call.campaignId)}::uuid[], ${set.map((call) => call.contactId)}::uuid[],
-          ${set.map((call) => call.workflowRunId)}::uuid[], ${set.map((call) => call.attempt)}::smallint[])
-          with ordinality as x (workspace_id, id, campaign_id, contact_id, run_id, attempt, place)
+          ${set.map((call) => call.campaignId)}::uuid[], ${set.map((call) => call.owner.id)}::uuid[],
+          ${set.map((call) => call.attempt)}::smallint[])
+          with ordinality as x (workspace_id, id, campaign_id, owner_id, attempt, place)
         left join calls c on c.workspace_id = x.workspace_id and c.id = x.id
         left join campaigns p on p.workspace_id = x.workspace_id and p.id = x.campaign_id
         left join campaign_contacts k
-          on k.workspace_id = x.workspace_id and k.campaign_id = x.campaign_id and k.id = x.contact_id
-        left join workflow_runs r on r.workspace_id = x.workspace_id and r.id = x.run_id and r.ended_at is null
+          on k.workspace_id = x.workspace_id and k.campaign_id = x.campaign_id and k.id = x.owner_id
+        left join workflow_runs r on r.workspace_id = x.workspace_id and r.id = x.owner_id and r.ended_at is null
         left join call_intents i on i.workspace_id = x.workspace_id and i.id = x.id
         order by x.place`.execute(db),
     );
@@ -133,18 +135,18 @@ async function findByNumber(database: Database, calls: readonly LostCall[]): Pro
 /** Marks calls as placed, a set at a time, so that it may end at any time and be begun again. */
 export async function markCalls(
   database: Database,
-  owners: Required<CallOwner>,
+  owners: CallOwners,
   calls: readonly LostCall[],
   now: Date,
 ): Promise<void> {
   for (const set of setsOf(calls)) await database.inEngine((tx) => recallCalls(tx, owners, set, now));
 }
 
-/** Sets of calls, none of them with two of a contact or a run. */
+/** Sets of calls, none of them with two of an owner. */
 function* setsOf(calls: readonly LostCall[]): Generator<LostCall[]> {
   let set = new Map<string, LostCall>();
   for (const call of calls) {
-    const owner = call.contactId ?? call.workflowRunId ?? call.roomId;
+    const owner = call.owner.id;
     if (set.has(owner) || set.size === SET) {
       yield [...set.values()];
       set = new Map();

@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import type { Database, EngineTx } from '../../foundation/database/database.ts';
 import { spread } from '../../foundation/values/spread.ts';
+import { askForCall } from '../calls/ask-for-call.ts';
 import { toE164 } from '../calls/call.ts';
 import type { RecordCallEvents } from '../calls/call-events.ts';
+import type { CallAnswer, CallTerms } from '../calls/call-wish.ts';
 import type { CallToPlace } from '../calls/place-calls.ts';
-import { type RunCallAnswer, type RunCallTerms, requestRunCall } from '../calls/request-run-call.ts';
 import { giveUpIntents } from './give-up.ts';
-import { type IntentKey, type IntentRow, whereIntentIs } from './intent.ts';
+import { INTENT, type IntentKey, type IntentRow, whereIntentIs } from './intent.ts';
 
 /** When an intent that could not be placed is looked at again: after 1, 2, 5 and then every 10 minutes, as runs are. */
 const CHECK_MINUTES = [1, 2, 5, 10];
@@ -22,13 +23,13 @@ type LockedIntent = IntentRow & { place: string };
 export const claimIntent = (
   database: Database,
   key: IntentKey,
-  terms: RunCallTerms,
+  terms: CallTerms,
   recordEvents: RecordCallEvents,
 ): Promise<CallToPlace | undefined> =>
   database.inHotLoop(async (tx) => {
     const intent = await lockDue(tx, key, terms.now);
     if (!intent) return undefined;
-    const answer = await requestRunCall(tx, wishOf(intent), terms);
+    const answer = await askForCall(tx, wishOf(intent), terms);
     if (answer.kind === 'queued') {
       await sql`
         update call_intents set next_attempt_at = null, attempt = attempt + 1, reason = null, checks = 0, looked_at = null
@@ -54,7 +55,7 @@ async function lockDue(tx: EngineTx, { workspaceId, roomId }: IntentKey, now: Da
 
 const wishOf = (intent: IntentRow) => ({
   workspaceId: intent.workspace_id,
-  runId: null,
+  owner: { kind: INTENT, id: intent.id },
   roomId: intent.id,
   attempt: intent.attempt + 1,
   to: toE164(intent.to_number),
@@ -67,6 +68,7 @@ const wishOf = (intent: IntentRow) => ({
   ringTimeoutSeconds: intent.ring_timeout_seconds,
   maxCallSeconds: intent.max_call_seconds,
   recording: false,
+  asksAgain: true,
   hours: {
     callingWindows: intent.calling_windows ?? undefined,
     timezone: intent.timezone,
@@ -77,7 +79,7 @@ const wishOf = (intent: IntentRow) => ({
 async function putOff(
   tx: EngineTx,
   { id, place, checks }: LockedIntent,
-  { reason, until }: RunCallAnswer & { kind: 'blocked' },
+  { reason, until }: CallAnswer & { kind: 'blocked' },
   now: Date,
 ): Promise<void> {
   const minutes = CHECK_MINUTES[Math.min(checks, CHECK_MINUTES.length - 1)]!;

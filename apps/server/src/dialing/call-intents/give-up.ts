@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../foundation/database/database.ts';
 import type { RecordCallEvents } from '../calls/call-events.ts';
-import type { IntentKey } from './intent.ts';
+import { INTENT, type IntentKey } from './intent.ts';
 
 /** How a call ends that was never placed, as far as the database knows. */
 export interface Unplaced {
@@ -30,10 +30,10 @@ export async function giveUpIntents(
   const { rows } = await sql<{ workspace_id: string; id: string }>`
     with i as (delete from call_intents where ctid = any(array(${places})) returning *)
     insert into calls (workspace_id, id, status, outcome, direction, simulated, from_number, to_number, agent_id,
-      phone_number_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, metadata, variables,
+      phone_number_id, owner_kind, owner_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, metadata, variables,
       external_id, tags, queued_at, dialed_at, ended_at, ended_by, reason)
-    select workspace_id, id, ${status}, ${outcome}, 'outbound', simulated, coalesce(from_number, 0), to_number, agent_id,
-      phone_number_id, greatest(1, attempt), ${now}, ${now}, ring_timeout_seconds, max_call_seconds, metadata, variables,
+    select workspace_id, id, ${status}, ${outcome}, 'outbound', simulated, from_number, to_number, agent_id,
+      phone_number_id, ${INTENT}, id, greatest(1, attempt), ${now}, ${now}, ring_timeout_seconds, max_call_seconds, metadata, variables,
       external_id, tags, created_at, ${dialedAt}, ${now}, 'service', ${reason}
     from i returning workspace_id, id`.execute(tx.db);
   const calls = rows.map((row) => ({ workspaceId: row.workspace_id, roomId: row.id }));

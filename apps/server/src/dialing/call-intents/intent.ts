@@ -8,6 +8,9 @@ import type { CalleeHours } from '../calls/may-dial.ts';
  */
 export type IntentRow = Row<'call_intents'>;
 
+/** Of what kind intents are as owners of calls; their ID is the room's. */
+export const INTENT = 'intent';
+
 /** What names an intent, and its call. */
 export interface IntentKey {
   workspaceId: string;

@@ -6,10 +6,12 @@ import type { RecordCallEvents } from './call-events.ts';
 
 /**
  * Whom calls belong to. Calls know nothing of their owners; what must reach upwards is registered with the switchboard,
- * and runs in the transaction that moves the calls. Each owner is given calls of all, and picks out its own.
+ * and runs in the transaction that moves the calls. Each owner is asked about its own calls only, by its kind.
  */
 export interface CallOwner {
-  /** SQL, true for those of its queued calls `c` that may be placed at a time, and for no other owner's. */
+  /** The kind that its calls bear as `owner_kind`: a word that no other owner has, and that stays as it is. */
+  kind: string;
+  /** SQL, true for those of its queued calls `c` that may be placed at a time. */
   mayBePlaced(now: Date): RawBuilder<unknown>;
   /** SQL, true for those of its calls `c` that are placed again under their ID when they are given back. */
   isPlacedAgain?: RawBuilder<unknown>;
@@ -19,7 +21,7 @@ export interface CallOwner {
    */
   lock?(tx: Tx, calls: readonly OwnedCall[]): Promise<void>;
   onCallsEnded(tx: Tx, calls: readonly EndedCall[], now: Date): Promise<void>;
-  /** Takes back what earlier ends have meant to it: they were not their callees' doing. */
+  /** Takes back what earlier ends have meant to it: they were not their callees' doing. It is given calls of all owners. */
   onCallsSetAside?(tx: Tx, calls: readonly CallKey[], now: Date): Promise<void>;
   onCallsReturned(tx: EngineTx, calls: readonly ReturnedCall[], now: Date): Promise<void>;
   /**
@@ -31,26 +33,26 @@ export interface CallOwner {
   nudge?(): void;
 }
 
+/** All owners as one. */
+export type CallOwners = Required<Omit<CallOwner, 'kind'>>;
+
 /** Some owners as one, with webhooks told of every end. A call that was given back after it was started has ended too. */
-export const allOwners = (owners: readonly CallOwner[], recordEvents: RecordCallEvents): Required<CallOwner> => ({
-  mayBePlaced: (now) =>
-    sql`(${sql.join(
-      owners.map((owner) => owner.mayBePlaced(now)),
-      sql` or `,
-    )})`,
-  isPlacedAgain: sql`(${sql.join(
-    owners.map((owner) => owner.isPlacedAgain ?? sql`false`),
-    sql` or `,
-  )})`,
+export const allOwners = (owners: readonly CallOwner[], recordEvents: RecordCallEvents): CallOwners => ({
+  mayBePlaced: (now) => anyOf(owners, (owner) => owner.mayBePlaced(now)),
+  isPlacedAgain: anyOf(owners, (owner) => owner.isPlacedAgain ?? sql`false`),
   lock: async (tx, calls) => {
     await together(
       tx,
-      owners.map((owner) => async () => owner.lock?.(tx, calls)),
+      ownersOf(owners, calls).map(
+        ([owner, own]) =>
+          async () =>
+            owner.lock?.(tx, own),
+      ),
     );
   },
   onCallsEnded: async (tx, calls, now) => {
     const tellOwners = async () => {
-      for (const owner of owners) await owner.onCallsEnded(tx, calls, now);
+      for (const [owner, own] of ownersOf(owners, calls)) await owner.onCallsEnded(tx, own, now);
     };
     await together(tx, [tellOwners, () => recordEvents(tx, 'call.ended', calls)]);
   },
@@ -59,17 +61,31 @@ export const allOwners = (owners: readonly CallOwner[], recordEvents: RecordCall
   },
   onCallsReturned: async (tx, calls, now) => {
     const tellOwners = async () => {
-      for (const owner of owners) await owner.onCallsReturned(tx, calls, now);
+      for (const [owner, own] of ownersOf(owners, calls)) await owner.onCallsReturned(tx, own, now);
     };
     const ended = calls.filter((call) => !call.attemptTakenBack && !call.isPlacedAgain);
     await together(tx, [tellOwners, () => recordEvents(tx, 'call.ended', ended)]);
   },
   recall: async (tx, calls, now) => {
     const recalled: EndedCall[] = [];
-    for (const owner of owners) recalled.push(...((await owner.recall?.(tx, calls, now)) ?? []));
+    for (const [owner, own] of ownersOf(owners, calls)) recalled.push(...((await owner.recall?.(tx, own, now)) ?? []));
     return recalled;
   },
   nudge: () => {
     for (const owner of owners) owner.nudge?.();
   },
 });
+
+/** SQL, true for calls `c` of which their owner says so. */
+const anyOf = (owners: readonly CallOwner[], says: (owner: CallOwner) => RawBuilder<unknown>) =>
+  sql`(${sql.join(
+    owners.map((owner) => sql`(c.owner_kind = ${sql.lit(owner.kind)} and ${says(owner)})`),
+    sql` or `,
+  )})`;
+
+/** The owners that some calls have, in the order in which they are registered, each with its own. */
+const ownersOf = <T extends OwnedCall>(owners: readonly CallOwner[], calls: readonly T[]): [CallOwner, T[]][] =>
+  owners.flatMap((owner): [CallOwner, T[]][] => {
+    const own = calls.filter((call) => call.owner.kind === owner.kind);
+    return own.length > 0 ? [[owner, own]] : [];
+  });

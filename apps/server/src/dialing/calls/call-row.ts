@@ -3,7 +3,7 @@ import type { Row } from '../../foundation/database/schema.ts';
 import type { CallKey, HeldCall, OwnedCall } from './call.ts';
 
 /** What `toOwned` reads. */
-export type OwnedRow = Pick<Row<'calls'>, 'workspace_id' | 'id' | 'campaign_id' | 'contact_id' | 'workflow_run_id'>;
+export type OwnedRow = Pick<Row<'calls'>, 'workspace_id' | 'id' | 'owner_kind' | 'owner_id' | 'campaign_id'>;
 
 /** What `toHeld` reads. */
 export type LiveRow = OwnedRow &
@@ -11,7 +11,7 @@ export type LiveRow = OwnedRow &
   Pick<Row<'phone_numbers'>, 'provider'> & { start_at: Date };
 
 /** The columns of an `OwnedRow`: `c` is the call. */
-export const ownedColumns = sql`c.workspace_id, c.id, c.campaign_id, c.contact_id, c.workflow_run_id`;
+export const ownedColumns = sql`c.workspace_id, c.id, c.owner_kind, c.owner_id, c.campaign_id`;
 /** The columns of a `LiveRow`: `c` is the call, `n` its number. */
 export const liveColumns = sql`${ownedColumns}, c.status, c.from_number, c.to_number, n.provider, c.attempt,
   coalesce(c.dialed_at, c.start_at) as start_at, c.place_before`;
@@ -20,9 +20,8 @@ export const liveColumns = sql`${ownedColumns}, c.status, c.from_number, c.to_nu
 export const toOwned = (row: OwnedRow): OwnedCall => ({
   workspaceId: row.workspace_id,
   roomId: row.id,
+  owner: { kind: row.owner_kind, id: row.owner_id },
   campaignId: row.campaign_id,
-  contactId: row.contact_id,
-  workflowRunId: row.workflow_run_id,
 });
 
 /** A call by its row, as the process that follows it holds it. */

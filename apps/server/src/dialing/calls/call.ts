@@ -26,18 +26,25 @@ export interface CallKey {
   roomId: string;
 }
 
-/** A call with whom it belongs to: a campaign and its contact, or a workflow run. One that has arrived is nobody's. */
+/** Whose a call is: the kind that its owner has registered, and its UUID there. */
+export interface OwnerKey {
+  kind: string;
+  id: string;
+}
+
+/** A call with whom it belongs to. */
 export interface OwnedCall extends CallKey {
+  owner: OwnerKey;
+  /** The campaign that it is made for, if any. */
   campaignId: string | null;
-  contactId: string | null;
-  workflowRunId: string | null;
 }
 
 /** A call that this process is to place, or has placed. */
 export interface HeldCall extends OwnedCall {
   /** The callee, E.164 without the plus. */
   toNumber: number;
-  fromNumber: number;
+  /** The same; null if the caller has withheld it. */
+  fromNumber: number | null;
   provider: string;
   attempt: number;
   /** When it is to be placed, or was. */
@@ -83,7 +90,7 @@ export const referenceOf = (call: HeldCall): CallReference => ({
   roomId: call.roomId,
   attempt: call.attempt,
   to: toE164(call.toNumber),
-  from: toE164(call.fromNumber),
+  ...(call.fromNumber !== null && { from: toE164(call.fromNumber) }),
   placedAt: call.startAt,
 });
 

@@ -8,7 +8,7 @@ import { notFound, ServiceError } from '../../foundation/values/service-error.ts
 import type { CallGateway } from '../../lines/telephony/call-gateway.ts';
 import { type AuditEntry, audit } from '../../platform/journal/record.ts';
 import { type HeldCall, referenceOf } from './call.ts';
-import type { CallOwner } from './call-owner.ts';
+import type { CallOwners } from './call-owner.ts';
 import { type LiveRow, liveColumns, toHeld, toOwned } from './call-row.ts';
 import { requestEndOfCalls } from './request-end.ts';
 
@@ -22,7 +22,7 @@ const LOOK_MS = 100;
 export interface EndCallDeps {
   database: Database;
   clock: Clock;
-  owners: Pick<Required<CallOwner>, 'lock' | 'onCallsEnded'>;
+  owners: Pick<CallOwners, 'lock' | 'onCallsEnded'>;
   gatewayFor: (provider: string) => CallGateway;
   /** The call of a room that this process holds. */
   callOf: (roomId: string) => HeldCall | undefined;

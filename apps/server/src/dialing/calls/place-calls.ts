@@ -14,7 +14,7 @@ import { isNotHeld } from '../../platform/installation/installation.ts';
 import type { RestoreGuard } from '../../platform/installation/restore-guard.ts';
 import { callTransitions, type HeldCall, toE164 } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
-import type { CallOwner } from './call-owner.ts';
+import type { CallOwners } from './call-owner.ts';
 import { createClaimWindow } from './claim-window.ts';
 import { traceOfCall, tracePlacement } from './trace-calls.ts';
 
@@ -29,6 +29,7 @@ const HAND_OVER_MS = 1000;
 
 /** A claimed call with what the provider is told. */
 export interface CallToPlace extends HeldCall {
+  fromNumber: number;
   request: CallRequest;
   /** UUID of the trunk that it goes over, if any. */
   trunkId: string | null;
@@ -49,7 +50,7 @@ export interface PlacerOptions {
   clock: Clock;
   log: Logger;
   gatewayFor: (provider: string) => CallGateway;
-  owners: Pick<CallOwner, 'mayBePlaced'>;
+  owners: Pick<CallOwners, 'mayBePlaced'>;
   recordEvents: RecordCallEvents;
   trunksToCall: TrunksToCall;
   guard: Pick<RestoreGuard, 'mayPlace'>;
@@ -207,15 +208,9 @@ async function offer(
   }
 }
 
-/** Whose a call is, as its provider's memory and witnesses know it. */
-function ownerOf({ contactId, campaignId, workflowRunId }: HeldCall): Pick<CallRequest, 'owner'> {
-  if (contactId !== null && campaignId !== null) return { owner: { kind: 'contact', id: contactId, campaignId } };
-  return workflowRunId === null ? {} : { owner: { kind: 'run', id: workflowRunId } };
-}
-
 /** What the provider is told of a call. */
 export const callRequest = (
-  call: HeldCall,
+  call: HeldCall & { fromNumber: number },
   contact: Pick<
     CallRequest,
     ('agentId' | 'variables' | 'metadata' | 'ringTimeoutSeconds' | 'maxCallSeconds' | 'recording') | 'doNotCallRevision'
@@ -226,7 +221,7 @@ export const callRequest = (
   attempt: call.attempt,
   to: toE164(call.toNumber),
   from: toE164(call.fromNumber),
-  ...ownerOf(call),
+  owner: { ...call.owner, ...(call.campaignId !== null && { campaignId: call.campaignId }) },
   trace: traceOfCall(call),
   ...contact,
 });

@@ -2,16 +2,16 @@ import { sql } from 'kysely';
 import type { EngineTx } from '../../foundation/database/database.ts';
 import { from } from '../../foundation/database/moves.ts';
 import { callTransitions, type EndedCall, type PlacedCall } from './call.ts';
-import type { CallOwner } from './call-owner.ts';
+import type { CallOwners } from './call-owner.ts';
 import { keysOf, type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 
 /**
  * Has a restored database know of calls that were placed after its backup, as calls that ended as `unknown`, so that nobody
- * is called again; what it knows already stays. No two of them may be of one contact or run.
+ * is called again; what it knows already stays. No two of them may be of one owner.
  */
 export async function recallCalls(
   tx: EngineTx,
-  owners: Pick<Required<CallOwner>, 'lock' | 'recall' | 'onCallsEnded'>,
+  owners: Pick<CallOwners, 'lock' | 'recall' | 'onCallsEnded'>,
   calls: readonly PlacedCall[],
   now: Date,
 ): Promise<void> {
@@ -29,17 +29,16 @@ export async function recallCalls(
   await owners.onCallsEnded(tx, recalled, now);
 }
 
-/** Ends those of the calls that are live, and calls of their contacts and runs that were before them. */
+/** Ends those of the calls that are live, and calls of their owners that were before them. */
 async function endLive(tx: EngineTx, calls: readonly PlacedCall[], now: Date): Promise<EndedCall[]> {
   const placed = sql`
     unnest(${calls.map((call) => call.workspaceId)}::uuid[], ${calls.map((call) => call.roomId)}::uuid[],
-      ${calls.map((call) => call.contactId)}::uuid[], ${calls.map((call) => call.workflowRunId)}::uuid[],
-      ${calls.map((call) => call.at)}::timestamptz[]) as x (workspace_id, id, contact_id, workflow_run_id, at)`;
+      ${calls.map((call) => call.owner.id)}::uuid[], ${calls.map((call) => call.at)}::timestamptz[])
+      as x (workspace_id, id, owner_id, at)`;
   const isLive = sql`c.workspace_id = x.workspace_id and c.ended_at is null`;
   const { rows } = await sql<{ workspace_id: string; id: string; at: Date }>`
     select c.workspace_id, c.id, x.at from ${placed} join calls c on ${isLive} and c.id = x.id
-    union select c.workspace_id, c.id, x.at from ${placed} join calls c on ${isLive} and c.contact_id = x.contact_id
-    union select c.workspace_id, c.id, x.at from ${placed} join calls c on ${isLive} and c.workflow_run_id = x.workflow_run_id
+    union select c.workspace_id, c.id, x.at from ${placed} join calls c on ${isLive} and c.owner_id = x.owner_id
     order by id`.execute(tx.db);
   if (rows.length === 0) return [];
   const keys = rows.map((row) => ({ workspaceId: row.workspace_id, roomId: row.id }));

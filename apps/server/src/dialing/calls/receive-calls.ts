@@ -158,14 +158,14 @@ async function commitCall(
   number: CalledNumber,
   { to, from, at }: InboundCall,
 ): Promise<HeldCall> {
+  const roomId = newUuid();
   const call: HeldCall = {
     workspaceId: number.workspace_id,
-    roomId: newUuid(),
+    roomId,
+    owner: { kind: 'arrival', id: roomId },
     campaignId: null,
-    contactId: null,
-    workflowRunId: null,
     toNumber: fromE164(to),
-    fromNumber: from === undefined ? 0 : fromE164(from),
+    fromNumber: from === undefined ? null : fromE164(from),
     provider: number.provider,
     attempt: 1,
     startAt: at,
@@ -183,6 +183,8 @@ async function commitCall(
         id: call.roomId,
         status: 'ringing',
         direction: 'inbound',
+        owner_kind: call.owner.kind,
+        owner_id: call.owner.id,
         simulated: gateway.capabilities.simulated,
         from_number: call.fromNumber,
         to_number: call.toNumber,

@@ -13,7 +13,7 @@ import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 import { given } from '../../lines/trunks/trunk.ts';
 import { callTransitions, type EndedCall, finalStatus, type HeldCall } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
-import type { CallOwner } from './call-owner.ts';
+import type { CallOwners } from './call-owner.ts';
 import { type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 import { type EndOverTrunk, noteTrunkEnds } from './note-trunk-ends.ts';
 
@@ -47,7 +47,7 @@ export interface CallRecorder {
 
 export interface RecorderOptions {
   database: Database;
-  owners: Pick<Required<CallOwner>, 'lock' | 'onCallsEnded' | 'onCallsSetAside'>;
+  owners: Pick<CallOwners, 'lock' | 'onCallsEnded' | 'onCallsSetAside'>;
   recordEvents: RecordCallEvents;
   /** The call of a room that this process holds. */
   callOf: (roomId: string) => HeldCall | undefined;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { from } from '../../foundation/database/moves.ts';
 import { callTransitions } from './call.ts';
-import type { CallOwner } from './call-owner.ts';
+import type { CallOwners } from './call-owner.ts';
 import { type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 
 /**
@@ -13,7 +13,7 @@ import { type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
  */
 export async function requestEndOfCalls(
   tx: WorkspaceTx,
-  owners: Pick<CallOwner, 'onCallsEnded'>,
+  owners: Pick<CallOwners, 'onCallsEnded'>,
   roomIds: string[],
   now: Date,
 ): Promise<number> {

@@ -5,12 +5,12 @@ import type { Row } from '../../foundation/database/schema.ts';
 import { utcDay } from '../../foundation/values/clock.ts';
 import { uncountUses } from '../../lines/number-pools/count-uses.ts';
 import { callTransitions, type EndedCall, type HeldCall, type ReturnedCall } from './call.ts';
-import type { CallOwner } from './call-owner.ts';
+import type { CallOwners } from './call-owner.ts';
 import { keysOf, type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 
 interface ReturningServer {
   serverId: string;
-  owners: Pick<Required<CallOwner>, 'isPlacedAgain' | 'lock' | 'onCallsEnded' | 'onCallsReturned'>;
+  owners: Pick<CallOwners, 'isPlacedAgain' | 'lock' | 'onCallsEnded' | 'onCallsReturned'>;
   now: Date;
 }
 

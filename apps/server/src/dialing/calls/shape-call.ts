@@ -7,7 +7,7 @@ import { callVariables } from './call-variables.ts';
 export type Call = components['schemas']['Call'];
 export type CallResult = components['schemas']['CallResult'];
 
-/** A call's row, with what its contact gives the agent. `from_number` is 0 where an inbound caller withheld the number. */
+/** A call's row, with what its contact gives the agent. `from_number` is null if an inbound caller has withheld it, or none was chosen. */
 export interface CallRow extends Omit<Row<'calls'>, 'outcome' | 'ended_by' | 'agent_end' | 'result' | 'reason'> {
   reason: NonNullable<Call['reason']> | null;
   outcome: NonNullable<Call['outcome']> | null;
@@ -42,7 +42,7 @@ export function shapeCall(row: CallRow): Call {
     ...(row.outcome && { outcome: row.outcome }),
     direction: row.direction,
     simulated: row.simulated,
-    ...(row.from_number !== 0 && { fromNumber: toE164(row.from_number) }),
+    ...(row.from_number !== null && { fromNumber: toE164(row.from_number) }),
     toNumber: toE164(row.to_number),
     ...(row.agent_id !== null && { agentId: row.agent_id }),
     ...(row.phone_number_id && { phoneNumberId: toId('pn', row.phone_number_id) }),
@@ -51,8 +51,8 @@ export function shapeCall(row: CallRow): Call {
         ? { batchId: toId('bat', row.campaign_id) }
         : { campaignId: toId('cmp', row.campaign_id) })),
     ...(row.number_pool_id && { numberPoolId: toId('pool', row.number_pool_id) }),
-    ...(row.workflow_run_id && { workflowRunId: toId('run', row.workflow_run_id) }),
-    ...(row.contact_id && { contactId: toId('cc', row.contact_id) }),
+    ...(row.owner_kind === 'run' && { workflowRunId: toId('run', row.owner_id) }),
+    ...(row.owner_kind === 'contact' && { contactId: toId('cc', row.owner_id) }),
     attempt: row.attempt,
     ...(row.external_id && { externalId: row.external_id }),
     ...(row.tags && { tags: row.tags }),

@@ -48,7 +48,7 @@ export interface WaitingCalls {
 }
 
 /** What calls are filtered by. */
-export const listedColumns = sql`workspace_id, id, campaign_id, contact_id, workflow_run_id, status, outcome, direction,
+export const listedColumns = sql`workspace_id, id, owner_kind, owner_id, campaign_id, status, outcome, direction,
   agent_id, from_number, to_number, queued_at, external_id, tags`;
 
 /** What only calls that wait have. */
@@ -131,8 +131,8 @@ function conditions(query: CallQuery, isBatch: CallDetails['isBatch']): (RawBuil
   return [
     campaignId !== undefined && sql`campaign_id = ${campaignId} and not ${isBatch(campaignId)}`,
     batchId !== undefined && sql`campaign_id = ${batchId} and ${isBatch(batchId)}`,
-    contactId !== undefined && sql`contact_id = ${contactId}`,
-    workflowRunId !== undefined && sql`workflow_run_id = ${workflowRunId}`,
+    contactId !== undefined && isOf('contact', contactId),
+    workflowRunId !== undefined && isOf('run', workflowRunId),
     statuses !== undefined && isOneOf('status', statuses),
     outcomes !== undefined && isOneOf('outcome', outcomes),
     direction !== undefined && sql`direction = ${direction}`,
@@ -143,3 +143,6 @@ function conditions(query: CallQuery, isBatch: CallDetails['isBatch']): (RawBuil
     queuedBefore !== undefined && sql`queued_at < ${queuedBefore}`,
   ];
 }
+
+/** SQL for calls of one owner, of a kind that clients ask for by name. */
+const isOf = (kind: 'contact' | 'run', id: string) => sql`owner_id = ${id} and owner_kind = ${sql.lit(kind)}`;

@@ -2,9 +2,8 @@ import { callSpanId, partOf, type Tracer, tracer } from '../../foundation/observ
 import { toId } from '../../foundation/values/ids.ts';
 import type { EndedCall, HeldCall, OwnedCall } from './call.ts';
 
-/** What a call's trace begins with: its batch or campaign, its run, or the call by itself. */
-export const traceOfCall = ({ campaignId, workflowRunId, roomId }: OwnedCall): string =>
-  campaignId ?? workflowRunId ?? roomId;
+/** What a call's trace begins with: its batch or campaign, or else its owner. */
+export const traceOfCall = ({ campaignId, owner }: OwnedCall): string => campaignId ?? owner.id;
 
 /** Records calls that have ended, from their start on. */
 export function traceEnds(tracer: Tracer, held: readonly HeldCall[], ended: readonly EndedCall[]): void {

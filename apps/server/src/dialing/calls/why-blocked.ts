@@ -1,8 +1,8 @@
+import type { CallObstacle } from './call-wish.ts';
 import { COUNTRY_NOT_ALLOWED, OPERATOR_LIMIT } from './may-dial.ts';
-import type { RunCallObstacle } from './request-run-call.ts';
 
 /** What stands in the way of a call now, in words. */
-export const whyBlocked: Record<RunCallObstacle, string> = {
+export const whyBlocked: Record<CallObstacle, string> = {
   dialing_paused: 'Dialing is paused in this workspace.',
   quiet_hours:
     'It is quiet hours where the callee is. trustedNumbers of the workspace are free of those that it begins with.',

@@ -11,8 +11,11 @@ import type { CampaignKey } from './campaign.ts';
 import { finishIfDone } from './finish-campaign.ts';
 import { countable, failTooOften, withEnds } from './recent-ends.ts';
 
-/** A call of a campaign's contact. */
-export type ContactCall<T extends OwnedCall> = T & { campaignId: string; contactId: string };
+/** Of what kind contacts are as owners of calls. */
+export const CONTACT = 'contact';
+
+/** A call of a campaign's contact, who is its owner. */
+export type ContactCall<T extends OwnedCall> = T & { campaignId: string };
 
 /**
  * Moves the contacts of ended calls on, counts them on the campaign's row, which the caller holds, and completes it where
@@ -38,12 +41,12 @@ export async function endContacts(
     select c.*, (select jsonb_build_object('retry_policy', retry_policy, 'abandoned_retry_hours', abandoned_retry_hours,
         'recent_ends', recent_ends)
       from campaigns where workspace_id = ${workspaceId} and id = ${campaignId}) as campaign
-    from unnest(${calls.map((call) => call.contactId).toSorted()}::uuid[]) as x (id)
+    from unnest(${calls.map((call) => call.owner.id).toSorted()}::uuid[]) as x (id)
     cross join lateral (
       select id, ctid as place, tries, faults, agent_faults from campaign_contacts
       where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and id = x.id and state = 'dialing'
       limit 1 for update) as c`.execute(tx.db);
-  const callOf = new Map(calls.map((call) => [call.contactId, call]));
+  const callOf = new Map(calls.map((call) => [call.owner.id, call]));
   const cancelled = await readCancelled(tx, key, calls);
   const moved = contacts.rows.map((row) => {
     const call = callOf.get(row.id)!;
@@ -69,7 +72,7 @@ export async function endContacts(
   const before = contacts.rows[0]?.campaign.recent_ends ?? [];
   const outcomes = countable(calls).map(({ outcome }) => outcome);
   const recent = outcomes.length > 0 ? withEnds(before, outcomes, now) : before;
-  const neverPlaced = calls.filter((call) => call.neverPlaced || cancelled.get(call.contactId)?.neverSent).length;
+  const neverPlaced = calls.filter((call) => call.neverPlaced || cancelled.get(call.owner.id)?.neverSent).length;
   const count = sql`
     update campaigns set in_flight = in_flight - ${calls.length}, attempts = attempts - ${neverPlaced}, waiting = waiting + ${inState('waiting')},
       done = done + ${inState('done')}, skipped = skipped + ${inState('skipped')}, ${countOutcomes(calls)},
@@ -95,7 +98,7 @@ async function readCancelled(tx: Tx, { workspaceId, campaignId }: CampaignKey, c
   if (ids.length === 0) return new Map<string, { forbidden: boolean; neverSent: boolean }>();
   const workspace = sql`${workspaceId}::uuid`;
   const { rows } = await sql<{ contact_id: string; forbidden: boolean; neverSent: boolean }>`
-    select c.contact_id, c.ended_by = 'error' as "neverSent",
+    select c.owner_id as contact_id, c.ended_by = 'error' as "neverSent",
       ${isDoNotCallNow(sql.ref('c.to_number'), workspace, sql`${campaignId}::uuid`)} as forbidden
     from calls c where c.workspace_id = ${workspaceId} and c.id = any(${ids}::uuid[])`.execute(tx.db);
   return new Map(rows.map((row) => [row.contact_id, row]));
@@ -120,7 +123,7 @@ export async function returnContacts(
   const { workspaceId, campaignId } = key;
   const found = await sql<{ place: string; taken_back: number }>`
     select c.place, x.taken_back
-    from unnest(${calls.map((call) => call.contactId)}::uuid[],
+    from unnest(${calls.map((call) => call.owner.id)}::uuid[],
       ${calls.map((call) => Number(call.attemptTakenBack))}::smallint[]) as x (id, taken_back)
     cross join lateral (
       select ctid as place from campaign_contacts
@@ -148,9 +151,9 @@ export async function returnContacts(
  */
 export async function setContactsAside(tx: Tx, calls: readonly CallKey[], now: Date): Promise<void> {
   const { rows } = await sql<{ workspace_id: string; campaign_id: string; contact_id: string; attempt: number }>`
-    select c.workspace_id, c.campaign_id, c.contact_id, c.attempt
+    select c.workspace_id, c.campaign_id, c.owner_id as contact_id, c.attempt
     from ${keysOf(calls)} join calls c on c.workspace_id = x.workspace_id and c.id = x.id
-    where c.contact_id is not null and c.campaign_id is not null`.execute(tx.db);
+    where c.owner_kind = ${CONTACT}`.execute(tx.db);
   for (const campaignId of new Set(rows.map((row) => row.campaign_id).toSorted())) {
     const own = rows.filter((row) => row.campaign_id === campaignId);
     const workspaceId = own[0]!.workspace_id;

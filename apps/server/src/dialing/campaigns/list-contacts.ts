@@ -73,7 +73,7 @@ export async function contactPage(
       from (${contacts}) as c
       cross join lateral (select coalesce(array_agg(id::text order by attempt), '{}') as rooms,
         count(*) filter (where dialed_at is not null and (status <> 'cancelled' or ended_by <> 'error')) as attempts
-        from calls where workspace_id = ${tx.workspaceId} and contact_id = c.id) as k
+        from calls where workspace_id = ${tx.workspaceId} and owner_id = c.id) as k
       join contact_lists l on l.workspace_id = c.workspace_id and l.id = c.list_id
       order by c.id ${direction}`,
     ...(reason === undefined && query.searchText === undefined && { totalCount: countOf(campaign, states) }),

@@ -5,7 +5,7 @@ import type { CallOwner } from '../calls/call-owner.ts';
 import type { CallDetails } from '../calls/store.ts';
 import type { CampaignKey } from './campaign.ts';
 import { hasConsent } from './contact-refusal.ts';
-import { type ContactCall, endContacts, returnContacts, setContactsAside } from './end-contacts.ts';
+import { CONTACT, type ContactCall, endContacts, returnContacts, setContactsAside } from './end-contacts.ts';
 import { pauseItself } from './pause-itself.ts';
 import { recallContacts } from './recall-contacts.ts';
 
@@ -20,6 +20,7 @@ export function campaignCallOwner(
   simulated: readonly string[] = [],
 ): Required<CallOwner> {
   return {
+    kind: CONTACT,
     mayBePlaced: (now) => sql`
       exists (select from campaigns p where p.workspace_id = c.workspace_id and p.id = c.campaign_id
         and p.status = 'running' and (p.end_date is null or p.end_date > ${now})
@@ -27,7 +28,6 @@ export function campaignCallOwner(
     isPlacedAgain: sql`false`,
     lock: async (tx, calls) => {
       const keys = byCampaign(calls).map(([key]) => key);
-      if (keys.length === 0) return;
       await sql`
         select from unnest(${keys.map((key) => key.workspaceId)}::uuid[], ${keys.map((key) => key.campaignId)}::uuid[])
           as x (workspace_id, id)
@@ -55,13 +55,10 @@ export function campaignCallOwner(
   };
 }
 
-const isContactCall = <T extends OwnedCall>(call: T): call is ContactCall<T> =>
-  call.campaignId !== null && call.contactId !== null;
-
 /** Some calls of each campaign, in the order in which the campaigns' rows are locked. */
 function byCampaign<T extends OwnedCall>(calls: readonly T[]): [CampaignKey, ContactCall<T>[]][] {
   const found = new Map<string, [CampaignKey, ContactCall<T>[]]>();
-  for (const call of calls.filter(isContactCall)) {
+  for (const call of calls as readonly ContactCall<T>[]) {
     const { workspaceId, campaignId } = call;
     const own = found.get(campaignId);
     if (own) own[1].push(call);
@@ -79,7 +76,7 @@ export const campaignCallDetails: CallDetails = {
   joins: sql`
     left join batches b on b.workspace_id = c.workspace_id and b.id = c.campaign_id
     left join campaign_contacts k
-      on k.workspace_id = c.workspace_id and k.campaign_id = c.campaign_id and k.id = c.contact_id
+      on k.workspace_id = c.workspace_id and k.campaign_id = c.campaign_id and k.id = c.owner_id
     left join contact_lists l on l.workspace_id = k.workspace_id and l.id = k.list_id`,
   // Calls of what was deleted are still found by its ID: the row of `batches` stays.
   isBatch: (campaignId) => sql`exists (select from batches b

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import type { EngineTx } from '../../foundation/database/database.ts';
 import type { EndedCall, PlacedCall } from '../calls/call.ts';
 import type { CampaignKey } from './campaign.ts';
-import type { ContactCall } from './end-contacts.ts';
+import { CONTACT, type ContactCall } from './end-contacts.ts';
 
 /** The contacts `k` of calls `x`. */
 const contactsOf = ({ workspaceId, campaignId }: CampaignKey, calls: readonly ContactCall<PlacedCall>[]) => sql`
-  unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.contactId)}::uuid[],
+  unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.owner.id)}::uuid[],
     ${calls.map((call) => call.attempt)}::smallint[], ${calls.map((call) => call.at)}::timestamptz[])
     as x (room_id, contact_id, attempt, at)
   join campaign_contacts k on k.workspace_id = ${workspaceId} and k.campaign_id = ${campaignId} and k.id = x.contact_id`;
@@ -26,10 +26,10 @@ export async function recallContacts(
   const { workspaceId, campaignId } = key;
   const written = await sql<{ id: string }>`
     insert into calls (workspace_id, id, status, outcome, direction, simulated, from_number, to_number, agent_id,
-      phone_number_id, campaign_id, contact_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds,
+      phone_number_id, owner_kind, owner_id, campaign_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds,
       metadata, external_id, tags, queued_at, dialed_at, ended_at, ended_by)
     select p.workspace_id, x.room_id, 'failed', 'unknown', 'outbound', coalesce(n.provider = any(${simulated}), false),
-      coalesce(substring(n.phone_number from 2)::bigint, 0), k.phone_number, p.agent_id, n.id, p.id, k.id, x.attempt,
+      substring(n.phone_number from 2)::bigint, k.phone_number, p.agent_id, n.id, ${CONTACT}, k.id, p.id, x.attempt,
       x.at, x.at, p.ring_timeout_seconds, p.max_call_seconds, coalesce(p.metadata, '{}') || coalesce(k.metadata, '{}'),
       k.external_id, nullif(p.tags, '{}'), x.at, x.at, ${now}, 'error'
     from ${contactsOf(key, calls)}

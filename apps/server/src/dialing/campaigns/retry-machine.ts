@@ -25,7 +25,7 @@ export async function retryMachine({ db, workspaceId, tell }: WorkspaceTx, roomI
     select k.ctid as place, k.campaign_id, c.ended_at, k.tries, k.faults, k.agent_faults, p.retry_policy
     from calls c
     join campaigns p on p.workspace_id = c.workspace_id and p.id = c.campaign_id
-    join campaign_contacts k on k.workspace_id = c.workspace_id and k.campaign_id = c.campaign_id and k.id = c.contact_id
+    join campaign_contacts k on k.workspace_id = c.workspace_id and k.campaign_id = c.campaign_id and k.id = c.owner_id
     where c.workspace_id = ${workspaceId} and c.id = ${roomId} and c.answered_at is not null
       and c.ended_at > ${new Date(now.getTime() - LATEST_MS)} and p.status in ('running', 'paused')
       and k.state = 'done' and k.attempt = c.attempt and k.last_outcome in ('answered', 'agent_error')

@@ -3,7 +3,7 @@ import type { Database, WorkspaceTx } from '../../foundation/database/database.t
 import { findIdempotencyKey, takeIdempotencyKey } from '../../foundation/database/idempotency-keys.ts';
 import type { Lease } from '../../foundation/database/lease.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
-import { toId } from '../../foundation/values/ids.ts';
+import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { notFound, refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import type { PhoneNumberRow, Provider } from '../../lines/phone-numbers/phone-number.ts';
 import { findNumber } from '../../lines/phone-numbers/store.ts';
@@ -11,11 +11,12 @@ import { whyNotFrom } from '../../lines/phone-numbers/why-not-from.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
+import { askForCall } from '../calls/ask-for-call.ts';
 import { fromE164 } from '../calls/call.ts';
 import type { CallToPlace } from '../calls/place-calls.ts';
-import { requestRunCall } from '../calls/request-run-call.ts';
 import type { Switchboard } from '../calls/switchboard.ts';
 import { whyBlocked } from '../calls/why-blocked.ts';
+import { TEST_CALL } from './own-calls.ts';
 import { findTestCall, recentTestCalls, type TestCallRow } from './store.ts';
 
 /** What test calls work with. */
@@ -103,7 +104,7 @@ async function queueTestCall(tx: WorkspaceTx, deps: TestCallDeps, order: TestCal
     .insertInto('test_calls')
     .values({
       ...{ workspace_id: tx.workspaceId, room_id: call.roomId, phone_number_id: number.id },
-      ...{ from_number: call.fromNumber, to_number: fromE164(toNumber), requested_at: now },
+      ...{ from_number: fromE164(number.phone_number), to_number: fromE164(toNumber), requested_at: now },
       simulated: deps.switchboard.isSimulated(number.provider) === true,
     })
     .execute();
@@ -138,12 +139,20 @@ async function requestCall(
   if (to === number.phone_number) fault('must be another number than the one that calls');
   const obstacle = whyNotFrom(number, providers);
   if (obstacle) throw refused(obstacle);
+  const roomId = newUuid();
   const wish = {
-    ...{ workspaceId: tx.workspaceId, runId: null, attempt: 1, to, from: { number: number.phone_number } },
-    ...{ agentId: null, variables: {}, recording: false, hours: {} },
+    ...{
+      workspaceId: tx.workspaceId,
+      roomId,
+      owner: { kind: TEST_CALL, id: roomId },
+      attempt: 1,
+      to,
+      from: { number: number.phone_number },
+    },
+    ...{ agentId: null, variables: {}, recording: false, asksAgain: false, hours: {} },
     ...{ ringTimeoutSeconds: RING_SECONDS, maxCallSeconds: TALK_SECONDS },
   };
-  const answer = await requestRunCall(tx, wish, { serverId: lease.serverId(), now, isSimulated, operator });
+  const answer = await askForCall(tx, wish, { serverId: lease.serverId(), now, isSimulated, operator });
   if (answer.kind === 'queued') return answer.call;
   if (answer.kind === 'blocked') {
     const { reason } = answer;

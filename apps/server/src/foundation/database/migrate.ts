@@ -6,6 +6,8 @@ import * as witnessSlots from '../../../migrations/0066-witness-slots.ts';
 import * as serverVersions from '../../../migrations/0067-server-versions.ts';
 import * as erasureSteps from '../../../migrations/0068-erasure-steps.ts';
 import * as auditWithoutKey from '../../../migrations/0070-audit-without-key.ts';
+import * as callOwners from '../../../migrations/0071-call-owners.ts';
+import * as withheldNumbers from '../../../migrations/0072-withheld-numbers.ts';
 import * as agentEnd from '../../../migrations/0073-agent-end.ts';
 import * as abandonedRetry from '../../../migrations/0074-abandoned-retry.ts';
 import { ConfigError } from '../../config.ts';
@@ -22,6 +24,8 @@ export const migrations: Record<string, Migration> = {
   '0067-server-versions': serverVersions,
   '0068-erasure-steps': erasureSteps,
   '0070-audit-without-key': auditWithoutKey,
+  '0071-call-owners': callOwners,
+  '0072-withheld-numbers': withheldNumbers,
   '0073-agent-end': agentEnd,
   '0074-abandoned-retry': abandonedRetry,
 };

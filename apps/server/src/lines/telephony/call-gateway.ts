@@ -11,13 +11,13 @@ export interface CallRequest {
   roomId: string;
   /** Counts every dial of this contact, from 1. */
   attempt: number;
-  /** Whose it is, where it is not one by itself. IDs are UUIDs. */
-  owner?: { kind: 'contact' | 'run'; id: string; campaignId?: string };
+  /** Whose it is: what is kept of the call bears that. IDs are UUIDs. */
+  owner: { kind: string; id: string; campaignId?: string };
   /** E.164. */
   to: string;
   /** E.164. */
   from: string;
-  /** Absent for a test call: a sentence is said, and then what is heard. */
+  /** Who speaks on it. Absent, a sentence is said, and then what is heard. */
   agentId?: string;
   trunk?: Trunk;
   variables?: Record<string, unknown>;
@@ -57,7 +57,8 @@ export interface CallReference {
   /** A room that was given back before anything was sent is placed again under a higher one. */
   attempt: number;
   to: string;
-  from: string;
+  /** Absent if the caller has withheld it. */
+  from?: string;
   /** When `placeCall` was asked. */
   placedAt: Date;
 }

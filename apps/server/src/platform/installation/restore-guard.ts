@@ -21,11 +21,11 @@ const CLOSE_MS = 2000;
 const LOOK_MS = 1000;
 const DAY_MS = 86_400_000;
 
-/** A call that is about to be placed, as its provider is told of it: absent `owner`, it is one by itself. */
+/** A call that is about to be placed, as its provider is told of it. */
 export type CallToWitness = Pick<WitnessedCall, 'workspaceId' | 'roomId' | 'attempt'> & {
   /** E.164. */
   to: string;
-  owner?: { kind: 'contact' | 'run'; id: string; campaignId?: string };
+  owner: { kind: string; id: string; campaignId?: string };
 };
 
 /** What a set of calls came to. */
@@ -159,7 +159,7 @@ export function createRestoreGuard(options: {
 
 /** A call as a witness keeps it. @param to HMAC of its number */
 function witnessed({ workspaceId, roomId, attempt, owner }: CallToWitness, to: string, at: string): WitnessedCall {
-  const { kind, id, campaignId } = owner ?? { kind: 'call' as const, id: roomId };
+  const { kind, id, campaignId } = owner;
   const owned = { ownerKind: kind, ownerId: id, ...(campaignId !== undefined && { campaignId }) };
   return { workspaceId, ...owned, roomId, attempt, to, at };
 }

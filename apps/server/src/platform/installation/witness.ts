@@ -4,10 +4,10 @@ import type { ReadOldWitness } from './old-witness.ts';
 export interface WitnessedCall {
   /** A UUID. */
   workspaceId: string;
-  /** Whose it is: of a campaign's contact, of a workflow's run, or by itself (then its ID is the room's). */
-  ownerKind: 'contact' | 'run' | 'call';
+  /** Whose it is: of which kind, as `calls.owner_kind` has it, and its UUID. */
+  ownerKind: string;
   ownerId: string;
-  /** The contact's campaign. */
+  /** The campaign that it is made for, if any. */
   campaignId?: string;
   roomId: string;
   attempt: number;

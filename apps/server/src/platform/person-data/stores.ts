@@ -28,7 +28,7 @@ const run: Store = {
   key: id,
   columns: { context: 'jsonb', output: 'jsonb', error: 'jsonb', concurrency_key: 'text' },
   isPerson: (number) => sql`exists (select from calls c where c.workspace_id = workflow_runs.workspace_id
-    and c.workflow_run_id = workflow_runs.id and c.to_number = ${number})`,
+    and c.owner_id = workflow_runs.id and c.to_number = ${number})`,
   emptied: sql`context = '{}', output = null, error = null, is_erased = true`,
   isPersons: true,
 };

@@ -99,7 +99,7 @@ function conditionsOf(filter: CallFilter): (RawBuilder<unknown> | undefined)[] {
     phoneNumber && sql`${fromE164(phoneNumber)} in (from_number, to_number)`,
     campaign && sql`campaign_id = ${campaign} and not ${isBatch(campaign)}`,
     batch && sql`campaign_id = ${batch} and ${isBatch(batch)}`,
-    workflowRunId && sql`workflow_run_id = ${fromId(workflowRunId)}`,
+    workflowRunId && sql`owner_id = ${fromId(workflowRunId)} and owner_kind = 'run'`,
     externalId && sql`external_id = ${externalId}`,
     tags && sql`tags @> ${tags}::text[]`,
     queuedAfter && sql`queued_at >= ${new Date(queuedAfter)}`,

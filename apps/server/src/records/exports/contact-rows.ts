@@ -129,7 +129,7 @@ async function* campaignRows(
           ${last === undefined ? sql`` : sql`and id > ${last}`} order by id limit ${sql.lit(CHUNK)}) as c
         cross join lateral (
           select count(*) filter (where dialed_at is not null and (status <> 'cancelled' or ended_by <> 'error')) as attempts
-          from calls where workspace_id = ${tx.workspaceId} and contact_id = c.id) as k
+          from calls where workspace_id = ${tx.workspaceId} and owner_id = c.id) as k
         order by c.id`.execute(tx.db),
     );
     yield rows.map((row) => [

@@ -14,7 +14,7 @@ const charged: readonly (string | null)[] = [
   'invalid_number',
 ];
 
-const ownerOf = (call: CallOfHistory) => call.contact_id ?? call.workflow_run_id ?? call.id;
+const ownerOf = (call: CallOfHistory) => call.owner_id;
 /** A call that was taken back: no provider was told of it. */
 const wasTakenBack = ({ status, ended_by }: CallOfHistory) => status === 'cancelled' && ended_by === 'error';
 

@@ -47,7 +47,7 @@ export const askedFor: Law = {
   name: 'nothing is there that nobody asked for',
   breaches: ({ promised, campaigns, calls, runs, uploads }) => {
     const known = new Set(promised.map(({ id }) => id));
-    const single = calls.filter((call) => call.direction === 'outbound' && !call.campaign_id && !call.workflow_run_id);
+    const single = calls.filter((call) => call.owner_kind === 'intent');
     const rows = {
       campaign: campaigns,
       call: single,
@@ -103,7 +103,7 @@ export const nobodyLeftOut: Law = {
   name: 'nobody is left out',
   breaches: ({ promised, contacts, calls, placed, invited }) => {
     const refused = new Set(promised.flatMap((promise) => (promise.kind === 'campaign' ? promise.refused : [])));
-    const called = new Set(calls.filter(({ outcome }) => outcome !== null).map(({ contact_id }) => contact_id));
+    const called = new Set(calls.filter(({ outcome }) => outcome !== null).map(({ owner_id }) => owner_id));
     const rooms = new Set(placed.map(({ roomId }) => roomId));
     const rang = new Set(invited.map(({ to }) => to));
     return [

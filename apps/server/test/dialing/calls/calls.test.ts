@@ -68,7 +68,7 @@ async function seedCall(given: Given = {}): Promise<string> {
     agent_id: 'agent_reception',
     phone_number_id: phoneNumberId,
     campaign_id: given.campaignId ?? null,
-    contact_id: given.contactId ?? null,
+    ...(given.contactId && { owner_kind: 'contact', owner_id: given.contactId }),
     queued_at: queuedAt,
     answered_at: given.answeredAt ? new Date(given.answeredAt) : null,
     ended_at: given.endedAt ? new Date(given.endedAt) : null,

@@ -333,8 +333,8 @@ test('after a restore only calls wait whose time had not come: what may have run
       await sql`
         with i as (update call_intents set next_attempt_at = null, reason = null where id = ${id} returning *)
         insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id, phone_number_id,
-          attempt, server_id, start_at, place_before, ring_timeout_seconds, max_call_seconds, metadata, variables, queued_at)
-        select workspace_id, id, ${status}, 'outbound', true, from_number, to_number, agent_id, phone_number_id, 1,
+          owner_kind, owner_id, attempt, server_id, start_at, place_before, ring_timeout_seconds, max_call_seconds, metadata, variables, queued_at)
+        select workspace_id, id, ${status}, 'outbound', true, from_number, to_number, agent_id, phone_number_id, 'intent', id, 1,
           (select id from servers limit 1), created_at, created_at, 30, 3600, metadata, variables, created_at from i`.execute(
         db,
       );

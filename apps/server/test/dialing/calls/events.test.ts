@@ -20,9 +20,8 @@ async function recorded(database: Database, count: number, row: Given<'calls'> =
     (_, i): HeldCall => ({
       workspaceId,
       roomId: newUuid(),
+      owner: { kind: 'intent', id: newUuid() },
       campaignId: null,
-      contactId: null,
-      workflowRunId: null,
       toNumber: 14_150_000_000 + i,
       fromNumber: 12_120_000_000,
       provider: 'simulator',

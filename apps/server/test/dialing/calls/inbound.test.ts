@@ -166,9 +166,9 @@ test('several callers are up at one number, and one may withhold who it is', asy
       tx.db.selectFrom('calls').select(['from_number', 'status']).where('workspace_id', '=', workspaceId).execute(),
     );
   await until(async () => (await calls()).length === 4);
-  expect((await calls()).map((call) => call.from_number).sort()).toEqual([0, 14155550100, 14155550101, 14155550102]);
+  expect((await calls()).map((call) => call.from_number).sort()).toEqual([14155550100, 14155550101, 14155550102, null]);
   const withheld = await database.inEngine((tx) =>
-    tx.db.selectFrom('calls').select('id').where('from_number', '=', 0).executeTakeFirstOrThrow(),
+    tx.db.selectFrom('calls').select('id').where('from_number', 'is', null).executeTakeFirstOrThrow(),
   );
   const shaped = shapeCall((await database.inWorkspace(workspaceId, (tx) => shown.find(tx, withheld.id)))!);
   expect(shaped).not.toHaveProperty('fromNumber');

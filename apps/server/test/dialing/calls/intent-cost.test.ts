@@ -52,7 +52,7 @@ async function costsOf(database: Database, intents: number) {
     const due = await measured.inHotLoop((tx) => dueIntents(tx, now));
     expect(due.every((own) => own.length === TURN_SIZE)).toBe(true);
     const call = await claimIntent(measured, due.at(-1)![0]!, terms, async () => {});
-    const placed = { ...call!, campaignId: null, contactId: null, workflowRunId: null };
+    const placed = call!;
     await measured.inHotLoop((tx) =>
       owner.onCallsReturned(tx, [{ ...placed, attemptTakenBack: true, queuedAt: now }], now),
     );

@@ -4,7 +4,7 @@ import { startBatch } from '../../../src/dialing/batches/start-batch.ts';
 import { claimIntent } from '../../../src/dialing/call-intents/claim-intent.ts';
 import { createCall } from '../../../src/dialing/call-intents/create-call.ts';
 import { waitingCalls } from '../../../src/dialing/call-intents/waiting-calls.ts';
-import { requestRunCall } from '../../../src/dialing/calls/request-run-call.ts';
+import { askForCall } from '../../../src/dialing/calls/ask-for-call.ts';
 import { callStore } from '../../../src/dialing/calls/store.ts';
 import { checkStartable } from '../../../src/dialing/campaigns/check-startable.ts';
 import { claimContacts } from '../../../src/dialing/campaigns/claim/claim-contacts.ts';
@@ -171,7 +171,7 @@ async function batch({ workspaceId, to, operator }: Asked) {
 async function run({ workspaceId, to, operator }: Asked) {
   const wish = {
     workspaceId,
-    runId: newUuid(),
+    owner: { kind: 'run', id: newUuid() },
     attempt: 1,
     to: `+${to}`,
     from: { number: fromNumber },
@@ -180,12 +180,13 @@ async function run({ workspaceId, to, operator }: Asked) {
     ringTimeoutSeconds: 30,
     maxCallSeconds: 60,
     recording: false,
+    asksAgain: true,
     hours: {},
   };
   const over = new Error('over');
   let answered = '';
   const asked = under.database.inEngine(async (tx) => {
-    const answer = await requestRunCall(tx, wish, { serverId: lease.serverId(), now: noon, isSimulated, operator });
+    const answer = await askForCall(tx, wish, { serverId: lease.serverId(), now: noon, isSimulated, operator });
     if (answer.kind === 'queued') answered = 'called';
     else answered = answer.kind === 'refused' ? answer.outcome : answer.reason;
     throw over;

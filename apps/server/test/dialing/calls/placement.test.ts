@@ -33,7 +33,7 @@ test('what forbids a call between its claim and its placement keeps it from the 
     });
     const queued = queuedCalls(database, { workspaceId, serverId, startAt });
     const intent = async (toNumber: number, expiresInMs: number) => {
-      const call = await queued(toNumber, {}, { contact_id: null });
+      const call = await queued(toNumber, { owner: { kind: 'intent', id: newUuid() } });
       const expires_at = new Date(startAt.getTime() + expiresInMs);
       await seedRow(database, 'call_intents', {
         ...{ workspace_id: workspaceId, id: call.roomId, to_number: toNumber, phone_number_id: newUuid(), expires_at },
@@ -57,8 +57,8 @@ test('what forbids a call between its claim and its placement keeps it from the 
       'it may be placed for an hour yet': await intent(14155551010, 3_600_000),
       'its campaign has ended': await queued(14155551011, await campaign({ end_date: startAt })),
       'its campaign ends soon': await queued(14155551012, await campaign({ end_date: soon })),
-      'nobody owns it': await queued(14155551013, {}),
-      'it is of a run': await queued(14155551014, { workflowRunId: newUuid() }),
+      'nobody owns it': await queued(14155551013, { owner: { kind: 'nobody', id: newUuid() } }),
+      'it is of a run': await queued(14155551014, { owner: { kind: 'run', id: newUuid() } }),
     };
     await setKillSwitch(database, stopped.workspaceId, startAt);
     await database.inWorkspace(workspaceId, async (tx) => {

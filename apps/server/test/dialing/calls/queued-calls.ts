@@ -7,19 +7,24 @@ import { type Given, seedRow } from '../../seed/rows.ts';
 /** Makes calls that a server has claimed. What is given is in the row alone: it has come since. */
 export const queuedCalls =
   (database: Database, { workspaceId, serverId, startAt }: { workspaceId: string; serverId: string; startAt: Date }) =>
-  async (toNumber: number, owner: Partial<OwnedCall>, given: Given<'calls'> = {}): Promise<CallToPlace> => {
-    const { campaignId = null, workflowRunId = null } = owner;
+  async (toNumber: number, owned: Partial<OwnedCall>, given: Given<'calls'> = {}): Promise<CallToPlace> => {
+    const { campaignId = null, owner = { kind: 'contact', id: newUuid() } } = owned;
     const placeBefore = new Date(startAt.getTime() + 20_000);
-    const owned = { campaign_id: campaignId, workflow_run_id: workflowRunId, contact_id: newUuid() };
-    const own = { ...owned, workspace_id: workspaceId, to_number: toNumber, server_id: serverId };
+    const own = {
+      campaign_id: campaignId,
+      owner_kind: owner.kind,
+      owner_id: owner.id,
+      workspace_id: workspaceId,
+      to_number: toNumber,
+      server_id: serverId,
+    };
     const row = await seedRow(database, 'calls', { ...own, status: 'queued', place_before: placeBefore, ...given });
-    const request = { roomId: row.id, attempt: 1, to: `+${toNumber}`, from: '+14155550100', agentId: 'agent' };
+    const request = { owner, roomId: row.id, attempt: 1, to: `+${toNumber}`, from: '+14155550100', agentId: 'agent' };
     return {
       workspaceId,
       roomId: row.id,
       campaignId,
-      contactId: null,
-      workflowRunId,
+      owner,
       toNumber,
       fromNumber: 14155550100,
       provider: 'simulator',

@@ -201,8 +201,8 @@ describe('contacts', () => {
       attempt: number,
       at: string,
     ) => `insert into calls (workspace_id, id, status, outcome, direction, simulated, from_number, to_number, agent_id,
-        phone_number_id, campaign_id, contact_id, attempt, start_at, dialed_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
-      select c.workspace_id, '00000000-0000-0000-0000-00000000000${9 - attempt}', 'failed', 'busy', 'outbound', true, 1, c.phone_number, 'a', n.id, c.campaign_id, c.id,
+        phone_number_id, campaign_id, owner_kind, owner_id, attempt, start_at, dialed_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
+      select c.workspace_id, '00000000-0000-0000-0000-00000000000${9 - attempt}', 'failed', 'busy', 'outbound', true, 1, c.phone_number, 'a', n.id, c.campaign_id, 'contact', c.id,
         ${attempt}, '${at}', '${at}', '${at}', 1, 1, '${at}', '${at}'
       from campaign_contacts c join phone_numbers n on n.workspace_id = c.workspace_id where c.campaign_id = $id`;
     await campaign.write(call(1, '2026-11-20'));
@@ -233,7 +233,8 @@ describe('contacts', () => {
       seedRow(under.database, 'calls', {
         workspace_id: campaign.workspaceId,
         campaign_id: campaign.id,
-        contact_id: fromId(items[at]!.id),
+        owner_kind: 'contact',
+        owner_id: fromId(items[at]!.id),
         to_number: Number(items[at]!.phoneNumber.slice(1)),
         direction: 'outbound',
         ...given,

@@ -208,8 +208,10 @@ test('what a lost server has left is told as it is, and is not placed again', as
   const lost = newUuid();
   const left = async (status: 'queued' | 'dialing', to_number: number) => {
     const of = { workspace_id: workspaceId, phone_number_id: fromId(phoneNumberId), to_number };
-    const { id } = await seedRow(server.database, 'calls', {
+    const id = newUuid();
+    await seedRow(server.database, 'calls', {
       ...of,
+      ...{ id, owner_kind: 'test_call', owner_id: id },
       status,
       agent_id: null,
       server_id: lost,

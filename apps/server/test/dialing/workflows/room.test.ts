@@ -36,9 +36,7 @@ test('a campaign that fills the limit of its workspace leaves room for the calls
   await until(async () => {
     const { rows } = await database.inEngine(({ db }) =>
       sql<{ calls: number }>`
-        select count(*)::int as calls from calls where workflow_run_id is not null and ended_at is not null`.execute(
-        db,
-      ),
+        select count(*)::int as calls from calls where owner_kind = 'run' and ended_at is not null`.execute(db),
     );
     return rows[0]!.calls >= runs.length;
   });

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { askForCall } from '../../../src/dialing/calls/ask-for-call.ts';
+import type { CallAnswer, CallWish } from '../../../src/dialing/calls/call-wish.ts';
 import { hangUpRequested } from '../../../src/dialing/calls/hang-up-requested.ts';
-import { type RunCallAnswer, type RunCallWish, requestRunCall } from '../../../src/dialing/calls/request-run-call.ts';
 import type { Database } from '../../../src/foundation/database/database.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
 import type { CallGateway } from '../../../src/lines/telephony/call-gateway.ts';
@@ -19,6 +20,8 @@ import { startTestDialer, type TestDialer } from '../dialing.ts';
 const NOW = new Date('2026-03-10T12:00:00Z');
 const ANSWERS = '+14155550100';
 
+const ofRun = () => ({ kind: 'run', id: newUuid() });
+
 /** A workspace with a number, and a way to ask for a run's call there. */
 async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> = {}, now: () => Date = () => NOW) {
   const { switchboard, stop }: TestDialer = await startTestDialer(database, { speed: 1 });
@@ -29,13 +32,10 @@ async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> 
     campaign: { status: 'draft' },
   });
   const servers = await database.inEngine(({ db }) => db.selectFrom('servers').select('id').execute());
-  const request = async (
-    wish: Partial<RunCallWish> = {},
-    isSimulated = switchboard.isSimulated,
-  ): Promise<RunCallAnswer> => {
+  const request = async (wish: Partial<CallWish> = {}, isSimulated = switchboard.isSimulated): Promise<CallAnswer> => {
     const whole = {
       workspaceId,
-      runId: newUuid(),
+      owner: ofRun(),
       attempt: 1,
       to: ANSWERS,
       from: { number: '+12125550199' },
@@ -44,6 +44,7 @@ async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> 
       ringTimeoutSeconds: 30,
       maxCallSeconds: 60,
       recording: false,
+      asksAgain: true,
       hours: {},
       ...wish,
     };
@@ -53,7 +54,7 @@ async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> 
       isSimulated,
       operator: noOperatorLimits,
     };
-    return database.inEngine((tx) => requestRunCall(tx, whole, terms));
+    return database.inEngine((tx) => askForCall(tx, whole, terms));
   };
   const call = (roomId: string) =>
     database.inEngine(({ db }) =>
@@ -65,13 +66,17 @@ async function runCalls(database: Database, seed: Omit<SeedOptions, 'contacts'> 
 test.concurrent('a call of a run is placed with its variables, and ended where its end is asked for', () =>
   withDatabase(async (database) => {
     const { workspaceId, switchboard, stop, request, call } = await runCalls(database, {}, () => new Date());
-    const runId = newUuid();
-    const answer = await request({ runId });
+    const owner = ofRun();
+    const answer = await request({ owner });
     if (answer.kind !== 'queued') throw new Error(`The call is ${answer.kind}.`);
     const { roomId } = answer.call;
     switchboard.place([answer.call]);
     await until(async () => (await call(roomId)).status === 'in_progress');
-    expect(await call(roomId)).toMatchObject({ workflow_run_id: runId, variables: { first_name: 'Ada' } });
+    expect(await call(roomId)).toMatchObject({
+      owner_kind: 'run',
+      owner_id: owner.id,
+      variables: { first_name: 'Ada' },
+    });
     expect(await request()).toMatchObject({ kind: 'blocked', reason: 'already_on_a_call' });
     await database.inWorkspace(workspaceId, (tx) => switchboard.requestEnd(tx, [roomId], new Date()));
     switchboard.nudgeHangUps();
@@ -109,7 +114,7 @@ test.concurrent('a call that comes back was not made: it counts nowhere, and its
 
 const quiet = { quiet_hours_start: 12 * 60, quiet_hours_end: 14 * 60 };
 
-test.concurrent.each<[string, Omit<SeedOptions, 'contacts'>, Partial<RunCallWish>, object]>([
+test.concurrent.each<[string, Omit<SeedOptions, 'contacts'>, Partial<CallWish>, object]>([
   ['a number that is none', {}, { to: 'Ada' }, { kind: 'refused', outcome: 'invalid_number' }],
   ['an emergency number', {}, { to: '+1911' }, { kind: 'refused', outcome: 'invalid_number' }],
   ['another behind a calling code', {}, { to: '+49116117' }, { kind: 'refused', outcome: 'invalid_number' }],
@@ -256,14 +261,14 @@ test.concurrent('from a pool a number is chosen and counted, for the next attemp
     const caps = { max_calls_per_number_per_day: 1 };
     const { poolId, memberIds } = await seedPool(database, workspaceId, [{}, { country: 'DE' }], caps);
     const from = { poolId };
-    const runId = newUuid();
+    const owner = ofRun();
     const attempts = async () => (await usageOf(database, memberIds)).map((row) => row.attempts);
-    const first = await request({ from, runId });
+    const first = await request({ from, owner });
     if (first.kind !== 'queued') throw new Error(`The call is ${first.kind}.`);
     expect([first.call.fromNumber, await attempts()]).toEqual([12125550200, [1, 0]]);
     expect(await request({ from })).toMatchObject({ kind: 'blocked', reason: 'already_on_a_call' });
     expect(await attempts()).toEqual([1, 0]);
-    const second = await request({ from, runId, attempt: 2, to: '+14155550101' });
+    const second = await request({ from, owner, attempt: 2, to: '+14155550101' });
     expect(second).toMatchObject({ kind: 'queued', call: { fromNumber: 12125550201 } });
     expect(await request({ from, to: '+14155550102' })).toEqual({ kind: 'blocked', reason: 'no_caller_id' });
     // Its time is long over: it goes back.

@@ -100,8 +100,8 @@ async function turn(database: Database, workspaceId: string): Promise<void> {
   const parents = await write((await claim()).map((run) => goOn(run, 'next', now)));
   const calling = await write(parents.map((run) => waitAs(run, 'waiting_call', { waits_for: newUuid() }, now)));
   const ended = calling.map(({ workspace_id, id, waits_for }) => ({
-    ...{ workspaceId: workspace_id, workflowRunId: id, roomId: waits_for! },
-    ...{ campaignId: null, contactId: null, outcome: 'answered' as const },
+    ...{ workspaceId: workspace_id, owner: { kind: 'run', id }, roomId: waits_for! },
+    ...{ campaignId: null, outcome: 'answered' as const },
   }));
   await database.inHotLoop((tx) => runCallOwner.onCallsEnded(tx, ended as unknown as EndedCall[], now));
   await write((await claim()).map((run) => end(run, 'completed', { output: null, error: null }, now)));

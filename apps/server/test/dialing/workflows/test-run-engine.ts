@@ -72,12 +72,12 @@ export async function startTestEngine(
     await database.inEngine(async (tx) => {
       const named = sql`workspace_id = ${workspaceId} and id = ${roomId} and ended_at is null`;
       const outcome = fate === 'returned' ? 'cancelled' : fate;
-      const { rows } = await sql<{ workflow_run_id: string }>`
+      const { rows } = await sql<{ owner_id: string }>`
         update calls set status = 'failed', outcome = ${outcome}, ended_at = ${now} where ${named}
-        returning workflow_run_id`.execute(tx.db);
+        returning owner_id`.execute(tx.db);
       const [row] = rows;
       if (!row) return;
-      const owned = { workspaceId, roomId, campaignId: null, contactId: null, workflowRunId: row.workflow_run_id };
+      const owned = { workspaceId, roomId, owner: { kind: 'run', id: row.owner_id }, campaignId: null };
       if (fate === 'returned') {
         await runCallOwner.onCallsReturned(tx, [{ ...owned, attemptTakenBack: false, queuedAt: now }], now);
       } else await runCallOwner.onCallsEnded(tx, [{ ...owned, outcome: fate, endedAt: now }], now);

@@ -111,9 +111,9 @@ async function grow(database: Database, workspaceId: string, campaignId: string,
     const all = sql`generate_series(1, ${MANY}::int) as i`;
     await sql`
       insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, phone_number_id,
-        campaign_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
+        owner_kind, owner_id, campaign_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
       select ${workspaceId}, gen_random_uuid(), 'completed', 'outbound', true, 14150000000, 14150000000 + i,
-        gen_random_uuid(), ${campaignId}, 1, ${now}, ${now}, 1, 1, ${now}, case when i > 3 then ${now}::timestamptz end
+        gen_random_uuid(), 'contact', gen_random_uuid(), ${campaignId}, 1, ${now}, ${now}, 1, 1, ${now}, case when i > 3 then ${now}::timestamptz end
       from ${all}`.execute(db);
     await sql`
       insert into events (workspace_id, resource_id, revision, id, type, data, created_at)
@@ -291,9 +291,9 @@ test('figures, exports and lists read the calls of their time, campaign or direc
     await database.inEngine(({ db }) =>
       sql`
         insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, phone_number_id,
-          campaign_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
+          owner_kind, owner_id, campaign_id, attempt, start_at, place_before, ring_timeout_seconds, max_call_seconds, queued_at, ended_at)
         select ${workspaceId}, gen_random_uuid(), 'completed', 'outbound', true, 1, 14150000000 + i, gen_random_uuid(),
-          case when i <= 300 then ${campaignId}::uuid else gen_random_uuid() end, 1, ${now}, ${now}, 1, 1,
+          'contact', gen_random_uuid(), case when i <= 300 then ${campaignId}::uuid else gen_random_uuid() end, 1, ${now}, ${now}, 1, 1,
           '2026-01-01T00:00:00Z'::timestamptz + i * interval '1 minute', ${now} from generate_series(1, ${MANY}::int) as i`.execute(
         db,
       ),

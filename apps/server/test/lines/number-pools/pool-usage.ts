@@ -17,7 +17,7 @@ export async function callsFrom(database: Database, workspaceId: string) {
       phone_number_id: string;
       from_number: number;
       to_number: number;
-      contact_id: string;
+      owner_id: string;
       attempt: number;
       outcome: string | null;
       pooled: boolean;

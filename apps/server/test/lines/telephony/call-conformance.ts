@@ -72,6 +72,7 @@ export function callConformance(name: string, makeGateway: () => Promise<Gateway
       ringTimeoutSeconds: 30,
       maxCallSeconds: 14_400,
       recording: false,
+      owner: { kind: 'intent', id: newUuid() },
       placedAt: new Date(),
       ...limits,
     });

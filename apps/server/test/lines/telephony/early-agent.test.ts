@@ -5,7 +5,7 @@ import type { CallEvent } from '../../../src/lines/telephony/call-gateway.ts';
 import { until } from '../../until.ts';
 import { startAgent } from '../media/agent.ts';
 import { startCarrier } from './carrier.ts';
-import { callees, openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
+import { byItself, callees, openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
 
 let gateways: SipGateways;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ test.each([
     gateway.onEvents((events) => told.push(...events));
     await gateway.start();
     const call = { workspaceId: newUuid(), roomId: newUuid(), attempt: 1, from: '+14155550100', to: '+14155550108' };
-    const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };
+    const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false, owner: byItself };
     await gateway.placeCall({ ...call, ...limits, agentId: 'anna', trunk: trunkTo(carrier.port) });
     await until(() => expect(told).toMatchObject([{ type: 'ringing' }, { outcome: 'agent_error', endedBy: 'error' }]));
     expect(await carrier.calls[0]!.call.ended).toMatchObject({

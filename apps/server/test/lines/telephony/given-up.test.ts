@@ -10,7 +10,7 @@ import { seedNumber, seedWorkspace } from '../../seed/workspace.ts';
 import { unguarded } from '../../unguarded.ts';
 import { until } from '../../until.ts';
 import { startCarrier } from './carrier.ts';
-import { callees, openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
+import { byItself, callees, openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
 
 let gateways: SipGateways;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => gateways.close());
 
 const numbers = { from: '+14155550100', to: '+14155550108' };
-const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };
+const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false, owner: byItself };
 const newCall = () => ({ ...numbers, workspaceId: newUuid(), roomId: newUuid(), attempt: 1 });
 
 /** The ways to see that a server was given up: its lease has ended, or it has a new one by now. */

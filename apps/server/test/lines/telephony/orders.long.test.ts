@@ -9,7 +9,7 @@ import { until } from '../../until.ts';
 import { startAgent } from '../media/agent.ts';
 import { tone } from '../media/tone.ts';
 import { startCarrier } from './carrier.ts';
-import { openSipGateways, trunkTo } from './sip-gateways.ts';
+import { byItself, openSipGateways, trunkTo } from './sip-gateways.ts';
 
 const ORDERS = 400;
 const AT_ONCE = 20;
@@ -101,7 +101,7 @@ test(`${ORDERS} calls over SIP, to whom everything happens by chance, each end o
     const call = { workspaceId, roomId, attempt: 1, from: '+14155550100', to };
     if (at.end !== undefined)
       setTimeout(() => void gateway.endCall({ ...call, placedAt: new Date() }).catch(() => {}), at.end);
-    const limits = { ringTimeoutSeconds: 2, maxCallSeconds: 2, recording: false };
+    const limits = { ringTimeoutSeconds: 2, maxCallSeconds: 2, recording: false, owner: byItself };
     results.set(roomId, await gateway.placeCall({ ...call, ...limits, agentId: toId('room', roomId), trunk }));
     if (results.get(roomId)!.status === 'accepted') await until(() => isOver(roomId));
   }

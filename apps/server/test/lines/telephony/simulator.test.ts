@@ -103,6 +103,7 @@ describe('the simulator on PostgreSQL', () => {
     ringTimeoutSeconds: 30,
     maxCallSeconds: 600,
     recording: false,
+    owner: { kind: 'intent', id: newUuid() },
     placedAt: new Date(),
   });
 

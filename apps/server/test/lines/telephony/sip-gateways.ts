@@ -71,6 +71,9 @@ export const trunkTo = (port: number): Trunk => ({
   headers: {},
 });
 
+/** Whose the calls of tests are. */
+export const byItself = { kind: 'intent', id: newUuid() };
+
 /** Below the ports that the kernel gives to anybody's sockets, and those that other tests take. */
 let nextPort = 10_000 + 2 * (process.pid % 2000);
 

@@ -12,7 +12,7 @@ import { until } from '../../until.ts';
 import { callConformance, type GatewayUnderTest } from './call-conformance.ts';
 import { type Carrier, startCarrier } from './carrier.ts';
 import { proberConformance } from './prober-conformance.ts';
-import { callees, openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
+import { byItself, callees, openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
 
 let gateways: SipGateways;
 beforeAll(async () => {
@@ -100,7 +100,7 @@ test('what the two sides of a call said is kept after its end', async () => {
   await gateway.start();
   const { roomId, workspaceId } = { roomId: newUuid(), workspaceId: newUuid() };
   const numbers = { from: '+14155550100', to: '+14155550102' };
-  const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };
+  const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false, owner: byItself };
   const trunk = trunkTo(carrier.port);
   await gateway.placeCall({ workspaceId, roomId, attempt: 1, agentId: 'anna', trunk, ...numbers, ...limits });
   const reference = { workspaceId, roomId, attempt: 1, ...numbers, placedAt: new Date() };
@@ -189,7 +189,7 @@ test('names of a trunk, and those that its peers give in calls, are looked up in
   await gateway.start();
   expect(await gateway.probeTrunk(at('probed.example'), new AbortController().signal)).toMatchObject({ valid: true });
   const numbers = { from: '+14155550100', to: '+14155550102' };
-  const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };
+  const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false, owner: byItself };
   await gateway.placeCall({ workspaceId, roomId: placed, attempt: 1, agentId: 'anna', trunk, ...numbers, ...limits });
   await until(() => expect(asked.get('watched.example')).toBeDefined());
   const call = caller.userAgent.invite({
@@ -229,7 +229,7 @@ test('a call for which no port is free could not be sent for want of a channel',
   const [noisy, quiet] = [newUuid(), newUuid()];
   const place = (workspaceId: string, roomId = newUuid()) => {
     const numbers = { from: '+14155550100', to: '+14155550108' };
-    const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };
+    const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false, owner: byItself };
     const trunk = trunkTo(carrier.port);
     return gateway.placeCall({ workspaceId, roomId, attempt: 1, agentId: 'anna', trunk, ...numbers, ...limits });
   };
@@ -245,7 +245,7 @@ test('a trunk is told who calls, and whom, as it wants', async () => {
   const gateway = await gateways.gatewayFor();
   await gateway.start();
   const numbers = { from: '+14155550100', to: '+14155550177' };
-  const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false };
+  const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false, owner: byItself };
   /** The INVITE that a trunk of these fields gets. */
   const invite = async (fields: Partial<Trunk>) => {
     const trunk = { ...trunkTo(carrier.port), username: 'ada', password: 'secret', ...fields };

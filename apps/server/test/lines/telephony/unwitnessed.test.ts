@@ -7,7 +7,7 @@ import { NotWitnessed } from '../../../src/platform/installation/raise-number.ts
 import type { RestoreGuard } from '../../../src/platform/installation/restore-guard.ts';
 import { unguarded } from '../../unguarded.ts';
 import { startCarrier } from './carrier.ts';
-import { openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
+import { byItself, openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
 
 let gateways: SipGateways;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ function guardOf(way: 'late' | 'kept from it') {
 
 const call = () => ({
   ...{ workspaceId: newUuid(), roomId: newUuid(), attempt: 1, from: '+14155550100', to: '+14155550101' },
-  ...{ agentId: 'agent', ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false },
+  ...{ agentId: 'agent', ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false, owner: byItself },
 });
 
 test.each(['late', 'kept from it'] as const)(

@@ -57,7 +57,8 @@ function openGuard(given: { database?: Database; witness?: Witness; serverId?: (
   return { guard, registry };
 }
 
-const call = { workspaceId: newUuid(), roomId: newUuid(), attempt: 1, to: '+14155550100' };
+const byItself = { kind: 'intent', id: newUuid() };
+const call = { workspaceId: newUuid(), roomId: byItself.id, owner: byItself, attempt: 1, to: '+14155550100' };
 const word = { type: 'pause_dialing' as const, workspaceId: call.workspaceId, at: 'then' };
 const nothing = async () => undefined;
 const keepOne = (guard: RestoreGuard) => guard.keepCalls(nothing, () => [call]);
@@ -117,7 +118,7 @@ test('a call is told of with its number before it may be placed, and the number 
   );
   expect(placed.isWitnessed).toBe(true);
   const to = placed.result.rows[0]!.digest.toString('hex');
-  const { to: _, ...rest } = call;
+  const { to: _, owner: __, ...rest } = call;
   const owned = { ownerKind: 'contact', ownerId: owner.id, campaignId: owner.campaignId };
   expect(kept.at(-1)).toMatchObject({ slot: 1, entry: { number: 1, calls: [{ ...rest, ...owned, to }] } });
 });

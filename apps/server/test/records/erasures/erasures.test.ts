@@ -343,7 +343,7 @@ test('what is told of a run that called the number goes, though the number stand
   });
   const ended = { status: 'completed', ended_at: at } as const;
   await seedRow(server.database, 'calls', {
-    ...{ workspace_id: workspaceId, to_number: 14155550195, workflow_run_id: run.id, ...ended },
+    ...{ workspace_id: workspaceId, to_number: 14155550195, owner_kind: 'run', owner_id: run.id, ...ended },
   });
   const data = { id: toId('run', run.id), status: 'running', context: { first: 'Ada' }, output: { said: 'yes' } };
   const type = 'workflow_run.running';
@@ -647,7 +647,7 @@ const OF_NOBODY = [
   ...['number_usage', 'contact_list_entries_all'],
 ];
 const WORDS =
-  /\.(status|outcome|direction|agent_id|ended_by|codec|reason|timezone|callee_time_zone|key|node_id|type|state|last_outcome|kind|storage_key|failure_code|failure_reason|error_report_key|default_country|event_type|role|workflow_name|next_node_id|pause_reason|calling_windows|holidays|action|resource_type|address|standing|schedule_days|retry_policy)$/;
+  /\.(status|outcome|direction|agent_id|ended_by|codec|reason|timezone|callee_time_zone|key|node_id|type|state|last_outcome|kind|owner_kind|storage_key|failure_code|failure_reason|error_report_key|default_country|event_type|role|workflow_name|next_node_id|pause_reason|calling_windows|holidays|action|resource_type|address|standing|schedule_days|retry_policy)$/;
 /** What is counted, and the workspace's own numbers. */
 const NUMBERS =
   /\.(revision|order_number|size_bytes|duration_ms|bytes_read|bytes_total|packets_received|packets_lost|watermark)$|^(call_intents|test_calls)\.from_number$/;

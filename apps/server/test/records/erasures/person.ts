@@ -33,7 +33,7 @@ export async function seedPerson(database: Database, workspace_id: string) {
     ...{ output: { said: 'yes' }, concurrency_key: null },
   });
   const call = await seedRow(database, 'calls', {
-    ...{ workspace_id, to_number, campaign_id: campaign.id, contact_id: contact.id, workflow_run_id: run.id, ...ended },
+    ...{ workspace_id, to_number, campaign_id: campaign.id, owner_kind: 'contact', owner_id: contact.id, ...ended },
     ...{
       variables: { name: 'Ada' },
       metadata: about,

@@ -256,7 +256,13 @@ describe('contacts', () => {
       { ...contact, phone_number: 14155550102, state: 'skipped', reason: 'do_not_call', external_id: 'c-2' },
     ]);
     await seedCalls([
-      call({ to_number: 14155550101, contact_id: done!.id, dialed_at: new Date(), ended_at: new Date() }),
+      call({
+        to_number: 14155550101,
+        owner_kind: 'contact',
+        owner_id: done!.id,
+        dialed_at: new Date(),
+        ended_at: new Date(),
+      }),
     ]);
     const { lines } = await exported({ type: 'contacts', filter: { campaignId: toId('cmp', campaignId) } });
     expect(lines[0]).toBe('contactId,phoneNumber,name,state,attempts,lastOutcome,reason,externalId,city');

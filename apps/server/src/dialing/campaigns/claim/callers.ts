@@ -133,9 +133,9 @@ async function lastNumbers(tx: EngineTx, workspaceId: string, contacts: PickedCo
   const retried = contacts.filter((contact) => contact.attempt > 0);
   if (retried.length === 0) return new Map();
   const { rows } = await sql<{ contact_id: string; phone_number_id: string }>`
-    select c.contact_id, c.phone_number_id
+    select c.owner_id as contact_id, c.phone_number_id
     from unnest(${retried.map((contact) => contact.id)}::uuid[], ${retried.map((contact) => contact.attempt)}::smallint[])
       as x (id, attempt)
-    join calls c on c.workspace_id = ${workspaceId} and c.contact_id = x.id and c.attempt = x.attempt`.execute(tx.db);
+    join calls c on c.workspace_id = ${workspaceId} and c.owner_id = x.id and c.attempt = x.attempt`.execute(tx.db);
   return new Map(rows.map((row) => [row.contact_id, row.phone_number_id]));
 }

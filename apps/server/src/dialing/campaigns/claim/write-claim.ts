@@ -6,6 +6,7 @@ import { callSeconds } from '../../../voices/agents/agent-room.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
 import { type Caller, countQueued, queueCalls, type WantedCall } from '../../calls/queue-calls.ts';
 import { isFreeOfDefault } from '../../calls/quiet-hours.ts';
+import { CONTACT } from '../end-contacts.ts';
 import { isOpen, type Lane, type LaneWindow } from '../lanes.ts';
 import type { Callers } from './callers.ts';
 import type { ClaimedCampaign } from './claim-limits.ts';
@@ -130,7 +131,7 @@ function giveStarts(
     const isFree = isFreeOfDefault(found.campaign, contact.toNumber, caller.simulated);
     const { closesAt: closes } = isFree ? lane.free : lane;
     return {
-      contactId: contact.id,
+      ownerId: contact.id,
       toNumber: contact.toNumber,
       caller,
       attempt: contact.attempt + 1,
@@ -146,8 +147,9 @@ function giveStarts(
 
 const sharedBy = (campaign: ClaimedCampaign, { serverId, now }: WritingServer) => ({
   workspaceId: campaign.workspace_id,
+  ownerKind: CONTACT,
   campaignId: campaign.id,
-  workflowRunId: null,
+  areVariablesKept: true as const,
   serverId,
   agentId: campaign.agent_id,
   limitedAgentId: campaign.limited_agent_id,
@@ -161,7 +163,7 @@ const sharedBy = (campaign: ClaimedCampaign, { serverId, now }: WritingServer) =
 
 /** Those whose call was queued. The others are on another call, and noted. */
 function leaveOutBusy(chosen: WithCaller[], calls: CallToPlace[], { later }: NotCalled, now: Date): WithCaller[] {
-  const called = new Set(calls.map((call) => call.contactId));
+  const called = new Set(calls.map((call) => call.owner.id));
   const until = new Date(now.getTime() + BUSY_ELSEWHERE_MS);
   return chosen.filter(({ contact }) => {
     if (called.has(contact.id)) return true;

@@ -2,8 +2,8 @@ import type { EngineTx } from '../../../foundation/database/database.ts';
 import type { Lease } from '../../../foundation/database/lease.ts';
 import type { Clock } from '../../../foundation/values/clock.ts';
 import { recordAll } from '../../../platform/journal/record.ts';
+import type { CallTerms } from '../../calls/call-wish.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
-import type { RunCallTerms } from '../../calls/request-run-call.ts';
 import type { CallNode, ChildNode } from '../definitions/definition.ts';
 import { StepError } from '../definitions/step-error.ts';
 import { type Change, goWrong } from './change-run.ts';
@@ -18,8 +18,8 @@ export interface AloneDeps {
   lease: Lease;
   clock: Clock;
   flows: Flows;
-  isSimulated: RunCallTerms['isSimulated'];
-  operator: RunCallTerms['operator'];
+  isSimulated: CallTerms['isSimulated'];
+  operator: CallTerms['operator'];
   /** Places a call that is committed as `queued`. */
   place: (calls: CallToPlace[]) => void;
   /** A run that stays blocked for longer fails. */

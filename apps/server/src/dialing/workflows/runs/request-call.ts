@@ -1,15 +1,16 @@
 import type { EngineTx } from '../../../foundation/database/database.ts';
 import { fromId, toId } from '../../../foundation/values/ids.ts';
 import { spread } from '../../../foundation/values/spread.ts';
+import { askForCall } from '../../calls/ask-for-call.ts';
+import type { CallAnswer, CallTerms } from '../../calls/call-wish.ts';
 import { HORIZON_MS } from '../../calls/calling-hours.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
-import { type RunCallAnswer, type RunCallTerms, requestRunCall } from '../../calls/request-run-call.ts';
 import { whyBlocked } from '../../calls/why-blocked.ts';
 import type { CallNode } from '../definitions/definition.ts';
 import { fillText } from '../definitions/fill-template.ts';
 import { withOutcome } from './advance-run.ts';
 import { type Change, fail, waitAs } from './change-run.ts';
-import { nameRecalled } from './recall-run-calls.ts';
+import { nameRecalled, RUN } from './recall-run-calls.ts';
 import type { RunRow } from './run.ts';
 
 const DEFAULT_RING_SECONDS = 30;
@@ -27,13 +28,13 @@ export async function requestCall(
   tx: EngineTx,
   run: RunRow,
   node: CallNode,
-  terms: RunCallTerms & { longestBlockMs: number },
+  terms: CallTerms & { longestBlockMs: number },
 ): Promise<{ change: Change; call?: CallToPlace }> {
   const { now } = terms;
   const variables = Object.entries(node.variables ?? {}).map(([name, text]) => [name, fillText(text, run.context)]);
   const wish = {
     workspaceId: run.workspace_id,
-    runId: run.id,
+    owner: { kind: RUN, id: run.id },
     attempt: run.calls + 1,
     to: fillText(node.to, run.context),
     from: node.numberPoolId ? { poolId: fromId(node.numberPoolId) } : { number: node.fromNumber! },
@@ -42,9 +43,10 @@ export async function requestCall(
     ringTimeoutSeconds: node.ringTimeoutSeconds ?? DEFAULT_RING_SECONDS,
     maxCallSeconds: MAX_CALL_SECONDS,
     recording: node.recording ?? false,
+    asksAgain: true,
     hours: node,
   };
-  const answer = await requestRunCall(tx, wish, terms);
+  const answer = await askForCall(tx, wish, terms);
   if (answer.kind === 'blocked') return { change: blocked(run, answer, terms.longestBlockMs, now) };
   if (answer.kind === 'refused' && answer.outcome === 'unknown') {
     await nameRecalled(tx, { workspaceId: run.workspace_id, roomId: answer.roomId }, wish);
@@ -59,7 +61,7 @@ export async function requestCall(
   return { change: waitAs(run, 'waiting_call', fields, now, { room_id: roomId }), call: answer.call };
 }
 
-type Blocked = RunCallAnswer & { kind: 'blocked' };
+type Blocked = CallAnswer & { kind: 'blocked' };
 
 const CLOSED = new Set<string>(['outside_window', 'quiet_hours', 'holiday'] satisfies Blocked['reason'][]);
 

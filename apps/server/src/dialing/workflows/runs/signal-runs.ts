@@ -1,21 +1,17 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../foundation/database/database.ts';
+import type { OwnedCall } from '../../calls/call.ts';
 import type { CallOwner } from '../../calls/call-owner.ts';
-import { recallRunCalls } from './recall-run-calls.ts';
+import { RUN, recallRunCalls } from './recall-run-calls.ts';
 import { whereRunIs } from './run-by-key.ts';
-
-interface CallNews {
-  workspaceId: string;
-  roomId: string;
-  workflowRunId: string | null;
-}
 
 /**
  * Workflow runs, as the owners of their calls: what became of a call is written down for its run, which is not locked
  * (dialing.md, "Runs").
  */
 export const runCallOwner: CallOwner = {
-  mayBePlaced: () => sql`c.workflow_run_id is not null`,
+  kind: RUN,
+  mayBePlaced: () => sql`true`,
   onCallsEnded: (tx, calls, now) =>
     signal(
       tx,
@@ -35,21 +31,18 @@ export const runCallOwner: CallOwner = {
  * What the agent has recorded of the call so far goes with it. A run that waits for something else is told nothing. 1,320
  * buffers for 100 beside 10⁴ runs, 1,480 beside 10⁶.
  */
-async function signal(tx: Tx, calls: (CallNews & { data: object })[], now: Date): Promise<void> {
-  const ours = calls
-    .filter((call) => call.workflowRunId !== null)
-    .map(({ workspaceId, workflowRunId, roomId, data }) => ({
-      workspace_id: workspaceId,
-      run_id: workflowRunId,
-      source: roomId,
-      data,
-    }));
-  if (ours.length === 0) return;
+async function signal(tx: Tx, calls: (OwnedCall & { data: object })[], now: Date): Promise<void> {
+  const news = calls.map(({ workspaceId, owner, roomId, data }) => ({
+    workspace_id: workspaceId,
+    run_id: owner.id,
+    source: roomId,
+    data,
+  }));
   await sql`
     insert into run_signals (workspace_id, run_id, source, data, created_at)
     select x.workspace_id, x.run_id, x.source,
       x.data || case when c.result ? 'data' then jsonb_build_object('data', c.result -> 'data') else '{}' end, ${now}
-    from json_to_recordset(${JSON.stringify(ours)}::json)
+    from json_to_recordset(${JSON.stringify(news)}::json)
       as x (workspace_id uuid, run_id uuid, source uuid, data jsonb)
     cross join lateral (
       select t.waits_for from workflow_runs t ${whereRunIs(sql`x.workspace_id`, sql`x.run_id`)}

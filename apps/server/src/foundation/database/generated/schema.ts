@@ -109,12 +109,11 @@ export interface Schema {
     outcome: string | null;
     direction: 'outbound' | 'inbound';
     simulated: boolean;
-    from_number: number;
+    from_number: number | null;
     to_number: number;
     agent_id: string | null;
     phone_number_id: string | null;
     campaign_id: string | null;
-    contact_id: string | null;
     attempt: number;
     server_id: string | null;
     start_at: Date;
@@ -131,7 +130,6 @@ export interface Schema {
     end_requested_at: Date | null;
     sip_status: number | null;
     result: JSONColumnType<object, string, string> | null;
-    workflow_run_id: string | null;
     variables: JSONColumnType<Record<string, string>, string, string> | null;
     pooled: Generated<boolean>;
     trunk_id: string | null;
@@ -144,6 +142,8 @@ export interface Schema {
     external_id: string | null;
     tags: string[] | null;
     reason: string | null;
+    owner_kind: string;
+    owner_id: string;
     agent_end: JSONColumnType<object, string, string> | null;
   };
   campaign_contacts: {

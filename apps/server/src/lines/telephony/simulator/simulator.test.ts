@@ -15,6 +15,7 @@ const request = (to: string, roomId = newUuid()): CallRequest => ({
   ringTimeoutSeconds: 30,
   maxCallSeconds: 600,
   recording: false,
+  owner: { kind: 'intent', id: newUuid() },
 });
 const reference = (call: CallRequest) => ({ ...call, placedAt: new Date(0) });
 

@@ -71,7 +71,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
       return { status: 'rejected', outcome, detail: 'simulated trunk error', ...answer };
     }
     const { workspaceId, owner } = request;
-    const call = { ...storedCall(request, time.now()), placing: { workspaceId, ...(owner && { owner }) } };
+    const call = { ...storedCall(request, time.now()), placing: { workspaceId, owner } };
     try {
       if (await insert(call)) {
         followed.follow(call);

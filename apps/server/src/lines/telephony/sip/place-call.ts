@@ -123,7 +123,7 @@ export class CalleeLeg implements Leg {
     if (this.#hasLeave && hasLeft) return this.#kept.note(dialog);
     const { roomId, attempt, workspaceId, trunk, to, owner, doNotCallRevision } = this.#request;
     const beginning = {
-      ...{ roomId, attempt, workspaceId, trunkId: trunk.id, dialog, placing: { to, ...(owner && { owner }) } },
+      ...{ roomId, attempt, workspaceId, trunkId: trunk.id, dialog, placing: { to, owner } },
       ...(doNotCallRevision !== undefined && { doNotCallRevision }),
     };
     this.#notKept = await this.#kept.mayLeave(beginning, !this.#hasLeave);
