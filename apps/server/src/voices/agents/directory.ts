@@ -1,3 +1,4 @@
+import { toId } from '../../foundation/values/ids.ts';
 import type { AgentConnection } from '../../lines/telephony/agent-connection.ts';
 
 /** A voice agent, as far as calls need to know it. */
@@ -14,7 +15,13 @@ export interface Agent {
   recording?: boolean;
   /** What it may search, as clients see it. */
   knowledgeBaseIds?: string[];
+  /** The workspaces that have it, as clients see them; all of them if there are none. */
+  workspaces?: string[];
 }
+
+/** An agent of a file or another directory, if a workspace has it: to others it is as one that never was. */
+export const ofWorkspace = (agent: Agent | undefined, workspaceId: string): Agent | undefined =>
+  agent?.workspaces?.includes(toId('ws', workspaceId)) === false ? undefined : agent;
 
 /** Where agents are known (agents.md, "Agents that are known elsewhere"). */
 export interface AgentDirectory {

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { fileAgents } from './file.ts';
 
 const defaults = { headers: {}, connectAt: 'answered', connectTimeoutSeconds: 2, reconnect: false };
@@ -35,7 +36,19 @@ test('reads JSON as well', async () => {
   expect(await directory.resolve('a', 'w')).toEqual({ id: 'a', name: 'Anna', maxConcurrentCalls: 2 });
 });
 
+test('an agent that names workspaces is theirs alone', async () => {
+  const [ours, other] = [newUuid(), newUuid()];
+  const directory = await directoryOf(
+    `agents: [{id: a, name: Anna, workspaces: [${toId('ws', ours)}]}, {id: b, name: Bea}, {id: c, name: Cy, workspaces: []}]`,
+  );
+  const found = async (workspaceId: string) =>
+    (await Promise.all(['a', 'b', 'c'].map((id) => directory.resolve(id, workspaceId)))).map((agent) => agent?.name);
+  expect(await found(ours)).toEqual(['Anna', 'Bea', undefined]);
+  expect(await found(other)).toEqual([undefined, 'Bea', undefined]);
+});
+
 test.each([
+  ['agents: [{id: a, name: A, workspaces: all}]', /agents\[0\]: workspaces must be a list of workspace IDs/],
   ['', /agents\.yaml: it has no list named agents/],
   ['agents: {a: b}', /no list named agents/],
   ['agents: [{id: a}]', /agents\[0\]: it needs an id and a name/],

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import type { Agent, AgentDirectory } from './directory.ts';
+import { type Agent, type AgentDirectory, ofWorkspace } from './directory.ts';
 import { readAgent } from './read-agent.ts';
 
 /**
@@ -14,7 +14,7 @@ export async function fileAgents(path: string): Promise<AgentDirectory> {
     if (agents.has(agent.id)) throw new Error(`${path}: the agent ${agent.id} is there twice`);
     agents.set(agent.id, agent);
   }
-  return { resolve: async (agentId) => agents.get(agentId) };
+  return { resolve: async (agentId, workspaceId) => ofWorkspace(agents.get(agentId), workspaceId) };
 }
 
 function agentAt(path: string, index: number, value: unknown): Agent {

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { httpAgents } from './http.ts';
 
 let server: Server | undefined;
@@ -39,6 +40,16 @@ test('asks for the agent by its ID, and keeps it for 30 seconds', async () => {
   time.now = 30_000;
   await directory.resolve('anna/1', 'w');
   expect(asked).toHaveLength(2);
+});
+
+test('an agent that names workspaces is theirs alone, also while it is kept', async () => {
+  const [ours, other] = [newUuid(), newUuid()];
+  const told = { ...anna, workspaces: [toId('ws', ours)] };
+  const { directory, asked } = await directoryOn((_, response) => response.end(JSON.stringify(told)));
+  expect(await directory.resolve('anna/1', other)).toBeUndefined();
+  expect(await directory.resolve('anna/1', ours)).toEqual(told);
+  expect(await directory.resolve('anna/1', other)).toBeUndefined();
+  expect(asked).toHaveLength(1);
 });
 
 test('404 is no agent, and is asked again', async () => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../foundation/values/clock.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
-import type { Agent, AgentDirectory } from './directory.ts';
+import { type Agent, type AgentDirectory, ofWorkspace } from './directory.ts';
 import { readAgent } from './read-agent.ts';
 
 const KEPT_MS = 30_000;
@@ -23,16 +23,16 @@ export function httpAgents(options: { baseUrl: string; clock: Clock; timeoutMs?:
   };
 
   return {
-    async resolve(agentId) {
+    async resolve(agentId, workspaceId) {
       // As a path segment these two would lead out of the directory.
       if (agentId === '' || agentId === '.' || agentId === '..') return undefined;
       const now = clock.now().getTime();
       const known = kept.get(agentId);
-      if (known && known.until > now) return known.agent;
+      if (known && known.until > now) return ofWorkspace(known.agent, workspaceId);
       const agent = await ask(`${base}/${encodeURIComponent(agentId)}`, agentId, timeoutMs);
       if (agent) keep(agent, now);
       else kept.delete(agentId);
-      return agent;
+      return ofWorkspace(agent, workspaceId);
     },
   };
 }

@@ -9,6 +9,8 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 const isCount = (value: unknown): value is number => Number.isInteger(value) && (value as number) > 0;
 const isBases = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((each) => typeof each === 'string' && /^kb_[0-9a-f]{32}$/.test(each));
+const isWorkspaces = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string' && /^ws_[0-9a-f]{32}$/.test(each));
 const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
 
 /** Throws what is wrong with a field that is there and isn't as it must be. */
@@ -29,6 +31,7 @@ export function readAgent(value: unknown): Agent {
   const maxCallSeconds = optional(value, 'maxCallSeconds', isCount, 'a whole number above 0');
   const recording = optional(value, 'recording', isFlag, 'true or false');
   const knowledgeBaseIds = optional(value, 'knowledgeBaseIds', isBases, 'a list of knowledge base IDs');
+  const workspaces = optional(value, 'workspaces', isWorkspaces, 'a list of workspace IDs');
   return {
     id: value.id,
     name: value.name,
@@ -37,6 +40,7 @@ export function readAgent(value: unknown): Agent {
     ...(maxCallSeconds !== undefined && { maxCallSeconds }),
     ...(recording !== undefined && { recording }),
     ...(knowledgeBaseIds && { knowledgeBaseIds }),
+    ...(workspaces && { workspaces }),
   };
 }
 
