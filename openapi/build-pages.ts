@@ -71,7 +71,7 @@ function diagramOf(moves: Transitions): string {
 }
 
 if (import.meta.main) {
-  const bundle = fileURLToPath(new URL('dist/openapi.json', import.meta.url));
+  const bundle = fileURLToPath(new URL('dist/closed.json', import.meta.url));
   const { components } = JSON.parse(readFileSync(bundle, 'utf8')) as {
     components: { schemas: Record<string, Schema> };
   };

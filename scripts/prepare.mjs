@@ -29,7 +29,7 @@ export async function prepareContract() {
     /\.(yaml|json|js|ts|css|md)$/.test(file),
   );
   const wanted = hashOf(['redocly.yaml', 'pnpm-lock.yaml', ...sources], '');
-  const built = ['openapi.json', 'openapi.yaml', 'docs/index.html', 'docs/llms.txt'].map((file) =>
+  const built = ['closed.json', 'openapi.json', 'openapi.yaml', 'docs/index.html', 'docs/llms.txt'].map((file) =>
     path.join(root, 'openapi/dist', file),
   );
   const stamp = path.join(root, 'openapi/dist/.trunkline-built');

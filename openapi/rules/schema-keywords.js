@@ -11,6 +11,7 @@ const KEYWORDS = new Set([
 /** Ours. */
 export const EXTENSIONS = [
   ...['x-help', 'x-judged', 'x-transitions', 'x-enum-varnames', 'x-excludes', 'x-bounds', 'x-error-code'],
+  ...['x-tells-shapes', 'x-open'],
 ];
 
 /** JavaScript ends a regular expression at these, and some generators write out what is escaped. */

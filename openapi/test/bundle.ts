@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { openAnswers } from '../open-answers.ts';
 
 interface Example {
   value?: unknown;
@@ -42,12 +43,14 @@ export interface Contract {
   components: { schemas: Record<string, Schema>; parameters: object };
 }
 
-/** The contract in one file, for as long as a test needs it. */
+/** The contract as it is published, in one file, for as long as a test needs it. */
 export interface Bundle {
   /** A folder of the test's own, with the file in it. */
   folder: string;
   path: string;
   contract: Contract;
+  /** The contract as it is written. */
+  closed: Contract;
   /** What a reference inside the contract stands for. */
   resolved<T extends Reference>(value: T): T;
   remove(): Promise<void>;
@@ -67,12 +70,15 @@ export async function bundleContract(): Promise<Bundle> {
   const folder = await mkdtemp(join(tmpdir(), 'trunkline-contract-'));
   const path = join(folder, 'openapi.json');
   await tool('redocly', 'bundle', '--config', '../redocly.yaml', 'openapi.yaml', '-o', path);
-  const contract: Contract = JSON.parse(await readFile(path, 'utf8'));
+  const closed: Contract = JSON.parse(await readFile(path, 'utf8'));
+  const contract = openAnswers(closed as never) as unknown as Contract;
+  await writeFile(path, JSON.stringify(contract));
   const at = (found: unknown, key: string) => (found as Record<string, unknown>)[key];
   return {
     folder,
     path,
     contract,
+    closed,
     resolved: (value) => (value.$ref ? (value.$ref.slice(2).split('/').reduce(at, contract) as typeof value) : value),
     remove: () => rm(folder, { recursive: true, force: true }),
   };

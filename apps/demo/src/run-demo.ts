@@ -90,7 +90,7 @@ async function buyNumber({ client, screen, signal }: Demo): Promise<string> {
   const { items } = await client.phoneNumbers.searchAvailable(query, { signal });
   const offer = items[0];
   if (!offer) throw new DemoError('The simulator has no number for sale.');
-  const body = { phoneNumber: offer.phoneNumber, provider: offer.provider };
+  const body = { phoneNumber: offer.phoneNumber, provider: query.provider };
   const bought = await client.phoneNumbers.buy(body, { signal });
   screen.line('Number', `${bought.phoneNumber}, bought from the simulator`);
   return bought.phoneNumber;

@@ -35,7 +35,7 @@ import {
 
 const home = path.join(import.meta.dirname, '..');
 const dump = readFileSync(path.join(home, 'migrations/schema.txt'), 'utf8');
-const contract = createRequire(import.meta.url)('@trunkline/openapi/openapi.json') as {
+const contract = createRequire(import.meta.url)('@trunkline/openapi/closed.json') as {
   components: { schemas: Record<string, { enum?: string[]; 'x-transitions'?: Transitions }> };
 };
 

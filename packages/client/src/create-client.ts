@@ -1,8 +1,9 @@
-import createFetchClient, { type Client } from 'openapi-fetch';
+import createFetchClient from 'openapi-fetch';
 import { userAgent, variable } from './environment.ts';
 import type { ContactListsMethods, Methods } from './generated/methods.ts';
 import type { paths } from './generated/schema.ts';
 import { methodsOf, sending } from './methods.ts';
+import type { PathsClient } from './paths.ts';
 import type { Fetch, SendOptions } from './send.ts';
 import { type ContactFileMethods, contactFiles } from './upload-contact-list.ts';
 
@@ -22,7 +23,7 @@ export interface ClientOptions {
 }
 
 /** The client: a method for every operation, and `GET`, `POST`, `PUT`, `PATCH` and `DELETE` for every path. */
-export interface TrunklineClient extends Client<paths>, Omit<Methods, 'contactLists'> {
+export interface TrunklineClient extends PathsClient, Omit<Methods, 'contactLists'> {
   contactLists: ContactListsMethods & ContactFileMethods;
 }
 
@@ -52,5 +53,6 @@ export function createClient(options: ClientOptions = {}): TrunklineClient {
   });
   const methods = methodsOf(raw, defaults);
   const { contactLists } = methods;
-  return { ...raw, ...methods, contactLists: { ...contactLists, ...contactFiles(contactLists, defaults) } };
+  const byPath = raw as unknown as PathsClient;
+  return { ...byPath, ...methods, contactLists: { ...contactLists, ...contactFiles(contactLists, defaults) } };
 }

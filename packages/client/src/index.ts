@@ -20,6 +20,7 @@ export type {
   CampaignEvent,
   Data,
   Item,
+  Known,
   NamedFile,
   OperationId,
   Pages,

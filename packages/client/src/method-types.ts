@@ -31,6 +31,9 @@ export type HeaderOptions<Id extends OperationId> = {
   [Header in keyof operations[Id]['parameters']['header'] as OptionName<Header>]: operations[Id]['parameters']['header'][Header];
 };
 
+/** The values of a closed list that this version knows, without those that a later one may bring. */
+export type Known<Value> = Value extends unknown ? (string extends Value ? never : Value) : never;
+
 /** An answer on its way. */
 export interface Pending<Value> extends Promise<Value> {
   /** The answer as it came over HTTP too: its status and headers. */

@@ -71,6 +71,6 @@ export async function typesHold(error: TrunklineError) {
   // @ts-expect-error not an operation
   client.GET('/v1/nothing');
   expectTypeOf(error.code).toEqualTypeOf<ErrorCode>();
-  // @ts-expect-error not a code
+  // A later version may bring it.
   return error.code === 'no_such_code';
 }

@@ -18,7 +18,9 @@ export function sampleEvents(contract: ContractDocument): Map<string, Sample> {
     const { schema, examples } = resolve(contract, post.requestBody).content['application/json'];
     const [example] = Object.values(examples);
     const type = resolve(contract, resolve(contract, schema).properties!['type']!);
-    for (const each of (type.enum ?? [type.const]) as string[]) samples.set(each, ofType(each, example!.value));
+    // A list that a later version may add to stands beside `any text`.
+    const known = type.anyOf?.[0]?.enum ?? [type.const];
+    for (const each of known as string[]) samples.set(each, ofType(each, example!.value));
   }
   return samples;
 }

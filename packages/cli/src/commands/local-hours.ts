@@ -1,4 +1,4 @@
-import type { TrunklineClient } from '@trunkline/client';
+import type { Known, TrunklineClient } from '@trunkline/client';
 import type { Screen } from '../screen.ts';
 import { count } from '../text.ts';
 
@@ -43,9 +43,12 @@ const defaultHours = {
   simulated:
     'Its calls are simulated. Where a phone rings, it would be quiet from 21:00 to 8:00: nobody has set hours yet.',
   mixed: 'From 21:00 to 8:00 there only its simulated numbers call: nobody has set quiet hours yet.',
-} as const satisfies Record<NonNullable<Preview['defaultQuietHours']>, string>;
+} as const satisfies Record<Known<NonNullable<Preview['defaultQuietHours']>>, string>;
 
 /** Says whether calls keep the quiet hours that a new workspace begins with. */
 export function sayDefaultHours(screen: Screen, kept: Preview['defaultQuietHours']): void {
-  if (kept) screen.say(`${defaultHours[kept]} Set them: trunkline workspace update --quiet-hours 21:00-8:00`);
+  if (kept && kept in defaultHours)
+    screen.say(
+      `${defaultHours[kept as keyof typeof defaultHours]} Set them: trunkline workspace update --quiet-hours 21:00-8:00`,
+    );
 }

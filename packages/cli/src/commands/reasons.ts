@@ -1,7 +1,7 @@
-import type { components } from '@trunkline/client';
+import type { components, Known } from '@trunkline/client';
 
 type Schemas = components['schemas'];
-type Reason = Schemas['CampaignContactReason'];
+type Reason = Known<Schemas['CampaignContactReason']>;
 
 /** Why somebody is not called, in words. A reason that the contract gains must be added here. */
 export const reasons: Readonly<Record<Reason, string>> = {
@@ -38,7 +38,7 @@ export const reasonInWords = (reason: string | undefined): string | undefined =>
   reason && (reasons[reason as Reason] ?? reason);
 
 /** Where a contact stands, in words. */
-export const states: Readonly<Record<Schemas['CampaignContactState'], string>> = {
+export const states: Readonly<Record<Known<Schemas['CampaignContactState']>, string>> = {
   pending: 'not tried yet',
   waiting: 'waits for the next try',
   dialing: 'on a call now',

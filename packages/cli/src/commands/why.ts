@@ -27,7 +27,7 @@ async function contactOf(client: TrunklineClient, id: string, digits: string): P
 /** What is known of a contact, a sentence each. */
 function sentences({ state, reason, attempts, lastOutcome, nextAttemptAt, roomIds }: Contact): string[] {
   return [
-    `State: ${states[state] ?? state}${reason ? ` (${reason})` : ''}.`,
+    `State: ${states[state as keyof typeof states] ?? state}${reason ? ` (${reason})` : ''}.`,
     reasonInWords(reason),
     attempts > 0
       ? `Called ${several(attempts, 'time')}${lastOutcome ? `, at last: ${lastOutcome}` : ''}.`

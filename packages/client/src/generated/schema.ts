@@ -9,10 +9,10 @@ export type $Read<T> = {
 export type $Write<T> = {
     readonly $write: T;
 };
-export type Readable<T> = T extends $Write<any> ? never : T extends $Read<infer U> ? Readable<U> : T extends (infer E)[] ? Readable<E>[] : T extends object ? {
+export type Readable<T> = T extends $Write<any> ? never : T extends $Read<infer U> ? Readable<U> : T extends (infer E)[] ? Readable<E>[] : T extends string ? T : T extends object ? {
     [K in keyof T as NonNullable<T[K]> extends $Write<any> ? never : K]: Readable<T[K]>;
 } : T;
-export type Writable<T> = T extends $Read<any> ? never : T extends $Write<infer U> ? Writable<U> : T extends (infer E)[] ? Writable<E>[] : T extends object ? {
+export type Writable<T> = T extends $Read<any> ? never : T extends $Write<infer U> ? Writable<U> : T extends (infer E)[] ? Writable<E>[] : T extends string ? T : T extends object ? {
     [K in keyof T as NonNullable<T[K]> extends $Read<any> ? never : K]: Writable<T[K]>;
 } & {
     [K in keyof T as NonNullable<T[K]> extends $Read<any> ? K : never]?: never;
@@ -2797,11 +2797,8 @@ export interface components {
         /** @description A number that the whole workspace never calls. */
         DoNotCallEntry: {
             phoneNumber: components["schemas"]["E164"];
-            /**
-             * @description Where the entry comes from. `opt_out` entries are added here or by a call's result; `list` entries stand in a ready contact list of type `dnd`.
-             * @enum {string}
-             */
-            source: "opt_out" | "list";
+            /** @description Where the entry comes from. `opt_out` entries are added here or by a call's result; `list` entries stand in a ready contact list of type `dnd`. */
+            source: ("opt_out" | "list") | (string & Record<never, never>);
             /** @description Why, in the words of who added it. */
             reason?: string;
             contactListId?: components["schemas"]["ContactListId"];
@@ -2830,15 +2827,13 @@ export interface components {
         /**
          * @description The column that the page is ordered by.
          * @example created_at
-         * @enum {string}
          */
-        PageColumn: "created_at";
+        PageColumn: "created_at" | (string & Record<never, never>);
         /**
          * @description Direction of the order.
          * @example desc
-         * @enum {string}
          */
-        PageOrder: "asc" | "desc";
+        PageOrder: ("asc" | "desc") | (string & Record<never, never>);
         /**
          * @description The search that the page answers; absent where there was none.
          * @example berlin
@@ -2859,9 +2854,8 @@ export interface components {
         /**
          * @description Every error code of the service. One closed list; a program can switch on it.
          * @example not_found
-         * @enum {string}
          */
-        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "call_not_active" | "call_refused" | "limit_reached" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
+        ErrorCode: ("invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "call_not_active" | "call_refused" | "limit_reached" | "rate_limited" | "internal_error" | "provider_error" | "unavailable") | (string & Record<never, never>);
         /** @description One fault, and where it is. */
         ErrorDetail: {
             /** @description JSON pointer to the fault, beginning with `/body`, `/query`, `/path` or `/headers`. */
@@ -2920,9 +2914,8 @@ export interface components {
             /**
              * @description Why it was not added: `invalid_entry` if it is no text, else as of a row of a contact file.
              * @example invalid_phone
-             * @enum {string}
              */
-            code: "invalid_entry" | "missing_phone" | "invalid_phone" | "ambiguous_phone" | "several_phones" | "default_country_needed";
+            code: ("invalid_entry" | "missing_phone" | "invalid_phone" | "ambiguous_phone" | "several_phones" | "default_country_needed") | (string & Record<never, never>);
             /** @description The same for a person, with what would be right. */
             error: string;
         };
@@ -2962,15 +2955,13 @@ export interface components {
         /**
          * @description `draft` until the first import is done, then `ready`. `archived`: deleted, and kept only because a campaign refers to it; the API answers 404 for it.
          * @example ready
-         * @enum {string}
          */
-        ContactListStatus: "draft" | "ready" | "archived";
+        ContactListStatus: ("draft" | "ready" | "archived") | (string & Record<never, never>);
         /**
          * @description `contacts` are people to call, `dnd` are numbers that the whole workspace never calls, `batch` lists are made by the server for a batch, and have its ID with the prefix `list_`.
          * @example contacts
-         * @enum {string}
          */
-        ContactListType: "contacts" | "dnd" | "batch";
+        ContactListType: ("contacts" | "dnd" | "batch") | (string & Record<never, never>);
         /**
          * @description Upload ID.
          * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60718
@@ -2979,9 +2970,8 @@ export interface components {
         /**
          * @description `pending` waits for the file, 15 minutes at most. `uploaded` and `validating` need nothing from you. `validated` waits for the confirm, 7 days at most. `processing` imports. Then `processed`, or `failed` with a `failure`, or `expired` because the file or the confirm did not come in time.
          * @example validated
-         * @enum {string}
          */
-        ContactListUploadStatus: "pending" | "uploaded" | "validating" | "validated" | "processing" | "processed" | "failed" | "expired";
+        ContactListUploadStatus: ("pending" | "uploaded" | "validating" | "validated" | "processing" | "processed" | "failed" | "expired") | (string & Record<never, never>);
         /**
          * @description Name of the CSV file, as people will recognise it. It decides nothing.
          * @example patients.csv
@@ -3022,29 +3012,20 @@ export interface components {
         ContactListErrorReportUrl: string;
         /** @description How the file is read. Look at it where a preview shows strange signs, or everything in one column. */
         ContactListFileFormat: {
-            /**
-             * @description The encoding of the text.
-             * @enum {string}
-             */
-            encoding: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+            /** @description The encoding of the text. */
+            encoding: ("utf-8" | "utf-16le" | "utf-16be" | "windows-1252") | (string & Record<never, never>);
             /** @description Whether the encoding is a guess: the file says nothing of it, and is not UTF-8. Signs outside ASCII may be wrong then. Saving as "CSV UTF-8" makes it certain. */
             encodingGuessed: boolean;
-            /**
-             * @description What stands between two cells, found from the first rows.
-             * @enum {string}
-             */
-            delimiter: "," | ";" | "\t" | "|";
+            /** @description What stands between two cells, found from the first rows. */
+            delimiter: ("," | ";" | "\t" | "|") | (string & Record<never, never>);
             /**
              * @description The column whose cells are read as phone numbers. Absent where none was found.
              * @example phone
              */
             phoneColumn?: string;
         };
-        /**
-         * @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `no_phone_column`: no column bears one of the known names, or the one that `phoneColumn` gives. `no_do_not_call_column`: none bears a name that `doNotCallColumns` gives. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid. `storage_full`: with the file the workspace would keep more bytes than the server lets it. The file of a failed upload is deleted a day later.
-         * @enum {string}
-         */
-        ContactListUploadFailureCode: "unreadable_file" | "no_phone_column" | "no_do_not_call_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows" | "storage_full";
+        /** @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `no_phone_column`: no column bears one of the known names, or the one that `phoneColumn` gives. `no_do_not_call_column`: none bears a name that `doNotCallColumns` gives. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid. `storage_full`: with the file the workspace would keep more bytes than the server lets it. The file of a failed upload is deleted a day later. */
+        ContactListUploadFailureCode: ("unreadable_file" | "no_phone_column" | "no_do_not_call_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows" | "storage_full") | (string & Record<never, never>);
         /** @description Why the upload failed. */
         ContactListUploadFailure: {
             code: components["schemas"]["ContactListUploadFailureCode"];
@@ -3197,6 +3178,33 @@ export interface components {
              */
             purpose?: string;
         };
+        /**
+         * @description Whether the person has agreed to be called, and what is known of that.
+         * @example {
+         *       "given": true,
+         *       "source": "Web form",
+         *       "time": "2026-03-01"
+         *     }
+         */
+        ContactListConsentInput: {
+            /** @description Yes or no. */
+            given: boolean;
+            /**
+             * @description Where it comes from, such as a form.
+             * @example Web form
+             */
+            source?: string;
+            /**
+             * @description When it was given or refused, as it was written.
+             * @example 2026-03-01
+             */
+            time?: string;
+            /**
+             * @description What it is for.
+             * @example Reminders
+             */
+            purpose?: string;
+        };
         /** @description One person of a list. The number is unique in its list. */
         ContactListEntry: {
             phoneNumber: components["schemas"]["E164"];
@@ -3210,9 +3218,8 @@ export interface components {
             /**
              * @description What tells the time zones, the file's column or the number. `unknown` where neither does.
              * @example number
-             * @enum {string}
              */
-            timezoneSource?: "column" | "number" | "unknown";
+            timezoneSource?: ("column" | "number" | "unknown") | (string & Record<never, never>);
             /**
              * @description The time zones in which the person may be, one of each clock. Absent where nothing tells them.
              * @example [
@@ -3276,7 +3283,7 @@ export interface components {
             /** @description Whether this person is not to be called. False takes nothing back that the list says already. */
             doNotCall?: components["schemas"]["ContactListDoNotCallFlag"];
             /** @description Whether the person has agreed to be called, or null. */
-            consent?: components["schemas"]["ContactListConsent"] | null;
+            consent?: components["schemas"]["ContactListConsentInput"] | null;
             variables?: components["schemas"]["NewContactListEntryVariables"];
         };
         /** @description People to add. */
@@ -3299,9 +3306,8 @@ export interface components {
             /**
              * @description Why it was not added: `invalid_entry` where it is not as the contract says, else as of a row of a contact file.
              * @example invalid_phone
-             * @enum {string}
              */
-            code: "invalid_entry" | "missing_phone" | "invalid_phone" | "ambiguous_phone" | "several_phones" | "default_country_needed" | "duplicate" | "invalid_timezone" | "too_many_fields" | "row_too_long";
+            code: ("invalid_entry" | "missing_phone" | "invalid_phone" | "ambiguous_phone" | "several_phones" | "default_country_needed" | "duplicate" | "invalid_timezone" | "too_many_fields" | "row_too_long") | (string & Record<never, never>);
             /** @description The same for a person, with what would be right. */
             error: string;
         };
@@ -3334,7 +3340,7 @@ export interface components {
             /** @description Whether this person is not to be called. False takes the word back, for which the key needs `do_not_call:write` too. */
             doNotCall?: components["schemas"]["ContactListDoNotCallFlag"];
             /** @description Whether the person has agreed to be called, or null. */
-            consent?: components["schemas"]["ContactListConsent"] | null;
+            consent?: components["schemas"]["ContactListConsentInput"] | null;
             variables?: components["schemas"]["NewContactListEntryVariables"];
         };
         /** @description A page of a contact list's uploads. */
@@ -3372,11 +3378,8 @@ export interface components {
              * @example Handy privat
              */
             name: string;
-            /**
-             * @description What its cells become. `variable`s reach the call under the column's name; `do_not_call` says who is not to be called, and `consent` and what stands beside it who has agreed.
-             * @enum {string}
-             */
-            use: "phone" | "name" | "timezone" | "variable" | "do_not_call" | "consent" | "consent_source" | "consent_time" | "consent_purpose";
+            /** @description What its cells become. `variable`s reach the call under the column's name; `do_not_call` says who is not to be called, and `consent` and what stands beside it who has agreed. */
+            use: ("phone" | "name" | "timezone" | "variable" | "do_not_call" | "consent" | "consent_source" | "consent_time" | "consent_purpose") | (string & Record<never, never>);
         };
         /** @description A row as it would be imported. */
         ContactListPreviewContact: {
@@ -3398,11 +3401,8 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /**
-         * @description What is wrong with a row. `missing_phone`: the cell is blank. `invalid_phone`: it holds no number that can be called. `ambiguous_phone`: it can be read as two numbers. `several_phones`: it holds two. `default_country_needed`: a number without `+`, in a list without `defaultCountry`. `duplicate`: a row further up has the number; that one is kept. `invalid_timezone`: no IANA name such as `Europe/Berlin`. `too_many_fields`: more cells than the header. `unnamed_column`: a value below a blank header. `wrong_delimiter`: the row is parted by another delimiter than the header. `row_too_long`: over the cap. `unclosed_quote`: a quote that nothing closes. Values may grow.
-         * @enum {string}
-         */
-        ContactListRowErrorCode: "missing_phone" | "invalid_phone" | "ambiguous_phone" | "several_phones" | "default_country_needed" | "duplicate" | "invalid_timezone" | "too_many_fields" | "unnamed_column" | "wrong_delimiter" | "row_too_long" | "unclosed_quote";
+        /** @description What is wrong with a row. `missing_phone`: the cell is blank. `invalid_phone`: it holds no number that can be called. `ambiguous_phone`: it can be read as two numbers. `several_phones`: it holds two. `default_country_needed`: a number without `+`, in a list without `defaultCountry`. `duplicate`: a row further up has the number; that one is kept. `invalid_timezone`: no IANA name such as `Europe/Berlin`. `too_many_fields`: more cells than the header. `unnamed_column`: a value below a blank header. `wrong_delimiter`: the row is parted by another delimiter than the header. `row_too_long`: over the cap. `unclosed_quote`: a quote that nothing closes. Values may grow. */
+        ContactListRowErrorCode: ("missing_phone" | "invalid_phone" | "ambiguous_phone" | "several_phones" | "default_country_needed" | "duplicate" | "invalid_timezone" | "too_many_fields" | "unnamed_column" | "wrong_delimiter" | "row_too_long" | "unclosed_quote") | (string & Record<never, never>);
         /** @description One thing wrong with a row. */
         ContactListRowError: {
             /** @description The column's name; empty where the whole row is meant. */
@@ -3444,11 +3444,8 @@ export interface components {
             /** @description Why the file can't be imported, as far as its beginning shows. Absent otherwise. */
             failure?: components["schemas"]["ContactListUploadFailure"];
         };
-        /**
-         * @description `upload.` and the status that the upload has now, or `upload.progress` while rows are read.
-         * @enum {string}
-         */
-        ContactListUploadEventType: "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.progress" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired";
+        /** @description `upload.` and the status that the upload has now, or `upload.progress` while rows are read. */
+        ContactListUploadEventType: ("upload.pending" | "upload.uploaded" | "upload.validating" | "upload.progress" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired") | (string & Record<never, never>);
         /** @description What happened to an upload. The same object stands in `data` of the stream's frame. */
         ContactListUploadEvent: {
             /**
@@ -3479,9 +3476,8 @@ export interface components {
         /**
          * @description `provisioning`: bought, the provider has not settled it yet. `active`: usable. `failed`: the purchase came to nothing. `suspended`: it is stopped for now, by the provider, or since it is active elsewhere on this server. `released`: given back; shown in webhooks and the audit log only.
          * @example active
-         * @enum {string}
          */
-        PhoneNumberStatus: "provisioning" | "active" | "failed" | "suspended" | "released";
+        PhoneNumberStatus: ("provisioning" | "active" | "failed" | "suspended" | "released") | (string & Record<never, never>);
         /**
          * @description ID of a voice agent. One that this server keeps has `agent_` and 32 hex digits; other directories have their own.
          * @example agent_reception
@@ -3514,9 +3510,8 @@ export interface components {
         /**
          * @description Why no call goes over a trunk, or fewer. `requested`: somebody paused it. `unchecked`: it was not tried since it was made or changed. `unreachable`, `dns_failure`, `tls_failure`, `credentials_rejected`, `unreadable` (the stored password can't be decrypted), `not_allowed` (the address is not one that the server may reach), `no_prober` (no provider that uses trunks is configured): what its last check found; the next one that passes ends the pause. `capacity`: it had no room for a call. `forbidden`: it refused a call with 403. `number_format`: it didn't know, or declined, ten numbers in a row. `no_media`: three answered calls in a row brought no sound. The last three need somebody to look, and to resume the trunk.
          * @example number_format
-         * @enum {string}
          */
-        TrunkReason: "requested" | "unchecked" | "unreachable" | "dns_failure" | "tls_failure" | "credentials_rejected" | "unreadable" | "not_allowed" | "no_prober" | "capacity" | "forbidden" | "number_format" | "no_media";
+        TrunkReason: ("requested" | "unchecked" | "unreachable" | "dns_failure" | "tls_failure" | "credentials_rejected" | "unreadable" | "not_allowed" | "no_prober" | "capacity" | "forbidden" | "number_format" | "no_media") | (string & Record<never, never>);
         /**
          * @description The trunk's address. A SIP URI without a user part, or a host, with a port where it is not the usual one.
          * @example sip:trunk.example.com:5061
@@ -3530,9 +3525,14 @@ export interface components {
         /**
          * @description How SIP reaches the trunk. `auto` is TLS for `sips:` and for port 5061, else UDP.
          * @example auto
+         */
+        SipTransport: ("auto" | "udp" | "tcp" | "tls") | (string & Record<never, never>);
+        /**
+         * @description How SIP reaches the trunk. `auto` is TLS for `sips:` and for port 5061, else UDP.
+         * @example auto
          * @enum {string}
          */
-        SipTransport: "auto" | "udp" | "tcp" | "tls";
+        SipTransportInput: "auto" | "udp" | "tcp" | "tls";
         /**
          * @description IPv4 and IPv6 addresses, or ranges in CIDR form, that may connect. Empty or absent means that none is turned away by its address.
          * @example [
@@ -3561,11 +3561,8 @@ export interface components {
             /** @description The country that the number belongs to, as an ISO 3166-1 alpha-2 code. Absent for numbers of no country, such as +883. */
             country?: components["schemas"]["Country"];
             status: components["schemas"]["PhoneNumberStatus"];
-            /**
-             * @description The provider that the number was bought from; `sip` for an imported number.
-             * @enum {string}
-             */
-            provider: "simulator" | "twilio" | "telnyx" | "sip";
+            /** @description The provider that the number was bought from; `sip` for an imported number. */
+            provider: ("simulator" | "twilio" | "telnyx" | "sip") | (string & Record<never, never>);
             /** @description What the provider charges a month, in `providerCurrency`. Absent where it is not known. */
             providerMonthlyCost?: number;
             /** @description Currency of the monthly cost, as an ISO 4217 code. */
@@ -3598,9 +3595,8 @@ export interface components {
             /**
              * @description Why `isOutboundReady` is false. `not_active`: see `status`. `no_trunk`: it was imported, and calls over no trunk. `trunk_paused`: see `trunkReason`. `no_outbound_agent`: only campaigns, batches and workflow nodes call from it, with an agent of their own. Absent where it is true.
              * @example no_outbound_agent
-             * @enum {string}
              */
-            outboundReason?: "not_active" | "no_trunk" | "trunk_paused" | "no_outbound_agent";
+            outboundReason?: ("not_active" | "no_trunk" | "trunk_paused" | "no_outbound_agent") | (string & Record<never, never>);
             /** @description Why no call goes over that trunk now. Absent where calls go. */
             trunkReason?: components["schemas"]["TrunkReason"];
             sipConfig?: components["schemas"]["SipConfig"];
@@ -3617,20 +3613,22 @@ export interface components {
             perPage: components["schemas"]["PerPage"];
             totalCount: components["schemas"]["TotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
-            /**
-             * @description The column that the page is ordered by.
-             * @enum {string}
-             */
-            column: "phone_number" | "created_at";
+            /** @description The column that the page is ordered by. */
+            column: ("phone_number" | "created_at") | (string & Record<never, never>);
             order: components["schemas"]["PageOrder"];
             searchText?: components["schemas"]["SearchText"];
         };
         /**
          * @description A provider that sells numbers. `simulator` sells made-up ones and places no real call.
          * @example simulator
+         */
+        BuyProvider: ("simulator" | "twilio" | "telnyx") | (string & Record<never, never>);
+        /**
+         * @description A provider that sells numbers. `simulator` sells made-up ones and places no real call.
+         * @example simulator
          * @enum {string}
          */
-        BuyProvider: "simulator" | "twilio" | "telnyx";
+        BuyProviderInput: "simulator" | "twilio" | "telnyx";
         /** @description A number that a provider has for sale. */
         AvailablePhoneNumber: {
             phoneNumber: components["schemas"]["E164"];
@@ -3649,7 +3647,7 @@ export interface components {
         /** @description A number to buy. */
         BuyPhoneNumber: {
             phoneNumber: components["schemas"]["E164"];
-            provider: components["schemas"]["BuyProvider"];
+            provider: components["schemas"]["BuyProviderInput"];
         };
         /**
          * @description The SIP password. Write-only. It is stored encrypted, and never returned or logged.
@@ -3699,11 +3697,8 @@ export interface components {
         RejectedPhoneNumber: {
             /** @description The number as it was sent. */
             phoneNumber: string;
-            /**
-             * @description `invalid_number`: not a phone number in E.164 form, or none that a numbering plan has, short and emergency numbers among these. `duplicate`: named before in this request. `number_already_exists`: the workspace has it already. `number_not_allowed`: a premium-rate number, or one that costs as much, can't be imported. `number_unavailable`: it is active on this server already; if it is yours, its operator can move it.
-             * @enum {string}
-             */
-            code: "invalid_number" | "duplicate" | "number_already_exists" | "number_not_allowed" | "number_unavailable";
+            /** @description `invalid_number`: not a phone number in E.164 form, or none that a numbering plan has, short and emergency numbers among these. `duplicate`: named before in this request. `number_already_exists`: the workspace has it already. `number_not_allowed`: a premium-rate number, or one that costs as much, can't be imported. `number_unavailable`: it is active on this server already; if it is yours, its operator can move it. */
+            code: ("invalid_number" | "duplicate" | "number_already_exists" | "number_not_allowed" | "number_unavailable") | (string & Record<never, never>);
             /** @description The reason, for a person. */
             error: string;
         };
@@ -3729,7 +3724,7 @@ export interface components {
             username?: components["schemas"]["SipUsername"] | null;
             /** @description The SIP password, write-only. `null` removes it. */
             password?: components["schemas"]["SipPassword"] | null;
-            transport?: components["schemas"]["SipTransport"];
+            transport?: components["schemas"]["SipTransportInput"];
             /** @description Addresses that may connect. `null` removes the list. */
             ipAllowlist?: components["schemas"]["IpAllowlist"] | null;
         };
@@ -3770,21 +3765,30 @@ export interface components {
         /**
          * @description Where the call is. `completed` was answered, by a person or a voicemail; `failed` was not, or broke off; `cancelled` was taken back before an answer. The last three are final.
          * @example completed
+         */
+        CallStatus: ("queued" | "dialing" | "ringing" | "in_progress" | "completed" | "failed" | "cancelled") | (string & Record<never, never>);
+        /**
+         * @description Where the call is. `completed` was answered, by a person or a voicemail; `failed` was not, or broke off; `cancelled` was taken back before an answer. The last three are final.
+         * @example completed
          * @enum {string}
          */
-        CallStatus: "queued" | "dialing" | "ringing" | "in_progress" | "completed" | "failed" | "cancelled";
+        CallStatusInput: "queued" | "dialing" | "ringing" | "in_progress" | "completed" | "failed" | "cancelled";
+        /**
+         * @description How the call ended, apart from where it is. `trunk_error` and `agent_error` are faults on this side and are not held against the contact. `unknown`: the provider could not say whether it placed the call; it is never dialled again by itself.
+         * @example answered
+         */
+        CallOutcome: ("answered" | "voicemail" | "busy" | "no_answer" | "declined" | "invalid_number" | "do_not_call" | "trunk_error" | "agent_error" | "cancelled" | "unknown") | (string & Record<never, never>);
         /**
          * @description How the call ended, apart from where it is. `trunk_error` and `agent_error` are faults on this side and are not held against the contact. `unknown`: the provider could not say whether it placed the call; it is never dialled again by itself.
          * @example answered
          * @enum {string}
          */
-        CallOutcome: "answered" | "voicemail" | "busy" | "no_answer" | "declined" | "invalid_number" | "do_not_call" | "trunk_error" | "agent_error" | "cancelled" | "unknown";
+        CallOutcomeInput: "answered" | "voicemail" | "busy" | "no_answer" | "declined" | "invalid_number" | "do_not_call" | "trunk_error" | "agent_error" | "cancelled" | "unknown";
         /**
          * @description Who ended the call. `service`: this interface or the server itself; `time_limit`: the call reached its longest time; `error`: a fault of the trunk, the agent or the network.
          * @example callee
-         * @enum {string}
          */
-        CallEndedBy: "caller" | "callee" | "agent" | "service" | "time_limit" | "error" | "unknown";
+        CallEndedBy: ("caller" | "callee" | "agent" | "service" | "time_limit" | "error" | "unknown") | (string & Record<never, never>);
         /**
          * @description An address and a port.
          * @example 203.0.113.7:5060
@@ -3829,15 +3833,13 @@ export interface components {
         /**
          * @description `works`: the call was answered, and sound came from it. `fault`: something is wrong, and the first finding says what is most likely. `inconclusive`: nothing that was seen is wrong, but not enough of the call came about to tell.
          * @example works
-         * @enum {string}
          */
-        TestCallVerdict: "works" | "fault" | "inconclusive";
+        TestCallVerdict: ("works" | "fault" | "inconclusive") | (string & Record<never, never>);
         /**
          * @description `ok`: sound came and went. `simulated`: no phone rang, the simulator took the call. Sound: `private_address` (the trunk was told an address that it can't reach), `no_sound_received`, `no_sound_sent`, `sound_lost` (more than 3 % on the way here), `sound_lost_there` (more than 3 % on the way there), `heard_elsewhere` (it came from another address than the trunk had named, so a NAT is in between), `too_short` (hung up before anything could be told). The call: `no_common_codec`, `credentials_rejected`, `forbidden` (403), `number_format` (the trunk knows no such number), `no_room`, `trunk_failed` (another answer), `trunk_unreachable` (it could not be sent), `no_response` (no answer to it), `never_rang`, `no_answer`, `busy`, `declined`, `ended` (somebody ended it before an answer). The server: `server_lost` (it, or its thread of sound, went down meanwhile: nothing can be told, and the call is not made again), `not_placed` (the call was taken back, nothing rang).
          * @example ok
-         * @enum {string}
          */
-        TestCallFindingCode: "ok" | "simulated" | "private_address" | "no_sound_received" | "no_sound_sent" | "sound_lost" | "sound_lost_there" | "heard_elsewhere" | "too_short" | "no_common_codec" | "credentials_rejected" | "forbidden" | "number_format" | "no_room" | "trunk_failed" | "trunk_unreachable" | "no_response" | "never_rang" | "no_answer" | "busy" | "declined" | "ended" | "server_lost" | "not_placed";
+        TestCallFindingCode: ("ok" | "simulated" | "private_address" | "no_sound_received" | "no_sound_sent" | "sound_lost" | "sound_lost_there" | "heard_elsewhere" | "too_short" | "no_common_codec" | "credentials_rejected" | "forbidden" | "number_format" | "no_room" | "trunk_failed" | "trunk_unreachable" | "no_response" | "never_rang" | "no_answer" | "busy" | "declined" | "ended" | "server_lost" | "not_placed") | (string & Record<never, never>);
         /** @description Something that a test call has shown. */
         TestCallFinding: {
             code: components["schemas"]["TestCallFindingCode"];
@@ -3892,9 +3894,14 @@ export interface components {
         /**
          * @description How SIP reaches the trunk. `auto` is TLS for `sips:` and for port 5061, else UDP.
          * @default auto
+         */
+        TrunkTransport: ("auto" | "udp" | "tcp" | "tls") | (string & Record<never, never>);
+        /**
+         * @description How SIP reaches the trunk. `auto` is TLS for `sips:` and for port 5061, else UDP.
+         * @default auto
          * @enum {string}
          */
-        TrunkTransport: "auto" | "udp" | "tcp" | "tls";
+        TrunkTransportInput: "auto" | "udp" | "tcp" | "tls";
         /**
          * @description Text without control characters.
          * @example trunkline
@@ -3918,9 +3925,8 @@ export interface components {
         /**
          * @description `registering`: a server has begun to. `registered`: the trunk has taken it, and a server keeps it up. `failed`: it has not, or the registration was lost; it is tried again, and `message` says why it failed.
          * @example registered
-         * @enum {string}
          */
-        TrunkRegistrationStatus: "registering" | "registered" | "failed";
+        TrunkRegistrationStatus: ("registering" | "registered" | "failed") | (string & Record<never, never>);
         /** @description The registration with a trunk. One server at a time keeps it up; another one takes it over where that is lost. */
         TrunkRegistration: {
             status: components["schemas"]["TrunkRegistrationStatus"];
@@ -3947,9 +3953,14 @@ export interface components {
         /**
          * @description How the trunk is checked. `options`: whether it answers. `register`: whether it takes the credentials too, by a REGISTER that binds nothing. `none`: not at all, and counts as passed.
          * @default options
+         */
+        TrunkProbeMethod: ("options" | "register" | "none") | (string & Record<never, never>);
+        /**
+         * @description How the trunk is checked. `options`: whether it answers. `register`: whether it takes the credentials too, by a REGISTER that binds nothing. `none`: not at all, and counts as passed.
+         * @default options
          * @enum {string}
          */
-        TrunkProbeMethod: "options" | "register" | "none";
+        TrunkProbeMethodInput: "options" | "register" | "none";
         /**
          * @description The most calls that are up over the trunk at once, those that arrive among them. Over all servers.
          * @example 30
@@ -3963,9 +3974,14 @@ export interface components {
         /**
          * @description How numbers are written for the trunk. `e164_plus`: +14155550100. `e164`: 14155550100. `national`: as they are dialled inside `country`, and with its international prefix outside. `international_prefix`: that prefix, and the number without its plus. The last two need `country`.
          * @default e164_plus
+         */
+        TrunkNumberFormat: ("e164_plus" | "e164" | "national" | "international_prefix") | (string & Record<never, never>);
+        /**
+         * @description How numbers are written for the trunk. `e164_plus`: +14155550100. `e164`: 14155550100. `national`: as they are dialled inside `country`, and with its international prefix outside. `international_prefix`: that prefix, and the number without its plus. The last two need `country`.
+         * @default e164_plus
          * @enum {string}
          */
-        TrunkNumberFormat: "e164_plus" | "e164" | "national" | "international_prefix";
+        TrunkNumberFormatInput: "e164_plus" | "e164" | "national" | "international_prefix";
         /**
          * @description Digits, `*` and `#` that come before every number that is called.
          * @example 9
@@ -3974,14 +3990,21 @@ export interface components {
         /**
          * @description Where the number that calls stands. `from`: in From. `pai`, `ppi`, `rpid`: in P-Asserted-Identity, P-Preferred-Identity or Remote-Party-ID, and From names `fromUser`, else the username.
          * @default from
+         */
+        TrunkCallerIdHeader: ("from" | "pai" | "ppi" | "rpid") | (string & Record<never, never>);
+        /**
+         * @description Where the number that calls stands. `from`: in From. `pai`, `ppi`, `rpid`: in P-Asserted-Identity, P-Preferred-Identity or Remote-Party-ID, and From names `fromUser`, else the username.
+         * @default from
          * @enum {string}
          */
-        TrunkCallerIdHeader: "from" | "pai" | "ppi" | "rpid";
+        TrunkCallerIdHeaderInput: "from" | "pai" | "ppi" | "rpid";
+        /** @description A codec. */
+        TrunkCodec: ("PCMU" | "PCMA") | (string & Record<never, never>);
         /**
          * @description A codec.
          * @enum {string}
          */
-        TrunkCodec: "PCMU" | "PCMA";
+        TrunkCodecInput: "PCMU" | "PCMA";
         /**
          * @description The codecs that are offered, the best first.
          * @example [
@@ -3991,11 +4014,24 @@ export interface components {
          */
         TrunkCodecs: components["schemas"]["TrunkCodec"][];
         /**
+         * @description The codecs that are offered, the best first.
+         * @example [
+         *       "PCMU",
+         *       "PCMA"
+         *     ]
+         */
+        TrunkCodecsInput: components["schemas"]["TrunkCodecInput"][];
+        /**
+         * @description Whether sound is encrypted. Only `none` so far; an offer of SRTP is rejected.
+         * @default none
+         */
+        TrunkMediaEncryption: "none" | (string & Record<never, never>);
+        /**
          * @description Whether sound is encrypted. Only `none` so far; an offer of SRTP is rejected.
          * @default none
          * @enum {string}
          */
-        TrunkMediaEncryption: "none";
+        TrunkMediaEncryptionInput: "none";
         /**
          * @description Headers that each call to the trunk carries, by name. Names begin with `X-`.
          * @example {
@@ -4008,9 +4044,8 @@ export interface components {
         /**
          * @description `active`: calls go over it. `slowed`: it said that it has no room, so calls go over it at a slower pace until `until`, and by themselves as before then. `paused`: no call is placed from any of its numbers; `reason` says why.
          * @example active
-         * @enum {string}
          */
-        TrunkStatus: "active" | "slowed" | "paused";
+        TrunkStatus: ("active" | "slowed" | "paused") | (string & Record<never, never>);
         /** @description A SIP trunk of the workspace, over which its imported numbers call. The password is never returned. */
         Trunk: {
             id: components["schemas"]["TrunkId"];
@@ -4085,7 +4120,7 @@ export interface components {
         CreateTrunk: {
             /** @description The trunk's address. */
             terminationUrl: components["schemas"]["TrunkUri"];
-            transport?: components["schemas"]["TrunkTransport"];
+            transport?: components["schemas"]["TrunkTransportInput"];
             /** @description Where requests are sent instead of the trunk's address. `null` is as if it were left out. */
             outboundProxy?: components["schemas"]["TrunkUri"] | null;
             /** @description The name in answers to challenges. `null` is as if it were left out. */
@@ -4107,18 +4142,18 @@ export interface components {
             /** @description Addresses from which calls may arrive. `null` is as if it were left out. */
             ipAllowlist?: components["schemas"]["TrunkAllowlist"] | null;
             inboundDigest?: components["schemas"]["TrunkInboundDigest"];
-            probe?: components["schemas"]["TrunkProbeMethod"];
+            probe?: components["schemas"]["TrunkProbeMethodInput"];
             /** @description The most calls that are up at once. `null` is as if it were left out. */
             maxChannels?: components["schemas"]["TrunkMaxChannels"] | null;
             callsPerSecond?: components["schemas"]["TrunkCallsPerSecond"];
-            numberFormat?: components["schemas"]["TrunkNumberFormat"];
+            numberFormat?: components["schemas"]["TrunkNumberFormatInput"];
             /** @description The country of national forms, as an ISO 3166-1 alpha-2 code. `null` is as if it were left out. */
             country?: components["schemas"]["Country"] | null;
             /** @description What comes before every number that is called. `null` is as if it were left out. */
             dialPrefix?: components["schemas"]["TrunkDialPrefix"] | null;
-            callerIdHeader?: components["schemas"]["TrunkCallerIdHeader"];
-            codecs?: components["schemas"]["TrunkCodecs"];
-            mediaEncryption?: components["schemas"]["TrunkMediaEncryption"];
+            callerIdHeader?: components["schemas"]["TrunkCallerIdHeaderInput"];
+            codecs?: components["schemas"]["TrunkCodecsInput"];
+            mediaEncryption?: components["schemas"]["TrunkMediaEncryptionInput"];
             /** @description Headers that each call carries. `null` is as if it were left out. */
             headers?: components["schemas"]["TrunkHeaders"] | null;
         };
@@ -4183,7 +4218,7 @@ export interface components {
              * @enum {string}
              */
             callerIdHeader?: "from" | "pai" | "ppi" | "rpid";
-            codecs?: components["schemas"]["TrunkCodecs"];
+            codecs?: components["schemas"]["TrunkCodecsInput"];
             /**
              * @description Only `none` so far.
              * @enum {string}
@@ -4198,11 +4233,8 @@ export interface components {
             valid: boolean;
             /** @description Whether it answers. */
             reachable: boolean;
-            /**
-             * @description What it says of the credentials. Carriers that challenge no OPTIONS leave them `unverified`; `probe` `register` verifies them.
-             * @enum {string}
-             */
-            credentials: "verified" | "rejected" | "unverified" | "not_given";
+            /** @description What it says of the credentials. Carriers that challenge no OPTIONS leave them `unverified`; `probe` `register` verifies them. */
+            credentials: ("verified" | "rejected" | "unverified" | "not_given") | (string & Record<never, never>);
             /** @description What is wrong. Absent where it is valid. */
             reason?: components["schemas"]["TrunkReason"];
             /** @description The same for a person. Absent where it is valid. */
@@ -4214,6 +4246,19 @@ export interface components {
         };
         /** @description So many attempts to call one number in so many hours, that go on all the time. */
         AttemptsPerPerson: {
+            /**
+             * @description Attempts, of all campaigns, batches and workflows together.
+             * @example 7
+             */
+            attempts: number;
+            /**
+             * @description In so many hours before each attempt; 168 is a week.
+             * @example 168
+             */
+            hours: number;
+        };
+        /** @description So many attempts to call one number in so many hours, that go on all the time. */
+        AttemptsPerPersonInput: {
             /**
              * @description Attempts, of all campaigns, batches and workflows together.
              * @example 7
@@ -4256,6 +4301,19 @@ export interface components {
             end: number;
         };
         /**
+         * @description The part of each day in which nobody is called, in the callee's own time zone: from `start` up to, but not including, `end`; past midnight where `end` is before `start`. It holds for every campaign, batch and workflow call, on top of their own windows.
+         * @example {
+         *       "start": 1260,
+         *       "end": 480
+         *     }
+         */
+        QuietHoursInput: {
+            /** @description When it begins, in minutes since local midnight. */
+            start: number;
+            /** @description When it is over, in minutes since local midnight; 1440 is the end of the day. */
+            end: number;
+        };
+        /**
          * @description A stretch of hours on some weekdays, by the callee's clock. One that ends at or before its start ends the next day.
          * @example {
          *       "days": [
@@ -4267,6 +4325,25 @@ export interface components {
          *     }
          */
         CallingWindow: {
+            /** @description ISO weekdays on which it opens, 1 Monday to 7 Sunday. The rest of one that runs past midnight belongs to the day before. */
+            days: number[];
+            /** @description When it opens, in minutes since local midnight. */
+            start: number;
+            /** @description When it closes, in minutes since local midnight, not included. 1440 is the end of the day. */
+            end: number;
+        };
+        /**
+         * @description A stretch of hours on some weekdays, by the callee's clock. One that ends at or before its start ends the next day.
+         * @example {
+         *       "days": [
+         *         5,
+         *         6
+         *       ],
+         *       "start": 1080,
+         *       "end": 60
+         *     }
+         */
+        CallingWindowInput: {
             /** @description ISO weekdays on which it opens, 1 Monday to 7 Sunday. The rest of one that runs past midnight belongs to the day before. */
             days: number[];
             /** @description When it opens, in minutes since local midnight. */
@@ -4287,6 +4364,19 @@ export interface components {
          *     ]
          */
         QuietWindows: components["schemas"]["CallingWindow"][];
+        /**
+         * @description Parts of the week in which nobody is called, in the form of calling windows, beside `quietHours`. They hold for every campaign, batch and workflow call.
+         * @example [
+         *       {
+         *         "days": [
+         *           7
+         *         ],
+         *         "start": 0,
+         *         "end": 1440
+         *       }
+         *     ]
+         */
+        QuietWindowsInput: components["schemas"]["CallingWindowInput"][];
         /**
          * @description Dates on which nobody is called, from 00:00 to 24:00 by the callee's clock, whatever the windows say. Those of the workspace hold too.
          * @example [
@@ -4355,7 +4445,7 @@ export interface components {
              *       }
              *     ]
              */
-            maxAttemptsPerPerson?: components["schemas"]["AttemptsPerPerson"][] | null;
+            maxAttemptsPerPerson?: components["schemas"]["AttemptsPerPersonInput"][] | null;
             /** @description Outbound calls in a UTC day. */
             maxCallsPerDay?: number | null;
             /** @description Phone numbers that may be bought in a UTC day; 0 forbids buying. */
@@ -4371,9 +4461,9 @@ export interface components {
             name?: string;
             limits?: components["schemas"]["UpdateWorkspaceLimits"];
             /** @description The part of the day in which nobody is called. `null` removes it. Both hold for every call from then on: the quiet hours are no longer those that a new workspace begins with. */
-            quietHours?: components["schemas"]["QuietHours"] | null;
+            quietHours?: components["schemas"]["QuietHoursInput"] | null;
             /** @description The parts of the week in which nobody is called. `null` removes them. */
-            quietWindows?: components["schemas"]["QuietWindows"] | null;
+            quietWindows?: components["schemas"]["QuietWindowsInput"] | null;
             holidays?: components["schemas"]["WorkspaceHolidays"];
             /** @description Phones of your own, all of them: they replace those that were there, and an empty list removes them. Calls to them are free of the quiet hours that a new workspace begins with. A number that no numbering plan has is 400. */
             trustedNumbers?: components["schemas"]["TrustedNumbers"];
@@ -4416,9 +4506,8 @@ export interface components {
         /**
          * @description Derived from the documents: none is `empty`; any `pending` or `processing` is `processing`; else any `failed` is `failed`; else `ready`. Attach a knowledge base to an agent only when it is `ready`.
          * @example ready
-         * @enum {string}
          */
-        KnowledgeBaseStatus: "empty" | "processing" | "ready" | "failed";
+        KnowledgeBaseStatus: ("empty" | "processing" | "ready" | "failed") | (string & Record<never, never>);
         /**
          * @description Number of documents, at most 100.
          * @example 2
@@ -4465,9 +4554,8 @@ export interface components {
         /**
          * @description `pending` waits for its text to be read, `processing` is being read. `ready` can be searched. `failed` bears an `errorMessage`; delete or replace it.
          * @example ready
-         * @enum {string}
          */
-        KnowledgeBaseDocumentStatus: "pending" | "processing" | "ready" | "failed";
+        KnowledgeBaseDocumentStatus: ("pending" | "processing" | "ready" | "failed") | (string & Record<never, never>);
         /** @description A file of a knowledge base. */
         KnowledgeBaseDocument: {
             id: components["schemas"]["DocumentId"];
@@ -4476,11 +4564,8 @@ export interface components {
              * @example opening-hours.pdf
              */
             fileName: string;
-            /**
-             * @description What the file is, by its content, not by its name. Absent until that is known, and where it is none of these.
-             * @enum {string}
-             */
-            fileType?: "pdf" | "docx" | "txt" | "md" | "html" | "csv" | "json";
+            /** @description What the file is, by its content, not by its name. Absent until that is known, and where it is none of these. */
+            fileType?: ("pdf" | "docx" | "txt" | "md" | "html" | "csv" | "json") | (string & Record<never, never>);
             /**
              * @description Size of the file in bytes, at most 50 MB unless configured otherwise.
              * @example 48213
@@ -4615,9 +4700,14 @@ export interface components {
         /**
          * @description Where the campaign is. `scheduled`, `running` and `paused` are active; `completed`, `stopped`, `cancelled` and `failed` are final.
          * @example running
+         */
+        CampaignStatus: ("draft" | "scheduled" | "running" | "paused" | "completed" | "stopped" | "cancelled" | "failed") | (string & Record<never, never>);
+        /**
+         * @description Where the campaign is. `scheduled`, `running` and `paused` are active; `completed`, `stopped`, `cancelled` and `failed` are final.
+         * @example running
          * @enum {string}
          */
-        CampaignStatus: "draft" | "scheduled" | "running" | "paused" | "completed" | "stopped" | "cancelled" | "failed";
+        CampaignStatusInput: "draft" | "scheduled" | "running" | "paused" | "completed" | "stopped" | "cancelled" | "failed";
         /**
          * @description Campaign ID.
          * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
@@ -4636,9 +4726,8 @@ export interface components {
         /**
          * @description Who calls whom. A campaign that is created here is `outbound`.
          * @example outbound
-         * @enum {string}
          */
-        CampaignDirection: "outbound" | "inbound";
+        CampaignDirection: ("outbound" | "inbound") | (string & Record<never, never>);
         /** @description The number that calls, in E.164 form. One of the workspace's numbers. */
         CampaignFromNumber: components["schemas"]["E164"];
         /** @description The pool whose numbers call, in rotation. */
@@ -4648,22 +4737,39 @@ export interface components {
         /**
          * @description Whose clock counts for a contact without a time zone of its own whose number can be in several. `strictest`: calls are placed only while the hours are open in every one of them, and nobody is called where they never are. A mobile may be anywhere in its country, and a number of North America wherever its area code is; `sharedHours` of the preview tells what that costs. `campaign`: where the number's country has several clocks, that of the campaign or batch.
          * @example strictest
+         */
+        CalleeTimeZone: ("strictest" | "campaign") | (string & Record<never, never>);
+        /**
+         * @description Whose clock counts for a contact without a time zone of its own whose number can be in several. `strictest`: calls are placed only while the hours are open in every one of them, and nobody is called where they never are. A mobile may be anywhere in its country, and a number of North America wherever its area code is; `sharedHours` of the preview tells what that costs. `campaign`: where the number's country has several clocks, that of the campaign or batch.
+         * @example strictest
          * @enum {string}
          */
-        CalleeTimeZone: "strictest" | "campaign";
+        CalleeTimeZoneInput: "strictest" | "campaign";
+        /**
+         * @description What the list is for. `contacts` are called; `dnd` are never called by this campaign. A list of type `dnd` can't have the role `contacts`.
+         * @example contacts
+         */
+        CampaignListRole: ("contacts" | "dnd") | (string & Record<never, never>);
         /**
          * @description What the list is for. `contacts` are called; `dnd` are never called by this campaign. A list of type `dnd` can't have the role `contacts`.
          * @example contacts
          * @enum {string}
          */
-        CampaignListRole: "contacts" | "dnd";
+        CampaignListRoleInput: "contacts" | "dnd";
         /** @description A contact list, and what the campaign uses it for. */
         CampaignList: {
             id: components["schemas"]["ContactListId"];
             role: components["schemas"]["CampaignListRole"];
         };
+        /** @description A contact list, and what the campaign uses it for. */
+        CampaignListInput: {
+            id: components["schemas"]["ContactListId"];
+            role: components["schemas"]["CampaignListRoleInput"];
+        };
         /** @description The contact lists of the campaign. Its contacts are taken at the start; a later change of a list doesn't reach it. */
         CampaignLists: components["schemas"]["CampaignList"][];
+        /** @description The contact lists of the campaign. Its contacts are taken at the start; a later change of a list doesn't reach it. */
+        CampaignListsInput: components["schemas"]["CampaignListInput"][];
         /**
          * @description Most calls at the same time. Never exceeded, by however many server processes.
          * @example 10
@@ -4690,11 +4796,24 @@ export interface components {
              */
             afterHours: number;
         };
+        /** @description After how long such a person may be called again. */
+        AbandonedRetryAfterInput: {
+            /**
+             * @description Hours from the end of the call. A longer wait of `retryPolicy` holds.
+             * @example 72
+             */
+            afterHours: number;
+        };
         /**
          * @description Whether a person is called again who answered and found no agent (`agent_error` after the answer). `none`: never. `afterHours`: after so many hours, if `retryPolicy` has an attempt left; it counts as one. If nobody had answered, nobody was disturbed: that is tried again after 1, 5 and 15 minutes.
          * @example none
          */
-        AbandonedRetry: "none" | components["schemas"]["AbandonedRetryAfter"];
+        AbandonedRetry: "none" | components["schemas"]["AbandonedRetryAfter"] | unknown;
+        /**
+         * @description Whether a person is called again who answered and found no agent (`agent_error` after the answer). `none`: never. `afterHours`: after so many hours, if `retryPolicy` has an attempt left; it counts as one. If nobody had answered, nobody was disturbed: that is tried again after 1, 5 and 15 minutes.
+         * @example none
+         */
+        AbandonedRetryInput: "none" | components["schemas"]["AbandonedRetryAfterInput"];
         /**
          * @description Seconds that a call may ring.
          * @example 30
@@ -4775,6 +4894,34 @@ export interface components {
          */
         CallingWindows: components["schemas"]["CallingWindow"][];
         /**
+         * @description When calls are placed, by the callee's clock: in any of these windows. `scheduleStart`, `scheduleEnd` and `scheduleDays` are the short form of one window; windows go without them.
+         * @example [
+         *       {
+         *         "days": [
+         *           1,
+         *           2,
+         *           3,
+         *           4,
+         *           5
+         *         ],
+         *         "start": 540,
+         *         "end": 720
+         *       },
+         *       {
+         *         "days": [
+         *           1,
+         *           2,
+         *           3,
+         *           4,
+         *           5
+         *         ],
+         *         "start": 840,
+         *         "end": 1080
+         *       }
+         *     ]
+         */
+        CallingWindowsInput: components["schemas"]["CallingWindowInput"][];
+        /**
          * @description The campaign is completed once this many calls were answered.
          * @example 500
          */
@@ -4793,9 +4940,8 @@ export interface components {
         /**
          * @description Why the campaign failed.
          * @example trunk_failure
-         * @enum {string}
          */
-        CampaignFailureReason: "no_callable_contacts" | "no_outbound_number" | "agent_unavailable" | "billing" | "trunk_failure" | "internal";
+        CampaignFailureReason: ("no_callable_contacts" | "no_outbound_number" | "agent_unavailable" | "billing" | "trunk_failure" | "internal") | (string & Record<never, never>);
         /** @description What went wrong. */
         CampaignFailure: {
             reason: components["schemas"]["CampaignFailureReason"];
@@ -4803,9 +4949,8 @@ export interface components {
         /**
          * @description Why the campaign has paused itself. `calls_failing`: of at least 20 calls that ended within ten minutes 80 % or more ended as `trunk_error`, `agent_error` or `invalid_number`. Mend what is wrong, and resume it: it counts anew then.
          * @example calls_failing
-         * @enum {string}
          */
-        CampaignPauseReason: "calls_failing";
+        CampaignPauseReason: "calls_failing" | (string & Record<never, never>);
         /** @description Why the campaign waits, where nobody has paused it. */
         CampaignPause: {
             reason: components["schemas"]["CampaignPauseReason"];
@@ -4915,11 +5060,11 @@ export interface components {
             description?: components["schemas"]["CampaignDescription"] | null;
             agentId: components["schemas"]["AgentId"];
             fromNumber: components["schemas"]["CampaignFromNumber"];
-            lists: components["schemas"]["CampaignLists"];
+            lists: components["schemas"]["CampaignListsInput"];
             /** @default UTC */
             timezone?: components["schemas"]["CampaignTimeZone"];
             /** @default strictest */
-            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
+            calleeTimeZone?: components["schemas"]["CalleeTimeZoneInput"];
             /** @description Time of the first call, or null. */
             scheduledAt?: components["schemas"]["CampaignScheduledAt"] | null;
             /** @description No call before this time, or null. */
@@ -4933,7 +5078,7 @@ export interface components {
             /** @description ISO weekdays on which calls are placed, or null for every day. */
             scheduleDays?: components["schemas"]["CampaignScheduleDays"] | null;
             /** @description When calls are placed, or null for the whole week. */
-            callingWindows?: components["schemas"]["CallingWindows"] | null;
+            callingWindows?: components["schemas"]["CallingWindowsInput"] | null;
             holidays?: components["schemas"]["Holidays"];
             /** @default 10 */
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
@@ -4942,7 +5087,7 @@ export interface components {
             /** @default [] */
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
             /** @default none */
-            abandonedRetry?: components["schemas"]["AbandonedRetry"];
+            abandonedRetry?: components["schemas"]["AbandonedRetryInput"];
             /** @description Answered calls that complete the campaign, or null. */
             targetCallCount?: components["schemas"]["CampaignTargetCallCount"] | null;
             /** @description Conversions hoped for per answered call, or null. */
@@ -4964,11 +5109,11 @@ export interface components {
             description?: components["schemas"]["CampaignDescription"] | null;
             agentId: components["schemas"]["AgentId"];
             numberPoolId: components["schemas"]["CampaignNumberPoolId"];
-            lists: components["schemas"]["CampaignLists"];
+            lists: components["schemas"]["CampaignListsInput"];
             /** @default UTC */
             timezone?: components["schemas"]["CampaignTimeZone"];
             /** @default strictest */
-            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
+            calleeTimeZone?: components["schemas"]["CalleeTimeZoneInput"];
             /** @description Time of the first call, or null. */
             scheduledAt?: components["schemas"]["CampaignScheduledAt"] | null;
             /** @description No call before this time, or null. */
@@ -4982,7 +5127,7 @@ export interface components {
             /** @description ISO weekdays on which calls are placed, or null for every day. */
             scheduleDays?: components["schemas"]["CampaignScheduleDays"] | null;
             /** @description When calls are placed, or null for the whole week. */
-            callingWindows?: components["schemas"]["CallingWindows"] | null;
+            callingWindows?: components["schemas"]["CallingWindowsInput"] | null;
             holidays?: components["schemas"]["Holidays"];
             /** @default 10 */
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
@@ -4991,7 +5136,7 @@ export interface components {
             /** @default [] */
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
             /** @default none */
-            abandonedRetry?: components["schemas"]["AbandonedRetry"];
+            abandonedRetry?: components["schemas"]["AbandonedRetryInput"];
             /** @description Answered calls that complete the campaign, or null. */
             targetCallCount?: components["schemas"]["CampaignTargetCallCount"] | null;
             /** @description Conversions hoped for per answered call, or null. */
@@ -5043,9 +5188,9 @@ export interface components {
             agentId?: components["schemas"]["AgentId"];
             fromNumber?: components["schemas"]["CampaignFromNumber"];
             numberPoolId?: components["schemas"]["CampaignNumberPoolId"];
-            lists?: components["schemas"]["CampaignLists"];
+            lists?: components["schemas"]["CampaignListsInput"];
             timezone?: components["schemas"]["CampaignTimeZone"];
-            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
+            calleeTimeZone?: components["schemas"]["CalleeTimeZoneInput"];
             /** @description Time of the first call, or null. */
             scheduledAt?: components["schemas"]["CampaignScheduledAt"] | null;
             /** @description No call before this time, or null. */
@@ -5059,13 +5204,13 @@ export interface components {
             /** @description ISO weekdays on which calls are placed, or null for every day. */
             scheduleDays?: components["schemas"]["CampaignScheduleDays"] | null;
             /** @description When calls are placed, or null for the whole week. */
-            callingWindows?: components["schemas"]["CallingWindows"] | null;
+            callingWindows?: components["schemas"]["CallingWindowsInput"] | null;
             holidays?: components["schemas"]["Holidays"];
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
             /** @description Most calls placed in any second, or null for no limit. */
             callsPerSecond?: components["schemas"]["CampaignCallsPerSecond"] | null;
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
-            abandonedRetry?: components["schemas"]["AbandonedRetry"];
+            abandonedRetry?: components["schemas"]["AbandonedRetryInput"];
             /** @description Answered calls that complete the campaign, or null. */
             targetCallCount?: components["schemas"]["CampaignTargetCallCount"] | null;
             /** @description Conversions hoped for per answered call, or null. */
@@ -5087,9 +5232,14 @@ export interface components {
         /**
          * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `witness_unreachable`: no server can write to its witness, without which a call that the database loses would be placed again. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `do_not_call`: the number is on the do-not-call list, or a list of the campaign says that the person is not to be called. `no_consent`: the campaign has `requireConsent`, and no list says that the person has agreed. `abandoned`: the person answered and found no agent, and is not called again for it (`abandonedRetry`). `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why.
          * @example retry_later
+         */
+        CampaignContactReason: ("outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent" | "abandoned") | (string & Record<never, never>);
+        /**
+         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `witness_unreachable`: no server can write to its witness, without which a call that the database loses would be placed again. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `do_not_call`: the number is on the do-not-call list, or a list of the campaign says that the person is not to be called. `no_consent`: the campaign has `requireConsent`, and no list says that the person has agreed. `abandoned`: the person answered and found no agent, and is not called again for it (`abandonedRetry`). `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why.
+         * @example retry_later
          * @enum {string}
          */
-        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent" | "abandoned";
+        CampaignContactReasonInput: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent" | "abandoned";
         /** @description Callees who may be in any of several time zones, and what it costs to call them only while hours are open in all. */
         CampaignSharedHours: {
             /** @description The time zones in which they may be; of those with the same clock one. */
@@ -5107,11 +5257,8 @@ export interface components {
              */
             sharedMinutes: number;
         };
-        /**
-         * @description Whether calls keep the quiet hours that a new workspace begins with: `held` by all, as they really ring; by none, since all are `simulated`; or `mixed`: the numbers that call are of both kinds, and only what really rings keeps them.
-         * @enum {string}
-         */
-        DefaultQuietHours: "held" | "simulated" | "mixed";
+        /** @description Whether calls keep the quiet hours that a new workspace begins with: `held` by all, as they really ring; by none, since all are `simulated`; or `mixed`: the numbers that call are of both kinds, and only what really rings keeps them. */
+        DefaultQuietHours: ("held" | "simulated" | "mixed") | (string & Record<never, never>);
         /**
          * @description The contact's name, from the list.
          * @example Ada Lovelace
@@ -5156,9 +5303,14 @@ export interface components {
         /**
          * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final, but for who is left out as `no_common_hour`, or for the campaign's own time zone as `invalid_time_zone`: other hours open that again; and for whose calls turned out to have paused their trunk, which was at fault: they wait again.
          * @example waiting
+         */
+        CampaignContactState: ("pending" | "waiting" | "dialing" | "done" | "skipped") | (string & Record<never, never>);
+        /**
+         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final, but for who is left out as `no_common_hour`, or for the campaign's own time zone as `invalid_time_zone`: other hours open that again; and for whose calls turned out to have paused their trunk, which was at fault: they wait again.
+         * @example waiting
          * @enum {string}
          */
-        CampaignContactState: "pending" | "waiting" | "dialing" | "done" | "skipped";
+        CampaignContactStateInput: "pending" | "waiting" | "dialing" | "done" | "skipped";
         /**
          * @description ID of a contact in a campaign or batch.
          * @example cc_01932f3c8a7e7bd0a1b2c3d4e5f60718
@@ -5265,9 +5417,8 @@ export interface components {
         /**
          * @description What happened. `campaign.progress` when only figures changed, else the status that the campaign is in now.
          * @example campaign.progress
-         * @enum {string}
          */
-        CampaignEventType: "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "campaign.progress";
+        CampaignEventType: ("campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "campaign.progress") | (string & Record<never, never>);
         /** @description The campaign as it was at this event, and its figures as they were when the event was sent. */
         CampaignEventData: {
             campaign: components["schemas"]["Campaign"];
@@ -5283,9 +5434,14 @@ export interface components {
         /**
          * @description Who calls whom. `outbound` calls are placed by the workspace, `inbound` calls arrive at one of its numbers.
          * @example outbound
+         */
+        CallDirection: ("outbound" | "inbound") | (string & Record<never, never>);
+        /**
+         * @description Who calls whom. `outbound` calls are placed by the workspace, `inbound` calls arrive at one of its numbers.
+         * @example outbound
          * @enum {string}
          */
-        CallDirection: "outbound" | "inbound";
+        CallDirectionInput: "outbound" | "inbound";
         /**
          * @description Batch ID.
          * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
@@ -5294,9 +5450,8 @@ export interface components {
         /**
          * @description What calls are counted by. `day` and `hour` are those of `timezone`; `campaign` takes batches apart too.
          * @example day
-         * @enum {string}
          */
-        CallStatisticsGrouping: "day" | "hour" | "agent" | "phone_number" | "campaign";
+        CallStatisticsGrouping: ("day" | "hour" | "agent" | "phone_number" | "campaign") | (string & Record<never, never>);
         /**
          * @description ISO 4217 code of the currency.
          * @example USD
@@ -5390,15 +5545,13 @@ export interface components {
         /**
          * @description Why a call of `POST /v1/calls` is not placed now or, once it is `cancelled`, was not placed before `expiresAt`. `scheduled`: its time has not come. `expired`: its time was over before it could be tried. `limit_reached` is any limit: of calls at the same time, of the day, of attempts a person. The others are those of a campaign's contacts.
          * @example outside_window
-         * @enum {string}
          */
-        CallReason: "scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "dialing_paused" | "already_on_a_call" | "operator_limit" | "expired" | "invalid_time_zone";
+        CallReason: ("scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "dialing_paused" | "already_on_a_call" | "operator_limit" | "expired" | "invalid_time_zone") | (string & Record<never, never>);
         /**
          * @description How the agent's part in the call ended. `call_ended`: the call ended first. `hung_up`: the agent closed its connection in order. `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out` and `rejected` (an HTTP status instead of a WebSocket): there was no connection. `crashed`: the connection broke, or was closed with another code. `mute`: the callee waited or spoke, and the agent made no sound for `silenceSeconds`. `silence`: both were silent for so long. `frozen`: nothing of the agent moved any more. `vanished`: its connection was gone without a word. `too_large`: it sent a message that is too long. `media_lost`: a fault of the server, not of the agent.
          * @example hung_up
-         * @enum {string}
          */
-        AgentEndReason: "call_ended" | "hung_up" | "address_refused" | "dns_failure" | "refused" | "tls_failure" | "timed_out" | "rejected" | "crashed" | "mute" | "silence" | "frozen" | "vanished" | "too_large" | "media_lost";
+        AgentEndReason: ("call_ended" | "hung_up" | "address_refused" | "dns_failure" | "refused" | "tls_failure" | "timed_out" | "rejected" | "crashed" | "mute" | "silence" | "frozen" | "vanished" | "too_large" | "media_lost") | (string & Record<never, never>);
         /** @description What the agent did in the call. An agent that was connected has not talked yet: `firstSoundMs` says whether it was heard. */
         AgentEnd: {
             reason: components["schemas"]["AgentEndReason"];
@@ -5451,9 +5604,14 @@ export interface components {
         /**
          * @description Who answered, as the agent heard it: a person, a machine such as a voicemail, or a service that asks callers for their name first.
          * @example human
+         */
+        CallAnsweredBy: ("human" | "machine" | "screening" | "unknown") | (string & Record<never, never>);
+        /**
+         * @description Who answered, as the agent heard it: a person, a machine such as a voicemail, or a service that asks callers for their name first.
+         * @example human
          * @enum {string}
          */
-        CallAnsweredBy: "human" | "machine" | "screening" | "unknown";
+        CallAnsweredByInput: "human" | "machine" | "screening" | "unknown";
         /** @description What the call has cost by the agent's account. */
         CallCost: {
             /**
@@ -5463,8 +5621,32 @@ export interface components {
             amount: number;
             currency: components["schemas"]["CallCurrency"];
         };
+        /** @description What the call has cost by the agent's account. */
+        CallCostInput: {
+            /**
+             * @description How much.
+             * @example 0.042
+             */
+            amount: number;
+            currency: components["schemas"]["CallCurrency"];
+        };
         /** @description What one side said, or what was done in between. */
         CallTurn: {
+            /** @description When it began. */
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description Who spoke; `system` is what neither said.
+             * @example person
+             */
+            role: ("agent" | "person" | "system") | (string & Record<never, never>);
+            /**
+             * @description The words.
+             * @example Yes, the 24th suits me.
+             */
+            text: string;
+        };
+        /** @description What one side said, or what was done in between. */
+        CallTurnInput: {
             /** @description When it began. */
             at: components["schemas"]["Timestamp"];
             /**
@@ -5481,6 +5663,8 @@ export interface components {
         };
         /** @description What was said, turn by turn. At most 2,000 turns, and 1 MiB as JSON. Only where one call is read. */
         CallTranscript: components["schemas"]["CallTurn"][];
+        /** @description What was said, turn by turn. At most 2,000 turns, and 1 MiB as JSON. Only where one call is read. */
+        CallTranscriptInput: components["schemas"]["CallTurnInput"][];
         /**
          * @description Values that the agent collected, by name. Any JSON.
          * @example {
@@ -5506,9 +5690,8 @@ export interface components {
         /**
          * @description `recording` until the file is stored; a recording that `failed` does no harm to its call, and may be stored after all where the store was away; one also fails for which the workspace has no bytes left; one is `deleted` by request, or once it has been kept for as long as the server's settings say.
          * @example stored
-         * @enum {string}
          */
-        CallRecordingStatus: "recording" | "stored" | "failed" | "deleted";
+        CallRecordingStatus: ("recording" | "stored" | "failed" | "deleted") | (string & Record<never, never>);
         /** @description The sound of the call, from the answer on. A WAV file with the callee on the left and the agent on the right. */
         CallRecording: {
             status: components["schemas"]["CallRecordingStatus"];
@@ -5608,16 +5791,10 @@ export interface components {
         CallSipMessage: {
             /** @description When it was sent or received. */
             at: components["schemas"]["Timestamp"];
-            /**
-             * @description Whether the server sent or received it.
-             * @enum {string}
-             */
-            direction: "sent" | "received";
-            /**
-             * @description How it went.
-             * @enum {string}
-             */
-            transport: "udp" | "tcp" | "tls";
+            /** @description Whether the server sent or received it. */
+            direction: ("sent" | "received") | (string & Record<never, never>);
+            /** @description How it went. */
+            transport: ("udp" | "tcp" | "tls") | (string & Record<never, never>);
             /**
              * @description The address and port of the other side.
              * @example 203.0.113.7:5060
@@ -5652,9 +5829,9 @@ export interface components {
             optOut?: components["schemas"]["CallOptOut"];
             summary?: components["schemas"]["CallSummary"];
             disposition?: components["schemas"]["CallDisposition"];
-            answeredBy?: components["schemas"]["CallAnsweredBy"];
-            cost?: components["schemas"]["CallCost"];
-            transcript?: components["schemas"]["CallTranscript"];
+            answeredBy?: components["schemas"]["CallAnsweredByInput"];
+            cost?: components["schemas"]["CallCostInput"];
+            transcript?: components["schemas"]["CallTranscriptInput"];
             data?: components["schemas"]["CallData"];
         };
         /** @description A page of calls. */
@@ -5693,9 +5870,9 @@ export interface components {
              * @default UTC
              */
             timezone?: components["schemas"]["TimeZone"];
-            callingWindows?: components["schemas"]["CallingWindows"];
+            callingWindows?: components["schemas"]["CallingWindowsInput"];
             /** @default strictest */
-            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
+            calleeTimeZone?: components["schemas"]["CalleeTimeZoneInput"];
             /** @default 30 */
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             /** @default 3600 */
@@ -5725,9 +5902,9 @@ export interface components {
              * @default UTC
              */
             timezone?: components["schemas"]["TimeZone"];
-            callingWindows?: components["schemas"]["CallingWindows"];
+            callingWindows?: components["schemas"]["CallingWindowsInput"];
             /** @default strictest */
-            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
+            calleeTimeZone?: components["schemas"]["CalleeTimeZoneInput"];
             /** @default 30 */
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             /** @default 3600 */
@@ -5743,9 +5920,8 @@ export interface components {
         /**
          * @description What an export holds.
          * @example calls
-         * @enum {string}
          */
-        ExportType: "contacts" | "calls" | "person";
+        ExportType: ("contacts" | "calls" | "person") | (string & Record<never, never>);
         /** @description Which calls; all that hold. Calls that are taken up after the export was asked for are not in it, and neither are calls of `POST /v1/calls` that wait. */
         CallExportFilter: {
             direction?: components["schemas"]["CallDirection"];
@@ -5789,8 +5965,60 @@ export interface components {
             /** @description Keeps calls taken up before this time. */
             queuedBefore?: components["schemas"]["Timestamp"];
         };
+        /** @description Which calls; all that hold. Calls that are taken up after the export was asked for are not in it, and neither are calls of `POST /v1/calls` that wait. */
+        CallExportFilterInput: {
+            direction?: components["schemas"]["CallDirectionInput"];
+            /**
+             * @description Keeps calls in one of these statuses.
+             * @example [
+             *       "completed",
+             *       "failed"
+             *     ]
+             */
+            statuses?: components["schemas"]["CallStatusInput"][];
+            /**
+             * @description Keeps calls that ended in one of these ways.
+             * @example [
+             *       "answered",
+             *       "voicemail"
+             *     ]
+             */
+            outcomes?: components["schemas"]["CallOutcomeInput"][];
+            /** @description Keeps the calls of this agent. */
+            agentId?: components["schemas"]["AgentId"];
+            /** @description Keeps calls from or to exactly this number. */
+            phoneNumber?: components["schemas"]["E164"];
+            /** @description Keeps the calls of this campaign. */
+            campaignId?: components["schemas"]["CampaignId"];
+            /** @description Keeps the calls of this batch. */
+            batchId?: components["schemas"]["BatchId"];
+            /** @description Keeps the calls of this workflow run. */
+            workflowRunId?: components["schemas"]["RunId"];
+            /** @description Keeps calls that bear this ID of yours. */
+            externalId?: components["schemas"]["CallExternalId"];
+            /**
+             * @description Keeps calls that bear all of these tags.
+             * @example [
+             *       "reminders"
+             *     ]
+             */
+            tags?: components["schemas"]["CallTag"][];
+            /** @description Keeps calls taken up at this time or later. */
+            queuedAfter?: components["schemas"]["Timestamp"];
+            /** @description Keeps calls taken up before this time. */
+            queuedBefore?: components["schemas"]["Timestamp"];
+        };
         /** @description Whose contacts; exactly one of these. */
         ContactExportFilter: {
+            /** @description The entries of this list. */
+            contactListId?: components["schemas"]["ContactListId"];
+            /** @description The contacts of this campaign, with how far each is. */
+            campaignId?: components["schemas"]["CampaignId"];
+            /** @description The recipients of this batch that were accepted, with how far each is. */
+            batchId?: components["schemas"]["BatchId"];
+        };
+        /** @description Whose contacts; exactly one of these. */
+        ContactExportFilterInput: {
             /** @description The entries of this list. */
             contactListId?: components["schemas"]["ContactListId"];
             /** @description The contacts of this campaign, with how far each is. */
@@ -5803,20 +6031,23 @@ export interface components {
             /** @description The number of the person. */
             phoneNumber: components["schemas"]["E164"];
         };
+        /** @description Whose data. */
+        PersonExportFilterInput: {
+            /** @description The number of the person. */
+            phoneNumber: components["schemas"]["E164"];
+        };
         /** @description What the export was asked for, as it was sent. */
-        ExportFilter: components["schemas"]["CallExportFilter"] | components["schemas"]["ContactExportFilter"] | components["schemas"]["PersonExportFilter"];
+        ExportFilter: components["schemas"]["CallExportFilter"] | components["schemas"]["ContactExportFilter"] | components["schemas"]["PersonExportFilter"] | never;
         /**
          * @description Where the export is. The file is there while it is `ready`, for 24 hours, and not longer than the contact list, campaign or batch whose contacts it holds. The last two are final.
          * @example ready
-         * @enum {string}
          */
-        ExportStatus: "queued" | "running" | "ready" | "failed" | "expired";
+        ExportStatus: ("queued" | "running" | "ready" | "failed" | "expired") | (string & Record<never, never>);
         /**
          * @description Why an export failed. `too_many_rows`: the filter leaves more than 1,000,000 rows. `file_too_large`: the file would be larger than 2 GiB. `source_deleted`: the contact list, campaign or batch was deleted meanwhile. `could_not_be_written`: the file could not be stored, however often it was tried.
          * @example too_many_rows
-         * @enum {string}
          */
-        ExportFailureCode: "too_many_rows" | "file_too_large" | "source_deleted" | "could_not_be_written";
+        ExportFailureCode: ("too_many_rows" | "file_too_large" | "source_deleted" | "could_not_be_written") | (string & Record<never, never>);
         /** @description Why an export failed, and what helps. */
         ExportFailure: {
             code: components["schemas"]["ExportFailureCode"];
@@ -5866,7 +6097,7 @@ export interface components {
              * @constant
              */
             type: "calls";
-            filter?: components["schemas"]["CallExportFilter"];
+            filter?: components["schemas"]["CallExportFilterInput"];
         };
         /** @description Contacts of a list, a campaign or a batch. */
         CreateContactExport: {
@@ -5875,7 +6106,7 @@ export interface components {
              * @constant
              */
             type: "contacts";
-            filter: components["schemas"]["ContactExportFilter"];
+            filter: components["schemas"]["ContactExportFilterInput"];
         };
         /** @description All that is kept about a phone number. */
         CreatePersonExport: {
@@ -5884,7 +6115,7 @@ export interface components {
              * @constant
              */
             type: "person";
-            filter: components["schemas"]["PersonExportFilter"];
+            filter: components["schemas"]["PersonExportFilterInput"];
         };
         /** @description What is to be written into a file. */
         CreateExport: components["schemas"]["CreateCallExport"] | components["schemas"]["CreateContactExport"] | components["schemas"]["CreatePersonExport"];
@@ -5910,15 +6141,13 @@ export interface components {
         /**
          * @description Whether the erasure is under way, or all is gone. `failed`: it was given up after seven days of tries; `failure` says what was in the way, and what may be left.
          * @example completed
-         * @enum {string}
          */
-        ErasureStatus: "running" | "completed" | "failed";
+        ErasureStatus: ("running" | "completed" | "failed") | (string & Record<never, never>);
         /**
          * @description What an erasure waits for. `call`: the end of a call with the number that began meanwhile. `upload`: a contact file of an upload that was created before the erasure, and is being read, or an import into a list with the number. `recording`: a recording that is being stored, or whose file is being erased. `file`: a contact file, an error report or an export that could not be deleted yet, or looked for. `keys`: an `Idempotency-Key` or a `Concurrency-Key` that bears the number, and keeps it from being called twice; it goes at `waitsUntil`, when it is of no use any more. `retry`: a fault of the server's own, after which it is tried again.
          * @example keys
-         * @enum {string}
          */
-        ErasureWait: "call" | "upload" | "recording" | "file" | "keys" | "retry";
+        ErasureWait: ("call" | "upload" | "recording" | "file" | "keys" | "retry") | (string & Record<never, never>);
         /** @description How many files could not be deleted so far. They are tried again, with pauses that grow from seconds to an hour. */
         ErasureRemaining: {
             /** @description Recordings of calls with the number. */
@@ -5929,9 +6158,8 @@ export interface components {
         /**
          * @description Why an erasure was given up. `files_left`: what `remaining` counts could not be deleted; all else is gone. `internal_error`: the server failed at it again and again, and some of it may be left.
          * @example files_left
-         * @enum {string}
          */
-        ErasureFailureCode: "files_left" | "internal_error";
+        ErasureFailureCode: ("files_left" | "internal_error") | (string & Record<never, never>);
         /** @description Why an erasure was given up, and what helps. */
         ErasureFailure: {
             code: components["schemas"]["ErasureFailureCode"];
@@ -6093,9 +6321,8 @@ export interface components {
             /**
              * @description Why the pool calls from other members now. `not_active`, `no_trunk`, `trunk_paused`: as `outboundReason` has them. `cooling`: until `coolingUntil`. `limit_reached`: it has placed `maxCallsPerNumberPerDay` today, or has `maxConcurrentPerNumber` up. Absent where it can be called from.
              * @example cooling
-             * @enum {string}
              */
-            reason?: "not_active" | "no_trunk" | "trunk_paused" | "cooling" | "limit_reached";
+            reason?: ("not_active" | "no_trunk" | "trunk_paused" | "cooling" | "limit_reached") | (string & Record<never, never>);
         };
         /** @description A phone number that is a member of a pool, and how it has fared there. */
         NumberPoolMember: {
@@ -6106,11 +6333,8 @@ export interface components {
             /** @description The country that the number belongs to, as an ISO 3166-1 alpha-2 code. Absent for numbers of no country, such as +883. */
             country?: components["schemas"]["Country"];
             status: components["schemas"]["PhoneNumberStatus"];
-            /**
-             * @description The provider that the number was bought from; `sip` for an imported number.
-             * @enum {string}
-             */
-            provider: "simulator" | "twilio" | "telnyx" | "sip";
+            /** @description The provider that the number was bought from; `sip` for an imported number. */
+            provider: ("simulator" | "twilio" | "telnyx" | "sip") | (string & Record<never, never>);
             /** @description What the provider charges a month, in `providerCurrency`. Absent where it is not known. */
             providerMonthlyCost?: number;
             /** @description Currency of the monthly cost, as an ISO 4217 code. */
@@ -6143,9 +6367,8 @@ export interface components {
             /**
              * @description Why `isOutboundReady` is false. `not_active`: see `status`. `no_trunk`: it was imported, and calls over no trunk. `trunk_paused`: see `trunkReason`. `no_outbound_agent`: only campaigns, batches and workflow nodes call from it, with an agent of their own. Absent where it is true.
              * @example no_outbound_agent
-             * @enum {string}
              */
-            outboundReason?: "not_active" | "no_trunk" | "trunk_paused" | "no_outbound_agent";
+            outboundReason?: ("not_active" | "no_trunk" | "trunk_paused" | "no_outbound_agent") | (string & Record<never, never>);
             /** @description Why no call goes over that trunk now. Absent where calls go. */
             trunkReason?: components["schemas"]["TrunkReason"];
             sipConfig?: components["schemas"]["SipConfig"];
@@ -6234,9 +6457,14 @@ export interface components {
         /**
          * @description What a key may do. `*` is everything. Each operation names the one that it needs as `x-permission`.
          * @example campaigns:read
+         */
+        Permission: ("*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "do_not_call:read" | "do_not_call:write" | "erasures:read" | "erasures:write" | "workspace:write" | "audit_log:read") | (string & Record<never, never>);
+        /**
+         * @description What a key may do. `*` is everything. Each operation names the one that it needs as `x-permission`.
+         * @example campaigns:read
          * @enum {string}
          */
-        Permission: "*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "do_not_call:read" | "do_not_call:write" | "erasures:read" | "erasures:write" | "workspace:write" | "audit_log:read";
+        PermissionInput: "*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "do_not_call:read" | "do_not_call:write" | "erasures:read" | "erasures:write" | "workspace:write" | "audit_log:read";
         /**
          * @description What the key may do.
          * @example [
@@ -6245,6 +6473,14 @@ export interface components {
          *     ]
          */
         ApiKeyPermissions: components["schemas"]["Permission"][];
+        /**
+         * @description What the key may do.
+         * @example [
+         *       "campaigns:read",
+         *       "campaigns:run"
+         *     ]
+         */
+        ApiKeyPermissionsInput: components["schemas"]["PermissionInput"][];
         /** @description A key of the workspace, without the key itself. */
         ApiKey: {
             id: components["schemas"]["ApiKeyId"];
@@ -6285,7 +6521,7 @@ export interface components {
         /** @description A key to make. */
         CreateApiKey: {
             name: components["schemas"]["ApiKeyName"];
-            permissions: components["schemas"]["ApiKeyPermissions"];
+            permissions: components["schemas"]["ApiKeyPermissionsInput"];
             /** @description When the key stops by itself, in the future. It does not where absent. */
             expiresAt?: components["schemas"]["Timestamp"];
         };
@@ -6425,9 +6661,8 @@ export interface components {
         /**
          * @description A workflow is `draft` until it is published for the first time. Only a published workflow can be started.
          * @example published
-         * @enum {string}
          */
-        WorkflowStatus: "draft" | "published";
+        WorkflowStatus: ("draft" | "published") | (string & Record<never, never>);
         /**
          * @description Number of a published version, from 1. Each publication makes the next one.
          * @example 3
@@ -6534,6 +6769,37 @@ export interface components {
             unknown?: components["schemas"]["WorkflowNodeId"];
         };
         /**
+         * @description The next node by the outcome of the call. An outcome that isn't named takes `next`.
+         * @example {
+         *       "answered": "done",
+         *       "no_answer": "later"
+         *     }
+         */
+        WorkflowCallOutcomesInput: {
+            /** @description The node after a call that was answered. */
+            answered?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a call that reached a voicemail. */
+            voicemail?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a busy line. */
+            busy?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a call that nobody answered. */
+            no_answer?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a call that was declined. */
+            declined?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a number that doesn't exist. */
+            invalid_number?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a number that must not be called. */
+            do_not_call?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a failure of the trunk. */
+            trunk_error?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a failure of the agent. */
+            agent_error?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a call that was ended before it was answered. */
+            cancelled?: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after a call whose end can't be known. */
+            unknown?: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
          * @description Calls somebody, and goes on when the call has ended. Brings `fromNumber` or `numberPoolId`, exactly one, which publishing checks. Later steps read the result as `{{call.outcome}}`, `{{call.roomId}}` and `{{call.data.…}}`.
          * @example {
          *       "id": "ring",
@@ -6589,6 +6855,61 @@ export interface components {
             next: components["schemas"]["WorkflowNodeId"];
         };
         /**
+         * @description Calls somebody, and goes on when the call has ended. Brings `fromNumber` or `numberPoolId`, exactly one, which publishing checks. Later steps read the result as `{{call.outcome}}`, `{{call.roomId}}` and `{{call.data.…}}`.
+         * @example {
+         *       "id": "ring",
+         *       "type": "call",
+         *       "title": "Ring the patient",
+         *       "agentId": "agent_reception",
+         *       "fromNumber": "+14155550100",
+         *       "to": "{{phone_number}}",
+         *       "variables": {
+         *         "first_name": "{{first_name}}"
+         *       },
+         *       "ringTimeoutSeconds": 30,
+         *       "outcomes": {
+         *         "answered": "done",
+         *         "no_answer": "later",
+         *         "busy": "later"
+         *       },
+         *       "next": "give-up"
+         *     }
+         */
+        WorkflowCallNodeInput: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Places a call.
+             * @constant
+             */
+            type: "call";
+            title: components["schemas"]["WorkflowNodeTitle"];
+            /** @description The agent that talks. */
+            agentId: components["schemas"]["AgentId"];
+            /** @description The phone number of the workspace to call from, in E.164 form. */
+            fromNumber?: components["schemas"]["E164"];
+            /** @description The pool to take the calling number from. */
+            numberPoolId?: components["schemas"]["NumberPoolId"];
+            /** @description Whom to call: a number in E.164 form, or a template that gives one. */
+            to: string;
+            /** @description What the agent is told, by name. The values may be templates. */
+            variables?: {
+                [key: string]: components["schemas"]["WorkflowTemplate"];
+            };
+            /** @description Seconds to let it ring before the call counts as `no_answer`. 30 where it is left out. */
+            ringTimeoutSeconds?: number;
+            /** @description Whether the call is recorded, from the answer on. Not where it is left out, unless the agent records. */
+            recording?: components["schemas"]["CampaignRecording"];
+            /** @description When to call, by the callee's clock: in any of these windows. The run waits for the next one, `blocked` with `outside_window`. At any hour where it is left out; quiet hours and holidays of the workspace always hold. */
+            callingWindows?: components["schemas"]["CallingWindowsInput"];
+            /** @description IANA time zone in which hours are read for a number that tells none. UTC where it is left out. */
+            timezone?: components["schemas"]["TimeZone"];
+            /** @description Whose clock counts where the number can be in several time zones: all of them (`strictest`, where it is left out), or that of `timezone` (`campaign`). */
+            calleeTimeZone?: components["schemas"]["CalleeTimeZoneInput"];
+            outcomes?: components["schemas"]["WorkflowCallOutcomesInput"];
+            /** @description The node after every outcome that `outcomes` doesn't name. */
+            next: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
          * @description The next moment at which somebody's clock shows a time of day; now, if it is just that. A number that may be in several time zones has the clock that is last to show it: nobody's is short of the time on that day. A late time may then be the next day for others; give the call hours of its own, too. Where the clocks go forward past the time, it is the first moment after; where they show it twice, the first.
          * @example {
          *       "time": 570,
@@ -6603,6 +6924,28 @@ export interface components {
          *     }
          */
         WorkflowLocalTime: {
+            /** @description In minutes since local midnight. */
+            time: number;
+            /** @description ISO weekdays of that clock, 1 Monday to 7 Sunday. Every day where it is left out. */
+            days?: number[];
+            /** @description Whose clock: a phone number in E.164 form, an IANA time zone, or a template that gives one of them. A number that tells no time zone has that of UTC. */
+            of: string;
+        };
+        /**
+         * @description The next moment at which somebody's clock shows a time of day; now, if it is just that. A number that may be in several time zones has the clock that is last to show it: nobody's is short of the time on that day. A late time may then be the next day for others; give the call hours of its own, too. Where the clocks go forward past the time, it is the first moment after; where they show it twice, the first.
+         * @example {
+         *       "time": 570,
+         *       "days": [
+         *         1,
+         *         2,
+         *         3,
+         *         4,
+         *         5
+         *       ],
+         *       "of": "{{phone_number}}"
+         *     }
+         */
+        WorkflowLocalTimeInput: {
             /** @description In minutes since local midnight. */
             time: number;
             /** @description ISO weekdays of that clock, 1 Monday to 7 Sunday. Every day where it is left out. */
@@ -6641,7 +6984,42 @@ export interface components {
             /** @description How long to sleep, in seconds, at most a year. */
             seconds?: number;
             /** @description An RFC 3339 time to sleep until, or a template that gives one; a past time doesn't wait. Or a local time. */
-            until?: string | components["schemas"]["WorkflowLocalTime"];
+            until?: string | components["schemas"]["WorkflowLocalTime"] | unknown;
+            /** @description The node after the wait. */
+            next: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
+         * @description Sleeps for `seconds`, or `until` a time or somebody's local time, exactly one of them, which publishing checks. The run can be woken earlier.
+         * @example {
+         *       "id": "later",
+         *       "type": "wait",
+         *       "title": "Until half past nine there",
+         *       "until": {
+         *         "time": 570,
+         *         "days": [
+         *           1,
+         *           2,
+         *           3,
+         *           4,
+         *           5
+         *         ],
+         *         "of": "{{phone_number}}"
+         *       },
+         *       "next": "ring"
+         *     }
+         */
+        WorkflowWaitNodeInput: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Waits.
+             * @constant
+             */
+            type: "wait";
+            title: components["schemas"]["WorkflowNodeTitle"];
+            /** @description How long to sleep, in seconds, at most a year. */
+            seconds?: number;
+            /** @description An RFC 3339 time to sleep until, or a template that gives one; a past time doesn't wait. Or a local time. */
+            until?: string | components["schemas"]["WorkflowLocalTimeInput"];
             /** @description The node after the wait. */
             next: components["schemas"]["WorkflowNodeId"];
         };
@@ -6656,6 +7034,22 @@ export interface components {
         WorkflowCondition: {
             /** @description What is compared; a single template such as `{{crm.body.tier}}` keeps the type of its value. */
             left: components["schemas"]["WorkflowTemplate"];
+            /** @description How it is compared. `greater_…` and `less_…` compare numbers, or texts that read as such, with numbers, RFC 3339 times with times, dates with dates and other text with text; what can't be compared does not hold, and the step has a `note`. The others compare as numbers if one side is a number, else as text, `null` being the empty one. `contains` looks into a text or an array. `exists` holds for any value but `null`, and is no error where the key is absent. */
+            operator: ("equals" | "not_equals" | "greater_than" | "greater_or_equal" | "less_than" | "less_or_equal" | "contains" | "starts_with" | "ends_with" | "in" | "exists" | "not_exists") | (string & Record<never, never>);
+            /** @description What it is compared with. `in` takes an array, or a single template that gives one. Templates are filled in. */
+            right?: string | number | boolean | (string | number | boolean | unknown)[] | unknown;
+        };
+        /**
+         * @description Compares a value of the context. `right` is needed by every operator but `exists` and `not_exists`, which publishing checks.
+         * @example {
+         *       "left": "{{crm.body.tier}}",
+         *       "operator": "equals",
+         *       "right": "vip"
+         *     }
+         */
+        WorkflowConditionInput: {
+            /** @description What is compared; a single template such as `{{crm.body.tier}}` keeps the type of its value. */
+            left: components["schemas"]["WorkflowTemplate"];
             /**
              * @description How it is compared. `greater_…` and `less_…` compare numbers, or texts that read as such, with numbers, RFC 3339 times with times, dates with dates and other text with text; what can't be compared does not hold, and the step has a `note`. The others compare as numbers if one side is a number, else as text, `null` being the empty one. `contains` looks into a text or an array. `exists` holds for any value but `null`, and is no error where the key is absent.
              * @enum {string}
@@ -6667,6 +7061,12 @@ export interface components {
         /** @description A condition, and where to go when it holds. */
         WorkflowBranchCase: {
             when: components["schemas"]["WorkflowCondition"];
+            /** @description The node when the condition holds. */
+            next: components["schemas"]["WorkflowNodeId"];
+        };
+        /** @description A condition, and where to go when it holds. */
+        WorkflowBranchCaseInput: {
+            when: components["schemas"]["WorkflowConditionInput"];
             /** @description The node when the condition holds. */
             next: components["schemas"]["WorkflowNodeId"];
         };
@@ -6699,6 +7099,38 @@ export interface components {
             title: components["schemas"]["WorkflowNodeTitle"];
             /** @description The cases, tried in this order. */
             cases: components["schemas"]["WorkflowBranchCase"][];
+            /** @description The node when no case holds. */
+            next: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
+         * @description Takes the first case whose condition holds.
+         * @example {
+         *       "id": "vip",
+         *       "type": "branch",
+         *       "title": "A VIP?",
+         *       "cases": [
+         *         {
+         *           "when": {
+         *             "left": "{{crm.body.tier}}",
+         *             "operator": "equals",
+         *             "right": "vip"
+         *           },
+         *           "next": "follow-up"
+         *         }
+         *       ],
+         *       "next": "done"
+         *     }
+         */
+        WorkflowBranchNodeInput: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Chooses.
+             * @constant
+             */
+            type: "branch";
+            title: components["schemas"]["WorkflowNodeTitle"];
+            /** @description The cases, tried in this order. */
+            cases: components["schemas"]["WorkflowBranchCaseInput"][];
             /** @description The node when no case holds. */
             next: components["schemas"]["WorkflowNodeId"];
         };
@@ -6736,6 +7168,30 @@ export interface components {
             next: components["schemas"]["WorkflowNodeId"];
         };
         /**
+         * @description Sets values of the context.
+         * @example {
+         *       "id": "mark",
+         *       "type": "set",
+         *       "title": "Mark",
+         *       "values": {
+         *         "handled": true
+         *       },
+         *       "next": "done"
+         *     }
+         */
+        WorkflowSetNodeInput: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Sets values.
+             * @constant
+             */
+            type: "set";
+            title: components["schemas"]["WorkflowNodeTitle"];
+            values: components["schemas"]["WorkflowValues"];
+            /** @description The node after this one. */
+            next: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
          * @description Sends an HTTP request. Addresses inside the server's own network are refused, redirects are not followed, and an answer of more than 256 KiB is a failure. The same `Idempotency-Key` goes with every try of a step, unless `headers` has one. Whoever may read the workflow reads its headers too.
          * @example {
          *       "id": "tell-crm",
@@ -6757,6 +7213,56 @@ export interface components {
          *     }
          */
         WorkflowHttpNode: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Sends an HTTP request.
+             * @constant
+             */
+            type: "http";
+            title: components["schemas"]["WorkflowNodeTitle"];
+            /** @description The HTTP method. */
+            method: ("GET" | "POST" | "PUT" | "PATCH" | "DELETE") | (string & Record<never, never>);
+            /** @description An http or https address. Values of templates in it are percent-encoded; only an address that is a single template is taken as its value says. */
+            url: string;
+            /** @description Request headers. The values may be templates. What belongs to the connection, such as `Host`, is refused when publishing; so is a value that is written out, such as a key, if the scheme, host or port of the address comes of a template. */
+            headers?: {
+                [key: string]: components["schemas"]["WorkflowTemplate"];
+            };
+            /** @description The body, of any method but GET. A text is sent as it is, anything else as JSON. Templates in its strings are filled in; a text that is a single template becomes its value. */
+            body?: components["schemas"]["WorkflowValues"] | unknown[] | string | unknown;
+            /** @description Seconds to wait for the answer. 10 where it is left out. */
+            timeoutSeconds?: number;
+            /** @description How often to send it again after a network failure, a timeout, 429 or 5xx, after 1 second and then twice as long each time, up to a minute, or as `Retry-After` asks. 0 where it is left out. */
+            retries?: number;
+            /** @description The context key that takes the answer, as `{status, headers, body}`, also where it is no 2xx. The names of headers are in lower case; a JSON body is a value, any other a text. */
+            saveAs?: components["schemas"]["WorkflowContextKey"];
+            /** @description The node after a 2xx answer. */
+            next: components["schemas"]["WorkflowNodeId"];
+            /** @description The node after any other answer, or none. Where it is left out, the run fails. */
+            onError?: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
+         * @description Sends an HTTP request. Addresses inside the server's own network are refused, redirects are not followed, and an answer of more than 256 KiB is a failure. The same `Idempotency-Key` goes with every try of a step, unless `headers` has one. Whoever may read the workflow reads its headers too.
+         * @example {
+         *       "id": "tell-crm",
+         *       "type": "http",
+         *       "title": "Tell the CRM",
+         *       "method": "POST",
+         *       "url": "https://crm.example.com/calls",
+         *       "headers": {
+         *         "Accept": "application/json"
+         *       },
+         *       "body": {
+         *         "phone": "{{phone_number}}"
+         *       },
+         *       "timeoutSeconds": 10,
+         *       "retries": 2,
+         *       "saveAs": "crm",
+         *       "next": "vip",
+         *       "onError": "give-up"
+         *     }
+         */
+        WorkflowHttpNodeInput: {
             id: components["schemas"]["WorkflowNodeId"];
             /**
              * @description Sends an HTTP request.
@@ -6825,6 +7331,42 @@ export interface components {
             onError?: components["schemas"]["WorkflowNodeId"];
         };
         /**
+         * @description Starts a run of another workflow, its latest version at that time.
+         * @example {
+         *       "id": "follow-up",
+         *       "type": "workflow",
+         *       "title": "VIP follow-up",
+         *       "workflowId": "wf_01932f3c8a7e7bd0a1b2c3d4e5f60719",
+         *       "context": {
+         *         "phone_number": "{{phone_number}}"
+         *       },
+         *       "wait": true,
+         *       "saveAs": "vip",
+         *       "next": "mark"
+         *     }
+         */
+        WorkflowRunNodeInput: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Starts a child run.
+             * @constant
+             */
+            type: "workflow";
+            title: components["schemas"]["WorkflowNodeTitle"];
+            /** @description The published workflow to run. */
+            workflowId: components["schemas"]["WorkflowId"];
+            /** @description The context that the child run begins with. Templates in its strings are filled in. */
+            context?: components["schemas"]["WorkflowValues"];
+            /** @description Whether to go on only when the child run has ended. True where it is left out. */
+            wait?: boolean;
+            /** @description The context key that takes the child run, as `{runId, status, output}`; the last two only when it was waited for. */
+            saveAs?: components["schemas"]["WorkflowContextKey"];
+            /** @description The node after the start or the completion of the child run. */
+            next: components["schemas"]["WorkflowNodeId"];
+            /** @description The node when the child run can't start, fails or is cancelled. Where it is left out, the run fails. */
+            onError?: components["schemas"]["WorkflowNodeId"];
+        };
+        /**
          * @description Ends the run.
          * @example {
          *       "id": "done",
@@ -6844,6 +7386,31 @@ export interface components {
              */
             type: "end";
             title: components["schemas"]["WorkflowNodeTitle"];
+            /** @description The final state of the run. */
+            status: ("completed" | "failed") | (string & Record<never, never>);
+            /** @description The output of the run. Templates in its strings are filled in. */
+            output?: components["schemas"]["WorkflowValues"];
+        };
+        /**
+         * @description Ends the run.
+         * @example {
+         *       "id": "done",
+         *       "type": "end",
+         *       "title": "Done",
+         *       "status": "completed",
+         *       "output": {
+         *         "tier": "{{crm.body.tier}}"
+         *       }
+         *     }
+         */
+        WorkflowEndNodeInput: {
+            id: components["schemas"]["WorkflowNodeId"];
+            /**
+             * @description Ends the run.
+             * @constant
+             */
+            type: "end";
+            title: components["schemas"]["WorkflowNodeTitle"];
             /**
              * @description The final state of the run.
              * @enum {string}
@@ -6853,9 +7420,13 @@ export interface components {
             output?: components["schemas"]["WorkflowValues"];
         };
         /** @description One node of a definition. `type` says which shape it has. */
-        WorkflowNode: components["schemas"]["WorkflowCallNode"] | components["schemas"]["WorkflowWaitNode"] | components["schemas"]["WorkflowBranchNode"] | components["schemas"]["WorkflowSetNode"] | components["schemas"]["WorkflowHttpNode"] | components["schemas"]["WorkflowRunNode"] | components["schemas"]["WorkflowEndNode"];
+        WorkflowNode: components["schemas"]["WorkflowCallNode"] | components["schemas"]["WorkflowWaitNode"] | components["schemas"]["WorkflowBranchNode"] | components["schemas"]["WorkflowSetNode"] | components["schemas"]["WorkflowHttpNode"] | components["schemas"]["WorkflowRunNode"] | components["schemas"]["WorkflowEndNode"] | never;
+        /** @description One node of a definition. `type` says which shape it has. */
+        WorkflowNodeInput: components["schemas"]["WorkflowCallNodeInput"] | components["schemas"]["WorkflowWaitNodeInput"] | components["schemas"]["WorkflowBranchNodeInput"] | components["schemas"]["WorkflowSetNodeInput"] | components["schemas"]["WorkflowHttpNodeInput"] | components["schemas"]["WorkflowRunNodeInput"] | components["schemas"]["WorkflowEndNodeInput"];
         /** @description The nodes of the graph, in any order. */
         WorkflowNodes: components["schemas"]["WorkflowNode"][];
+        /** @description The nodes of the graph, in any order. */
+        WorkflowNodesInput: components["schemas"]["WorkflowNodeInput"][];
         /** @description A graph of nodes. A run begins at `startNodeId` and follows `next` until an `end` node, for at most 10,000 steps. Whether the graph makes sense is checked when it is published, so a draft may be half done. At most 256 KiB as JSON. */
         WorkflowDefinition: {
             name: components["schemas"]["WorkflowName"];
@@ -6863,6 +7434,14 @@ export interface components {
             /** @description The node that a run begins at. */
             startNodeId: components["schemas"]["WorkflowNodeId"];
             nodes: components["schemas"]["WorkflowNodes"];
+        };
+        /** @description A graph of nodes. A run begins at `startNodeId` and follows `next` until an `end` node, for at most 10,000 steps. Whether the graph makes sense is checked when it is published, so a draft may be half done. At most 256 KiB as JSON. */
+        WorkflowDefinitionInput: {
+            name: components["schemas"]["WorkflowName"];
+            requiredContext?: components["schemas"]["WorkflowRequiredContext"];
+            /** @description The node that a run begins at. */
+            startNodeId: components["schemas"]["WorkflowNodeId"];
+            nodes: components["schemas"]["WorkflowNodesInput"];
         };
         /** @description A workflow, its draft, and what of it is published. */
         Workflow: {
@@ -6896,7 +7475,7 @@ export interface components {
             requiredContext?: components["schemas"]["WorkflowRequiredContext"];
             /** @description The node that a run begins at. */
             startNodeId: components["schemas"]["WorkflowNodeId"];
-            nodes: components["schemas"]["WorkflowNodes"];
+            nodes: components["schemas"]["WorkflowNodesInput"];
             /** @description The revision that the change was made from. When the draft has another by now, the change is refused. Left out, the last writer wins. */
             draftRevision?: components["schemas"]["WorkflowDraftRevision"];
         };
@@ -6984,9 +7563,14 @@ export interface components {
         /**
          * @description `completed`, `failed` and `cancelled` are final; a run in any other state is active. `blocked` means that something outside the run is missing, such as a ready caller ID or a working trunk: it is checked again when it may have changed, and the run fails after 24 hours.
          * @example running
+         */
+        WorkflowRunStatus: ("queued" | "running" | "waiting_call" | "waiting_schedule" | "waiting_automation" | "blocked" | "completed" | "failed" | "cancelled") | (string & Record<never, never>);
+        /**
+         * @description `completed`, `failed` and `cancelled` are final; a run in any other state is active. `blocked` means that something outside the run is missing, such as a ready caller ID or a working trunk: it is checked again when it may have changed, and the run fails after 24 hours.
+         * @example running
          * @enum {string}
          */
-        WorkflowRunStatus: "queued" | "running" | "waiting_call" | "waiting_schedule" | "waiting_automation" | "blocked" | "completed" | "failed" | "cancelled";
+        WorkflowRunStatusInput: "queued" | "running" | "waiting_call" | "waiting_schedule" | "waiting_automation" | "blocked" | "completed" | "failed" | "cancelled";
         /**
          * @description Why a run or a step failed, or what a blocked run lacks.
          * @example {
@@ -7006,9 +7590,8 @@ export interface components {
         /**
          * @description Where a step stands. `completed`, `failed` and `cancelled` are final.
          * @example completed
-         * @enum {string}
          */
-        WorkflowStepStatus: "running" | "waiting" | "completed" | "failed" | "cancelled";
+        WorkflowStepStatus: ("running" | "waiting" | "completed" | "failed" | "cancelled") | (string & Record<never, never>);
         /**
          * @description One visit of a node.
          * @example {
@@ -7028,11 +7611,8 @@ export interface components {
             /** @description The node that was visited. */
             nodeId: components["schemas"]["WorkflowNodeId"];
             nodeTitle: components["schemas"]["WorkflowNodeTitle"];
-            /**
-             * @description The type of the node.
-             * @enum {string}
-             */
-            nodeType: "call" | "wait" | "branch" | "set" | "http" | "workflow" | "end";
+            /** @description The type of the node. */
+            nodeType: ("call" | "wait" | "branch" | "set" | "http" | "workflow" | "end") | (string & Record<never, never>);
             status: components["schemas"]["WorkflowStepStatus"];
             /** @description The node that the run went to afterwards. */
             nextNodeId?: components["schemas"]["WorkflowNodeId"];
@@ -7159,11 +7739,8 @@ export interface components {
         WorkflowRunEvent: {
             /** @description The `id` of the frame, to send back as `Last-Event-ID`. */
             eventId: string;
-            /**
-             * @description `workflow_run.` and the status of the run; also the `event` of the frame.
-             * @enum {string}
-             */
-            eventType: "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled";
+            /** @description `workflow_run.` and the status of the run; also the `event` of the frame. */
+            eventType: ("workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled") | (string & Record<never, never>);
             /** @description The run as it was then, without its steps. */
             data: components["schemas"]["WorkflowRun"];
         };
@@ -7186,9 +7763,14 @@ export interface components {
         /**
          * @description When the agent is connected: once the callee has answered, or already while it rings, which costs the agent's time and saves the first moment of the call.
          * @example answered
+         */
+        AgentConnectAt: ("answered" | "ringing") | (string & Record<never, never>);
+        /**
+         * @description When the agent is connected: once the callee has answered, or already while it rings, which costs the agent's time and saves the first moment of the call.
+         * @example answered
          * @enum {string}
          */
-        AgentConnectAt: "answered" | "ringing";
+        AgentConnectAtInput: "answered" | "ringing";
         /**
          * @description Seconds in which the agent must take the connection.
          * @example 2
@@ -7204,9 +7786,8 @@ export interface components {
             /**
              * @description The only way for now. `stream` is a WebSocket that speaks the media-stream protocol.
              * @example stream
-             * @enum {string}
              */
-            type: "stream";
+            type: "stream" | (string & Record<never, never>);
             url: components["schemas"]["AgentStreamUrl"];
             /**
              * @description The names of the headers that are sent; their values are not shown.
@@ -7301,7 +7882,7 @@ export interface components {
             headers?: components["schemas"]["AgentHeaders"];
             secret?: components["schemas"]["AgentSecret"];
             /** @default answered */
-            connectAt?: components["schemas"]["AgentConnectAt"];
+            connectAt?: components["schemas"]["AgentConnectAtInput"];
             /** @default 2 */
             connectTimeoutSeconds?: components["schemas"]["AgentConnectTimeoutSeconds"];
             /** @default false */
@@ -7363,7 +7944,7 @@ export interface components {
             url?: components["schemas"]["AgentStreamUrl"];
             headers?: components["schemas"]["AgentHeaders"];
             secret?: components["schemas"]["AgentSecret"];
-            connectAt?: components["schemas"]["AgentConnectAt"];
+            connectAt?: components["schemas"]["AgentConnectAtInput"];
             connectTimeoutSeconds?: components["schemas"]["AgentConnectTimeoutSeconds"];
             reconnect?: components["schemas"]["AgentReconnect"];
         };
@@ -7381,9 +7962,8 @@ export interface components {
         /**
          * @description `ok`, or what is in the way, by the words of a call's `agentEnd`: `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out`, `rejected` (an HTTP status instead of a WebSocket); `hung_up`, `crashed` or `too_large` if the agent took the connection and did not keep it.
          * @example ok
-         * @enum {string}
          */
-        AgentTestReason: "ok" | "address_refused" | "dns_failure" | "refused" | "tls_failure" | "timed_out" | "rejected" | "hung_up" | "crashed" | "too_large";
+        AgentTestReason: ("ok" | "address_refused" | "dns_failure" | "refused" | "tls_failure" | "timed_out" | "rejected" | "hung_up" | "crashed" | "too_large") | (string & Record<never, never>);
         /** @description What came of a try to reach the agent. */
         AgentTest: {
             /** @description Whether the agent took the connection and kept it. */
@@ -7438,15 +8018,25 @@ export interface components {
         /**
          * @description What happened. A campaign, a run, an upload or a knowledge base tells each status that it comes to.
          * @example call.ended
+         */
+        WebhookEventType: ("call.started" | "call.answered" | "call.ended" | "call.recorded" | "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "batch.completed" | "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled" | "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired" | "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed" | "phone_number.updated" | "trunk.updated") | (string & Record<never, never>);
+        /**
+         * @description What happened. A campaign, a run, an upload or a knowledge base tells each status that it comes to.
+         * @example call.ended
          * @enum {string}
          */
-        WebhookEventType: "call.started" | "call.answered" | "call.ended" | "call.recorded" | "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "batch.completed" | "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled" | "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired" | "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed" | "phone_number.updated" | "trunk.updated";
+        WebhookEventTypeInput: "call.started" | "call.answered" | "call.ended" | "call.recorded" | "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "batch.completed" | "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled" | "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired" | "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed" | "phone_number.updated" | "trunk.updated";
+        /**
+         * @description All event types that begin so, those too that are still to come.
+         * @example call.*
+         */
+        WebhookEventFamily: ("call.*" | "campaign.*" | "batch.*" | "workflow_run.*" | "upload.*" | "knowledge_base.*" | "phone_number.*" | "trunk.*") | (string & Record<never, never>);
         /**
          * @description All event types that begin so, those too that are still to come.
          * @example call.*
          * @enum {string}
          */
-        WebhookEventFamily: "call.*" | "campaign.*" | "batch.*" | "workflow_run.*" | "upload.*" | "knowledge_base.*" | "phone_number.*" | "trunk.*";
+        WebhookEventFamilyInput: "call.*" | "campaign.*" | "batch.*" | "workflow_run.*" | "upload.*" | "knowledge_base.*" | "phone_number.*" | "trunk.*";
         /**
          * @description The event types that the endpoint gets, one by one or as families such as `call.*`.
          * @example [
@@ -7454,7 +8044,15 @@ export interface components {
          *       "campaign.completed"
          *     ]
          */
-        WebhookEventTypes: (components["schemas"]["WebhookEventType"] | components["schemas"]["WebhookEventFamily"])[];
+        WebhookEventTypes: (components["schemas"]["WebhookEventType"] | components["schemas"]["WebhookEventFamily"] | (string & Record<never, never>))[];
+        /**
+         * @description The event types that the endpoint gets, one by one or as families such as `call.*`.
+         * @example [
+         *       "call.ended",
+         *       "campaign.completed"
+         *     ]
+         */
+        WebhookEventTypesInput: (components["schemas"]["WebhookEventTypeInput"] | components["schemas"]["WebhookEventFamilyInput"])[];
         /**
          * @description Of these campaigns and their calls. Where any of `campaignIds`, `batchIds` and `tags` is set, the endpoint gets what belongs to one of them, and nothing else.
          * @example [
@@ -7479,15 +8077,19 @@ export interface components {
         /**
          * @description A disabled endpoint gets no events. Those that happen meanwhile are not kept for it.
          * @example enabled
+         */
+        WebhookStatus: ("enabled" | "disabled") | (string & Record<never, never>);
+        /**
+         * @description A disabled endpoint gets no events. Those that happen meanwhile are not kept for it.
+         * @example enabled
          * @enum {string}
          */
-        WebhookStatus: "enabled" | "disabled";
+        WebhookStatusInput: "enabled" | "disabled";
         /**
          * @description Why it is disabled: `requested` by an update, or `gone`, because the endpoint answered 410.
          * @example gone
-         * @enum {string}
          */
-        WebhookDisabledReason: "requested" | "gone";
+        WebhookDisabledReason: ("requested" | "gone") | (string & Record<never, never>);
         /** @description An endpoint of yours that is told what happens. */
         Webhook: {
             id: components["schemas"]["WebhookId"];
@@ -7530,7 +8132,7 @@ export interface components {
             url: components["schemas"]["WebhookUrl"];
             /** @description What the endpoint is for, in your words. `null` is as if it were left out. */
             description?: components["schemas"]["WebhookDescription"] | null;
-            eventTypes: components["schemas"]["WebhookEventTypes"];
+            eventTypes: components["schemas"]["WebhookEventTypesInput"];
             /** @description Only of these campaigns and their calls, or null for all. */
             campaignIds?: components["schemas"]["WebhookCampaignIds"] | null;
             /** @description Only of these batches and their calls, or null for all. */
@@ -7607,14 +8209,14 @@ export interface components {
             secret?: components["schemas"]["GivenWebhookSecret"];
             /** @description What the endpoint is for, in your words. `null` takes it away. */
             description?: components["schemas"]["WebhookDescription"] | null;
-            eventTypes?: components["schemas"]["WebhookEventTypes"];
+            eventTypes?: components["schemas"]["WebhookEventTypesInput"];
             /** @description Only of these campaigns and their calls, or null for all. */
             campaignIds?: components["schemas"]["WebhookCampaignIds"] | null;
             /** @description Only of these batches and their calls, or null for all. */
             batchIds?: components["schemas"]["WebhookBatchIds"] | null;
             /** @description Only of what bears one of these tags, or null for all. */
             tags?: components["schemas"]["WebhookTags"] | null;
-            status?: components["schemas"]["WebhookStatus"];
+            status?: components["schemas"]["WebhookStatusInput"];
         };
         /**
          * @description Webhook delivery ID.
@@ -7634,9 +8236,14 @@ export interface components {
         /**
          * @description `pending` until the endpoint has taken the event, or the last try has failed.
          * @example delivered
+         */
+        WebhookDeliveryStatus: ("pending" | "delivered" | "failed") | (string & Record<never, never>);
+        /**
+         * @description `pending` until the endpoint has taken the event, or the last try has failed.
+         * @example delivered
          * @enum {string}
          */
-        WebhookDeliveryStatus: "pending" | "delivered" | "failed";
+        WebhookDeliveryStatusInput: "pending" | "delivered" | "failed";
         /** @description One event on its way to one endpoint, with all of its tries. */
         WebhookDelivery: {
             id: components["schemas"]["DeliveryId"];
@@ -7644,7 +8251,7 @@ export interface components {
             /** @description The event; also the `webhook-id` header of every try. */
             eventId: components["schemas"]["EventId"];
             /** @description The type of the event. */
-            eventType: components["schemas"]["WebhookEventType"] | components["schemas"]["WebhookTestEventType"];
+            eventType: components["schemas"]["WebhookEventType"] | components["schemas"]["WebhookTestEventType"] | (string & Record<never, never>);
             status: components["schemas"]["WebhookDeliveryStatus"];
             /** @description How often it was tried so far. */
             attempts: number;
@@ -7700,9 +8307,14 @@ export interface components {
         /**
          * @description Where the batch is. `scheduled`, `running` and `paused` are active; the others are final.
          * @example running
+         */
+        BatchStatus: ("scheduled" | "running" | "paused" | "completed" | "cancelled" | "failed") | (string & Record<never, never>);
+        /**
+         * @description Where the batch is. `scheduled`, `running` and `paused` are active; the others are final.
+         * @example running
          * @enum {string}
          */
-        BatchStatus: "scheduled" | "running" | "paused" | "completed" | "cancelled" | "failed";
+        BatchStatusInput: "scheduled" | "running" | "paused" | "completed" | "cancelled" | "failed";
         /**
          * @description Name, for people.
          * @example Missed deliveries, 20 November
@@ -7820,17 +8432,17 @@ export interface components {
             /** @default UTC */
             timezone?: components["schemas"]["BatchTimeZone"];
             /** @default strictest */
-            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
+            calleeTimeZone?: components["schemas"]["CalleeTimeZoneInput"];
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
-            callingWindows?: components["schemas"]["CallingWindows"];
+            callingWindows?: components["schemas"]["CallingWindowsInput"];
             holidays?: components["schemas"]["Holidays"];
             /** @default 10 */
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
             /** @default [] */
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
             /** @default none */
-            abandonedRetry?: components["schemas"]["AbandonedRetry"];
+            abandonedRetry?: components["schemas"]["AbandonedRetryInput"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
             tags?: components["schemas"]["CampaignTags"];
@@ -7847,17 +8459,17 @@ export interface components {
             /** @default UTC */
             timezone?: components["schemas"]["BatchTimeZone"];
             /** @default strictest */
-            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
+            calleeTimeZone?: components["schemas"]["CalleeTimeZoneInput"];
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
             scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
-            callingWindows?: components["schemas"]["CallingWindows"];
+            callingWindows?: components["schemas"]["CallingWindowsInput"];
             holidays?: components["schemas"]["Holidays"];
             /** @default 10 */
             maxConcurrency?: components["schemas"]["CampaignMaxConcurrency"];
             /** @default [] */
             retryPolicy?: components["schemas"]["CampaignRetryPolicy"];
             /** @default none */
-            abandonedRetry?: components["schemas"]["AbandonedRetry"];
+            abandonedRetry?: components["schemas"]["AbandonedRetryInput"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
             tags?: components["schemas"]["CampaignTags"];
@@ -7880,9 +8492,8 @@ export interface components {
         /**
          * @description Why the recipient will not be called. `invalid_recipient`: it is not as the contract says. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number.
          * @example do_not_call
-         * @enum {string}
          */
-        RejectedRecipientCode: "invalid_number" | "duplicate" | "do_not_call" | "country_not_allowed" | "operator_limit" | "invalid_metadata" | "invalid_recipient" | "invalid_timezone";
+        RejectedRecipientCode: ("invalid_number" | "duplicate" | "do_not_call" | "country_not_allowed" | "operator_limit" | "invalid_metadata" | "invalid_recipient" | "invalid_timezone") | (string & Record<never, never>);
         /** @description A recipient that will not be called, and why. */
         RejectedRecipient: {
             index: components["schemas"]["BatchRecipientIndex"];
@@ -7966,11 +8577,8 @@ export interface components {
         TwilioCall: {
             account_sid: components["schemas"]["WorkspaceId"];
             sid: components["schemas"]["RoomId"];
-            /**
-             * @description `in-progress` for the moment that the provider takes to hang up.
-             * @enum {string}
-             */
-            status: "completed" | "in-progress";
+            /** @description `in-progress` for the moment that the provider takes to hang up. */
+            status: ("completed" | "in-progress") | (string & Record<never, never>);
         };
         /** @description The provider was asked to place a call, or an inbound call arrived. */
         CallStartedWebhookEvent: {
@@ -8022,11 +8630,8 @@ export interface components {
         };
         /** @description A campaign came to another status. */
         CampaignWebhookEvent: {
-            /**
-             * @description `campaign.` and the status.
-             * @enum {string}
-             */
-            type: "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed";
+            /** @description `campaign.` and the status. */
+            type: ("campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed") | never;
             /** @description When it happened. */
             timestamp: components["schemas"]["Timestamp"];
             /** @description The campaign as it was then. */
@@ -8046,11 +8651,8 @@ export interface components {
         };
         /** @description A workflow run came to another status. */
         WorkflowRunWebhookEvent: {
-            /**
-             * @description `workflow_run.` and the status.
-             * @enum {string}
-             */
-            type: "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled";
+            /** @description `workflow_run.` and the status. */
+            type: ("workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled") | never;
             /** @description When it happened. */
             timestamp: components["schemas"]["Timestamp"];
             /** @description The run as it was then, without its steps. */
@@ -8058,11 +8660,8 @@ export interface components {
         };
         /** @description An upload came to another status. */
         UploadWebhookEvent: {
-            /**
-             * @description `upload.` and the status.
-             * @enum {string}
-             */
-            type: "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired";
+            /** @description `upload.` and the status. */
+            type: ("upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired") | never;
             /** @description When it happened. */
             timestamp: components["schemas"]["Timestamp"];
             /** @description The upload as it was then. */
@@ -8070,11 +8669,8 @@ export interface components {
         };
         /** @description A knowledge base came to another status. */
         KnowledgeBaseWebhookEvent: {
-            /**
-             * @description `knowledge_base.` and the status.
-             * @enum {string}
-             */
-            type: "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed";
+            /** @description `knowledge_base.` and the status. */
+            type: ("knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed") | never;
             /** @description When it happened. */
             timestamp: components["schemas"]["Timestamp"];
             /** @description The knowledge base as it was then, without its documents. */
@@ -9413,7 +10009,7 @@ export interface operations {
                  * @description The provider to ask.
                  * @example simulator
                  */
-                provider: components["schemas"]["BuyProvider"];
+                provider: components["schemas"]["BuyProviderInput"];
                 /**
                  * @description The country that the number belongs to, as an ISO 3166-1 alpha-2 code.
                  * @example US
@@ -10706,7 +11302,7 @@ export interface operations {
                  * @description Keeps campaigns in this status.
                  * @example running
                  */
-                status?: components["schemas"]["CampaignStatus"] | components["schemas"]["CampaignStatus"][];
+                status?: components["schemas"]["CampaignStatusInput"] | components["schemas"]["CampaignStatusInput"][];
             };
             header?: never;
             path?: never;
@@ -11267,12 +11863,12 @@ export interface operations {
                  * @description Keeps contacts in this state.
                  * @example waiting
                  */
-                state?: components["schemas"]["CampaignContactState"] | components["schemas"]["CampaignContactState"][];
+                state?: components["schemas"]["CampaignContactStateInput"] | components["schemas"]["CampaignContactStateInput"][];
                 /**
                  * @description Keeps contacts that are not called for this reason.
                  * @example retry_later
                  */
-                reason?: components["schemas"]["CampaignContactReason"];
+                reason?: components["schemas"]["CampaignContactReasonInput"];
             };
             header?: never;
             path: {
@@ -11414,7 +12010,7 @@ export interface operations {
                  * @description Keeps outbound or inbound calls.
                  * @example outbound
                  */
-                direction?: components["schemas"]["CallDirection"];
+                direction?: components["schemas"]["CallDirectionInput"];
                 /**
                  * @description Keeps the calls of this agent.
                  * @example agent_reception
@@ -11723,17 +12319,17 @@ export interface operations {
                  * @description Keeps calls in this status.
                  * @example completed
                  */
-                status?: components["schemas"]["CallStatus"] | components["schemas"]["CallStatus"][];
+                status?: components["schemas"]["CallStatusInput"] | components["schemas"]["CallStatusInput"][];
                 /**
                  * @description Keeps calls that ended so.
                  * @example answered
                  */
-                outcome?: components["schemas"]["CallOutcome"] | components["schemas"]["CallOutcome"][];
+                outcome?: components["schemas"]["CallOutcomeInput"] | components["schemas"]["CallOutcomeInput"][];
                 /**
                  * @description Keeps calls of this direction.
                  * @example outbound
                  */
-                direction?: components["schemas"]["CallDirection"];
+                direction?: components["schemas"]["CallDirectionInput"];
                 /**
                  * @description Keeps the calls of this agent.
                  * @example agent_reception
@@ -12820,7 +13416,7 @@ export interface operations {
         /** @description The first draft. */
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WorkflowDefinition"];
+                "application/json": components["schemas"]["WorkflowDefinitionInput"];
             };
         };
         responses: {
@@ -13215,7 +13811,7 @@ export interface operations {
                  * @description Keeps runs in this state.
                  * @example waiting_schedule
                  */
-                status?: components["schemas"]["WorkflowRunStatus"] | components["schemas"]["WorkflowRunStatus"][];
+                status?: components["schemas"]["WorkflowRunStatusInput"] | components["schemas"]["WorkflowRunStatusInput"][];
                 /**
                  * @description Keeps runs that were started with exactly this concurrency key.
                  * @example patient-4711
@@ -13474,7 +14070,7 @@ export interface operations {
                  * @description Keeps runs in this state.
                  * @example waiting_schedule
                  */
-                status?: components["schemas"]["WorkflowRunStatus"] | components["schemas"]["WorkflowRunStatus"][];
+                status?: components["schemas"]["WorkflowRunStatusInput"] | components["schemas"]["WorkflowRunStatusInput"][];
                 /**
                  * @description Keeps runs that were started with exactly this concurrency key.
                  * @example patient-4711
@@ -14223,12 +14819,12 @@ export interface operations {
                  * @description Keeps deliveries in this state.
                  * @example failed
                  */
-                status?: components["schemas"]["WebhookDeliveryStatus"] | components["schemas"]["WebhookDeliveryStatus"][];
+                status?: components["schemas"]["WebhookDeliveryStatusInput"] | components["schemas"]["WebhookDeliveryStatusInput"][];
                 /**
                  * @description Keeps deliveries of events of this type.
                  * @example call.ended
                  */
-                eventType?: components["schemas"]["WebhookEventType"];
+                eventType?: components["schemas"]["WebhookEventTypeInput"];
             };
             header?: never;
             path: {
@@ -14337,7 +14933,7 @@ export interface operations {
                  * @description Keeps batches in this status.
                  * @example running
                  */
-                status?: components["schemas"]["BatchStatus"] | components["schemas"]["BatchStatus"][];
+                status?: components["schemas"]["BatchStatusInput"] | components["schemas"]["BatchStatusInput"][];
             };
             header?: never;
             path?: never;

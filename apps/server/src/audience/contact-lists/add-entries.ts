@@ -1,6 +1,6 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { existing, refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import { tellOptOuts } from '../../platform/installation/tell-opt-outs.ts';

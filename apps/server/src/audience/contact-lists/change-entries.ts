@@ -1,8 +1,8 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import type { Row } from '../../foundation/database/schema.ts';
 import { isE164 } from '../../foundation/values/e164.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { noNumber, notFound, refuse } from '../../foundation/values/service-error.ts';
 import { raiseDoNotCallOf } from '../../platform/do-not-call/store.ts';

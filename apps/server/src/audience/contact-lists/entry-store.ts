@@ -1,4 +1,3 @@
-import type { components } from '@trunkline/client/schema';
 import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import {
@@ -10,6 +9,7 @@ import {
   placeIn,
 } from '../../foundation/database/page.ts';
 import type { Row } from '../../foundation/database/schema.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { timeZonesOfNumber } from '../../lines/phone-numbers/number-time-zones.ts';
 import type { ListRow } from './list.ts';
 

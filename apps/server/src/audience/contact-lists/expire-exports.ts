@@ -1,6 +1,6 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 
 /**
  * Ends the time of files with contacts of what is deleted now: nobody gets their URLs any more, and a sweep deletes them.

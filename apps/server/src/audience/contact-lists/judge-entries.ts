@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { isObject, itemFault, shown, shownNumber } from '../../foundation/values/judged-items.ts';
 import { type CalleeWord, type Consent, takeWord } from './reading/callee-word.ts';
 import { readPhoneNumber } from './reading/phone-number.ts';

@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import type { ContactListDeps } from './deps.ts';
 import type { ReadContact } from './reading/check-row.ts';

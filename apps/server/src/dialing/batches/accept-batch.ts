@@ -1,8 +1,8 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { insertBatchList } from '../../audience/contact-lists/insert-batch-list.ts';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { together } from '../../foundation/database/together.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
 import type { Provider } from '../../lines/phone-numbers/phone-number.ts';

@@ -1,7 +1,7 @@
-import type { components } from '@trunkline/client/schema';
 import { forbidsCalls, isDoNotCallName } from '../../audience/contact-lists/reading/callee-word.ts';
 import { readPhoneNumber } from '../../audience/contact-lists/reading/phone-number.ts';
 import { readTimeZone, timeZoneFault } from '../../audience/contact-lists/reading/time-zone.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
 import { isObject, isText, shownNumber } from '../../foundation/values/judged-items.ts';
 import type { CallingArea } from '../../lines/phone-numbers/may-call.ts';

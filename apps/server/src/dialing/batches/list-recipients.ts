@@ -1,7 +1,7 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { noCursor, type Page, type PageQuery, pageRows, placeIn } from '../../foundation/database/page.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import { contactPage } from '../campaigns/list-contacts.ts';
 import type { SituationTerms } from '../campaigns/situation.ts';

@@ -1,8 +1,8 @@
-import type { components } from '@trunkline/client/schema';
 import { countryFaults } from '../../audience/contact-lists/check-country.ts';
 import { properTimeZone } from '../../audience/contact-lists/reading/time-zone.ts';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { findIdempotencyKey, takeIdempotencyKey } from '../../foundation/database/idempotency-keys.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { refuse } from '../../foundation/values/service-error.ts';
 import type { AuditEntry } from '../../platform/journal/record.ts';

@@ -1,7 +1,7 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { together } from '../../foundation/database/together.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { notFound } from '../../foundation/values/service-error.ts';
 import { toE164 } from '../calls/call.ts';

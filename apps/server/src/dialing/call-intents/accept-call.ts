@@ -1,7 +1,7 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { readTimeZone } from '../../audience/contact-lists/reading/time-zone.ts';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { fromId, isAgentId } from '../../foundation/values/ids.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
 import type { Provider } from '../../lines/phone-numbers/phone-number.ts';

@@ -1,9 +1,9 @@
-import type { components } from '@trunkline/client/schema';
 import { countryFaults } from '../../audience/contact-lists/check-country.ts';
 import { readTimeZone, timeZoneFault } from '../../audience/contact-lists/reading/time-zone.ts';
 import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
 import { findIdempotencyKey, takeIdempotencyKey } from '../../foundation/database/idempotency-keys.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { type ErrorDetail, existing } from '../../foundation/values/service-error.ts';
 import type { Provider } from '../../lines/phone-numbers/phone-number.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import type { CallGateway } from '../../lines/telephony/call-gateway.ts';

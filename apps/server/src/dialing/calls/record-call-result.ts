@@ -1,7 +1,7 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { existing, ServiceError } from '../../foundation/values/service-error.ts';
 import { addOptOut, raiseDoNotCall } from '../../platform/do-not-call/store.ts';
 import { tellOptOuts, type WordGuard } from '../../platform/installation/tell-opt-outs.ts';

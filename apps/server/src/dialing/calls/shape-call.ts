@@ -1,5 +1,5 @@
-import type { components } from '@trunkline/client/schema';
 import type { CampaignKind, Row } from '../../foundation/database/schema.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { toE164 } from './call.ts';
 import { callVariables } from './call-variables.ts';

@@ -1,6 +1,6 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { refuse } from '../../foundation/values/service-error.ts';
 import { type Call, shapeCall } from './shape-call.ts';
 import type { CallStore } from './store.ts';

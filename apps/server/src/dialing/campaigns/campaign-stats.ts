@@ -1,6 +1,6 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { rate } from '../../foundation/values/rate.ts';
 import { type CallOutcome, callOutcomes } from '../../lines/telephony/call-outcome.ts';
 import type { CampaignRow } from './shape-campaign.ts';

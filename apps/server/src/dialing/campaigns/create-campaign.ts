@@ -1,7 +1,7 @@
-import type { components } from '@trunkline/client/schema';
 import { properTimeZone } from '../../audience/contact-lists/reading/time-zone.ts';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { findIdempotencyKey, type Made, makeOnce } from '../../foundation/database/idempotency-keys.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import type { AuditEntry } from '../../platform/journal/record.ts';

@@ -1,5 +1,5 @@
-import type { components } from '@trunkline/client/schema';
 import type { CampaignStatus, ContactState } from '../../foundation/database/schema.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { type CallingHours, closedReason, neverOpenTogether, nextCallingWindow } from '../calls/calling-hours.ts';
 import { areReadable } from '../calls/zones-of-contact.ts';
 

@@ -1,8 +1,8 @@
-import type { components } from '@trunkline/client/schema';
 import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { isOneOf, type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
 import type { ContactState, Row } from '../../foundation/database/schema.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 import { toE164 } from '../calls/call.ts';

@@ -1,7 +1,7 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { nextUtcDay } from '../../foundation/values/clock.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { notFound } from '../../foundation/values/service-error.ts';
 import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
 import { areAllUnwritten } from '../../platform/installation/slots.ts';

@@ -1,5 +1,5 @@
-import type { components } from '@trunkline/client/schema';
 import type { StreamSource } from '../../foundation/http/handler.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { follow, type StreamReader } from '../../platform/journal/follow.ts';
 import { readStats } from './campaign-stats.ts';
 import type { CampaignDeps } from './deps.ts';

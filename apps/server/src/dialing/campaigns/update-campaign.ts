@@ -1,7 +1,7 @@
-import type { components } from '@trunkline/client/schema';
 import { sql, type Updateable } from 'kysely';
 import { properTimeZone } from '../../audience/contact-lists/reading/time-zone.ts';
 import type { Schema } from '../../foundation/database/schema.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { type ErrorDetail, existing, notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import { type AuditEntry, audit } from '../../platform/journal/record.ts';
 import { EVERY_DAY } from '../calls/calling-hours.ts';

@@ -1,5 +1,5 @@
-import type { components } from '@trunkline/client/schema';
 import { isReserved } from '../../foundation/outbound-http/address-guard.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import type { CallOutcome, EndedBy, SipAnswer, TestCallMedia } from '../../lines/telephony/call-outcome.ts';
 import { isCapacity } from '../../lines/telephony/outcomes.ts';
 

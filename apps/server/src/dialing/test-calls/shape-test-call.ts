@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import type { CallOutcome, EndedBy, TestCallMedia } from '../../lines/telephony/call-outcome.ts';
 import { given } from '../../lines/trunks/trunk.ts';

@@ -51,8 +51,8 @@ export interface AppOptions {
 const require = createRequire(import.meta.url);
 const fileOf = (name: string) => pathToFileURL(require.resolve(name));
 
-/** The contract as it was bundled (`npm run bundle` in openapi/). */
-export const loadContract = (): ContractDocument => require('@trunkline/openapi/openapi.json') as ContractDocument;
+/** The contract as it is written (`npm run bundle` in openapi/): it leaves no answer open, as the published one does. */
+export const loadContract = (): ContractDocument => require('@trunkline/openapi/closed.json') as ContractDocument;
 
 /**
  * The whole HTTP side of the server: the contract's paths, and by Express what lies outside them. Throws where the

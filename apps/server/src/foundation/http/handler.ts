@@ -1,4 +1,4 @@
-import type { operations, Readable, Writable } from '@trunkline/client/schema';
+import type { operations, Readable, Writable } from '../values/generated/contract.ts';
 
 /** The name of every operation that the server carries out. Those of outbound webhooks, such as `onCallEnded`, are sent by it. */
 export type OperationId = Exclude<keyof operations, `on${Capitalize<string>}`>;

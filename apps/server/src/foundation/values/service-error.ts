@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from './generated/contract.ts';
 
 /** Every error code of the contract. */
 export type ErrorCode = components['schemas']['ErrorCode'];

@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import type { ErrorDetail } from '../../foundation/values/service-error.ts';
 
 /** The faults of a change whose lists of numbers exclude each other. */

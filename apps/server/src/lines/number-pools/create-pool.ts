@@ -1,5 +1,5 @@
-import type { components } from '@trunkline/client/schema';
 import { type Made, makeOnce } from '../../foundation/database/idempotency-keys.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';

@@ -1,9 +1,9 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
 import type { Row } from '../../foundation/database/schema.ts';
 import { utcDay } from '../../foundation/values/clock.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { joinTrunk, type PhoneNumberRow, trunkColumns } from '../phone-numbers/phone-number.ts';
 import { presentNumber } from '../phone-numbers/present-number.ts';
 import { whyNotCallable } from '../phone-numbers/why-not-from.ts';

@@ -1,6 +1,6 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import { type AuditEntry, audit } from '../../platform/journal/record.ts';

@@ -1,6 +1,6 @@
-import type { components } from '@trunkline/client/schema';
 import type { Updateable } from 'kysely';
 import type { Schema } from '../../foundation/database/schema.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { notFound, refuse } from '../../foundation/values/service-error.ts';
 import type { AuditEntry } from '../../platform/journal/record.ts';
 import { audit } from '../../platform/journal/record.ts';

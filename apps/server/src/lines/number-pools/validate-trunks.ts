@@ -1,5 +1,5 @@
-import type { components } from '@trunkline/client/schema';
 import { withDeadline } from '../../foundation/values/deadline.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import { someAtOnce } from '../../foundation/values/some-at-once.ts';
 import { isImported, type PhoneNumberRow } from '../phone-numbers/phone-number.ts';

@@ -1,7 +1,7 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { isE164 } from '../../foundation/values/e164.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { fromId, newUuid, toId } from '../../foundation/values/ids.ts';
 import { refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';

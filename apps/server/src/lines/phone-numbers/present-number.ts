@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { isImported, isInboundReady, type PhoneNumberRow } from './phone-number.ts';
 import { outboundReason } from './why-not-from.ts';

@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { type Markets, marketNamed, providerError } from './providers.ts';
 
 type AvailablePhoneNumber = components['schemas']['AvailablePhoneNumber'];

@@ -1,6 +1,6 @@
-import type { components } from '@trunkline/client/schema';
 import type { Updateable } from 'kysely';
 import type { Schema } from '../../foundation/database/schema.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { notFound, refuse } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';

@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { isImported, type PhoneNumberRow, type Provider } from './phone-number.ts';
 
 type Row = Pick<PhoneNumberRow, 'status' | 'provider' | 'trunk_id' | 'trunk_status'>;

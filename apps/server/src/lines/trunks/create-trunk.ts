@@ -1,5 +1,5 @@
-import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';

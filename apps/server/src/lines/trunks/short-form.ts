@@ -1,5 +1,5 @@
-import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
 import { refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import { CHECK_TAKEN_UP_MS } from './check-trunk.ts';

@@ -1,6 +1,6 @@
-import type { components } from '@trunkline/client/schema';
 import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { HostGuard } from '../../foundation/outbound-http/url-fault.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import type { ErrorDetail } from '../../foundation/values/service-error.ts';
 import type { TrunkColumns } from './store.ts';
 import { passwordPlace, type TrunkRow } from './trunk.ts';

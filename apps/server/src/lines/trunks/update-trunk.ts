@@ -1,6 +1,6 @@
-import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { isUniqueViolation } from '../../foundation/database/errors.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { existing, notFound, refuse } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';

@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import { checkWithin } from './check-trunk.ts';
 import type { TrunkDeps } from './deps.ts';

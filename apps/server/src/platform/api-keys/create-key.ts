@@ -1,5 +1,5 @@
-import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import { newKey } from './key.ts';
 import { holdKey, insertKey, type KeyRow, revokeKey } from './key-store.ts';

@@ -1,8 +1,8 @@
-import type { components } from '@trunkline/client/schema';
 import type { Database } from '../../foundation/database/database.ts';
 import { listed } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { fromId, toId } from '../../foundation/values/ids.ts';
 import { created, ok } from '../../foundation/values/success.ts';
 import { auditOf } from '../journal/audit-of.ts';

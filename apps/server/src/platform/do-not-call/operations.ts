@@ -1,9 +1,9 @@
-import type { components } from '@trunkline/client/schema';
 import type { Database } from '../../foundation/database/database.ts';
 import { listed } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import { isE164 } from '../../foundation/values/e164.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { shown } from '../../foundation/values/judged-items.ts';
 import { noNumber, notFound, ServiceError } from '../../foundation/values/service-error.ts';

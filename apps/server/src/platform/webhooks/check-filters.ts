@@ -1,5 +1,5 @@
-import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { notFound } from '../../foundation/values/service-error.ts';
 

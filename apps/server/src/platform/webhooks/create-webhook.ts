@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../journal/audit-of.ts';

@@ -1,8 +1,8 @@
-import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { from } from '../../foundation/database/moves.ts';
 import { GIVE_AGAIN, isSameOrigin } from '../../foundation/outbound-http/same-origin.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { existing, refuse } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../journal/audit-of.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { components } from '@trunkline/client/schema';
 import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { Handlers, RequestContext } from '../../foundation/http/handler.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { ok } from '../../foundation/values/success.ts';
 import { refuseWhileHeld } from '../installation/installation.ts';

@@ -1,7 +1,7 @@
-import type { components } from '@trunkline/client/schema';
 import type { Updateable } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import type { Schema } from '../../foundation/database/schema.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import { changeWorkspace, lockWorkspace, type WorkspaceRow } from './store.ts';
 

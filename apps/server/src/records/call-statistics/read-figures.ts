@@ -1,7 +1,7 @@
-import type { components } from '@trunkline/client/schema';
 import { type RawBuilder, sql } from 'kysely';
 import type { CallDetails } from '../../dialing/calls/store.ts';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { rate } from '../../foundation/values/rate.ts';
 import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';

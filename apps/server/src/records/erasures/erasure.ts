@@ -1,5 +1,5 @@
-import type { components } from '@trunkline/client/schema';
 import type { Row } from '../../foundation/database/schema.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 
 export type Erasure = components['schemas']['Erasure'];

@@ -1,6 +1,6 @@
-import type { components } from '@trunkline/client/schema';
 import { listed } from '../../foundation/database/page.ts';
 import type { Handlers, RequestContext } from '../../foundation/http/handler.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing, ServiceError } from '../../foundation/values/service-error.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';

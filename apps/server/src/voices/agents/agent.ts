@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { components } from '@trunkline/client/schema';
 import type { Row } from '../../foundation/database/schema.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import type { AgentConnection } from '../../lines/telephony/agent-connection.ts';
 import type { Agent } from './directory.ts';

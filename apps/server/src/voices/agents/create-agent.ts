@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';

@@ -1,6 +1,6 @@
-import type { components } from '@trunkline/client/schema';
 import { FRAME, isAudible, ULAW_SILENCE } from '@trunkline/media';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { notFound } from '../../foundation/values/service-error.ts';
 import type { StreamEnd } from '../../lines/media/agent-end.ts';

@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import type { AuditEntry } from '../../platform/journal/record.ts';
 import { audit } from '../../platform/journal/record.ts';

@@ -1,6 +1,5 @@
-import type { components, paths } from '@trunkline/client/schema';
+import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
-import createClient from 'openapi-fetch';
 import { toId } from '../../../src/foundation/values/ids.ts';
 import { createKey } from '../../../src/platform/api-keys/first-key.ts';
 import { seedList } from '../../seed/list.ts';
@@ -26,7 +25,7 @@ export async function startCampaignServer() {
   );
   const clientOf = async (workspace: string, permissions: string[]) => {
     const apiKey = await createKey(database, clock, { workspace, name: 'Test', permissions });
-    return createClient<paths>({ baseUrl: server.url, headers: { 'X-API-Key': apiKey } });
+    return server.clientOf(apiKey);
   };
   const workspaceId = rows[0]!.id;
   const { client } = server;

@@ -1,3 +1,4 @@
+import type { TrunklineClient } from '@trunkline/client';
 import type { paths } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import createClient from 'openapi-fetch';
@@ -210,7 +211,7 @@ describe('events', () => {
 });
 
 describe('every operation', () => {
-  const calls = (c: ReturnType<typeof createClient<paths>>, id: string) => ({
+  const calls = (c: TrunklineClient, id: string) => ({
     listCampaigns: () => c.GET('/v1/calls/campaigns'),
     createCampaign: () => c.POST('/v1/calls/campaigns', { body: draft() }),
     getCampaign: () => c.GET('/v1/calls/campaigns/{id}', params(id)),
@@ -226,13 +227,13 @@ describe('every operation', () => {
     getCampaignStats: () => c.GET('/v1/calls/campaigns/{id}/stats', params(id)),
     streamCampaignEvents: () => c.GET('/v1/calls/campaigns/{id}/events', params(id)),
   });
-  const statuses = async (c: ReturnType<typeof createClient<paths>>, id: string) => {
+  const statuses = async (c: TrunklineClient, id: string) => {
     const entries = Object.entries(calls(c, id)).map(async ([name, call]) => [name, (await call()).response.status]);
     return Object.fromEntries(await Promise.all(entries)) as Record<string, number>;
   };
 
   test('is 401 without a key and 403 with one that lacks the permission', async () => {
-    const stranger = createClient<paths>({ baseUrl: under.server.url });
+    const stranger = createClient<paths>({ baseUrl: under.server.url }) as unknown as TrunklineClient;
     const weak = await under.clientOf('Default', ['calls:read']);
     expect(new Set(Object.values(await statuses(stranger, unknown())))).toEqual(new Set([401]));
     expect(new Set(Object.values(await statuses(weak, unknown())))).toEqual(new Set([403]));

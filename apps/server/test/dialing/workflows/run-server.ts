@@ -1,3 +1,4 @@
+import type { TrunklineClient } from '@trunkline/client';
 import type { components, paths } from '@trunkline/client/schema';
 import createClient from 'openapi-fetch';
 import type { Definition } from '../../../src/dialing/workflows/definitions/definition.ts';
@@ -25,7 +26,7 @@ export async function startRunServer(overrides: TestOverrides = {}) {
   });
   const { data } = await server.client.GET('/v1/workspace');
   const workspaceId = fromId(data!.data.id);
-  const raw = createClient<paths>({ baseUrl: server.url });
+  const raw = createClient<paths>({ baseUrl: server.url }) as unknown as TrunklineClient;
 
   const publish = async (definition: Definition) =>
     toId('wf', await seedWorkflow(server.database, workspaceId, definition));

@@ -138,7 +138,7 @@ describe('calls', () => {
       call({ ...ended, external_id: 'later', queued_at: new Date(server.clock.now().getTime() + 3_600_000) }),
     ];
     await seedCalls(rows.map((row) => ({ to_number: 14155550199, ...row })));
-    const idsOf = async (filter: components['schemas']['CallExportFilter']) => {
+    const idsOf = async (filter: components['schemas']['CallExportFilterInput']) => {
       const { lines } = await exported({ type: 'calls', filter });
       const at = lines[0]!.split(',').indexOf('externalId');
       return lines.slice(1).map((line) => line.split(',')[at]);

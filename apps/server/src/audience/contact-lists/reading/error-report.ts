@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../../foundation/values/generated/contract.ts';
 import { guardCell } from './cell-guard.ts';
 
 /** One thing wrong with one row of the file. */

@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../../foundation/values/generated/contract.ts';
 import { type ClockDay, clockReader } from '../../calls/calling-hours.ts';
 import { zonesOfContact } from '../../calls/zones-of-contact.ts';
 import type { NumberGroup, PreviewScope } from './preview-scope.ts';

@@ -1,5 +1,5 @@
-import type { components } from '@trunkline/client/schema';
 import type { WorkspaceTx } from '../../../foundation/database/database.ts';
+import type { components } from '../../../foundation/values/generated/contract.ts';
 import type { CampaignRow } from '../shape-campaign.ts';
 import type { SituationTerms } from '../situation.ts';
 import { countWhoIsLeft } from './preview-counts.ts';

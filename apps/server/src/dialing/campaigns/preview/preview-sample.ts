@@ -1,6 +1,6 @@
-import type { components } from '@trunkline/client/schema';
 import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../../../foundation/database/database.ts';
+import type { components } from '../../../foundation/values/generated/contract.ts';
 import { assignNumbers } from '../../../lines/number-pools/assign-numbers.ts';
 import { countryOfNumber } from '../../../lines/phone-numbers/numbering-plan.ts';
 import { isDoNotCall } from '../../../platform/do-not-call/do-not-call-numbers.ts';

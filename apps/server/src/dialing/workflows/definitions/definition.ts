@@ -1,4 +1,4 @@
-import type { components } from '@trunkline/client/schema';
+import type { components } from '../../../foundation/values/generated/contract.ts';
 
 type Schemas = components['schemas'];
 
