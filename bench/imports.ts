@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { createClient } from '@trunkline/client';
 import { newKey } from '../apps/server/src/platform/api-keys/key.ts';
 import { contactFile } from './import-file.ts';
-import { POOL_SIZE, startPostgres, temporaryFolder } from './postgres.ts';
+import { POOL_SIZE, startPostgres } from './postgres.ts';
 
 const ROWS = 1_000_000;
 
@@ -14,14 +14,14 @@ export interface Imports {
   environment: Record<string, string>;
 }
 
-/** Makes the file, and a database for it. */
+/** Makes the file, and a database for it: the server's own, whose processes it may hold back. */
 export async function openImports(): Promise<Imports> {
-  const { connectionString } = await (await startPostgres()).database();
+  const { dataDir, connectionString } = await startPostgres();
   const { file } = await contactFile(ROWS);
   const apiKey = newKey('bench');
   const environment = {
-    ...{ HOST: '127.0.0.1', PORT: '0', BOOTSTRAP_API_KEY: apiKey, DATABASE_URL: connectionString },
-    ...{ DATA_DIR: await temporaryFolder(), POOL_SIZE: String(POOL_SIZE) },
+    ...{ HOST: '127.0.0.1', PORT: '0', BOOTSTRAP_API_KEY: apiKey },
+    ...{ DATA_DIR: dataDir, POOL_SIZE: String(POOL_SIZE) },
     ...{ UPLOAD_MAX_ROWS: String(ROWS), UPLOAD_MAX_BYTES: '1000000000' },
   };
   return { file, connectionString, apiKey, environment };

@@ -24,6 +24,10 @@ const FOLDER_START = 'trunkline-bench-';
 export interface Postgres {
   /** A new, empty, migrated database, with nothing left to write of the one before. */
   database(): Promise<{ database: Database; connectionString: string; drop(): Promise<void> }>;
+  /** Where a server finds it as its own, by `DATA_DIR`. */
+  dataDir: string;
+  /** To the database of such a server. */
+  connectionString: string;
   /** The process whose children are all of PostgreSQL. */
   pid: number;
 }
@@ -49,6 +53,8 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
     await startEmbeddedPostgres({ dataDir, log });
   }
   return {
+    dataDir,
+    connectionString: connection.connectionString,
     pid: await postmasterOf(connection.connectionString),
     database: async () => {
       const name = `bench_${randomBytes(4).toString('hex')}`;

@@ -5,6 +5,7 @@ import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams';
 import { Client } from '../../foundation/database/client.ts';
 import type { Connection } from '../../foundation/database/connection.ts';
 import { type SilenceWatch, watchSilence } from '../../foundation/database/silence.ts';
+import { lowerProcess } from '../../foundation/values/low-priority.ts';
 import { COPY_HEADER, COPY_TRAILER } from './copy-rows.ts';
 import { uploadLock } from './upload-lock.ts';
 
@@ -66,6 +67,7 @@ export async function openStaging(
   try {
     await Promise.all(clients.map((client) => client.connect()));
     await Promise.all(clients.map(watch.meets));
+    if (connection.isEmbedded) await Promise.all(clients.map((client) => lowerProcess(backendOf(client))));
     // What says that all rows are there is committed after them, and reaches the disk behind them.
     await each((client) => client.query('set synchronous_commit = off'));
     await holdLock(clients, uploadLock(uploadId), watch);
@@ -106,6 +108,9 @@ export async function openStaging(
     close,
   };
 }
+
+/** The process that serves it, as PostgreSQL tells who connects; nothing stands between us and the embedded one. */
+const backendOf = (client: pg.Client): number => (client as unknown as { processID: number }).processID;
 
 /** One session takes the lock alone, and then shares it with the others: it is free when none of them lives. */
 async function holdLock([first, ...others]: pg.Client[], key: string, watch: SilenceWatch): Promise<void> {

@@ -1,5 +1,6 @@
 /// <reference lib="es2024.arraybuffer" />
 import { parentPort, workerData } from 'node:worker_threads';
+import { lowerThisThread } from '../../foundation/values/low-priority.ts';
 import { type CopyRows, copyRows } from './copy-rows.ts';
 import { errorReportLines } from './reading/error-report.ts';
 import { FileFault, shapeFault } from './reading/file-fault.ts';
@@ -84,4 +85,5 @@ async function main(): Promise<void> {
   port.close();
 }
 
+lowerThisThread();
 await main();

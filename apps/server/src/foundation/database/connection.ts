@@ -6,14 +6,17 @@ import { hostsOf, partsOf } from '../values/postgres-hosts.ts';
  */
 export interface Connection {
   connectionString: string;
+  /** Its backends are processes of this machine, and of this user where that isn't root. */
+  isEmbedded?: true;
 }
 
 /** The same hosts, with another part of the URL changed. */
-export function changed({ connectionString }: Connection, change: (url: URL) => void): Connection {
+export function changed(connection: Connection, change: (url: URL) => void): Connection {
+  const { connectionString } = connection;
   const url = new URL(hostsOf(connectionString)[0]!);
   change(url);
   const [before, , behind] = partsOf(url.href);
-  return { connectionString: `${before}${partsOf(connectionString)[1]}${behind}` };
+  return { ...connection, connectionString: `${before}${partsOf(connectionString)[1]}${behind}` };
 }
 
 /** The same server and role, another database. */

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { DocumentType } from '../../foundation/database/schema.ts';
+import { lowerProcess } from '../../foundation/values/low-priority.ts';
 import { type ReaderRights, readerRights } from './reader-rights.ts';
 import type { ReadingLimits } from './reading/limits.ts';
 import type { ReaderLine } from './reading/reader-lines.ts';
@@ -44,6 +45,8 @@ export async function runReader(
     stdio: ['pipe', 'pipe', 'ignore'],
     ...account,
   });
+  // Without one it could not be started, which `exited` tells.
+  if (child.pid !== undefined) void lowerProcess(child.pid);
   const exited = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>;
   exited.catch(() => undefined);
   const late = AbortSignal.timeout(limits.seconds * 1000);

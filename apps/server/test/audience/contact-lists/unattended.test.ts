@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { getPriority, tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { acceptFile } from '../../../src/audience/contact-lists/accept-file.ts';
 import type { ContactListDeps } from '../../../src/audience/contact-lists/deps.ts';
 import { expireUploads } from '../../../src/audience/contact-lists/expire-uploads.ts';
@@ -99,6 +99,35 @@ test('a validation that fails every time ends as failed', async () => {
   expect(await read(ids)).toMatchObject({ status: 'failed', failure: { code: 'unreadable_file' } });
   await giveUpValidation(deps, await jobOf(await importFile(server, 'phone\n+14155550101\n')));
 });
+
+const hasPriorities = process.platform === 'linux' && inject('testServer').embedded;
+
+test.runIf(hasPriorities)(
+  'a file is read, and its rows written, after what others do: calls go on meanwhile',
+  async () => {
+    const { ids } = await createList();
+    const job = await jobOf(ids);
+    const { database, objects } = deps;
+    await database.inWorkspace(job.workspaceId, (tx) => moveUpload(tx, job.uploadId, 'uploaded', {}, new Date()));
+    const usual = getPriority();
+    const seen: { threads: number[]; backends: number[] }[] = [];
+    async function* held() {
+      const threads = (await readdir('/proc/self/task')).map((tid) => getPriority(Number(tid)) - usual);
+      const { rows } = await database.pool.query<{ pid: number; usual: number }>(`
+        select pid, pg_backend_pid() as usual from pg_stat_activity
+        where datname = current_database() and application_name = 'trunkline import'`);
+      const backends = rows.map((each) => getPriority(each.pid) - getPriority(each.usual));
+      seen.push({ threads: threads.filter((by) => by !== 0), backends });
+      yield* content();
+    }
+    const connection = { ...database.connection, isEmbedded: true as const };
+    const own = { ...deps, database: { ...database, connection }, objects: { ...objects, get: async () => held() } };
+    await validateUpload(own, job, new AbortController().signal);
+    expect(seen).toEqual([{ threads: [10], backends: [10, 10] }]);
+    expect(getPriority()).toBe(usual);
+    expect((await read(ids)).status).toBe('validated');
+  },
+);
 
 test('a validation whose list is deleted meanwhile is no failure that anyone is told of', async () => {
   const { ids } = await createList();

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -61,6 +61,19 @@ const run = (file: Content, limits = readingLimits) => runReader(content(file), 
 
 /** 30 MB of XML, whose objects take many times that, in a file of some 30 kB. */
 const bomb = docxOf('<w:p/>'.repeat(5_000_000));
+
+test.runIf(process.platform === 'linux')('a file is read after what others do: calls go on meanwhile', async () => {
+  const parentOf = async (pid: string) =>
+    Number((await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ')[1]);
+  const readers: number[] = [];
+  async function* held() {
+    for (const pid of (await readdir('/proc')).filter(Number))
+      if ((await parentOf(pid).catch(() => 0)) === process.pid) readers.push(getPriority(Number(pid)) - getPriority());
+    yield Buffer.from('A text.');
+  }
+  expect(await runReader(held(), readingLimits, ignore, never)).toMatchObject({ fileType: 'txt' });
+  expect(readers).toEqual([10]);
+});
 
 test('files that can not be read fail, each with what to do about it, and the server lives on', async () => {
   const kbId = await createBase(server);

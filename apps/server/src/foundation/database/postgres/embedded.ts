@@ -208,6 +208,7 @@ async function spawnServer(binaries: string, place: Place): Promise<ChildProcess
 
 const connectionTo = (sockets: string, role = ROLE): Connection => ({
   connectionString: `postgresql://${role}@${encodeURIComponent(sockets)}/${ROLE}`,
+  isEmbedded: true,
 });
 
 /** False while nobody answers or the server starts or stops (57P03); throws what won't pass by itself. */
