@@ -9,7 +9,7 @@ import { createTally } from './tally.mjs';
 /** Static checks, in this order; each package that has a script of this name is one check. */
 const scripts = ['lint', 'typecheck', 'drift'];
 
-/** This package's tests are most of the suite: they have the machine to themselves, and show how far they are. */
+/** This package's tests are most of the suite: they begin first, the rest runs beside them, and they show how far they are. */
 const longest = 'apps/server';
 
 /** The tests whose result hangs on how PostgreSQL locks, plans and orders: they run on the oldest version too. */
@@ -35,13 +35,13 @@ export async function check(words) {
   const withTests = packages.filter((each) => each.scripts.test);
   const suite = (each) => testPackage(each, words, folder, tally);
 
-  // They wait for calls, for the registry and for each other's ends as much as they compute.
-  const tests = withTests.filter(({ folder }) => folder !== longest).toSorted(demoFirst);
-  const jobs = tests.map((each) => () => suite(each));
-  if (words.length === 0) jobs.push(...staticChecks(packages, tally));
-  await threeAtATime(jobs);
-  for (const each of withTests) if (each.folder === longest) await suite(each);
-  if (words.length === 0) await testOnOldestPostgres(folder, tally);
+  const jobs = withTests
+    .toSorted(demoFirst)
+    .filter(({ folder }) => folder !== longest)
+    .map((each) => () => suite(each));
+  if (words.length === 0) jobs.push(...staticChecks(packages, tally), () => testOnOldestPostgres(folder, tally));
+  // All wait for calls, for the registry and for each other's ends as much as they compute.
+  await Promise.all([...withTests.filter(({ folder }) => folder === longest).map(suite), twoAtATime(jobs)]);
   return tally.report();
 }
 
@@ -87,17 +87,18 @@ async function testOnOldestPostgres(reports, tally) {
   const report = path.join(reports, 'oldest-postgres.json');
   const timer = tally.start(`tests ${longest} on PostgreSQL 15`);
   const options = { cwd: path.join(root, longest), env: { TEST_DATABASE_URL: postgres.url } };
-  timer.endTests(report, await runStep(node, testArguments(report, onOldestPostgres), options), {
+  const args = testArguments(report, ['--maxWorkers=1', ...onOldestPostgres]);
+  timer.endTests(report, await runQuietly(node, args, options), {
     // What is skipped there has run on the embedded version.
     tellsLeftOut: false,
   });
   postgres.stop();
 }
 
-async function threeAtATime(jobs) {
+async function twoAtATime(jobs) {
   const queue = jobs.values();
   const worker = async () => {
     for (const job of queue) await job();
   };
-  await Promise.all([worker(), worker(), worker()]);
+  await Promise.all([worker(), worker()]);
 }
