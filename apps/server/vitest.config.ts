@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** How long a condition may take on a machine that stalls; where it holds, nobody waits. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** What the test processes of every project share. */
 export const shared = {
@@ -12,8 +12,8 @@ export const shared = {
     // Tests wait as much as they compute: on two cores three at a time take two thirds of the time of two. Four would need
     // more connections than the embedded PostgreSQL gives.
     maxWorkers: 3,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: PATIENCE_MS } },
   },
 } as const;

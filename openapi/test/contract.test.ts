@@ -11,7 +11,7 @@ let contract: Contract;
 beforeAll(async () => {
   bundle = await bundleContract();
   contract = bundle.contract;
-}, 60_000);
+});
 afterAll(() => bundle.remove());
 
 /** Where schemas stand: those that have a name, and those of parameters and bodies. */
@@ -29,7 +29,7 @@ describe('the contract', () => {
   it('lints clean', async () => {
     const { stdout } = await tool('redocly', 'lint', '--config', '../redocly.yaml', '--format', 'json', 'openapi.yaml');
     expect(JSON.parse(stdout).totals).toMatchObject({ errors: 0, warnings: 0, ignored: 0 });
-  }, 60_000);
+  });
 
   it('holds every operation, and no other', () => {
     const found = operationsOf(contract).map(

@@ -22,7 +22,7 @@ beforeAll(async () => {
   ] as const)
     if (!existsSync(here(made))) await promisify(execFile)(process.execPath, [here(by)]);
   page = await readFile(here('dist/docs/index.html'), 'utf8');
-}, 60_000);
+});
 
 describe('the docs page', () => {
   it('describes every operation', () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
     await sleep(100);
   }
   throw new Error('prism did not start');
-}, 60_000);
+});
 afterAll(async () => {
   prism.kill();
   await bundle.remove();

@@ -348,7 +348,7 @@ beforeAll(async () => {
   problems = JSON.parse(`[${output.trim().replace(/\}\s*\{\s*"totals"/g, '},{"totals"')}]`).flatMap(
     (report: { problems: Problem[] }) => report.problems,
   );
-}, 60_000);
+});
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

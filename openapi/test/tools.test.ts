@@ -14,7 +14,7 @@ let bundle: Bundle;
 beforeAll(async () => {
   bundle = await bundleContract();
   await symlink(here('node_modules'), join(bundle.folder, 'node_modules'));
-}, 60_000);
+});
 afterAll(() => bundle.remove());
 
 const SCHEMA_EXAMPLES = 'oas3-valid-schema-example';

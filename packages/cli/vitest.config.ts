@@ -10,8 +10,8 @@ export default defineConfig({
     // All files are about one workspace, and none leaves anything behind in its process.
     fileParallelism: false,
     isolate: false,
-    testTimeout: 180_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
   },
 });

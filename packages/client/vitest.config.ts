@@ -2,5 +2,5 @@ import { defineConfig } from 'vitest/config';
 
 /** Long enough for a machine that does something else beside; where a condition holds, nobody waits. */
 export default defineConfig({
-  test: { testTimeout: 60_000, hookTimeout: 300_000, expect: { poll: { timeout: 30_000 } } },
+  test: { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } },
 });

@@ -3,5 +3,5 @@ import { defineConfig } from 'vitest/config';
 /** Workspace packages run from their sources. Where a condition holds, nobody waits. */
 export default defineConfig({
   ssr: { resolve: { conditions: ['source'] } },
-  test: { testTimeout: 120_000, hookTimeout: 60_000, expect: { poll: { timeout: 60_000 } } },
+  test: { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } },
 });

@@ -21,7 +21,7 @@ function fail(environment: Record<string, string>): Promise<{ exit: number | nul
     PORT: '0',
     DATABASE_URL: database.connection.connectionString,
   };
-  const options = { env: { ...env, ...environment }, timeout: 50_000, killSignal: 'SIGKILL' as const };
+  const options = { env: { ...env, ...environment }, timeout: 240_000, killSignal: 'SIGKILL' as const };
   return new Promise((resolve) => {
     const child = execFile(process.execPath, ['--conditions=source', main], options, (_, __, error) =>
       resolve({ exit: child.exitCode, error }),

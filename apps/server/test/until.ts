@@ -9,7 +9,7 @@ const pauseMs = (waitedMs: number) => Math.min(20 + waitedMs / 20, 100);
  * @param check a query or two
  * @param seconds A machine that stalls for a lease costs a campaign 10 s and more; where it holds, nobody waits.
  */
-export async function until(check: () => unknown, seconds = 45): Promise<void> {
+export async function until(check: () => unknown, seconds = 150): Promise<void> {
   const begin = performance.now();
   const end = begin + seconds * 1000;
   for (;;) {

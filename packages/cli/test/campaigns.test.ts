@@ -96,7 +96,7 @@ test('is changed, paused and resumed, and Ctrl-C while it is watched leaves it r
   expect(stderr).toContain(`The campaign goes on. Again: trunkline campaigns watch ${id}`);
   // Its contacts are added a moment after it has started.
   const why = async () => (await cli(['campaigns', 'why', id, '+14155550100'])).stdout;
-  await expect.poll(why, { timeout: 30_000 }).toContain('trunkline unpause');
+  await expect.poll(why, { timeout: 120_000 }).toContain('trunkline unpause');
   expect((await cli(['why', '+14155550100'])).stdout).toMatch(/^All dialing is paused since 20/);
   expect(await json('campaigns', 'pause', id)).toMatchObject({ status: 'paused' });
   expect(await json('campaigns', 'resume', id)).toMatchObject({ status: 'running' });

@@ -60,7 +60,7 @@ test('the built package runs the README’s code in plain Node, and knows neithe
   const { stdout } = await run('node', ['calls.js'], {
     cwd: folder,
     env: { PATH: process.env['PATH'] },
-    timeout: 30_000,
+    timeout: 240_000,
   });
   expect(stdout).toContain('first_packet');
   expect(stdout).toContain('heard back: true');

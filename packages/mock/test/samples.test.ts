@@ -109,7 +109,7 @@ test('by the command line, of which each command that asks the server once has a
     });
     const code = await runCli(
       words.map((word) => (/\.(pdf|csv)$/.test(word) ? path.join(folder, word) : word)),
-      { stdin: Readable.from([stdin]), stdout: screen, stderr: screen, env, signal: AbortSignal.timeout(20_000) },
+      { stdin: Readable.from([stdin]), stdout: screen, stderr: screen, env, signal: AbortSignal.timeout(120_000) },
     );
     // With 1 it says that the agent of the example can't be reached.
     if (code > 1) throw new Error(`${source}: ${told}`);

@@ -16,7 +16,7 @@ export const sdpOffer =
 export const sdpAnswer = sdpOffer.replace('40000', '40002').replace('o=- 1', 'o=- 2');
 
 /** Waits until something comes true. */
-export async function until(holds: () => boolean, what = 'it', seconds = 20): Promise<void> {
+export async function until(holds: () => boolean, what = 'it', seconds = 120): Promise<void> {
   const end = Date.now() + seconds * 1000;
   while (!holds()) {
     if (Date.now() > end) throw new Error(`Waited for too long until ${what}.`);

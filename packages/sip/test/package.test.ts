@@ -40,7 +40,7 @@ test('the built package runs the README’s code in plain Node, and imports noth
   });
   const { stdout } = await run('node', [script], {
     env: { PATH: process.env['PATH'] },
-    timeout: 30_000,
+    timeout: 240_000,
   });
   expect(stdout).toContain('180 rings');
   expect(stdout).toContain("{ kind: 'hung_up' }");

@@ -102,12 +102,10 @@ test.each<[string, Said[], Partial<ProbeOptions>, [string, string, number]]>([
   expect(requests.some((request) => request.headers.has('contact'))).toBe(false);
 });
 
-test('a UDP port that nobody listens on shows within some milliseconds', async () => {
+test('a UDP port that nobody listens on shows at once', async () => {
   const agent = await startAgent();
-  const from = performance.now();
-  const report = await agent.probe({ uri: 'sip:127.0.0.1:1', timeoutMs: 5000 });
+  const report = await agent.probe({ uri: 'sip:127.0.0.1:1', timeoutMs: 3_600_000 });
   expect(report).toMatchObject({ reachability: 'refused', target: { address: '127.0.0.1', port: 1 } });
-  expect(performance.now() - from).toBeLessThan(1000);
 });
 
 test('what is wrong has a name', async () => {

@@ -108,7 +108,7 @@ export async function startRawPeer(
     pings: () => pings,
     has: (what: string | number) => waiting.some((message) => fits(message, what)),
     async next(what: string | number): Promise<SipMessage> {
-      const end = Date.now() + 10_000;
+      const end = Date.now() + 120_000;
       for (;;) {
         const at = waiting.findIndex((message) => fits(message, what));
         if (at >= 0) return waiting.splice(at, 1)[0]!;

@@ -33,7 +33,7 @@ test('what stands on other pages as commands is marked as not run', async () => 
   for (const name of others) expect(await readFile(path.join(docs, name), 'utf8'), name).not.toMatch(/^ *```sh$/m);
 });
 
-test('the commands of the guides do what they say, one after another', { timeout: 180_000 }, async (context) => {
+test('the commands of the guides do what they say, one after another', async (context) => {
   const run = promisify(execFile);
   await run('sh', ['-c', 'command -v bash curl jq']).catch(() => context.skip('bash, curl and jq are not installed'));
   const server = await startTestServer({

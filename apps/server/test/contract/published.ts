@@ -126,9 +126,7 @@ export function testPublished(parent: string, install: (folder: string) => void)
     expect(lines.slice(-2).sort()).toEqual(['+14155550100 answered', '+14155550186 busy']);
   });
 
-  test('a POST whose server dies after it was carried out and before it answers makes one batch', {
-    timeout: 120_000,
-  }, async () => {
+  test('a POST whose server dies after it was carried out and before it answers makes one batch', async () => {
     const client = createClient({ baseUrl: server.url, apiKey });
     const [number] = (await client.phoneNumbers.list()).items;
     const watcher = new pg.Client(database.connection);

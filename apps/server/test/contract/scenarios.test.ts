@@ -13,9 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('every scenario goes as it is written, with each answer as the contract has it', {
-  timeout: 180_000,
-}, async () => {
+test('every scenario goes as it is written, with each answer as the contract has it', async () => {
   // The command that readers are shown.
   const command = `npm run scenarios -- --server trunkline=${server.url} --input apiKey=${server.apiKey}`;
   const { stdout } = await run('sh', ['-c', command], { cwd: openapi, maxBuffer: 1e8 }).catch((error) =>

@@ -8,9 +8,7 @@ import { params, startCampaignServer } from '../dialing/campaigns/campaign-serve
 import { startServerProcess } from '../server-process.ts';
 import { until } from '../until.ts';
 
-test('a server frozen in the middle of eight requests for a campaign holds up no other for long', {
-  timeout: 120_000,
-}, async () => {
+test('a server frozen in the middle of eight requests for a campaign holds up no other for long', async () => {
   const healthy = await startCampaignServer();
   const id = await healthy.inState('start');
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-frozen-'));

@@ -28,42 +28,32 @@ async function whileCalling(servers: MixedServers, act: () => Promise<void>): Pr
   expect(placed.size).toBeLessThanOrEqual(2 * PEOPLE);
 }
 
-test(
-  'two servers are upgraded and gone back from one after the other, as docs/operations.md says, and nobody is called twice',
-  {
-    timeout: 180_000,
-  },
-  () =>
-    withMixedServers(simulated, async (servers) => {
-      for (const place of [0, 1]) await servers.start(place, 'former');
-      await whileCalling(servers, async () => {
-        for (const version of ['newer', 'former'] as const)
-          for (const place of [0, 1]) {
-            await servers.start(place + 2, version);
-            await servers.end(place, 'stop');
-            await servers.start(place, version);
-            await servers.end(place + 2, 'stop');
-          }
-      });
-    }),
-);
-
-test(
-  'three servers of two versions are ended and started at random, and each start succeeds',
-  { timeout: 180_000 },
-  () =>
-    withMixedServers(simulated, async (servers) => {
-      const chance = chances(23);
-      const versions = new Set<string>();
-      await Promise.all([0, 1, 2].map((place) => servers.start(place, 'former')));
-      await whileCalling(servers, async () => {
-        for (let restart = 0; restart < 5; restart += 1) {
-          const [place, version] = [Math.floor(chance() * 3), chance() < 0.5 ? 'former' : 'newer'] as const;
-          await servers.end(place, chance() < 0.5 ? 'stop' : 'kill');
+test('two servers are upgraded and gone back from one after the other, as docs/operations.md says, and nobody is called twice', () =>
+  withMixedServers(simulated, async (servers) => {
+    for (const place of [0, 1]) await servers.start(place, 'former');
+    await whileCalling(servers, async () => {
+      for (const version of ['newer', 'former'] as const)
+        for (const place of [0, 1]) {
+          await servers.start(place + 2, version);
+          await servers.end(place, 'stop');
           await servers.start(place, version);
-          versions.add([0, 1, 2].map((at) => servers.version(at)).join());
+          await servers.end(place + 2, 'stop');
         }
-      });
-      expect([...versions].some((each) => each.includes('former') && each.includes('newer'))).toBe(true);
-    }),
-);
+    });
+  }));
+
+test('three servers of two versions are ended and started at random, and each start succeeds', () =>
+  withMixedServers(simulated, async (servers) => {
+    const chance = chances(23);
+    const versions = new Set<string>();
+    await Promise.all([0, 1, 2].map((place) => servers.start(place, 'former')));
+    await whileCalling(servers, async () => {
+      for (let restart = 0; restart < 5; restart += 1) {
+        const [place, version] = [Math.floor(chance() * 3), chance() < 0.5 ? 'former' : 'newer'] as const;
+        await servers.end(place, chance() < 0.5 ? 'stop' : 'kill');
+        await servers.start(place, version);
+        versions.add([0, 1, 2].map((at) => servers.version(at)).join());
+      }
+    });
+    expect([...versions].some((each) => each.includes('former') && each.includes('newer'))).toBe(true);
+  }));

@@ -32,9 +32,7 @@ create trigger gate before insert on simulator_calls for each row
   when (new.to_number = '+${AT_PROVIDER}') execute function wait_at_gate();
 select pg_advisory_lock(${GATE}), set_config('trunkline.engine', 'on', false);`;
 
-test('a call keeps its room when its server is killed before it, on its way to the provider, or a day before, and rings once', {
-  timeout: 120_000,
-}, async () => {
+test('a call keeps its room when its server is killed before it, on its way to the provider, or a day before, and rings once', async () => {
   const { connection, drop } = await freshDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-single-'));
   const apiKey = newKey('test');

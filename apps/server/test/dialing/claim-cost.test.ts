@@ -135,57 +135,51 @@ async function growMuch(database: Database, { workspaceId, campaignId, listId }:
   );
 }
 
-test(
-  'claims, placements, ends and what goes back soon read no more of tables that have grown since they were planned, without statistics',
-  {
-    timeout: 150_000,
-  },
-  () =>
-    withDatabase(async (database) => {
-      await database.inEngine(async ({ db }) => {
-        for (const table of ['calls', 'campaign_contacts']) {
-          await sql`alter table ${sql.table(table)} set (autovacuum_enabled = off)`.execute(db);
-        }
-      });
-      const limits = { max_attempts_per_person_per_day: 5 };
-      const settings = { max_concurrency: 50, calls_per_second: 400, status: 'paused' as const };
-      const campaign = await seedCampaign(database, { contacts: 8000, workspace: limits, campaign: settings });
-      const members = Array.from({ length: 60 }, () => ({}));
-      const { poolId } = await seedPool(database, campaign.workspaceId, members, { max_concurrent_per_number: 10 });
-      await usePool(database, campaign.campaignId, poolId);
-      const attempts = async () => (await campaignRow(database, campaign.campaignId)).attempts;
-      let most = 0;
-      const noting =
-        (mode: 'inEngine' | 'inHotLoop') =>
-        async <T>(fn: (tx: EngineTx) => Promise<T>) => {
-          const results: T[] = [];
-          const read = await rowsReadBy(database, async (counted) => results.push(await counted[mode](fn)));
-          most = Math.max(most, read);
-          return results[0]!;
-        };
-      const counting = { ...database, inEngine: noting('inEngine'), inHotLoop: noting('inHotLoop') };
-      const dialer = await startTestDialer(counting);
-      await until(async () => (await attempts()) > 100);
-      await growMuch(database, campaign);
-      await until(async () => {
-        most = 0;
-        const before = await attempts();
-        await until(async () => (await attempts()) > before + 200);
-        return most < 3000;
-      }, 100);
-      await dialer.stop();
+test('claims, placements, ends and what goes back soon read no more of tables that have grown since they were planned, without statistics', () =>
+  withDatabase(async (database) => {
+    await database.inEngine(async ({ db }) => {
+      for (const table of ['calls', 'campaign_contacts']) {
+        await sql`alter table ${sql.table(table)} set (autovacuum_enabled = off)`.execute(db);
+      }
+    });
+    const limits = { max_attempts_per_person_per_day: 5 };
+    const settings = { max_concurrency: 50, calls_per_second: 400, status: 'paused' as const };
+    const campaign = await seedCampaign(database, { contacts: 8000, workspace: limits, campaign: settings });
+    const members = Array.from({ length: 60 }, () => ({}));
+    const { poolId } = await seedPool(database, campaign.workspaceId, members, { max_concurrent_per_number: 10 });
+    await usePool(database, campaign.campaignId, poolId);
+    const attempts = async () => (await campaignRow(database, campaign.campaignId)).attempts;
+    let most = 0;
+    const noting =
+      (mode: 'inEngine' | 'inHotLoop') =>
+      async <T>(fn: (tx: EngineTx) => Promise<T>) => {
+        const results: T[] = [];
+        const read = await rowsReadBy(database, async (counted) => results.push(await counted[mode](fn)));
+        most = Math.max(most, read);
+        return results[0]!;
+      };
+    const counting = { ...database, inEngine: noting('inEngine'), inHotLoop: noting('inHotLoop') };
+    const dialer = await startTestDialer(counting);
+    await until(async () => (await attempts()) > 100);
+    await growMuch(database, campaign);
+    await until(async () => {
+      most = 0;
+      const before = await attempts();
+      await until(async () => (await attempts()) > before + 200);
+      return most < 3000;
+    }, 100);
+    await dialer.stop();
 
-      const lease = await openLease({ database, seconds: 30, log: pino({ level: 'silent' }) });
-      const server = { serverId: lease.serverId(), now: new Date() };
-      const terms = { ...server, free: 50, isSimulated: () => true, operator: noOperatorLimits };
-      const { calls } = await claimContacts(database, campaign, terms, async () => {});
-      const owners = campaignCallOwner({ onFinished: async () => {}, onPaused: async () => {} }, () => {});
-      const read = await rowsReadBy(database, (counted) => returnCalls(counted, calls, { ...server, owners }));
-      expect(calls.length).toBeGreaterThan(0);
-      expect(read).toBeLessThan(3000);
-      await lease.release();
-    }),
-);
+    const lease = await openLease({ database, seconds: 30, log: pino({ level: 'silent' }) });
+    const server = { serverId: lease.serverId(), now: new Date() };
+    const terms = { ...server, free: 50, isSimulated: () => true, operator: noOperatorLimits };
+    const { calls } = await claimContacts(database, campaign, terms, async () => {});
+    const owners = campaignCallOwner({ onFinished: async () => {}, onPaused: async () => {} }, () => {});
+    const read = await rowsReadBy(database, (counted) => returnCalls(counted, calls, { ...server, owners }));
+    expect(calls.length).toBeGreaterThan(0);
+    expect(read).toBeLessThan(3000);
+    await lease.release();
+  }));
 
 test('a claim asks four times one after another, and the first locks the campaign', () =>
   withDatabase(async (database) => {

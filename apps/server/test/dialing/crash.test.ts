@@ -17,15 +17,11 @@ import { campaignRow, startTestDialer } from './dialing.ts';
 
 const log = pino({ level: 'silent' });
 
-test.concurrent(
-  'three servers, two of them killed: nobody is dialled twice or forgotten, and no limit is passed',
-  { timeout: 150_000 },
-  () => withDatabase((database) => runCrash(database, { seed: 1, contacts: 500, restart: false })),
-);
+test.concurrent('three servers, two of them killed: nobody is dialled twice or forgotten, and no limit is passed', () =>
+  withDatabase((database) => runCrash(database, { seed: 1, contacts: 500, restart: false })));
 
-test.concurrent('a server that was frozen beyond its lease finds its moves refused', { timeout: 150_000 }, () =>
-  withDatabase((database) => runFreeze(database, { seed: 1, contacts: 500, freezes: 1 })),
-);
+test.concurrent('a server that was frozen beyond its lease finds its moves refused', () =>
+  withDatabase((database) => runFreeze(database, { seed: 1, contacts: 500, freezes: 1 })));
 
 test.concurrent('nothing is claimed under the name of a server that was given up', () =>
   withDatabase(async (database) => {

@@ -94,13 +94,13 @@ test('an event that waits to be written waits once, however often others could n
   try {
     for (let room = 0; room < 2000; room += 1) record(`room ${room}`);
     for (let failed = 0; failed < 3; failed += 1) {
-      await vi.waitFor(() => expect(ends).toHaveLength(failed + 1));
+      await vi.waitFor(() => expect(ends).toHaveLength(failed + 1), { timeout: 60_000 });
       ends[failed]!.reject(new ServiceError('unavailable', 'The database is away.'));
-      await vi.waitFor(() => expect(ends).toHaveLength(failed + 2));
+      await vi.waitFor(() => expect(ends).toHaveLength(failed + 2), { timeout: 60_000 });
       vi.advanceTimersByTime(500);
     }
     for (let written = 3; written < 7; written += 1) {
-      await vi.waitFor(() => expect(ends).toHaveLength(written + 1));
+      await vi.waitFor(() => expect(ends).toHaveLength(written + 1), { timeout: 60_000 });
       ends[written]!.resolve();
     }
     await recorder.idle();

@@ -18,7 +18,7 @@ test('a packet of a carrier costs the same however many trunks there are', () =>
         log: pino({ level: 'silent' }),
       });
       onTestFinished(() => peers.close());
-      await vi.waitFor(() => expect(peers.knows(addressOf(others - 1))).toBe(true), { timeout: 30_000 });
+      await vi.waitFor(() => expect(peers.knows(addressOf(others - 1))).toBe(true), { timeout: 120_000 });
       return (items) => {
         for (let item = 0; item < items; item += 1) peers.knows(addressOf(others - 1 - (item % 10)));
       };

@@ -88,7 +88,7 @@ const isBound = async (port: number): Promise<boolean> =>
 
 /** Waits until a peer has bound its UDP port. @param bound the ports of the network that it is in, if not on loopback */
 export async function untilBound(port: number, peer: PeerProcess, bound?: () => number[]): Promise<void> {
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 120_000;
   while (bound ? !bound().includes(port) : !(await isBound(port))) {
     if (peer.hasEnded() || Date.now() > end) throw new Error(`The peer did not start: ${peer.output()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -25,7 +25,7 @@ test('what fails again and again rests longer, is logged ever more rarely, and t
     },
     { name: 'test', log },
   );
-  await vi.waitFor(() => expect(runs).toBeGreaterThan(21));
+  await vi.waitFor(() => expect(runs).toBeGreaterThan(21), { timeout: 60_000 });
   await loop.close();
   expect(rests.slice(0, 8)).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000]);
   expect(rests[20]).toBe(100);

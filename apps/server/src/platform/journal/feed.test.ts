@@ -224,7 +224,7 @@ test('however many follow, some are told in a turn of the event loop; none twice
   }
   // The last of one look and the first of the next may lie between two looks of ours.
   expect(Math.max(...steps)).toBeLessThanOrEqual(500);
-  await vi.waitUntil(() => late[0]!.got.length > 0);
+  await vi.waitUntil(() => late[0]!.got.length > 0, { timeout: 60_000 });
   expect(all.slice(0, -1).every(({ got }) => got.map(({ id }) => id).join() === '2,3')).toBe(true);
   expect([last.ids(), late[0]!.ids()]).toEqual([[], [3]]);
   for (const client of [...all.slice(0, -1), ...late]) client.leave();

@@ -137,4 +137,4 @@ test('a confirmation that is killed in its middle is done again, and does nothin
   await until(async () => expect(await ready(server)).toBe('ok\n'));
   await goOn(server, campaignId);
   await expectEachCalledOnce(place);
-}, 120_000);
+});

@@ -91,6 +91,7 @@ export async function installation(): Promise<Installation> {
   });
   const environment = () => ({
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     DATABASE_URL: current.connection.connectionString,
     WITNESS_PATH: witnessPath,
     DATA_DIR: path.join(folder, 'data'),

@@ -9,9 +9,7 @@ import { startRunServer } from './run-server.ts';
 
 const FROM = '+12125550199';
 
-test('a campaign that fills the limit of its workspace leaves room for the calls of runs', {
-  timeout: 90_000,
-}, async () => {
+test('a campaign that fills the limit of its workspace leaves room for the calls of runs', async () => {
   const server = await startRunServer({ config: { simulatorSpeed: 300 } });
   const { database, workspaceId } = server;
   await seedNumber(database, workspaceId, FROM);

@@ -226,7 +226,7 @@ function gate() {
   return { passed, open: () => open() };
 }
 
-test('a start that waits for an equal one for too long is told to come back', { timeout: 60_000 }, async () => {
+test('a start that waits for an equal one for too long is told to come back', async () => {
   const [held, taken] = [gate(), gate()];
   const holding = server.database.inWorkspace(server.workspaceId, async ({ db, workspaceId }) => {
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(db);

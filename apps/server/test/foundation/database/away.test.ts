@@ -76,4 +76,4 @@ test('a server waits for a database that starts, and goes on by itself after it 
   const { campaignId } = await seedCampaign(server.database, { contacts: 3, campaign: { calls_per_second: 5 } });
   await until(async () => (await campaignRow(server.database, campaignId)).attempts === 3);
   await server.stop();
-}, 90_000);
+});

@@ -74,7 +74,7 @@ test('a server whose database went without a word goes on once new connections g
   );
   expect(rows[0]).toEqual({ numbers: 60, placed: 60 });
   await server.stop();
-}, 180_000);
+});
 
 test('a statement that takes long is not given up, and one whose answer can not get through is', async () => {
   await front.become('open');

@@ -57,7 +57,7 @@ test('a body that does not come in time is 408, and its connection closes', asyn
   try {
     const slow = await post(list, 'slow', { 'Content-Length': 1000 });
     slow.socket.write('{"phoneNumbers":');
-    await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 30_000 });
+    await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 120_000 });
     vi.advanceTimersByTime(9_000);
     slow.socket.write('[');
     expect(slow.text).toBe('');
@@ -77,9 +77,9 @@ test('documents that come too slowly are 408', async () => {
     const path = `/v1/knowledge-bases/${toId('kb', newUuid())}/documents`;
     const type = { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': 5000 };
     const slow = await post(path, 'slow', type, part);
-    await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 30_000 });
-    await vi.waitUntil(() => vi.advanceTimersByTime(60_000).getTimerCount() === 0, { timeout: 30_000 });
-    await vi.waitUntil(() => slow.closed, { timeout: 30_000 });
+    await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 120_000 });
+    await vi.waitUntil(() => vi.advanceTimersByTime(60_000).getTimerCount() === 0, { timeout: 120_000 });
+    await vi.waitUntil(() => slow.closed, { timeout: 120_000 });
     expect(slow.text).toMatch(/^HTTP\/1\.1 408 .*\r\nConnection: close\r\n.*"code":"request_timeout"/s);
   } finally {
     vi.useRealTimers();

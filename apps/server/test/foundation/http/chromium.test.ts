@@ -89,7 +89,6 @@ const html = () => `<!doctype html><meta charset="utf-8">
 
 test.skipIf(!hasChromium)(
   'a page in a real browser lists, uploads, and follows a campaign by a stream token (needs chromium)',
-  { timeout: 120_000 },
   async () => {
     const { port } = pages.address() as AddressInfo;
     browser = await startBrowser();

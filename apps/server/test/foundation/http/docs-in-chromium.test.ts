@@ -8,17 +8,13 @@ beforeAll(async () => {
 });
 afterAll(() => docs?.stop());
 
-test.skipIf(!hasChromium)(
-  'guides can be read by all, wide and narrow, light and dark (needs chromium)',
-  { timeout: 180_000 },
-  async () => {
-    const others = GUIDES.filter((address) => !COLOURED.includes(address));
-    expect(await docs.faultsOf(COLOURED, { inColour: true, leftOut: [] })).toEqual([]);
-    expect(await docs.faultsOf(others, { inColour: false, leftOut: [] })).toEqual([]);
-  },
-);
+test.skipIf(!hasChromium)('guides can be read by all, wide and narrow, light and dark (needs chromium)', async () => {
+  const others = GUIDES.filter((address) => !COLOURED.includes(address));
+  expect(await docs.faultsOf(COLOURED, { inColour: true, leftOut: [] })).toEqual([]);
+  expect(await docs.faultsOf(others, { inColour: false, leftOut: [] })).toEqual([]);
+});
 
-test.skipIf(!hasChromium)('and so can the reference (needs chromium)', { timeout: 180_000 }, async () => {
+test.skipIf(!hasChromium)('and so can the reference (needs chromium)', async () => {
   expect(await docs.faultsOf(REFERENCE, { inColour: true, leftOut: OF_REDOC })).toEqual([]);
 });
 

@@ -65,17 +65,17 @@ it('refuses a file that comes too slowly, and keeps nothing of it', async () => 
     const slow = httpRequest(url, from);
     const answered = once(slow, 'response');
     slow.on('error', () => undefined).write('x'.repeat(1000));
-    await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 30_000 });
-    await vi.waitUntil(async () => (await readdir(join(directory, '.incoming'))).length > 0, { timeout: 30_000 });
+    await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 120_000 });
+    await vi.waitUntil(async () => (await readdir(join(directory, '.incoming'))).length > 0, { timeout: 120_000 });
     // Seconds that find bytes which are not yet taken do not count.
-    await vi.waitUntil(() => vi.advanceTimersByTime(60_000).getTimerCount() === 0, { timeout: 30_000 });
+    await vi.waitUntil(() => vi.advanceTimersByTime(60_000).getTimerCount() === 0, { timeout: 120_000 });
     const [answer] = (await answered) as [IncomingMessage];
     expect([answer.statusCode, answer.headers.connection]).toEqual([408, 'close']);
     expect(await json(answer)).toMatchObject({ code: 'request_timeout' });
   } finally {
     vi.useRealTimers();
   }
-  await vi.waitUntil(async () => (await readdir(join(directory, '.incoming'))).length === 0, { timeout: 30_000 });
+  await vi.waitUntil(async () => (await readdir(join(directory, '.incoming'))).length === 0, { timeout: 120_000 });
   expect(await store.stat(key)).toBeUndefined();
   expect((await send(url, { body: 'x' })).status).toBe(200);
 });

@@ -12,7 +12,7 @@ describe.skipIf(s3Source === undefined)('S3, which needs moto_server or TEST_S3_
   beforeAll(async () => {
     server = await startS3();
     store = await openS3ObjectStore(server);
-  }, 60_000);
+  });
   afterAll(() => server?.stop());
 
   witnessSuite('the bucket', () => s3Witness(store, 'installation/witness/a'));

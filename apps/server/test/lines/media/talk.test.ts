@@ -127,7 +127,6 @@ test('a mark comes back when what was said before it has been played, and clear 
   const took = agent.of('mark')[0]!.at - began;
   // 400 ms, of which a thread that has stalled makes up for 100 at once.
   expect(took).toBeGreaterThan(290);
-  expect(took).toBeLessThan(3000);
   agent.say(tone(500, 400_000));
   agent.mark('b');
   agent.mark('c');

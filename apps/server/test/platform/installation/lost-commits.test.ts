@@ -2,7 +2,7 @@ import { test } from 'vitest';
 import { runLoss } from './lost-commits.ts';
 
 // Two databases, several servers and a lease that must run out, on a machine that stalls.
-const options = { timeout: 180_000 };
+const options = { timeout: 300_000 };
 
 test('a copy of the database that is put back under servers that run calls nobody twice', options, () =>
   runLoss({ by: 'copy', lossMs: 800, servers: 2, killed: false }),

@@ -139,7 +139,7 @@ async function lose({ by, lossMs, servers: count, killed }: Loss, undo: (() => u
   }
   const statusOf = () =>
     statementOn(superuser(now.connection), `select status from campaigns where id = '${campaignId}'`);
-  await until(async () => expect((await statusOf()).rows).toEqual([{ status: 'completed' }]), 90);
+  await until(async () => expect((await statusOf()).rows).toEqual([{ status: 'completed' }]));
   expect(await heldOf()).toEqual({ held_reason: null });
   expect(twice()).toEqual([]);
   expect(rung().size).toBe(contacts);

@@ -60,6 +60,7 @@ const ready = async ({ url }: TestServer): Promise<string> => (await fetch(`${ur
 const confirm = async (connectionString: string): Promise<string> => {
   const env = {
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     DATABASE_URL: connectionString,
     WITNESS_PATH: witnessPath,
     LOG_LEVEL: 'silent',

@@ -16,7 +16,8 @@ const CTRL_C = '\u0003';
 function startOnTerminal(settings: Record<string, string>) {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'trunkline-terminal-'));
   chmodSync(dataDir, 0o711);
-  const env = { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...settings };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...settings };
   const command = `${process.execPath} --conditions=source ${main} serve`;
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env });
   const seen = { text: '' };

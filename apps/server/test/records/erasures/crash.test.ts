@@ -14,9 +14,7 @@ import { until } from '../../until.ts';
 import { DIGITS, NUMBER, seedPerson } from './person.ts';
 import { whereIs } from './where-is.ts';
 
-test('a server that is killed in the middle of an erasure leaves the rest to the next, and nothing of the person stays', {
-  timeout: 120_000,
-}, async () => {
+test('a server that is killed in the middle of an erasure leaves the rest to the next, and nothing of the person stays', async () => {
   const { connection, drop } = await freshDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-erasure-'));
   const apiKey = newKey('test');

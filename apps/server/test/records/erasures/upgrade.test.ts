@@ -39,9 +39,7 @@ test('every step is known to servers of other versions', async () => {
   }
 });
 
-test('an erasure that an older server goes on with during an upgrade waits for what only the newer one knows of, and nothing of the person stays', {
-  timeout: 120_000,
-}, async () => {
+test('an erasure that an older server goes on with during an upgrade waits for what only the newer one knows of, and nothing of the person stays', async () => {
   const { connection, drop } = await freshDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-upgrade-'));
   const apiKey = newKey('test');

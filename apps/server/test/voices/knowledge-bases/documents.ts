@@ -50,7 +50,7 @@ export async function readBase(server: TestServer, kbId: string): Promise<Knowle
 
 /** The knowledge base once all of its documents have been read. */
 export async function settled(server: TestServer, kbId: string): Promise<KnowledgeBase> {
-  await until(async () => (await readBase(server, kbId)).status !== 'processing', 50);
+  await until(async () => (await readBase(server, kbId)).status !== 'processing');
   return readBase(server, kbId);
 }
 

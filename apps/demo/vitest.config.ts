@@ -1,0 +1,4 @@
+import { defineConfig } from 'vitest/config';
+
+/** Long enough for a machine that does something else beside; if a condition holds, nobody waits. */
+export default defineConfig({ test: { testTimeout: 300_000, hookTimeout: 300_000 } });
