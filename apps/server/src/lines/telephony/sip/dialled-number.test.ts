@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dialledNumber, readNumber, spellingsOf } from './dialled-number.ts';
+import { dialledNumber, readCaller, readNumber, spellingsOf } from './dialled-number.ts';
 
 test.each([
   ['+4930901820', 'e164_plus', undefined, undefined, '+4930901820'],
@@ -41,4 +41,22 @@ test.each([
   const spellings = spellingsOf(number, country);
   expect(spellings).toEqual([number, number.slice(1), ...others]);
   for (const spelling of spellings) expect(readNumber(spelling, country)).toContain(number);
+});
+
+test.each([
+  ['+4930901820', undefined, '+14155550100', '+4930901820'],
+  // Seen as +41 55557731, a number that there can't be.
+  ['4155557731', undefined, '+14155550100', '+14155557731'],
+  ['14155557731', undefined, '+14155550100', '+14155557731'],
+  ['4930901820', undefined, '+4930901821', '+4930901820'],
+  ['030901820', undefined, '+4930901821', '+4930901820'],
+  ['442079460000', undefined, '+14155550100', '+442079460000'],
+  ['4155557731', 'US', '+442079460000', '+14155557731'],
+  ['442079460000', 'US', '+14155550100', '+442079460000'],
+  ['101', undefined, '+14155550100', undefined],
+  ['999999999999', undefined, '+14155550100', undefined],
+  ['anonymous', 'US', '+14155550100', undefined],
+  [undefined, 'US', '+14155550100', undefined],
+])('%s on a trunk of %s calls %s as %s', (user, country, called, caller) => {
+  expect(readCaller(user, country, called)).toBe(caller);
 });

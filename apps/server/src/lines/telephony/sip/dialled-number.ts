@@ -73,3 +73,23 @@ export function readNumber(user: string | undefined, country: string | undefined
   const readings = [national?.isPossible() && national.number, /^[1-9]\d{6,14}$/.test(bare) && `+${bare}`];
   return [...new Set(readings.filter((reading) => typeof reading === 'string' && reading !== ''))] as string[];
 }
+
+/**
+ * Who calls, in E.164, by the user part of a URI. On a trunk with a country a number is read as people there write it, and else
+ * as it would be abroad. Without one it may be either: what is no number that there can be is not taken for one, and of
+ * whose country it is tells the number that is called.
+ * @param called E.164
+ */
+export function readCaller(user: string | undefined, country: string | undefined, called: string): string | undefined {
+  const bare = bareUser(user ?? '');
+  if (isE164(bare)) return bare;
+  if (!/^\d{3,18}$/.test(bare)) return undefined;
+  const home = country ?? parsePhoneNumberFromString(called, { extract: false })?.country;
+  const defaultCountry = home as CountryCode | undefined;
+  const national = defaultCountry && parsePhoneNumberFromString(bare, { defaultCountry, extract: false });
+  const abroad = /^[1-9]/.test(bare) ? parsePhoneNumberFromString(`+${bare}`, { extract: false }) : undefined;
+  const readings = country === undefined ? [abroad, national] : [national, abroad];
+  const valid = readings.find((reading) => reading?.isValid());
+  if (valid) return valid.number;
+  return country === undefined ? undefined : readNumber(user, country)[0];
+}

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { every, type Repeating } from '../../../platform/jobs/every.ts';
 import type { Trunk } from '../trunk.ts';
 import { challengeLimit } from './challenge-limit.ts';
-import { bareUser, isDialled, readNumber, spellingsOf } from './dialled-number.ts';
+import { bareUser, isDialled, readCaller, readNumber, spellingsOf } from './dialled-number.ts';
 import type { TrunkKey } from './registrar.ts';
 import { credentialsOf, type TrunkAddress, trunkAddress } from './trunk-address.ts';
 import { askedUsers, calledUsers, callerUser } from './users-in-request.ts';
@@ -151,6 +151,12 @@ async function calledOn(
   return numbers.find((each) => found.some(({ number }) => number === each));
 }
 
+/** The country that trunks of one peer say; none where they differ. */
+function countryOf(trunks: readonly InboundTrunk[]): string | undefined {
+  const countries = new Set(trunks.map(({ country }) => country));
+  return countries.size === 1 ? trunks[0]!.country : undefined;
+}
+
 const LOOK_MS = 5000;
 const LOOKUP_MS = 2000;
 const MOST_SOURCES = 10_000;
@@ -253,7 +259,7 @@ export function watchInboundPeers(options: {
       for (const user of new Set(calledUsers(request))) {
         const to = await calledOn(directory, from, user);
         if (to === undefined) continue;
-        const [caller] = readNumber(callerUser(request), from[0]!.country);
+        const caller = readCaller(callerUser(request), countryOf(from), to);
         return { to, ...(caller !== undefined && { from: caller }) };
       }
       return undefined;
