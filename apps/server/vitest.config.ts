@@ -1,4 +1,6 @@
+import path from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** How long a condition may take on a machine that stalls; where it holds, nobody waits. */
 const PATIENCE_MS = 120_000;
@@ -31,12 +33,47 @@ const alone = [
 ];
 /** They take CPU times, which what another file leaves behind would add to. */
 const growth = 'test/growth/*.test.ts';
+
+/** They wait for leases, processes and networks for half a minute and more. Begun last, they would keep one core waiting. */
+const long = [
+  'test/chaos/',
+  'test/clocks/days-of-people',
+  'test/commands/confirm-restore/',
+  'test/contract/fuzz',
+  'test/contract/guides',
+  'test/crash/',
+  'test/foundation/database/versions',
+  'test/foundation/http/chromium',
+  'test/foundation/http/docs-in-chromium',
+  'test/high-availability/',
+  'test/lines/telephony/calls-over-sip',
+  'test/platform/installation/',
+  'test/platform/webhooks/servers',
+  'test/records/erasures/',
+  'test/voices/knowledge-bases/reading',
+];
+const isLong = ({ moduleId }: TestSpecification) => {
+  const file = path.relative(import.meta.dirname, moduleId);
+  return Number(long.some((start) => file.startsWith(start)));
+};
+
+/** Within a project the long ones first: what nobody has measured here begins by its size. */
+class LongOnesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const order = [...new Set(sorted.map(({ project }) => project.name))];
+    const placeOf = (file: TestSpecification) => order.indexOf(file.project.name);
+    return sorted.toSorted((one, other) => placeOf(one) - placeOf(other) || isLong(other) - isLong(one));
+  }
+}
+
 const exclude = [...configDefaults.exclude, '**/*.long.test.ts', ...alone, growth, last];
 
 export default defineConfig({
   ...shared,
   test: {
     globalSetup: ['test/global-setup.ts'],
+    sequence: { sequencer: LongOnesFirst },
     projects: [
       // In one process one after another: to load the server and to compile the contract takes longer than most files.
       // `pnpm test:long` runs the long ones.
