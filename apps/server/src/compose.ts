@@ -251,6 +251,7 @@ function createEngine({ config, database, clock, log, overrides }: Parts, servic
     trunksToCall: trunksToCall({ database, secrets: services.secrets, log }),
     agents: callAgents,
     ask: (call) => askInboundWebhook(webhooks, call),
+    maxInboundCalls: config.operatorMaxInboundCalls,
   });
   const startDue = startDueCampaign(agents, configured(gateways));
   const operator = operatorLimits(config);

@@ -236,6 +236,11 @@ export const variables = {
     integer(1, 10_000_000),
     'Most outbound calls of each workspace in a UTC day. No limit by default. No key can raise it.',
   ),
+  operatorMaxInboundCalls: optional(
+    'OPERATOR_MAX_INBOUND_CALLS',
+    integer(1, 10_000_000),
+    'Most calls of each workspace at once that have arrived. No limit by default. No key can raise it.',
+  ),
   operatorPremiumRate: withDefault(
     'OPERATOR_PREMIUM_RATE',
     'allow',

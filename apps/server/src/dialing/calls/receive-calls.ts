@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
-import type { Database } from '../../foundation/database/database.ts';
+import type { Database, EngineTx } from '../../foundation/database/database.ts';
 import { holdServer, type Lease } from '../../foundation/database/lease.ts';
 import { from } from '../../foundation/database/moves.ts';
 import type { Row } from '../../foundation/database/schema.ts';
@@ -41,6 +41,8 @@ export interface ReceiveDeps {
   /** Has calls looked up until the provider can say what became of them. */
   watch: (calls: HeldCall[]) => void;
   ask: AskWhoTakes;
+  /** The most calls of a workspace at once that have arrived; any number by default. */
+  maxInboundCalls?: number | undefined;
 }
 
 type CalledNumber = Pick<
@@ -100,6 +102,13 @@ async function receive(
     return gateway.rejectInbound(call, 'declined');
   }
   const { number, held } = committed;
+  if (!held) {
+    deps.log.warn(
+      { to: call.to },
+      'a workspace has as many calls that have arrived as OPERATOR_MAX_INBOUND_CALLS says',
+    );
+    return gateway.rejectInbound(call, 'no_room');
+  }
   try {
     await take(deps, gateway, number, held, call);
   } catch (error) {
@@ -151,13 +160,16 @@ export async function calledNumber(
   return rows.length === 1 ? rows[0] : undefined;
 }
 
-/** The call as it rings, committed before anybody is asked, with the agent that is bound to the number. */
+/**
+ * The call as it rings, committed before anybody is asked, with the agent that is bound to the number; nothing if its
+ * workspace has as many as whoever runs the server lets it have.
+ */
 async function commitCall(
-  { database, lease, hold, recordEvents }: ReceiveDeps,
+  { database, lease, hold, recordEvents, maxInboundCalls }: ReceiveDeps,
   gateway: CallGateway,
   number: CalledNumber,
   { to, from, at }: InboundCall,
-): Promise<HeldCall> {
+): Promise<HeldCall | undefined> {
   const roomId = newUuid();
   const call: HeldCall = {
     workspaceId: number.workspace_id,
@@ -172,7 +184,8 @@ async function commitCall(
     placeBefore: at,
   };
   const serverId = lease.serverId();
-  await database.inEngine(async (tx) => {
+  const isKept = await database.inEngine(async (tx) => {
+    if (!(await hasRoom(tx, call.workspaceId, maxInboundCalls))) return false;
     if (!(await holdServer(tx, serverId))) throw new ServiceError('unavailable', 'This server was given up.');
     const bound = number.inbound_agent_id;
     const room = bound === null ? undefined : await lockAgentRoom(tx, call.workspaceId, bound);
@@ -203,9 +216,21 @@ async function commitCall(
       })
       .execute();
     await recordEvents(tx, 'call.started', [call]);
+    return true;
   });
+  if (!isKept) return undefined;
   hold([call]);
   return call;
+}
+
+/** Counted under a lock of the workspace, so that calls which arrive on several servers are no more together. */
+async function hasRoom({ db }: EngineTx, workspaceId: string, most: number | undefined): Promise<boolean> {
+  if (most === undefined) return true;
+  await sql`select from workspaces where id = ${workspaceId} for no key update`.execute(db);
+  const { rows } = await sql<{ live: number }>`
+    select count(*) as live from calls
+    where workspace_id = ${workspaceId} and ended_at is null and direction = 'inbound'`.execute(db);
+  return rows[0]!.live < most;
 }
 
 interface Taker {

@@ -47,6 +47,8 @@ export interface SwitchboardOptions {
   trunksToCall: TrunksToCall;
   /** Asks a number's webhook who takes a call that has arrived. */
   ask: AskWhoTakes;
+  /** The most calls of a workspace at once that have arrived; any number by default. */
+  maxInboundCalls?: number | undefined;
 }
 
 /** Everything in this process that places, takes and follows calls: the owner of the calls that it holds. */
@@ -162,7 +164,8 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
       unsubscribe = [...new Set(gateways.values())].map((gateway) => gateway.onEvents(recorder.record));
       hangingUp = hangUpRequested(common);
       reconciler.start();
-      receiving = receiveCalls({ ...common, gateways, agents: options.agents, ask: options.ask, hold, release, watch });
+      const { agents, ask, maxInboundCalls } = options;
+      receiving = receiveCalls({ ...common, gateways, agents, ask, maxInboundCalls, hold, release, watch });
     },
     mayPlace: options.guard.mayPlace,
     mayClaim: mayJudge,

@@ -158,6 +158,41 @@ test('of calls that arrive at once so many wait to be taken, and the others are 
   turnAway.mockRestore();
 });
 
+test('a workspace has no more calls that have arrived than whoever runs the server lets it', async () => {
+  const config = { ...sendsToLoopback, encryptionKey, operatorMaxInboundCalls: 2 };
+  const limited = await startTestDialer(database, { speed: 1000, maxCalls: 100, agents, config });
+  const turnAway = vi.spyOn(limited.simulator, 'rejectInbound');
+  const up = { workspace_id: workspaceId, phone_number_id: numberId, to_number: 1 };
+  await seedRow(database, 'calls', { ...up, direction: 'inbound' });
+  await seedRow(database, 'calls', { ...up, direction: 'inbound' });
+  await seedRow(database, 'calls', up);
+  const ringLimited = () => limited.simulator.ring({ to: ours, from: caller });
+  ringLimited();
+  await until(() => expect(turnAway).toHaveBeenLastCalledWith(expect.anything(), 'no_room'));
+  const arrived = () =>
+    database.inEngine((tx) =>
+      tx.db
+        .selectFrom('calls')
+        .select('id')
+        .where('workspace_id', '=', workspaceId)
+        .where('to_number', '>', 1)
+        .execute(),
+    );
+  expect(await arrived()).toEqual([]);
+  await database.inEngine((tx) =>
+    tx.db
+      .updateTable('calls')
+      .set({ ended_at: new Date(), status: 'completed', outcome: 'answered', ended_by: 'caller' })
+      .where('workspace_id', '=', workspaceId)
+      .where('direction', '=', 'inbound')
+      .execute(),
+  );
+  ringLimited();
+  await until(async () => expect(await arrived()).toHaveLength(1));
+  expect(turnAway).toHaveBeenCalledTimes(1);
+  await limited.stop();
+});
+
 test('several callers are up at one number, and one may withhold who it is', async () => {
   for (let i = 0; i < 3; i += 1) dialing.simulator.ring({ to: ours, from: `+1415555010${i}` });
   await ring('');
