@@ -75,6 +75,34 @@ test('clear leaves out what waits and brings its marks back; what is said then i
   expect(next().frame).toEqual(sound(FRAME, 7));
 });
 
+test('sound is told from silence: what is heard of it, what waits, and what nobody hears', () => {
+  const { playout, next } = playing();
+  const silence = (frames: number) => sound(frames * FRAME, ULAW_SILENCE);
+  playout.push(Buffer.concat([silence(2), sound(2 * FRAME), silence(2)]));
+  const heard = Array.from({ length: 7 }, () => [next().said, playout.sounding, playout.hasSound]);
+  expect(heard).toEqual([
+    [true, false, true],
+    [true, false, true],
+    [true, true, true],
+    [true, true, false],
+    [true, false, false],
+    [true, false, false],
+    [false, false, false],
+  ]);
+  playout.push(silence(10));
+  playout.drop();
+  expect(playout.leftOut).toBe(0);
+  playout.push(Buffer.concat([silence(3), sound(5 * FRAME), silence(3)]));
+  for (let frame = 0; frame < 4; frame += 1) next();
+  playout.drop();
+  expect([playout.leftOut, playout.queued, playout.hasSound]).toEqual([4 * FRAME, 0, false]);
+  playout.push(sound(10 * FRAME));
+  playout.clear();
+  expect([playout.leftOut, playout.hasSound, next().said, playout.sounding]).toEqual([4 * FRAME, false, false, false]);
+  while (playout.push(sound(80_000))) {}
+  expect(playout.leftOut).toBe(4 * FRAME + 80_000);
+});
+
 test('hours of sound, and marks without number, are bounded', () => {
   const { playout, marks } = playing();
   let taken = 0;

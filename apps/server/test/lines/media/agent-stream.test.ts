@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
-import { expect, test } from 'vitest';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { expect, test, vi } from 'vitest';
 import { createAddressGuard } from '../../../src/foundation/outbound-http/address-guard.ts';
 import type { StreamEnd } from '../../../src/lines/media/agent-end.ts';
 import { isAgentSignature } from '../../../src/lines/media/agent-signature.ts';
@@ -130,6 +130,31 @@ test('an agent that does not come back is told of once', async () => {
   expect(call.events).toEqual([{ type: 'voice_ended', end: { reason: 'crashed', closeCode: 1006, text } }]);
 });
 
+test('a connection is made once more within four seconds, whatever the agent is given to connect', async () => {
+  const agent = await startAgent();
+  const { stream, ends } = await streamTo(agent, { reconnect: true, connectTimeoutMs: 10_000 });
+  const [socket] = agent.connections;
+  const port = Number(new URL(agent.url).port);
+  agent.release();
+  const taken: Socket[] = [];
+  const mute = createServer((connection) => taken.push(connection));
+  await once(mute.listen(port, '127.0.0.1'), 'listening');
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  socket!.close(4000);
+  await until(() => taken.length > 0);
+  expect(timers).toHaveBeenCalledWith(expect.any(Function), 4000);
+  expect(timers).not.toHaveBeenCalledWith(expect.any(Function), 10_000);
+  timers.mockRestore();
+  taken[0]!.destroy();
+  await until(() => ends.length > 0);
+  expect(ends).toMatchObject([
+    { reason: 'crashed', closeCode: 4000, text: expect.stringContaining('not there again') },
+  ]);
+  stream.close();
+  mute.close();
+  await agent.stop();
+});
+
 test('at the end the agent is told to stop, and the connection is closed with 1000', async () => {
   await using call = await talking(plane);
   await until(() => call.agent.of('start').length === 1);
@@ -158,9 +183,9 @@ test('what means nothing is left out and counted, and so are hours of sound', as
 const guard = createAddressGuard({ networks: [{ address: '127.0.0.1', prefix: 32 }], hosts: [] });
 
 /** A stream of its own to an agent, whose seconds are ours. */
-async function streamTo(agent: Agent) {
+async function streamTo(agent: Agent, changes: Parameters<typeof connection>[1] = {}) {
   const ends: StreamEnd[] = [];
-  const stream = new AgentStream(connection(agent.url), guard, {
+  const stream = new AgentStream(connection(agent.url, changes), guard, {
     message: () => {},
     ignored: () => {},
     ended: (end) => ends.push(end),

@@ -31,6 +31,8 @@ export interface Agent {
   clear(): void;
   /** Sends any text over the last connection. */
   send(text: string): void;
+  /** Takes no connection any more: its port is free, those that are open stay. */
+  release(): void;
   stop(): Promise<void>;
 }
 
@@ -70,6 +72,7 @@ export async function startAgent(connected: (socket: WebSocket) => void = () => 
     say: (audio) => send(JSON.stringify({ event: 'media', media: { payload: audio.toString('base64') } })),
     mark: (name) => send(JSON.stringify({ event: 'mark', mark: { name } })),
     clear: () => send('{"event":"clear"}'),
+    release: () => server.close(),
     stop: async () => {
       for (const socket of connections) socket.terminate();
       await new Promise((resolve) => server.close(resolve));
