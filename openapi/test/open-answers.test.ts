@@ -6,7 +6,7 @@ import { type Bundle, bundleContract, type Contract, examplesOf, operationsOf } 
 let bundle: Bundle;
 beforeAll(async () => {
   bundle = await bundleContract();
-}, 60_000);
+});
 afterAll(() => bundle.remove());
 
 const json = (schema: Schema) => ({ content: { 'application/json': { schema } } });
