@@ -162,7 +162,7 @@ export class Conversation {
 
   /** Sound begins, and the clock of the longest talk. */
   async #beginSound(): Promise<Input> {
-    const { timers, log, recorder } = this.#parts;
+    const { timers, recorder } = this.#parts;
     const { maxCallSeconds, recording } = this.terms;
     this.#clearLimit = timers.after(maxCallSeconds * 1000, () => this.tell({ type: 'time_limit' }));
     try {
@@ -170,8 +170,7 @@ export class Conversation {
       await this.#sound.begin(recording ? recorder.pathOf(this.terms) : undefined);
       return { type: 'sound_agreed' };
     } catch (error) {
-      log.warn({ err: error, roomId: this.roomId }, 'the sound of a call was lost');
-      return { type: 'sound_failed' };
+      return { type: 'sound_failed', error };
     }
   }
 
@@ -234,5 +233,6 @@ function logFault(log: Logger, roomId: string, input: Input): void {
   const isAtFault =
     (input.type === 'voice_refused' || input.type === 'voice_ended') && !faultless.has(input.end.reason);
   if (isAtFault) log.warn({ roomId, ...input.end }, 'the agent of a call is not there, or was lost');
+  if (input.type === 'sound_failed') log.warn({ err: input.error, roomId }, 'the sound of a call was lost');
   if (input.type === 'unready') log.warn({ roomId, reason: input.unready.text }, 'a call can not be gone on with');
 }

@@ -13,7 +13,7 @@ export type Input =
   | { type: 'unready'; unready: Unready }
   /** Whether sound can flow after the answer; it fails for the far side's sake (`trunk_error`), or for ours. */
   | { type: 'sound_agreed' }
-  | { type: 'sound_failed'; outcome?: 'trunk_error' }
+  | { type: 'sound_failed'; outcome?: 'trunk_error'; error?: unknown }
   | { type: 'voice_joined' }
   | { type: 'voice_refused'; end: VoiceEnd }
   /** By whoever uses this server, or since it stops. */
