@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromId, newUuid, toId } from '../../src/foundation/values/ids.ts';
@@ -82,6 +83,30 @@ describe.each(creates)('%s', (operation, path, bodyOf, changed) => {
     expect((await ask(gone, { method: 'DELETE' })).status).toBe(200);
     expect(await ask(path(), { body, key })).toMatchObject({ status: 404, answer: { code: 'not_found' } });
   });
+});
+
+test('the keys of a request that is sent again may stand in another order', async () => {
+  const path = '/v1/workflows';
+  const node = { id: 'end', type: 'end', title: 'End', status: 'completed' };
+  const first = await ask(path, { body: { name: 'Kept', startNodeId: 'end', nodes: [node] }, key: 'kept' });
+  const turned = { status: 'completed', title: 'End', type: 'end', id: 'end' };
+  const sent = { body: { nodes: [turned], startNodeId: 'end', name: 'Kept' }, key: 'kept' };
+  expect(await ask(path, sent)).toMatchObject({ status: 201, replayed: 'true', made: { id: first.made.id } });
+  // The order of a list means something.
+  const two = [{ ...node, id: 'other' }, turned];
+  await ask(path, { body: { name: 'Two', startNodeId: 'end', nodes: two }, key: 'two' });
+  const back = { body: { name: 'Two', startNodeId: 'end', nodes: two.toReversed() }, key: 'two' };
+  expect(await ask(path, back)).toMatchObject({ status: 409, answer: { code: 'idempotency_key_reused' } });
+});
+
+test('a key that a server of before 0.2.0 has taken is known', async () => {
+  const sent = { body: { name: 'Of before', description: 'Kept' }, key: 'before' };
+  const { made } = await ask('/v1/number-pools', sent);
+  const old = hash('sha256', JSON.stringify(sent.body), 'buffer');
+  await server.database.inEngine(({ db }) =>
+    sql`update idempotency_keys set fingerprint = ${old} where key = 'before'`.execute(db),
+  );
+  expect(await ask('/v1/number-pools', sent)).toMatchObject({ replayed: 'true', made: { id: made.id } });
 });
 
 test('requests of one key at once make one thing', async () => {

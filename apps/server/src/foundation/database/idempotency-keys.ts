@@ -67,11 +67,11 @@ export async function takeIdempotencyKeys(
   const isTaken = new Set(taken.rows.map((row) => row.key));
   const others = rows.filter(({ key }) => !isTaken.has(key));
   const winners = others.length > 0 ? await readKeys(tx, others) : new Map<string, KeyRow>();
-  return rows.map(({ key, fingerprint, resource_id }) => {
-    if (isTaken.has(key)) return resource_id;
+  return requests.map(({ key, request, resourceId }) => {
+    if (isTaken.has(key)) return resourceId;
     const winner = winners.get(key);
     // Given back in between: the caller's next try finds it free.
-    return winner?.resource_id ? earlier(winner.resource_id, winner, fingerprint) : inProgress();
+    return winner?.resource_id ? earlier(winner.resource_id, winner, request) : inProgress();
   });
 }
 
@@ -109,16 +109,26 @@ export async function findIdempotencyKey(
 ): Promise<string | undefined> {
   const row = (await readKeys(tx, [named])).get(named.key);
   if (!row?.resource_id) return undefined;
-  const found = earlier(row.resource_id, row, fingerprintOf(named.request));
+  const found = earlier(row.resource_id, row, named.request);
   if (typeof found === 'string') return found;
   throw found;
 }
 
-const fingerprintOf = (request: object): string => `\\x${hash('sha256', JSON.stringify(request))}`;
+/** The same whatever the order of keys: a client may have kept its request where that is lost, such as in a `jsonb`. */
+const fingerprintOf = (request: object): string => `\\x${hash('sha256', JSON.stringify(request, withSortedKeys))}`;
+
+const withSortedKeys = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
+/** As servers before 0.2.0 took it, whose keys are forgotten a day after the last of them has stopped. */
+const oldFingerprintOf = (request: object): string => `\\x${hash('sha256', JSON.stringify(request))}`;
 
 /** What a key that was taken before answers a request: the resource, if that was an equal one. */
-function earlier(resourceId: string, row: KeyRow, fingerprint: string): string | ServiceError {
-  if (`\\x${row.fingerprint.toString('hex')}` === fingerprint) return resourceId;
+function earlier(resourceId: string, row: KeyRow, request: object): string | ServiceError {
+  const kept = `\\x${row.fingerprint.toString('hex')}`;
+  if (kept === fingerprintOf(request) || kept === oldFingerprintOf(request)) return resourceId;
   const prefix = prefixes[row.operation];
   const what = prefix ? toId(prefix, resourceId) : 'something';
   const at = row.created_at.toISOString();
