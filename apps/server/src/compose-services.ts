@@ -18,6 +18,7 @@ import type { Handlers, OperationId } from './foundation/http/handler.ts';
 import type { NotReady } from './foundation/http/outside.ts';
 import type { LoopDelay } from './foundation/observe/loop-delay.ts';
 import { measureSlots } from './foundation/observe/slot-metrics.ts';
+import type { ObjectStore } from './foundation/objects/object-store.ts';
 import { createOutboundHttp } from './foundation/outbound-http/guarded-request.ts';
 import { openGuards } from './foundation/outbound-http/open-guards.ts';
 import { createTestSlots } from './foundation/outbound-http/test-slots.ts';
@@ -49,6 +50,8 @@ export interface Overrides extends SimulatorOverrides {
   /** Addresses of name servers, instead of those of the machine. */
   nameServers?: readonly string[];
   agents?: AgentDirectory;
+  /** What stands before the store of files. */
+  objects?: <Store extends ObjectStore>(store: Store) => Store;
   /** When loops sleep. */
   quiet?: QuietLimits;
   /** How late the event loop has been. */
@@ -79,7 +82,8 @@ export async function openServices(parts: Parts) {
   const { config, database, clock, machine, log, overrides } = parts;
   // Before anything that would be left running: these fail where a setting is wrong.
   const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
-  const objects = await openObjects(parts, encryptionKey);
+  const ownObjects = await openObjects(parts, encryptionKey);
+  const objects = overrides.objects?.(ownObjects) ?? ownObjects;
   const secrets = createSecrets(encryptionKey);
   const elsewhere = withLimitsKept(database, overrides.agents ?? (await openAgents(config, clock)));
   const agents = keptAgents(database, secrets, elsewhere);

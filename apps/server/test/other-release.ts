@@ -66,3 +66,14 @@ export const up = (db) => sql.raw(${JSON.stringify(sql)}).execute(db);
   const main = ['--conditions=source', path.join(folder, 'src/main.ts')];
   return { main, folder, remove: () => rm(folder, { recursive: true }) };
 }
+
+/** The next release, whose servers work beside those of this one: it adds columns and a table. */
+export const addingRelease = (): Promise<OtherRelease> =>
+  otherRelease(laterVersion(1), {
+    '9001-adds': {
+      release: laterVersion(1),
+      oldestServer: ownVersion,
+      sql: `alter table calls add column mood text; alter table campaigns add column shelf text not null default 'top';
+        create table moods (id uuid primary key)`,
+    },
+  });

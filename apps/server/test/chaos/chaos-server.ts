@@ -2,14 +2,17 @@
 import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config.ts';
+import { noRoom } from '../../src/foundation/values/service-error.ts';
 import type { Faults } from '../../src/lines/telephony/simulator/faults.ts';
 import { startServer } from '../../src/server.ts';
 
-/** What the parent asks for: how far the clock is ahead, how often, in [0, 1], the provider fails, and whether a thread ends. */
+/** What the parent asks for: how far the clock is ahead, how often, in [0, 1], the provider fails, and what else goes wrong. */
 export interface Disorder {
   aheadMs?: number;
   /** Whether one of its threads, such as one that carries sound or reads a file, ends at once. */
   endsThread?: boolean;
+  /** Whether no file can be stored, as there is no room for any. */
+  storeIsFull?: boolean;
   provider?: { loseAnswer?: number; loseRequest?: number; loseEnd?: number; repeat?: number; delay?: number };
 }
 
@@ -48,7 +51,16 @@ process.on('uncaughtException', (error) => {
 const server = await startServer({
   config,
   log,
-  overrides: { simulatorFaults, machineTime: () => Date.now() + (disorder.aheadMs ?? 0) },
+  overrides: {
+    simulatorFaults,
+    machineTime: () => Date.now() + (disorder.aheadMs ?? 0),
+    objects: (store) => ({
+      ...store,
+      put: (...given) =>
+        disorder.storeIsFull ? Promise.reject(noRoom('The place of files', undefined)) : store.put(...given),
+    }),
+    nameServers: [process.env['CHAOS_NAME_SERVER']!],
+  },
 });
 process.on('SIGTERM', async () => {
   await server.stop();

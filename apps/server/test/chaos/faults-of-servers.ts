@@ -36,6 +36,15 @@ const restarted =
       await server.start();
     });
 
+/** Ends a server, and starts it in the other version: a newer one adds to the tables when it starts first. */
+const changeVersion: Fault = (world, chance, told) =>
+  withServer(world, chance, async (server) => {
+    const [signal, isNewer] = [chance() < 0.5 ? 'SIGKILL' : 'SIGTERM', server.changeVersion()] as const;
+    told(`gets ${signal}, and starts again in the ${isNewer ? 'newer' : 'former'} version`, server);
+    await server.signal(signal);
+    await server.start();
+  });
+
 const disturbed =
   (draw: (chance: () => number) => { disorder: Disorder; what: string; ms: number }): Fault =>
   (world, chance, told) =>
@@ -59,7 +68,7 @@ const dropPackets: Fault = async ({ network }, chance, told) => {
   network.filter('-D', ...rule);
 };
 
-/** What happens to a server's process, to its clock, and between it and its provider. */
+/** What happens to a server's process, to its clock and its files, and between it and others. */
 export const serverFaults = {
   kill: restarted('SIGKILL'),
   drain: restarted('SIGTERM'),
@@ -96,4 +105,16 @@ export const serverFaults = {
   }),
   thread: disturbed(() => ({ disorder: { endsThread: true }, what: 'loses a thread, and nothing else', ms: 500 })),
   packets: dropPackets,
+  store: disturbed((chance) => ({
+    ...{ disorder: { storeIsFull: true }, what: 'has no room for files' },
+    ms: between(chance, 1000, 5000),
+  })),
+  resolver: async ({ names }, chance, told) => {
+    const ms = between(chance, 1000, 6000);
+    told(`the name server answers nobody for ${ms} ms`);
+    names.beDead(true);
+    await sleep(ms);
+    names.beDead(false);
+  },
+  version: changeVersion,
 } satisfies Record<string, Fault>;

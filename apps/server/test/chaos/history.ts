@@ -1,4 +1,5 @@
 import type { Row } from '../../src/foundation/database/schema.ts';
+import type { LossName } from './options.ts';
 
 /** What a client was promised by a 2xx. IDs are UUIDs, numbers E.164 digits. */
 export type Promised =
@@ -45,6 +46,8 @@ export interface StreamSeen {
   resource: string;
   /** Revisions, in the order in which they came. */
   seen: number[];
+  /** The same, with what was told. */
+  told: { revision: number; type: string; status: string }[];
   /** Whether the server has ended it for good. */
   ended: boolean;
 }
@@ -106,6 +109,17 @@ export interface FaultDone {
   to: number;
 }
 
+/** How a database has lost its last commits. */
+export interface Loss {
+  by: LossName;
+  /** When what it has lost began, or before. */
+  from: number;
+  /** When all servers said that dialing is held. */
+  heldAt: number | undefined;
+  /** When the operator began to confirm it. */
+  confirmedAt: number | undefined;
+}
+
 export type CallOfHistory = Pick<
   Row<'calls'>,
   | 'id'
@@ -150,6 +164,8 @@ export interface History {
   delivered: Delivered[];
   asked: Asked[];
   faults: FaultDone[];
+  /** What was lost since that; absent where nothing was. */
+  loss?: Loss | undefined;
   calls: CallOfHistory[];
   campaigns: CampaignOfHistory[];
   contacts: ContactOfHistory[];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { judge } from './chaos.ts';
 import type { CallOfHistory, History } from './history.ts';
-import { laws } from './laws/laws.ts';
+import { laws, lawsOfLoss } from './laws/laws.ts';
 
 const NOON = new Date('2026-11-23T12:00:00Z');
 const noon = NOON.getTime();
@@ -62,7 +62,23 @@ const right = (): History =>
     ],
     silences: [{ campaign: 'campaign', from: noon + 10, to: noon + 9000 }],
     wrongAnswers: [],
-    streams: [{ kind: 'run', resource: 'run', seen: [1, 2], ended: true }],
+    streams: [
+      {
+        ...{ kind: 'run', resource: 'run', seen: [1, 2], ended: true },
+        told: [
+          { revision: 1, type: 'workflow_run.queued', status: 'queued' },
+          { revision: 2, type: 'workflow_run.completed', status: 'completed' },
+        ],
+      },
+      {
+        ...{ kind: 'campaign', resource: 'campaign', seen: [1, 2, 3], ended: false },
+        told: [
+          { revision: 1, type: 'campaign.running', status: 'running' },
+          { revision: 2, type: 'campaign.progress', status: 'running' },
+          { revision: 3, type: 'campaign.completed', status: 'completed' },
+        ],
+      },
+    ],
     placed: [
       { roomId: 'call-1', to: 14152000001, placements: 1, placedAt: noon + 5, endedAt: noon + 2000, endedBy: null },
     ],
@@ -492,10 +508,100 @@ const forged: [law: string, forge: (history: History) => void, says: RegExp][] =
     },
     /3 is missing/,
   ],
+  [
+    'streams go on',
+    ({ streams }) => {
+      streams[1]!.seen = [1, 2];
+    },
+    /campaign campaign, seen 1 2: 3 is missing/,
+  ],
+  [
+    'streams tell what is so',
+    ({ streams }) => {
+      streams[0]!.told[1]!.type = 'workflow_run.failed';
+    },
+    /run run: workflow_run.failed was told at 2, and workflow_run.completed is recorded/,
+  ],
+  [
+    'streams tell what is so',
+    ({ streams }) => {
+      streams[1]!.told[1]!.type = 'campaign.paused';
+    },
+    /campaign.paused was told at 2, and nothing is recorded/,
+  ],
+  [
+    'streams tell what is so',
+    ({ streams }) => {
+      streams[1]!.told.pop();
+    },
+    /the last that was told is running, and it is completed/,
+  ],
+];
+
+/** The same for a history in which commits were lost, after all of that. */
+const lost = (): History => ({
+  ...right(),
+  loss: { by: 'copy', from: noon + 10_000, heldAt: noon + 20_000, confirmedAt: noon + 30_000 },
+});
+const rings = (at: number, callId: string, to = 14156500001) => ({ ...right().invited[0]!, callId, to, at });
+
+const forgedLosses: [law: string, forge: (history: History) => void, says: RegExp][] = [
+  [
+    'nobody is rung twice though',
+    ({ invited }) => void invited.push(rings(noon + 11_000, 'x'), rings(noon + 12_000, 'y')),
+    /\+14156500001 rang 2 times/,
+  ],
+  [
+    'a loss is found out',
+    ({ loss }) => {
+      loss!.heldAt = undefined;
+    },
+    /by copy: dialing was not held/,
+  ],
+  [
+    'nobody is called while',
+    ({ invited }) => void invited.push(rings(noon + 21_001, 'x')),
+    /rang 1001 ms after all servers held/,
+  ],
+  ['what was accepted is kept', (history) => void history.runs.pop(), /run run is gone/],
+  [
+    'comes to its end',
+    ({ documents }) => {
+      documents[0]!.status = 'processing';
+    },
+    /document is processing/,
+  ],
+  ['everything comes to rest', ({ open }) => void open.push('a signal waits'), /a signal waits/],
+  [
+    'the counts are those',
+    ({ campaigns }) => {
+      campaigns[0]!.kept['done'] = 2;
+    },
+    /done is 2, the rows say 1/,
+  ],
 ];
 
 test('a history where all is right breaks no law', () => {
   expect(judge(right())).toEqual([]);
+  expect(judge(lost())).toEqual([]);
+});
+
+test('before a loss, and once it is confirmed, people may be called', () => {
+  const history = lost();
+  history.invited.push(rings(noon + 11_000, 'x'), rings(noon + 30_001, 'y', 14156500002));
+  // One who was called before, for another reason.
+  history.invited.push(rings(noon + 11_000, 'z', 14156000001));
+  expect(judge(history)).toEqual([]);
+});
+
+test.each(forgedLosses)('over a loss, %s …: forged history %#', (law, forge, says) => {
+  const history = lost();
+  forge(history);
+  expect(
+    judge(history)
+      .find((each) => each.law.includes(law))
+      ?.breaches.join('\n'),
+  ).toMatch(says);
 });
 
 test.each(forged)('%s …: forged history %#', (law, forge, says) => {
@@ -508,6 +614,8 @@ test.each(forged)('%s …: forged history %#', (law, forge, says) => {
 test('each law is broken by a forged history', () => {
   const names = forged.map(([law]) => law);
   expect(laws.filter(({ name }) => !names.some((each) => name.includes(each)))).toEqual([]);
+  const ofLosses = forgedLosses.map(([law]) => law);
+  expect(lawsOfLoss.filter(({ name }) => !ofLosses.some((each) => name.includes(each)))).toEqual([]);
 });
 
 test('a call over SIP whose server was killed, and one that was asked to end, may be cut off', () => {
@@ -536,6 +644,7 @@ test('somebody whose hours are over may wait', () => {
   const history = right();
   history.contacts[0]!.state = 'pending';
   history.campaigns[0]!.status = 'running';
+  history.streams.pop();
   const [promise] = history.promised;
   if (promise?.kind === 'campaign') promise.zones.set(14152000001, 'Asia/Tokyo');
   history.calls.shift();
@@ -551,6 +660,7 @@ test('what was stopped stays as it was, and is no campaign that still runs', () 
   const [promise] = history.promised;
   if (promise?.kind === 'campaign') promise.isStopped = true;
   Object.assign(history.contacts[0]!, { state: 'pending' });
+  history.streams.pop();
   Object.assign(history.campaigns[0]!, { status: 'stopped', total_contacts: 0 });
   expect(judge(history)).toEqual([]);
   history.campaigns[0]!.status = 'running';

@@ -28,6 +28,11 @@ export interface OwnPostgres {
   remove(): Promise<void>;
 }
 
+/** As the role that may do all. */
+export const superuserOf = ({ connectionString }: Connection): Connection => ({
+  connectionString: connectionString.replace('trunkline@', 'postgres@'),
+});
+
 /** Starts it with its data in a folder. */
 export async function startOwnPostgres(dataDir: string): Promise<OwnPostgres> {
   const { connection } = await startEmbeddedPostgres({ dataDir, log });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { planCall } from '../../src/lines/telephony/simulator/plan.ts';
 import { countersOf } from '../dialing/audit.ts';
-import type { CallOfHistory, CampaignOfHistory, FaultDone, History, Placed } from './history.ts';
+import type { CallOfHistory, CampaignOfHistory, History, Placed } from './history.ts';
 import { limits, MAX_CALL_SECONDS } from './limits.ts';
 import type { ClientRecord } from './load/client-record.ts';
 import { read } from './rest.ts';
@@ -42,7 +42,7 @@ function placedOf(row: StoredPlacement): Placed {
 export async function readHistory(
   { database, endpoints, carrier, servers }: World,
   { promised, silences, wrongAnswers, streams }: ClientRecord,
-  { faults, open }: { faults: FaultDone[]; open: string[] },
+  { faults, open, loss }: Pick<History, 'faults' | 'open' | 'loss'>,
 ): Promise<History> {
   const rows = <Row>(query: ReturnType<typeof sql<Row>>) => read(database, query);
   const campaigns = await rows(
@@ -61,6 +61,7 @@ export async function readHistory(
     streams,
     faults,
     open,
+    loss,
     campaigns,
     invited: carrier.invited().map(withServer),
     arrived: carrier.arrived().map(withServer),

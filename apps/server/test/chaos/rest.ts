@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../src/foundation/database/database.ts';
+import type { StreamSeen } from './history.ts';
 import type { Clients } from './load/client-record.ts';
 import type { ChaosOptions } from './options.ts';
 import type { World } from './world.ts';
@@ -75,16 +76,20 @@ async function passTime(database: Database, { insist }: Clients): Promise<void> 
 /** How often time is passed, in milliseconds. */
 const PASS_MS = 4000;
 
-/** Waits until nothing is open any more, at most so long. Answers what is open then. */
+/** After a loss nobody confirms a file whose import was lost: who had confirmed it knows of it as imported. */
+export const staysAfterLoss = (what: string): boolean => /^upload .* is validated$/.test(what);
+
+/** Waits until nothing is open any more, but for what may stay so, at most so long. Answers what is open then. */
 export async function waitForRest(
   database: Database,
   clients: Clients,
   { restSeconds, tell }: Pick<ChaosOptions, 'restSeconds' | 'tell'>,
+  stays: (what: string) => boolean = () => false,
 ): Promise<string[]> {
   const began = performance.now();
   let passed = began;
   for (;;) {
-    const open = await openWork(database);
+    const open = (await openWork(database)).filter((what) => !stays(what));
     const now = performance.now();
     if (open.length === 0 || now - began > restSeconds * 1000) return open;
     if (now - passed > PASS_MS) {
@@ -94,6 +99,23 @@ export async function waitForRest(
     }
     await sleep(300);
   }
+}
+
+/** How long the last event may take to those who follow, in milliseconds. */
+const LATEST_WORD_MS = 10_000;
+
+/** Waits until who follows a campaign was told its last event; not for ever, the laws find what is missing. */
+export async function untilTold(database: Database, streams: readonly StreamSeen[]): Promise<void> {
+  const rows = await read(
+    database,
+    sql<{ resource_id: string; last: number }>`
+      select resource_id, max(revision) as last from events group by resource_id`,
+  );
+  const last = new Map(rows.map((row) => [row.resource_id, row.last]));
+  const isBehind = ({ kind, resource, seen }: StreamSeen) =>
+    kind === 'campaign' && (seen.at(-1) ?? 0) < (last.get(resource) ?? 0);
+  for (const began = performance.now(); streams.some(isBehind); await sleep(100))
+    if (performance.now() - began > LATEST_WORD_MS) return;
 }
 
 /** Who holds the calls that do not end, and what is known of them. */

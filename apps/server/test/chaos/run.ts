@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { chaos } from './chaos.ts';
-import { type FaultName, faultNames } from './options.ts';
+import { type FaultName, faultNames, lossNames } from './options.ts';
 
-const USAGE = `npm run chaos -- [--seed N] [--minutes M] [--faults A,B] [--servers N]
+const USAGE = `npm run chaos -- [--seed N] [--minutes M] [--faults A,B] [--servers N] [--loss WAY]
 
   --seed     Makes the order of the faults; the same one makes it again. By chance by default, and printed.
   --minutes  How long load and faults go on: 2 by default.
   --faults   Which ones: ${faultNames.join(', ')}; all by default.
   --servers  How many servers share the database: 3 by default.
+  --loss     How the database loses its last commits when all is at rest: ${lossNames.join(', ')}, or none; by the seed by default.
   --mutants  Plants bugs, and tells which are found: npm run chaos -- --mutants --help
 `;
 
@@ -27,26 +28,29 @@ function readOptions() {
       minutes: { type: 'string', default: '2' },
       faults: { type: 'string', default: faultNames.join(',') },
       servers: { type: 'string', default: '3' },
+      loss: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   const [seed, minutes, servers] = [Number(values.seed), Number(values.minutes), Number(values.servers)];
   const faults = values.faults.split(',') as FaultName[];
+  const loss = lossNames.find((name) => name === (values.loss ?? lossNames[seed % lossNames.length]));
   const isWrong = !(seed >= 0 && minutes > 0 && servers > 0) || faults.some((name) => !faultNames.includes(name));
-  if (!values.help && !isWrong) return { seed, minutes, servers, faults };
+  const isKnown = loss !== undefined || values.loss === 'none';
+  if (!values.help && !isWrong && isKnown) return { seed, minutes, servers, faults, loss };
   process.stdout.write(USAGE);
   process.exit(values.help ? 0 : 2);
 }
 
-const { seed, minutes, servers, faults } = readOptions();
-const again = `npm run chaos -- --seed ${seed} --minutes ${minutes} --servers ${servers} --faults ${faults.join(',')}`;
+const { seed, minutes, servers, faults, loss } = readOptions();
+const again = `npm run chaos -- --seed ${seed} --minutes ${minutes} --servers ${servers} --faults ${faults.join(',')} --loss ${loss ?? 'none'}`;
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 print(`Chaos with the seed ${seed}. The same order again: ${again}`);
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => interrupted.abort(signal));
 const { broken, log } = await chaos(
   {
-    ...{ seed, servers, faults, load: 1, seconds: minutes * 60, restSeconds: REST_SECONDS },
+    ...{ seed, servers, faults, loss, load: 1, seconds: minutes * 60, restSeconds: REST_SECONDS },
     tell: (line) => print(`  ${line}`),
   },
   interrupted.signal,

@@ -15,13 +15,22 @@ export interface ServerSlot {
   /** Sends a signal to the process, where one runs; after one that ends it, waits until it is gone. */
   signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGTERM'): Promise<void>;
   disturb(disorder: Disorder): void;
+  /** Has it be of the other version from its next start on. @returns whether that is the newer one */
+  changeVersion(): boolean;
+  /** The variables that it is started with. */
+  readonly environment: Record<string, string>;
   runs(): boolean;
 }
 
 /** A start that is not ready by then has failed, in milliseconds. */
 const START_MS = 60_000;
 
-/** @param logFile where what it logs is added */
+const ownEntry = path.join(import.meta.dirname, 'chaos-server.ts');
+
+/**
+ * @param logFile where what it logs is added
+ * @param newerEntry what is run of a newer version, if there is one
+ */
 export function serverSlot(
   name: string,
   {
@@ -29,14 +38,15 @@ export function serverSlot(
     sip,
     logFile,
     environment,
-  }: { port: number; sip: ServerSlot['sip']; logFile: string; environment: Record<string, string> },
+    newerEntry = ownEntry,
+  }: Pick<ServerSlot, 'sip' | 'environment'> & { port: number; logFile: string; newerEntry?: string | undefined },
 ): ServerSlot {
+  let entry = ownEntry;
   let child: ChildProcess | undefined;
   let isWanted = false;
   const runs = () => child !== undefined && child.exitCode === null && child.signalCode === null;
 
   const startOnce = async (): Promise<boolean> => {
-    const entry = path.join(import.meta.dirname, 'chaos-server.ts');
     const made = spawn(process.execPath, ['--conditions=source', '--max-semi-space-size=8', entry], {
       env: {
         PATH: process.env['PATH'],
@@ -72,6 +82,11 @@ export function serverSlot(
       await gone;
     },
     disturb: (disorder) => void (child?.connected && child.send(disorder, () => {})),
+    changeVersion: () => {
+      entry = entry === ownEntry ? newerEntry : ownEntry;
+      return entry !== ownEntry;
+    },
+    environment,
     runs,
   };
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createClient, type TrunklineClient } from '@trunkline/client';
@@ -7,9 +7,11 @@ import { freePort } from '../../../../packages/sip/test/peers/peer-process.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/database.ts';
 import { newKey } from '../../src/platform/api-keys/key.ts';
 import { chances } from '../chances.ts';
+import { startNameServer } from '../fairness/name-server.ts';
 import { mayMount, mount, unmount } from '../foundation/objects/mount.ts';
 import { type Agent, startAgent } from '../lines/media/agent.ts';
 import { createNetwork, hasNetworks, type Network } from '../lines/telephony/network.ts';
+import { addingRelease } from '../other-release.ts';
 import { type Carrier, startCarrierProcess } from './carrier.ts';
 import { type Endpoints, startEndpoints } from './endpoints.ts';
 import type { ChaosOptions } from './options.ts';
@@ -21,6 +23,9 @@ export const SIMULATOR_SPEED = 6;
 export const SIMULATOR_SEED = 1;
 
 const HOST = '127.0.0.1';
+const CARRIER_NAME = 'carrier.example';
+/** How long servers may remember its address. */
+const NAME_SECONDS = 1;
 /** Of each disk that can be filled. */
 export const DISK_SIZE = '1500m';
 
@@ -38,6 +43,12 @@ export interface World {
   endpoints: Endpoints;
   agent: Agent;
   carrier: Carrier;
+  /** Where servers speak SIP to the carrier: a name, and a port. */
+  carrierAddress: string;
+  /** Who knows that name. */
+  names: Awaited<ReturnType<typeof startNameServer>>;
+  /** Where PostgreSQL is at home. */
+  databaseHome: string;
   /** Between the servers and the carrier; nothing where this user may not make networks. */
   network: Network | undefined;
   client(server: ServerSlot): TrunklineClient;
@@ -45,7 +56,7 @@ export interface World {
 }
 
 /** Starts everything; what can't be started leaves nothing behind. */
-export async function startWorld({ seed, servers: count }: ChaosOptions): Promise<World> {
+export async function startWorld({ seed, servers: count, faults }: ChaosOptions): Promise<World> {
   const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-chaos-'));
   // PostgreSQL, which root runs as another user, has to pass through here to its disk.
   await chmod(folder, 0o711);
@@ -67,7 +78,8 @@ export async function startWorld({ seed, servers: count }: ChaosOptions): Promis
       undo.push(() => unmount(disk));
     }
     const [databaseDisk = path.join(folder, 'database'), fileDisk = path.join(folder, 'files')] = disks;
-    const postgres = await startOwnPostgres(path.join(databaseDisk, 'home'));
+    const databaseHome = path.join(databaseDisk, 'home');
+    const postgres = await startOwnPostgres(databaseHome);
     undo.push(postgres.remove);
     const { connection } = postgres;
     const database = openDatabase({ connection, poolSize: 3, log: pino({ level: 'silent' }) });
@@ -84,6 +96,10 @@ export async function startWorld({ seed, servers: count }: ChaosOptions): Promis
     const { own, far: [carrierHost = HOST] = [], behind } = network ?? { own: HOST };
     const carrier = await startCarrierProcess(carrierHost, behind);
     undo.push(carrier.stop);
+    const names = await startNameServer({ [CARRIER_NAME]: carrierHost }, NAME_SECONDS);
+    undo.push(names.stop);
+    const newer = faults.includes('version') ? await newerVersion() : undefined;
+    if (newer) undo.push(newer.remove);
 
     const apiKey = newKey('test');
     const logFile = path.join(folder, 'servers.log');
@@ -94,6 +110,7 @@ export async function startWorld({ seed, servers: count }: ChaosOptions): Promis
       const rtpPort = 33_000 + 400 * at;
       const environment = {
         ...{ DATABASE_URL: connection.connectionString, DATA_DIR: path.join(fileDisk, 'data'), LOG_LEVEL: 'warn' },
+        ...{ WITNESS_PATH: path.join(fileDisk, 'witness'), CHAOS_NAME_SERVER: names.address },
         ...{ BOOTSTRAP_API_KEY: apiKey, ENCRYPTION_KEY: '0'.repeat(64), LEASE_SECONDS: String(LEASE_SECONDS) },
         ...{ PUBLIC_URL: `http://127.0.0.1:${port}`, RATE_LIMIT_PER_MINUTE: '0', POOL_SIZE: '6' },
         ...{ SIMULATOR_SPEED: String(SIMULATOR_SPEED), SIMULATOR_SEED: String(SIMULATOR_SEED) },
@@ -101,7 +118,9 @@ export async function startWorld({ seed, servers: count }: ChaosOptions): Promis
         ...{ SIP_HOST: own, SIP_PORT: String(sipPort) },
         ...{ RTP_PORT_MIN: String(rtpPort), RTP_PORT_MAX: String(rtpPort + 399) },
       };
-      servers.push(serverSlot(`server ${at + 1}`, { port, sip: { host: own, port: sipPort }, logFile, environment }));
+      const sip = { host: own, port: sipPort };
+      const slot = { port, sip, logFile, environment, newerEntry: newer?.entry };
+      servers.push(serverSlot(`server ${at + 1}`, slot));
     }
     undo.push(() => Promise.all(servers.map((server) => server.signal('SIGKILL'))));
     // The first one makes the tables and the key.
@@ -109,6 +128,16 @@ export async function startWorld({ seed, servers: count }: ChaosOptions): Promis
     await Promise.all(servers.slice(1).map((server) => server.start()));
     const client = ({ url }: ServerSlot) => createClient({ baseUrl: url, apiKey, maxRetries: 0, timeoutMs: 8000 });
     const log = () => readFile(logFile, 'utf8').catch(() => '');
-    return { disks, log, servers, postgres, database, endpoints, agent, carrier, network, client };
+    const carrierAddress = `${CARRIER_NAME}:${carrier.address.split(':').at(-1)}`;
+    const beside = { endpoints, agent, carrier, carrierAddress, names, network };
+    return { disks, log, servers, postgres, databaseHome, database, ...beside, client };
   }
+}
+
+/** The next release, with a server that can be put out of order. */
+async function newerVersion() {
+  const { folder, remove } = await addingRelease();
+  const entry = path.join(folder, 'test/chaos/chaos-server.ts');
+  await cp(path.join(import.meta.dirname, 'chaos-server.ts'), entry);
+  return { entry, remove };
 }

@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import type { Database } from '../../src/foundation/database/database.ts';
 import { newKey } from '../../src/platform/api-keys/key.ts';
 import { withDatabase } from '../foundation/database/own-database.ts';
-import { laterVersion, otherRelease, ownVersion } from '../other-release.ts';
+import { addingRelease } from '../other-release.ts';
 import { type ServerProcess, startServerProcess } from '../server-process.ts';
 import { until } from '../until.ts';
 
@@ -25,15 +25,6 @@ export interface MixedServers {
   version(place: number): Version | undefined;
 }
 
-const adds = {
-  '9001-adds': {
-    release: laterVersion(1),
-    oldestServer: ownVersion,
-    sql: `alter table calls add column mood text; alter table campaigns add column shelf text not null default 'top';
-      create table moods (id uuid primary key)`,
-  },
-};
-
 /** @param environment of each server, by its place */
 export const withMixedServers = (
   environment: (place: number) => Record<string, string>,
@@ -41,7 +32,7 @@ export const withMixedServers = (
 ): Promise<void> =>
   withDatabase(async (database) => {
     const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-mixed-'));
-    const newer = await otherRelease(laterVersion(1), adds);
+    const newer = await addingRelease();
     const apiKey = newKey('test');
     const running = new Map<number, { process: ServerProcess; version: Version }>();
     try {

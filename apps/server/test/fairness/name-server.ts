@@ -7,15 +7,17 @@ const HEADER = 12;
 /**
  * A name server for tests: gives names their IPv4 address, tells others that there is no such name, and leaves those that
  * begin with `dead` without an answer.
+ * @param ttlSeconds how long an address holds
  */
-export async function startNameServer(addresses: Record<string, string>) {
+export async function startNameServer(addresses: Record<string, string>, ttlSeconds = 60) {
   const socket = createSocket('udp4');
   const asked: string[] = [];
+  let isDead = false;
   socket.on('message', (message, from) => {
     const { name, end } = nameIn(message);
     const type = message.readUInt16BE(end);
     asked.push(`${type === A ? 'A' : 'AAAA'} ${name}`);
-    if (name.startsWith('dead')) return;
+    if (isDead || name.startsWith('dead')) return;
     const address = addresses[name];
     const answers = address !== undefined && type === A ? 1 : 0;
     const header = Buffer.from(message.subarray(0, HEADER));
@@ -23,7 +25,7 @@ export async function startNameServer(addresses: Record<string, string>) {
     header.writeUInt16BE(answers, 6);
     header.fill(0, 8);
     const question = message.subarray(HEADER, end + 4);
-    // The name by its place, A, IN, 60 seconds, four bytes.
+    // The name by its place, A, IN, for so many seconds (at most 255), four bytes.
     const record = Buffer.from([
       0xc0,
       HEADER,
@@ -34,7 +36,7 @@ export async function startNameServer(addresses: Record<string, string>) {
       0,
       0,
       0,
-      60,
+      ttlSeconds,
       0,
       4,
       ...(address ?? '').split('.').map(Number),
@@ -46,6 +48,10 @@ export async function startNameServer(addresses: Record<string, string>) {
     address: `127.0.0.1:${(socket.address() as AddressInfo).port}`,
     /** What it was asked, such as `A crm.example`. */
     asked,
+    /** Has it answer nobody, or all again. */
+    beDead: (dead: boolean) => {
+      isDead = dead;
+    },
     stop: () => new Promise<void>((resolve) => socket.close(() => resolve())),
   };
 }

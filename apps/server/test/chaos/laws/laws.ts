@@ -12,7 +12,8 @@ import {
 } from './keeping.ts';
 import type { Law } from './law.ts';
 import { hoursKept, limitsKept, silenceKept } from './limits.ts';
-import { streamsWhole, toldInOrder, toldOnceAtLeast, toldTruly } from './telling.ts';
+import { lossFound, rungOnceOverLoss, silentWhileHeld } from './losing.ts';
+import { streamsTrue, streamsWhole, toldInOrder, toldOnceAtLeast, toldTruly } from './telling.ts';
 
 /** What every history is judged by. */
 export const laws: readonly Law[] = [
@@ -38,4 +39,16 @@ export const laws: readonly Law[] = [
   toldTruly,
   toldInOrder,
   streamsWhole,
+  streamsTrue,
+];
+
+/** What a history is judged by whose database has lost its last commits, once what it had promised before was done. */
+export const lawsOfLoss: readonly Law[] = [
+  rungOnceOverLoss,
+  lossFound,
+  silentWhileHeld,
+  acceptedKept,
+  allEnded,
+  atRest,
+  countsRight,
 ];

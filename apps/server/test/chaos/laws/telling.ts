@@ -101,8 +101,9 @@ export const streamsWhole: Law = {
     return streams.flatMap(({ kind, resource, seen, ended }) => {
       const [first = 0, last = 0] = [seen[0], seen.at(-1)];
       const back = seen.findIndex((revision, at) => at > 0 && revision <= seen[at - 1]!);
-      // A run's stream ends with it, and its last event is the last of all; an upload's goes on after its reader.
-      const end = kind === 'run' && ended ? Number.POSITIVE_INFINITY : last;
+      // A run's stream ends with it, and its last event is the last of all; a campaign's was closed when all was at rest; an
+      // upload's goes on after its reader.
+      const end = (kind === 'run' && ended) || kind === 'campaign' ? Number.POSITIVE_INFINITY : last;
       const missed = (recorded.get(resource) ?? [])
         .map(({ revision }) => revision)
         .filter((revision) => revision > first && revision < end && !seen.includes(revision));
@@ -110,7 +111,36 @@ export const streamsWhole: Law = {
       return [
         ...(back > 0 ? [`${what}: ${seen[back]} came after ${seen[back - 1]}`] : []),
         ...missed.map((revision) => `${what}: ${revision} is missing`),
-        ...(ended ? [] : [`${what}: it did not end`]),
+        ...(ended || kind === 'campaign' ? [] : [`${what}: it did not end`]),
+      ];
+    });
+  },
+};
+
+/** What a stream tells in between, of which there is no event. */
+const isBetween = (type: string) => type.endsWith('.progress');
+
+/** Whoever follows a stream is told what has happened, and in the end knows how things are. */
+export const streamsTrue: Law = {
+  name: 'streams tell what is so',
+  breaches: ({ streams, events, runs, campaigns }) => {
+    const typeOf = new Map(events.map(({ resource_id, revision, type }) => [`${resource_id} ${revision}`, type]));
+    const statusOf = new Map([...runs, ...campaigns].map(({ id, status }) => [id, status]));
+    return streams.flatMap(({ kind, resource, told }) => {
+      // What is told first is how things were, and need not be an event.
+      const untrue = told.filter(({ revision, type }, at) => {
+        const recorded = typeOf.get(`${resource} ${revision}`) ?? (at === 0 ? type : undefined);
+        return !isBetween(type) && recorded !== type;
+      });
+      const [last, is] = [told.at(-1), statusOf.get(resource)];
+      return [
+        ...untrue.map(({ revision, type }) => {
+          const recorded = typeOf.get(`${resource} ${revision}`) ?? 'nothing';
+          return `${kind} ${resource}: ${type} was told at ${revision}, and ${recorded} is recorded`;
+        }),
+        ...(last && is !== undefined && last.status !== is
+          ? [`${kind} ${resource}: the last that was told is ${last.status}, and it is ${is}`]
+          : []),
       ];
     });
   },

@@ -36,10 +36,11 @@ const PATIENCE_MS = 90_000;
 /** Refusals that pass: the server or its database is away, or an equal request is still under way. */
 const passes = (error: TrunklineError) => error.status === 503 || error.code === 'idempotency_in_progress';
 
-export function createClients(world: World, chance: () => number, isOver: () => boolean): Clients {
+/** @param first the first of their numbers: others have those below */
+export function createClients(world: World, chance: () => number, isOver: () => boolean, first = 0): Clients {
   const record: ClientRecord = { promised: [], silences: [], wrongAnswers: [], streams: [], answered: 0 };
   const clients = world.servers.map(world.client);
-  let made = 0;
+  let made = first;
   let turn = 0;
   const any = () => clients[turn++ % clients.length]!;
   return {

@@ -7,7 +7,7 @@ import { MAX_CALL_SECONDS } from '../limits.ts';
 import type { Clients } from './client-record.ts';
 import { importFile } from './files.ts';
 import type { Setting } from './setting.ts';
-import { follow } from './streams.ts';
+import type { Watching } from './streams.ts';
 
 const MINUTES = 24 * 60;
 /** Where the hours are open during the whole run, and where they are not. */
@@ -37,8 +37,8 @@ function windowsNow(): Window {
   return { start: (now - 120 + MINUTES) % MINUTES, end: (now + 240) % MINUTES };
 }
 
-/** A file of people, some of whom must not be called now or at all, and a campaign that calls them. */
-export async function runCampaign(clients: Clients, setting: Setting): Promise<void> {
+/** A file of people, some of whom must not be called now or at all, and a campaign that calls them; some are followed. */
+export async function runCampaign(clients: Clients, setting: Setting, watching: Watching): Promise<void> {
   const { insist, record, next, chance } = clients;
   const windows = windowsNow();
   const zones = new Map<number, string>();
@@ -67,6 +67,7 @@ export async function runCampaign(clients: Clients, setting: Setting): Promise<v
   const promise = { kind: 'campaign' as const, id: fromId(id), contacts, windows, zones, refused: setting.refused };
   const isStopped = chance() < 0.15;
   record.promised.push({ ...promise, isStopped });
+  if (chance() < 0.5) watching.follow('campaign', id, (client, options) => client.campaigns.streamEvents(id, options));
   if (isStopped) {
     await sleep(LONGEST_DELAY_MS * chance());
     await act(clients, 'stopCampaign', (client) => client.campaigns.stop(id));
@@ -150,7 +151,7 @@ export async function receiveCall({ next, chance }: Clients, { overSip, carrier,
 }
 
 /** A run of a workflow, some of them followed to their end. */
-export async function startRun(clients: Clients, setting: Setting, following: Promise<void>[]): Promise<void> {
+export async function startRun(clients: Clients, setting: Setting, watching: Watching): Promise<void> {
   const { insist, record, next, chance } = clients;
   const person = next();
   const context = { person, phone_number: phone(numbers.single + next()) };
@@ -162,8 +163,7 @@ export async function startRun(clients: Clients, setting: Setting, following: Pr
     ),
   );
   record.promised.push({ kind: 'run', id: fromId(id), person });
-  if (chance() < 0.4)
-    following.push(follow(clients, 'run', id, (client, options) => client.workflowRuns.streamRunEvents(id, options)));
+  if (chance() < 0.4) watching.follow('run', id, (client, options) => client.workflowRuns.streamRunEvents(id, options));
 }
 
 /** Whether the far zones are closed at this hour of UTC, as they must be for the laws to have something to see. */

@@ -6,16 +6,17 @@ import { type Clients, GivenUp } from './client-record.ts';
 import { receiveCall, runBatch, runCall, runCampaign, startRun } from './dialling.ts';
 import { addDocument } from './files.ts';
 import type { Setting } from './setting.ts';
+import type { Watching } from './streams.ts';
 
 /** What may be open before new work is held back: a slow machine would not come to rest in time. */
 const MOST_OPEN = 120;
 const LOOK_MS = 1000;
 
-/** Asks for everything, over and over, until it is over; then waits for what was begun, and for all streams. */
+/** Asks for everything, over and over, until it is over; then waits for what was begun, and for streams that end. */
 export async function makeLoad(
   database: Database,
   clients: Clients,
-  { load, setting }: Pick<ChaosOptions, 'load'> & { setting: Setting },
+  { load, setting, watching }: Pick<ChaosOptions, 'load'> & { setting: Setting; watching: Watching },
 ): Promise<void> {
   let hasRoom = true;
   const looking = (async () => {
@@ -25,13 +26,12 @@ export async function makeLoad(
         () => false,
       );
   })();
-  const following: Promise<void>[] = [];
   const kinds: [apartMs: number, act: () => Promise<void>][] = [
-    [5000, () => runCampaign(clients, setting)],
+    [5000, () => runCampaign(clients, setting, watching)],
     [2500, () => runBatch(clients, setting)],
     [1000, () => runCall(clients, setting)],
     [2000, () => receiveCall(clients, setting)],
-    [500, () => startRun(clients, setting, following)],
+    [500, () => startRun(clients, setting, watching)],
     [3000, () => addDocument(clients)],
   ];
   const goOn = async (apartMs: number, act: () => Promise<void>) => {
@@ -53,5 +53,5 @@ export async function makeLoad(
     await Promise.all(begun);
   };
   await Promise.all(kinds.map(([apartMs, act]) => goOn(apartMs / load, act)));
-  await Promise.all([...following, looking]);
+  await Promise.all([watching.ended(), looking]);
 }

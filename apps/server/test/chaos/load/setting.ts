@@ -34,7 +34,7 @@ export async function makeSetting(world: World, clients: Clients): Promise<Setti
   );
   const trunk = await insist('createTrunk', (client) =>
     client.trunks.create({
-      terminationUrl: world.carrier.address,
+      terminationUrl: world.carrierAddress,
       maxChannels: limits.trunkChannels,
       callsPerSecond: limits.trunkCallsPerSecond,
     }),

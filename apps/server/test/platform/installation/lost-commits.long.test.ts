@@ -9,7 +9,7 @@ const [LEAST_MS, MOST_MS] = [100, 15_000];
 
 test.each(Array.from({ length: SEEDS }, (_, at) => FIRST + at))(
   'a database that loses its last commits calls nobody twice (seed %i)',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (seed) => {
     const chance = chances(seed * 7919);
     await runLoss({

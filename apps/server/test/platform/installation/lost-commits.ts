@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { freePort } from '../../../../../packages/sip/test/peers/peer-process.ts';
@@ -13,7 +11,8 @@ import type { Connection } from '../../../src/foundation/database/connection.ts'
 import { openDatabase } from '../../../src/foundation/database/database.ts';
 import { findPlace } from '../../../src/foundation/database/postgres/place.ts';
 import { standbyFault } from '../../../src/platform/installation/standbys.ts';
-import { type OwnPostgres, startOwnPostgres } from '../../chaos/postgres.ts';
+import { startOwnPostgres, superuserOf } from '../../chaos/postgres.ts';
+import { configure, copyFolder, folderOf, standbyOf } from '../../chaos/standby.ts';
 import { statementOn } from '../../foundation/database/statement-on.ts';
 import { startCarrier } from '../../lines/telephony/carrier.ts';
 import { seedCampaign } from '../../seed/campaign.ts';
@@ -55,9 +54,10 @@ async function lose({ by, lossMs, servers: count, killed }: Loss, undo: (() => u
   // PostgreSQL, which root runs as another user, has to pass through here.
   await chmod(folder, 0o711);
   undo.push(() => rm(folder, { recursive: true, force: true }));
-  const primary = await startOwnPostgres(path.join(folder, 'primary'));
+  const home = path.join(folder, 'primary');
+  const primary = await startOwnPostgres(home);
   undo.push(primary.remove);
-  const standby = by === 'copy' ? undefined : await standbyOf(primary, folder);
+  const standby = by === 'copy' ? undefined : await standbyOf(primary, home, path.join(folder, 'standby'));
   if (standby) undo.push(standby.remove);
   if (by === 'synchronous') await configure(primary, "synchronous_standby_names = '*'");
   const relay = await openRelay(primary.connection);
@@ -108,7 +108,7 @@ async function lose({ by, lossMs, servers: count, killed }: Loss, undo: (() => u
   await until(() => carrier.calls.length >= BEFORE);
 
   const copy = path.join(folder, 'copy');
-  const { data } = await findPlace(path.join(folder, 'primary'));
+  const { data } = await findPlace(home);
   if (by === 'copy') {
     await primary.signal('SIGSTOP');
     await copyFolder(data, copy);
@@ -124,7 +124,7 @@ async function lose({ by, lossMs, servers: count, killed }: Loss, undo: (() => u
     await rm(data, { recursive: true });
     await copyFolder(copy, data);
     await primary.start();
-  } else await statementOn(superuser(standby!.connection), 'select pg_promote()');
+  } else await statementOn(superuserOf(standby!.connection), 'select pg_promote()');
   const now = by === 'copy' ? primary : standby!;
   relay.leadTo(now.connection);
   if (killed) await startAll();
@@ -138,43 +138,12 @@ async function lose({ by, lossMs, servers: count, killed }: Loss, undo: (() => u
     return;
   }
   const statusOf = () =>
-    statementOn(superuser(now.connection), `select status from campaigns where id = '${campaignId}'`);
+    statementOn(superuserOf(now.connection), `select status from campaigns where id = '${campaignId}'`);
   await until(async () => expect((await statusOf()).rows).toEqual([{ status: 'completed' }]));
   expect(await heldOf()).toEqual({ held_reason: null });
   expect(twice()).toEqual([]);
   expect(rung().size).toBe(contacts);
 }
-
-const superuser = ({ connectionString }: Connection): Connection => ({
-  connectionString: connectionString.replace('trunkline@', 'postgres@'),
-});
-
-async function configure({ connection }: OwnPostgres, setting: string): Promise<void> {
-  await statementOn(superuser(connection), `alter system set ${setting}`);
-  await statementOn(superuser(connection), 'select pg_reload_conf()');
-}
-
-/** A standby that follows, as a copy of a primary that rested. */
-async function standbyOf(primary: OwnPostgres, folder: string): Promise<OwnPostgres> {
-  const [from, to] = [path.join(folder, 'primary'), path.join(folder, 'standby')];
-  await mkdir(to, { mode: 0o711 });
-  await primary.stop();
-  const [{ data }, place] = [await findPlace(from), await findPlace(to)];
-  await copyFolder(data, place.data);
-  await writeFile(path.join(place.data, 'standby.signal'), '');
-  const host = folderOf(primary.connection);
-  await writeFile(path.join(place.data, 'postgresql.auto.conf'), `primary_conninfo = 'host=${host} user=postgres'\n`);
-  if (typeof place.account === 'object')
-    await promisify(execFile)('chown', ['-R', `${place.account.uid}:${place.account.gid}`, place.data]);
-  await primary.start();
-  const standby = await startOwnPostgres(to);
-  const streaming = "select from pg_stat_replication where state = 'streaming'";
-  await until(async () => (await statementOn(superuser(primary.connection), streaming)).rowCount === 1);
-  return standby;
-}
-
-/** With its owners: PostgreSQL starts on its own files only. */
-const copyFolder = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to]);
 
 /** An address of the database that leads to another PostgreSQL when it is told to, as a floating one does. */
 async function openRelay(connection: Connection) {
@@ -213,5 +182,4 @@ async function openRelay(connection: Connection) {
   };
 }
 
-const folderOf = ({ connectionString }: Connection) => decodeURIComponent(/@([^/]*)/.exec(connectionString)![1]!);
 const socketOf = (connection: Connection) => path.join(folderOf(connection), '.s.PGSQL.5432');
