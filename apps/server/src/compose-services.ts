@@ -16,9 +16,9 @@ import { createSecrets, loadEncryptionKey } from './foundation/database/secrets.
 import type { AppOptions } from './foundation/http/app.ts';
 import type { Handlers, OperationId } from './foundation/http/handler.ts';
 import type { NotReady } from './foundation/http/outside.ts';
+import type { ObjectStore } from './foundation/objects/object-store.ts';
 import type { LoopDelay } from './foundation/observe/loop-delay.ts';
 import { measureSlots } from './foundation/observe/slot-metrics.ts';
-import type { ObjectStore } from './foundation/objects/object-store.ts';
 import { createOutboundHttp } from './foundation/outbound-http/guarded-request.ts';
 import { openGuards } from './foundation/outbound-http/open-guards.ts';
 import { createTestSlots } from './foundation/outbound-http/test-slots.ts';
