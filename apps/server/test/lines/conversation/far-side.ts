@@ -141,6 +141,7 @@ export function farSide(world: World, far: 'callee' | 'caller', tell: (input: Le
         tell({ type: 'answered' });
       };
       const rejects = () => end({ kind: 'rejected', sipStatus: Number(oneOf(...Object.keys(statuses))) });
+      const unsent = () => end({ kind: 'not_sent', why: oneOf<NotSent>('not_kept', 'fault'), text: 'not sent' });
       if (state === 'sent')
         return [
           { name: 'it is trying', run: () => tell({ type: 'progress', rings: false }) },
@@ -150,6 +151,7 @@ export function farSide(world: World, far: 'callee' | 'caller', tell: (input: Le
           { name: 'it rejects', run: rejects },
           { name: 'it rang too long', run: () => end({ kind: 'cancelled', by: 'ring_timeout', sipStatus: 487 }) },
           { name: 'it is silent', run: () => end({ kind: 'silence' }) },
+          { name: 'its answer to a challenge does not leave', run: unsent },
         ];
       if (state === 'rings')
         return [{ name: 'it cancels', run: () => endSoon({ kind: 'cancelled', by: 'far', sipStatus: 487 }) }];

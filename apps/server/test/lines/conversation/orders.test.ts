@@ -70,6 +70,7 @@ function meaningOf({ far, farSide, cause }: Order): string {
   if ('by' in end && end.by === 'ring_timeout') return 'no_answer service';
   if ('by' in end && end.by === 'far') return `${end.kind === 'hung_up' ? 'answered' : 'cancelled'} ${far}`;
   if (end.kind === 'not_sent' && end.why === 'fault') return 'trunk_error error';
+  if (end.kind === 'not_sent' && end.why === 'not_kept') return 'unknown error';
   if (end.kind === 'rejected' && far === 'caller') return cause ? ours : 'agent_error error';
   if (end.kind !== 'rejected') return ours;
   const outcome = statuses[end.sipStatus as keyof typeof statuses];
