@@ -16,11 +16,11 @@ const longest = 'apps/server';
 const onOldestPostgres = [
   'test/foundation/database/',
   'test/repository',
-  'test/campaigns/moves',
+  'test/dialing/campaigns/moves',
   'test/dialing/claim-cost',
   'test/dialing/crash',
   'test/dialing/limits',
-  'test/workflows/run-cost',
+  'test/dialing/workflows/run-cost',
 ];
 
 /**
@@ -39,7 +39,9 @@ export async function check(words) {
     .toSorted(demoFirst)
     .filter(({ folder }) => folder !== longest)
     .map((each) => () => suite(each));
-  if (words.length === 0) jobs.push(...staticChecks(packages, tally), () => testOnOldestPostgres(folder, tally));
+  // What takes longest begins first.
+  if (words.length === 0) jobs.unshift(() => testOnOldestPostgres(folder, tally));
+  if (words.length === 0) jobs.push(...staticChecks(packages, tally));
   // All wait for calls, for the registry and for each other's ends as much as they compute.
   await Promise.all([...withTests.filter(({ folder }) => folder === longest).map(suite), twoAtATime(jobs)]);
   return tally.report();
