@@ -164,6 +164,16 @@ export const noUnseededChance: Rule = (files) =>
     .filter((file) => !isTest(file) && /\bMath\.random\b/.test(withoutComments(file.text)))
     .map((file) => `${file.path} asks Math.random`);
 
+/** A carrier is asked for its ports, a number whether it is imported, and a call's row for its owner. */
+export const nothingIsToldByNames: Rule = (files) => {
+  const provider = /(?:provider|name)\s*(?:[!=]==|<>|=)\s*'(?:simulator|sip|twilio|telnyx)'/;
+  const owner =
+    /\b(?:contact_id|workflow_run_id|campaign_id) is (?:not )?null|\b(?:contactId|workflowRunId|runId) [!=]== null/;
+  return files
+    .filter((file) => !isTest(file) && [provider, owner].some((banned) => banned.test(withoutComments(file.text))))
+    .map((file) => `${file.path} tells a carrier by its name, or an owner by what is null`);
+};
+
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|^\s*(\/\/|--).*$/gm, '');
 
 const longestFile = 400;

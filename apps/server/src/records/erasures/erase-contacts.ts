@@ -5,7 +5,7 @@ import { numberDigest } from '../../foundation/database/number-digest.ts';
 import { keepNumberCheck } from '../../platform/do-not-call/store.ts';
 import type { ErasureDeps } from './deps.ts';
 import type { RunningErasure } from './erasure.ts';
-import type { Outcome } from './outcome.ts';
+import { goOn, type Outcome } from './outcome.ts';
 
 const UPLOADS_AT_ONCE = 5000;
 const MOST_CONTACTS = 1000;
@@ -85,7 +85,8 @@ export async function eraseEntries(tx: EngineTx, erasure: RunningErasure, now: D
     order by id limit ${sql.lit(UPLOADS_AT_ONCE)}`.execute(tx.db);
   const theirs = sql`workspace_id = ${workspaceId} and upload_id = any(${uploads.map(({ id }) => id)}::uuid[])
     and phone_number = ${number}`;
-  if (!(await lockLists(tx, workspaceId, theirs))) return { ...begun, waitsFor: 'upload' };
+  if (!(await lockLists(tx, workspaceId, theirs)))
+    return { ...begun, next: 'wait', waitsFor: 'upload', goesOn: 'here' };
   const { rows: gone } = await sql<{ upload_id: string }>`
     delete from contact_list_entries where ${theirs} returning upload_id`.execute(tx.db);
   const from = gone.map((row) => row.upload_id);
@@ -99,7 +100,7 @@ export async function eraseEntries(tx: EngineTx, erasure: RunningErasure, now: D
       where workspace_id = ${workspaceId} and id = any(${from}::uuid[]) and status = 'processed' group by list_id) as u
     where l.workspace_id = ${workspaceId} and l.id = u.list_id`.execute(tx.db);
   const last = uploads.length === UPLOADS_AT_ONCE ? uploads.at(-1) : undefined;
-  return { ...begun, counts: { entries: gone.length }, place: last && [last.id] };
+  return { ...begun, counts: { entries: gone.length }, ...goOn(last && [last.id]) };
 }
 
 /** Locks the lists of entries. An import into such a list counts its rows under this lock: answers false while one does. */
@@ -166,8 +167,8 @@ export async function eraseContacts(tx: EngineTx, erasure: RunningErasure): Prom
       from json_to_recordset(${JSON.stringify(rows)}::json) as r (campaign_id uuid, state text) group by campaign_id) as x
     where c.workspace_id = ${workspaceId} and c.id = x.campaign_id`.execute(tx.db);
   for (const id of new Set(rows.map((row) => row.campaign_id))) tx.tell(id);
-  if (rows.length === 0 && (await isDialed(tx, erasure))) return { waitsFor: 'call' };
-  return { counts: { contacts: rows.length }, again: rows.length > 0 };
+  if (rows.length === 0 && (await isDialed(tx, erasure))) return { next: 'wait', waitsFor: 'call', goesOn: 'here' };
+  return { next: rows.length > 0 ? 'again' : 'step', counts: { contacts: rows.length } };
 }
 
 async function isDialed(tx: EngineTx, { workspace_id: workspaceId, phone_number: number }: RunningErasure) {

@@ -89,15 +89,15 @@ export async function noteDeleted(
     where workspace_id = ${workspaceId} and id = any(${idsOf('export')}::uuid[])
       and status in ${from(exportTransitions, 'expired')}`.execute(tx.db);
   const counts = { files: deleted.length };
-  if (place) return { counts, place };
-  if (isUntold || (await isBeingRead(tx, erasure))) return { counts, waitsFor: 'upload', place: null };
-  if (await wasRead(tx, erasure)) return { counts, back: 'entries' };
+  if (place) return { next: 'place', place, counts };
+  if (isUntold || (await isBeingRead(tx, erasure))) return { next: 'wait', waitsFor: 'upload', goesOn: 'step', counts };
+  if (await wasRead(tx, erasure)) return { next: 'anew', counts };
   const filesSince = erasure.files_since ?? (await endFirstRound(tx, deps, workspaceId, now));
   const { rows } = await sql<{ files: number }>`
     select count(*) as files from (${holders(erasure)}) as h`.execute(tx.db);
   const files = rows[0]!.files + (isUntold === undefined ? 1 : 0);
   const remaining = { files, recordings: await recordingsToErase(tx, erasure) };
-  return { counts, remaining, filesSince };
+  return { next: 'step', counts, round: { remaining, filesSince } };
 }
 
 /**

@@ -41,7 +41,7 @@ export async function eraseKeys(tx: EngineTx, erasure: RunningErasure, now: Date
       }`.execute(tx.db);
   }
   const last = String(Math.max(Number(latest), ...found.map((row) => (row.until > now ? row.until.getTime() : 0))));
-  if (rows.length === CHUNK) return { place: [kind, rows.at(-1)!.first, rows.at(-1)!.second, last] };
-  if (!isOfRun) return { place: ['concurrency', '', '', last] };
+  if (rows.length === CHUNK) return { next: 'place', place: [kind, rows.at(-1)!.first, rows.at(-1)!.second, last] };
+  if (!isOfRun) return { next: 'place', place: ['concurrency', '', '', last] };
   return afterRound(erasure, last === '0' ? undefined : new Date(Number(last)), now);
 }

@@ -4,7 +4,6 @@ import { NIL } from 'uuid';
 import { cancelWithin } from '../../dialing/workflows/runs/cancel-run.ts';
 import { isFinal, type RunRow } from '../../dialing/workflows/runs/run.ts';
 import { type Database, type EngineTx, forWorkspace } from '../../foundation/database/database.ts';
-import { from } from '../../foundation/database/moves.ts';
 import { numberDigest } from '../../foundation/database/number-digest.ts';
 import { every, type Repeating } from '../../platform/jobs/every.ts';
 import { type DueTime, whileQuiet } from '../../platform/jobs/quiet.ts';
@@ -18,14 +17,13 @@ import { deleteFiles, noteDeleted } from './erase-files.ts';
 import { eraseKeys } from './erase-keys.ts';
 import { eraseMentions } from './erase-mentions.ts';
 import { takeBackCalls } from './erase-waiting-calls.ts';
-import { countsWith, type ErasureRow, erasureTransitions, type RunningErasure } from './erasure.ts';
-import type { Outcome } from './outcome.ts';
-import { hasKnownStep, passedBefore, stepAfter, stepNamed } from './steps.ts';
+import type { ErasureRow, RunningErasure } from './erasure.ts';
+import { moveOn } from './move-on.ts';
+import { goOn, type Outcome } from './outcome.ts';
+import { hasKnownStep, stepNamed } from './steps.ts';
 import { isGivenUp, isOnTime, nextTry } from './tries.ts';
 
 const LOOK_MS = 500;
-/** After so long it looks again for what it waits for. */
-const WAIT_MS = 2000;
 const LONGEST_REST_MS = 1000;
 
 /** Tables whose rows of a person the first steps have taken out, and into which one may come while the others wait. */
@@ -93,7 +91,7 @@ async function noteFailure(tx: EngineTx, next: RunningErasure, now: Date): Promi
   if (!erasure) return;
   const since = erasure.failing_since ?? now;
   if (isGivenUp(since, now) && isOnTime(erasure.due_at, now))
-    return moveOn(tx, erasure, { failure: 'internal_error' }, now);
+    return moveOn(tx, erasure, { next: 'fail', failure: 'internal_error' }, now);
   await sql`
     update erasures set failing_since = ${since}, waits_for = 'retry', waits_until = null, due_at = ${nextTry(since, now)}
     where workspace_id = ${erasure.workspace_id} and id = ${erasure.id} and status = 'running'`.execute(tx.db);
@@ -107,7 +105,8 @@ async function advance(deps: ErasureDeps, next: RunningErasure, now: Date): Prom
     const erasure = await hold(tx, next, now);
     if (!erasure) return;
     const doNext = async (): Promise<Outcome> => {
-      if (await isOnACall(tx, erasure.workspace_id, erasure.phone_number)) return { waitsFor: 'call' };
+      if (await isOnACall(tx, erasure.workspace_id, erasure.phone_number))
+        return { next: 'wait', waitsFor: 'call', goesOn: 'here' };
       return files ? noteDeleted(tx, deps, erasure, files, now) : stepOn(tx, deps, erasure, now);
     };
     await moveOn(tx, erasure, await doNext(), now);
@@ -154,7 +153,7 @@ async function eraseFrom(
   const { workspace_id: workspaceId, phone_number: number } = erasure;
   const person = await findPerson(tx, workspaceId, number);
   const { found, place } = await lookThrough(tx, store, { workspaceId, person, after: erasure.place ?? undefined });
-  if (takenOutBefore.has(store.table) && found.some((row) => row.isPerson)) return { back: 'entries' };
+  if (takenOutBefore.has(store.table) && found.some((row) => row.isPerson)) return { next: 'anew' };
   const persons = found.filter((row) => row.isPerson || store.isPersons).map((row) => row.key[0]!);
   const counts = { mentions: found.length - persons.length };
   if (store.table === 'workflow_runs') {
@@ -162,7 +161,7 @@ async function eraseFrom(
     Object.assign(counts, { runs: persons.length });
   }
   if (store.table === 'calls') {
-    if (await isBeingRecorded(tx, workspaceId, persons)) return { waitsFor: 'recording' };
+    if (await isBeingRecorded(tx, workspaceId, persons)) return { next: 'wait', waitsFor: 'recording', goesOn: 'here' };
     await eraseBesideCalls(tx, erasure, persons, now);
     Object.assign(counts, { calls: persons.length });
   }
@@ -170,7 +169,7 @@ async function eraseFrom(
   const changed = await eraseMentions(tx, store, { workspaceId, person, mark }, found);
   // A copy of what was found may have been made meanwhile, and stands behind it.
   const again = store.table === 'webhook_deliveries' && changed > 0;
-  return again ? { counts, again } : { counts, place };
+  return again ? { counts, next: 'again' } : { counts, ...goOn(place) };
 }
 
 /** Runs that go on would use what is erased: they are cancelled, with all that they have started. */
@@ -187,37 +186,6 @@ async function markOf(tx: EngineTx, workspaceId: string, number: number): Promis
   const digest = numberDigest(sql`${number}::bigint`, sql`${workspaceId}::uuid`);
   const { rows } = await sql<{ mark: string }>`select 'hmac:' || encode(${digest}, 'hex') as mark`.execute(tx.db);
   return rows[0]!.mark;
-}
-
-/** Writes down how far an erasure is, or how it ended. */
-async function moveOn(tx: EngineTx, erasure: RunningErasure, outcome: Outcome, now: Date): Promise<void> {
-  const { counts = {}, place, again, back, waitsFor, until, remaining, filesSince, unread, failure } = outcome;
-  const stays = place !== undefined || again || waitsFor !== undefined;
-  const before = back === 'entries' ? [] : passedBefore(back ?? erasure.step, erasure.passed);
-  const passed = stays || back ? before : [...before, erasure.step];
-  const step = back ?? (stays ? erasure.step : await stepAfter(tx, passed));
-  const nextPlace = place !== undefined ? place : stays ? erasure.place : null;
-  const end = failure ? 'failed' : step === undefined ? 'completed' : undefined;
-  const running = failure ? from(erasureTransitions, 'failed') : from(erasureTransitions, 'completed');
-  const restMs = waitsFor || back ? WAIT_MS : 0;
-  const due = outcome.due ?? new Date(now.getTime() + restMs);
-  const isCounted = remaining
-    ? sql`, remaining = ${JSON.stringify(remaining)}::jsonb, files_since = ${filesSince ?? null}`
-    : sql``;
-  // Whom the lists have brought meanwhile may stand in exports that were begun meanwhile.
-  const beginsAnew = back === 'entries' ? sql`, files_since = null` : sql``;
-  const hasRead = unread ? sql`, unread = ${unread}::uuid[]` : sql``;
-  const ends = end
-    ? sql`, status = ${end}, phone_number = null, unread = null, failure_code = ${failure ?? null},
-        completed_at = ${failure ? null : now}`
-    : sql``;
-  await sql`
-    update erasures set step = ${step ?? erasure.step}, passed = ${passed}::text[], place = ${nextPlace}::text[],
-      counts = ${JSON.stringify(countsWith(erasure, counts))}::jsonb, waits_for = ${waitsFor ?? null},
-      waits_until = ${until ?? null}, due_at = ${due}, failing_since = null ${isCounted} ${beginsAnew}
-      ${hasRead} ${ends}
-    where workspace_id = ${erasure.workspace_id} and id = ${erasure.id}
-      and status in ${running}`.execute(tx.db);
 }
 
 /** An erasure of a workspace. */

@@ -19,5 +19,5 @@ export async function takeBackCalls(
     where workspace_id = ${workspaceId} and to_number = ${number} and next_attempt_at is not null
     order by id limit ${sql.lit(MOST)} for update`;
   const ended = await giveUpIntents(tx, places, withdrawn, now, recordEvents);
-  return { again: ended.length === MOST };
+  return { next: ended.length === MOST ? 'again' : 'step' };
 }

@@ -17,16 +17,16 @@ test('what no server has tried for long is not given up', () => {
 test('an erasure is over, waits for keys, tries what is left, or is given up', () => {
   const left = { remaining: { recordings: 0, files: 1 }, files_since: since };
   const now = after(HOUR_MS);
-  expect(afterRound({ remaining: null, files_since: since }, undefined, now)).toEqual({});
+  expect(afterRound({ remaining: null, files_since: since }, undefined, now)).toEqual({ next: 'step' });
   expect(afterRound({ remaining: null, files_since: since }, after(9 * HOUR_MS), now)).toMatchObject({
-    ...{ waitsFor: 'keys', until: after(9 * HOUR_MS), due: after(9 * HOUR_MS) },
+    ...{ waitsFor: 'keys', until: after(9 * HOUR_MS), due: after(9 * HOUR_MS), goesOn: 'step' },
   });
   expect(afterRound(left, after(9 * HOUR_MS), now)).toMatchObject({
-    ...{ waitsFor: 'keys', until: after(9 * HOUR_MS), due: after(1.5 * HOUR_MS), back: 'files' },
+    ...{ waitsFor: 'keys', until: after(9 * HOUR_MS), due: after(1.5 * HOUR_MS), goesOn: 'files' },
   });
   expect(afterRound(left, undefined, now)).toMatchObject({
-    ...{ waitsFor: 'file', until: after(GIVE_UP_MS), due: after(1.5 * HOUR_MS), back: 'files' },
+    ...{ waitsFor: 'file', until: after(GIVE_UP_MS), due: after(1.5 * HOUR_MS), goesOn: 'files' },
   });
-  expect(afterRound(left, undefined, after(GIVE_UP_MS))).toEqual({ failure: 'files_left' });
+  expect(afterRound(left, undefined, after(GIVE_UP_MS))).toEqual({ next: 'fail', failure: 'files_left' });
   expect(afterRound(left, after(2 * GIVE_UP_MS), after(GIVE_UP_MS))).toMatchObject({ waitsFor: 'keys' });
 });

@@ -1,5 +1,5 @@
 import type { ErasureRow } from './erasure.ts';
-import type { Outcome } from './outcome.ts';
+import type { Next } from './outcome.ts';
 
 const SHORTEST_MS = 2000;
 const LONGEST_MS = 3_600_000;
@@ -27,14 +27,18 @@ export function afterRound(
   { remaining, files_since }: Pick<ErasureRow, 'remaining' | 'files_since'>,
   keysUntil: Date | undefined,
   now: Date,
-): Outcome {
+): Next {
   const { recordings, files } = remaining ?? { recordings: 0, files: 0 };
-  const keys = keysUntil && ({ waitsFor: 'keys', until: keysUntil, place: null } as const);
-  if (recordings + files === 0) return keysUntil ? { ...keys, due: keysUntil } : {};
+  const isAllDeleted = recordings + files === 0;
+  if (isAllDeleted && !keysUntil) return { next: 'step' };
   const since = files_since ?? now;
   const due = nextTry(since, now);
-  if (keysUntil) return { ...keys, due: due < keysUntil ? due : keysUntil, back: 'files' };
-  if (isGivenUp(since, now)) return { failure: 'files_left' };
+  if (keysUntil) {
+    const keys = { next: 'wait', waitsFor: 'keys', until: keysUntil } as const;
+    if (isAllDeleted) return { ...keys, goesOn: 'step', due: keysUntil };
+    return { ...keys, goesOn: 'files', due: due < keysUntil ? due : keysUntil };
+  }
+  if (isGivenUp(since, now)) return { next: 'fail', failure: 'files_left' };
   const until = new Date(since.getTime() + GIVE_UP_MS);
-  return { waitsFor: recordings > 0 ? 'recording' : 'file', until, due, back: 'files', place: null };
+  return { next: 'wait', waitsFor: recordings > 0 ? 'recording' : 'file', goesOn: 'files', until, due };
 }
