@@ -3,4 +3,4 @@ export const isSameOrigin = (one: string, other: string): boolean => new URL(one
 
 /** What is said of something secret that a change of its `url` would take to another origin. */
 export const GIVE_AGAIN =
-  'must be given again, with the url of another scheme, host or port: what is secret goes only to the address that it was given with';
+  'must be given again, with an address of another scheme, host or port: what is secret goes only to the address that it was given with';

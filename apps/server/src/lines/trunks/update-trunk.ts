@@ -1,8 +1,9 @@
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { isUniqueViolation } from '../../foundation/database/errors.ts';
+import { GIVE_AGAIN } from '../../foundation/outbound-http/same-origin.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
-import { existing, notFound, refuse } from '../../foundation/values/service-error.ts';
+import { type ErrorDetail, existing, notFound, refuse } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { CHECK_TAKEN_UP_MS, checkWithin } from './check-trunk.ts';
 import { trunkTaken } from './create-trunk.ts';
@@ -18,7 +19,7 @@ type Body = components['schemas']['UpdateTrunk'];
 
 /**
  * Changes what the body names, and checks the trunk if that changes how it is reached. Throws `not_found`,
- * `invalid_request` for a trunk that can't be, and `trunk_already_exists`.
+ * `invalid_request` for a trunk that can't be, or whose password would go to another address, and `trunk_already_exists`.
  */
 export async function updateTrunk(
   deps: TrunkDeps,
@@ -35,6 +36,7 @@ export async function updateTrunk(
       refuse([
         ...trunkFaults({ ...before, ...(changes as object) }, deps.trunkGuard),
         ...textFaults(body.password, '/body/password'),
+        ...passwordFaults(before, changes),
       ]);
       if (Object.keys(changes).length === 0) return before;
       const after = await writeTrunk(tx, before, changes, now);
@@ -49,6 +51,18 @@ export async function updateTrunk(
   if (row.due_at && row.checked_at === null) await checkWithin(deps, [row]);
   return (await deps.database.inWorkspace(workspaceId, (tx) => findTrunk(tx, id))) ?? Promise.reject(notFound());
 }
+
+/** The digest of a password is sent wherever the trunk is, and may be guessed from there: it is given with the address. */
+function passwordFaults(before: TrunkRow, changes: TrunkColumns): ErrorDetail[] {
+  if (before.password === null || changes.password !== undefined) return [];
+  const { termination_url: address = before.termination_url, outbound_proxy: proxy } = changes;
+  const isMoved = placeOf(address) !== placeOf(before.termination_url);
+  const isSentElsewhere = typeof proxy === 'string' && placeOf(proxy) !== placeOf(before.outbound_proxy ?? '');
+  return isMoved || isSentElsewhere ? [{ path: '/body/password', message: GIVE_AGAIN }] : [];
+}
+
+/** Scheme, host and port of an address of SIP. */
+const placeOf = (uri: string) => uri.toLowerCase().replace(/^sip:|;.*$/g, '');
 
 async function takenBy(tx: WorkspaceTx, id: string, body: Body): Promise<Error> {
   const row = await lockTrunk(tx, id);

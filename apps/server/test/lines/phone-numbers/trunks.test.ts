@@ -164,7 +164,13 @@ test('a change is checked where it says how the trunk is reached; null empties',
   expect(probed).toEqual([]);
   expect(plain.data).toMatchObject({ callsPerSecond: 3, status: 'active', phoneNumberCount: 1 });
   for (const gone of ['maxChannels', 'headers', 'dialPrefix']) expect(plain.data).not.toHaveProperty(gone);
-  const moved = await patch(trunk.id, { terminationUrl: host('dead.sim') });
+  for (const elsewhere of [{ terminationUrl: host('dead.sim') }, { outboundProxy: host() }]) {
+    const { response, error } = await patch(trunk.id, elsewhere);
+    expect([response.status, error?.details?.map((each) => each.path)]).toEqual([400, ['/body/password']]);
+  }
+  const same = trunk.terminationUrl.toUpperCase().replace('SIP:', 'sip:');
+  expect((await patch(trunk.id, { terminationUrl: same })).response.status).toBe(200);
+  const moved = await patch(trunk.id, { terminationUrl: host('dead.sim'), password });
   expect(moved.data).toMatchObject({ status: 'paused', reason: 'unreachable', hasPassword: true });
   expect(await numberAt(number.id)).toMatchObject({ isOutboundReady: false, trunkReason: 'unreachable' });
   expect((await patch(trunk.id, { terminationUrl: host(), username: null })).data).toMatchObject({

@@ -564,7 +564,7 @@ export interface paths {
         head?: never;
         /**
          * Update a trunk
-         * @description Changes what the body names and leaves the rest. Calls that are up go on as they are. A change of how the trunk is reached has it checked again. A trunk that was paused stays so until it is resumed.
+         * @description Changes what the body names and leaves the rest. Calls that are up go on as they are. A change of how the trunk is reached has it checked again. A trunk that was paused stays so until it is resumed. With a `terminationUrl` or an `outboundProxy` of another scheme, host or port the `password` must be given again, if there is one.
          */
         patch: operations["updateTrunk"];
         trace?: never;
