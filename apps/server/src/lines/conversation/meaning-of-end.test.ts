@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { resultOfNotSent, resultOfUnready } from './meaning-of-end.ts';
+
+const text = 'why';
+
+test.each([
+  ['forbidden', { status: 'rejected', outcome: 'cancelled', detail: text }],
+  ['cancelled', { status: 'rejected', outcome: 'cancelled', detail: text }],
+  ['unwitnessed', { status: 'withheld', detail: text }],
+  ['not_kept', { status: 'unknown', detail: text }],
+  ['fault', { status: 'rejected', outcome: 'trunk_error', detail: text }],
+] as const)('a call that was not sent (%s)', (why, result) => {
+  expect(resultOfNotSent({ why, text })).toEqual(result);
+});
+
+test.each([
+  ['no_voice', { status: 'rejected', outcome: 'agent_error', detail: text }],
+  ['no_room', { status: 'rejected', outcome: 'trunk_error', detail: text, q850Cause: 34 }],
+  ['unusable', { status: 'rejected', outcome: 'trunk_error', detail: text }],
+] as const)('a call that could not be made ready (%s)', (why, result) => {
+  expect(resultOfUnready({ why, text })).toEqual(result);
+});
