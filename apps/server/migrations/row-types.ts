@@ -13,7 +13,6 @@ const known: Record<string, string> = {
   'campaign_contacts.values': '(string | null)[]',
   'campaigns.calling_windows': '{ days: number[]; start: number; end: number }[]',
   'campaigns.metadata': 'Record<string, string>',
-  'campaigns.pause_reason': "'calls_failing'",
   'contact_list_entries.consent': '{ given: boolean; source?: string; time?: string; purpose?: string }',
   'contact_list_entries.values': '(string | null)[]',
   'contact_list_uploads.format': 'object',

@@ -24,6 +24,7 @@ import { countConversions } from './dialing/campaigns/count-conversions.ts';
 import { startErasingContacts } from './dialing/campaigns/erase-contacts.ts';
 import { campaignOperations } from './dialing/campaigns/operations.ts';
 import { campaignCallDetails } from './dialing/campaigns/own-calls.ts';
+import { resumeBraked } from './dialing/campaigns/resume-braked.ts';
 import { retryMachine } from './dialing/campaigns/retry-machine.ts';
 import { startDueCampaign } from './dialing/campaigns/start-campaign.ts';
 import { testCallOperations } from './dialing/test-calls/operations.ts';
@@ -256,7 +257,7 @@ function createEngine({ config, database, clock, log, overrides }: Parts, servic
   const startDue = startDueCampaign(agents, configured(gateways));
   const operator = operatorLimits(config);
   const dialing = { database, lease, clock, log, switchboard, operator };
-  const claiming = createClaiming({ ...dialing, startDue, onFinished: campaignNews(clock).onFinished });
+  const claiming = createClaiming({ ...dialing, startDue, ...campaignNews(clock) });
   const intentClaiming = createIntentClaiming({ ...dialing, recordEvents });
   const endCall = callEnder({ database, clock, recordEvents }, switchboard.endCall);
 
@@ -352,7 +353,7 @@ function handlersOf(
     }),
     ...apiKeyOperations({ database, clock, streamTokens: services.streamTokens }),
     ...auditLogOperations(database),
-    ...agentOperations({ database, clock, secrets, guard, inTestSlot }),
+    ...agentOperations({ database, clock, secrets, guard, inTestSlot, onOpened: resumeBraked }),
     ...webhookOperations({ ...webhooks, inTestSlot }),
   };
 }

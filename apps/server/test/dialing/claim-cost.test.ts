@@ -214,6 +214,7 @@ test('a set of ends asks once to lock its campaigns and move its calls, and twic
         ...{ database: counted, recordEvents, clock: systemClock, log: pino({ level: 'silent' }) },
         owners: allOwners([owner], recordEvents),
         callOf: (roomId) => calls.find((call) => call.roomId === roomId),
+        onAgentsFailing: async () => {},
         onWritten: (_, written) => {
           ended += written.length;
         },

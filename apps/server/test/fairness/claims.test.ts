@@ -24,6 +24,7 @@ async function loopsOf(database: Database, startDue: ClaimingOptions['startDue']
     clock: systemClock,
     switchboard: { place: () => undefined, free: () => 0, isSimulated: () => true, mayPlace: async () => true },
     operator: noOperatorLimits,
+    onPaused: async () => {},
     onFinished: async () => undefined,
   });
   claiming.start();
@@ -131,6 +132,7 @@ test('a workspace with a hundred campaigns holds up no claim of another', () =>
       switchboard: { place, free: () => 100, isSimulated: () => true, mayPlace: async () => true },
       operator: noOperatorLimits,
       startDue: async () => undefined,
+      onPaused: async () => {},
       onFinished: async () => undefined,
     });
     claiming.start();

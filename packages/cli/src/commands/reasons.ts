@@ -30,6 +30,8 @@ export const reasons: Readonly<Record<Reason, string>> = {
   invalid_time_zone: 'Its time zone is no name that can be read: give the contact one such as Europe/Berlin.',
   no_consent: 'The campaign calls only people who have agreed, and no list says so of this one.',
   abandoned: 'They answered and found no agent, and the campaign calls nobody again for it (abandonedRetry).',
+  agent_failing: 'The agent failed in three calls in a row: trunkline agents test',
+  agent_unproven: 'The agent was heard in no call yet: until it is, three of its calls at most ring or are up.',
   invalid_contact: 'What is kept of the contact can not be used; the log of the server says why.',
 };
 

@@ -2,11 +2,12 @@ import { sql } from 'kysely';
 import type { Tx } from '../../foundation/database/database.ts';
 import { together } from '../../foundation/database/together.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
-import { callable } from '../../lines/phone-numbers/phone-number.ts';
+import { callable, providers } from '../../lines/phone-numbers/phone-number.ts';
 import { moveStarts, PACE_SLACK_MS, startsWithin, type TrunkRoom, takeStart } from '../../lines/trunks/trunk-room.ts';
 import { isDoNotCallNow } from '../../platform/do-not-call/do-not-call-numbers.ts';
 import { isUnwritten } from '../../platform/installation/slots.ts';
 import { lockLimits, usedOfLimits } from '../../platform/workspace/limits.ts';
+import { lockUnprovenRoom } from '../../voices/agents/agent-health.ts';
 import { type AgentTerms, agentTerms, callSeconds, joinAgent, lockAgentRoom } from '../../voices/agents/agent-room.ts';
 import { numbersAtLimit } from './attempt-limits.ts';
 import type { CallAnswer, CallTerms, CallWish } from './call-wish.ts';
@@ -66,6 +67,11 @@ export async function askForCall(tx: Tx, wish: CallWish, terms: CallTerms): Prom
   const isLimited = found.limited_agent_id !== null;
   if (isLimited && (await lockAgentRoom(tx, wish.workspaceId, wish.agentId!))?.left === 0)
     return { kind: 'blocked', reason: 'limit_reached', until: lookAgainAt(wish, terms.now) };
+  // Simulated calls have no agent.
+  const mayRing =
+    'poolId' in wish.from ? providers.some((each) => isSimulated(each) === false) : caller?.simulated === false;
+  const braked = mayRing && wish.agentId !== null && (await brakedBy(tx, wish, wish.agentId, found, terms.now));
+  if (braked) return braked;
   const ofHours = { ...terms, isSimulated };
   const { caller: chosen, trunk } =
     'poolId' in wish.from
@@ -81,6 +87,19 @@ export async function askForCall(tx: Tx, wish: CallWish, terms: CallTerms): Prom
     maxCallSeconds: callSeconds(wish.maxCallSeconds, found),
   };
   return queueCall(tx, { ...wish, ...ofAgent }, toNumber, { caller: chosen, trunk }, terms);
+}
+
+/** Whether the agent fails, or has as many calls up as one that was not heard yet may. */
+async function brakedBy(
+  tx: Tx,
+  wish: CallWish,
+  agentId: string,
+  { agent_failing, agent_unproven, agent_failures }: AgentTerms,
+  now: Date,
+): Promise<CallAnswer | undefined> {
+  if (agent_failing) return { kind: 'blocked', reason: 'agent_failing' };
+  if (!agent_unproven || (await lockUnprovenRoom(tx, wish.workspaceId, agentId, agent_failures)) > 0) return undefined;
+  return { kind: 'blocked', reason: 'agent_unproven', until: lookAgainAt(wish, now) };
 }
 
 /** What is read of a call before it is judged. */
@@ -104,7 +123,7 @@ async function readTerms(
   const [, { rows }] = await together(tx, [
     () => lockLimits(tx, workspaceId, operator),
     sql<Omit<FoundTerms, 'operator'>>`
-      select w.dialing_paused_at is not null as dialing_paused, ${hourTerms}, ${dialTerms}, ${agentTerms},
+      select w.dialing_paused_at is not null as dialing_paused, ${hourTerms}, ${dialTerms}, ${agentTerms()},
         ${usedOfLimits(now, operator)},
         ${doNotCall} as do_not_call, ${isUnwritten(serverId)} as is_unwritten,
         (select jsonb_build_object('roomId', id, 'attempt', attempt) from calls

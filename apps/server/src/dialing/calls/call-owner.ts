@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { EngineTx, Tx } from '../../foundation/database/database.ts';
 import { together } from '../../foundation/database/together.ts';
+import type { AgentKey } from '../../voices/agents/agent-health.ts';
 import type { CallKey, EndedCall, OwnedCall, PlacedCall, ReturnedCall } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 
@@ -29,6 +30,8 @@ export interface CallOwner {
    * they were made for; what their ends mean is told then, as of any end. Its rows are locked.
    */
   recall?(tx: EngineTx, calls: readonly PlacedCall[], now: Date): Promise<EndedCall[]>;
+  /** Nobody is to be called for some agents from now on. */
+  onAgentsFailing?(tx: EngineTx, agents: readonly AgentKey[]): Promise<void>;
   /** Looks for work at once: calls have ended, which made room for others. */
   nudge?(): void;
 }
@@ -70,6 +73,9 @@ export const allOwners = (owners: readonly CallOwner[], recordEvents: RecordCall
     const recalled: EndedCall[] = [];
     for (const [owner, own] of ownersOf(owners, calls)) recalled.push(...((await owner.recall?.(tx, own, now)) ?? []));
     return recalled;
+  },
+  onAgentsFailing: async (tx, agents) => {
+    for (const owner of owners) await owner.onAgentsFailing?.(tx, agents);
   },
   nudge: () => {
     for (const owner of owners) owner.nudge?.();

@@ -45,6 +45,8 @@ export type CallObstacle =
   | 'no_caller_id'
   | 'trunk_busy'
   | 'trunk_paused'
+  | 'agent_failing'
+  | 'agent_unproven'
   | 'already_on_a_call';
 
 /**

@@ -60,7 +60,7 @@ export interface EndedCall extends OwnedCall {
   /** Who answered, if the agent has told it already. */
   answeredBy?: string | undefined;
   /** Why it is not held against its contact, if so. */
-  setAside?: SetAside;
+  setAside?: SetAside | 'agent_failing';
   /** What a test call saw, where its server lived to tell. */
   test?: TestCallMedia;
   /** Whether it was taken back before its placement, by whoever asked for its end. */

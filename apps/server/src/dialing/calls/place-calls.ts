@@ -12,6 +12,7 @@ import type { TrunksToCall } from '../../lines/trunks/trunks-to-call.ts';
 import { isDoNotCallNow } from '../../platform/do-not-call/do-not-call-numbers.ts';
 import { isNotHeld } from '../../platform/installation/installation.ts';
 import type { RestoreGuard } from '../../platform/installation/restore-guard.ts';
+import { isFailing } from '../../voices/agents/agent-health.ts';
 import { callTransitions, type HeldCall, toE164 } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 import type { CallOwners } from './call-owner.ts';
@@ -63,7 +64,8 @@ export interface PlacerOptions {
 
 /**
  * Right before placement one statement moves a set of calls to `dialing`, naming server, status, what their owners say,
- * a workspace that dials, nobody who has asked not to be called since the claim, a trunk that is not paused, and a database
+ * a workspace that dials, nobody who has asked not to be called since the claim, a trunk that is not paused, an agent that
+ * doesn't fail, and a database
  * that was not restored; only the calls that it returns are handed to the provider, the others go back.
  */
 export function createCallPlacer(options: PlacerOptions): CallPlacer {
@@ -167,7 +169,7 @@ async function moveToDialing(
           and (w.do_not_call_revision = x.revision or not ${isForbiddenSince}))
         and (c.trunk_id is null or (select t.status = 'active' from trunks t
           where t.workspace_id = c.workspace_id and t.id = c.trunk_id))
-        and ${owners.mayBePlaced(now)} and ${isNotHeld}
+        and (c.simulated or not ${isFailing}) and ${owners.mayBePlaced(now)} and ${isNotHeld}
       returning c.id, c.workspace_id`.execute(tx.db);
     const started = rows.map((row) => ({ workspaceId: row.workspace_id, roomId: row.id }));
     await recordEvents(tx, 'call.started', started);

@@ -7,10 +7,13 @@ import type { Row } from '../../foundation/database/schema.ts';
 import { together } from '../../foundation/database/together.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import { coalesce } from '../../foundation/values/coalesce.ts';
+import type { AgentEnd } from '../../lines/media/agent-end.ts';
 import { noteEnds } from '../../lines/number-pools/note-ends.ts';
 import type { CallEvent } from '../../lines/telephony/call-gateway.ts';
 import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 import { given } from '../../lines/trunks/trunk.ts';
+import { type EndOfAgent, newsOfAgents } from '../../voices/agents/agent-ends.ts';
+import { type AgentKey, agentNotes, type NoteAgents } from '../../voices/agents/agent-health.ts';
 import { callTransitions, type EndedCall, finalStatus, type HeldCall } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
 import type { CallOwners } from './call-owner.ts';
@@ -55,6 +58,8 @@ export interface RecorderOptions {
   log: Logger;
   /** Called after the end of some calls was committed, with those among them that hadn't ended before. */
   onWritten: (ending: HeldCall[], ended: EndedCall[]) => void;
+  /** Called with agents for whom nobody is to be called from now on, after that was committed. */
+  onAgentsFailing: (agents: AgentKey[]) => Promise<void>;
 }
 
 /**
@@ -63,6 +68,7 @@ export interface RecorderOptions {
  */
 export function createCallRecorder(options: RecorderOptions): CallRecorder {
   const { callOf, log } = options;
+  const noteAgents = agentNotes();
   const gathered = new Map<string, Progress>();
   /** Those that could not be written, and don't wait to be already. */
   let failed: string[] = [];
@@ -96,9 +102,10 @@ export function createCallRecorder(options: RecorderOptions): CallRecorder {
   /** What the database refuses every time must not keep the others waiting. */
   async function write(taken: Progressed[]): Promise<void> {
     try {
-      const ended = await writeProgress(options, taken);
+      const { ended, failing } = await writeProgress({ ...options, noteAgents }, taken);
       const ending = taken.filter(({ progress }) => progress.ended).map(({ call }) => call);
       if (ending.length > 0) options.onWritten(ending, ended);
+      if (failing.length > 0) void options.onAgentsFailing(failing);
     } catch (error) {
       const half = Math.ceil(taken.length / 2);
       if (taken.length > 1 && !isUnavailable(error)) {
@@ -134,11 +141,11 @@ export function createCallRecorder(options: RecorderOptions): CallRecorder {
   };
 }
 
-/** Moves calls forward in the database, with all that follows. @returns those that have ended by it */
+/** Moves calls forward in the database, with all that follows. @returns those that have ended by it, and whose agents fail */
 async function writeProgress(
-  { database, owners, recordEvents, clock }: RecorderOptions,
+  { database, owners, recordEvents, noteAgents, clock }: RecorderOptions & { noteAgents: NoteAgents },
   taken: readonly Progressed[],
-): Promise<EndedCall[]> {
+): Promise<{ ended: EndedCall[]; failing: AgentKey[] }> {
   const of = <T>(value: (progress: Progress) => T | undefined) => taken.map(({ progress }) => value(progress) ?? null);
   const ending = taken.filter(({ progress }) => progress.ended).map(({ call }) => call);
   const now = clock.now();
@@ -178,15 +185,19 @@ async function writeProgress(
           sip_reason, release_cause, codec, packets_received, packets_lost, agent_end)
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ${from(callTransitions, 'completed')}
       returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled, c.trunk_id, c.direction, c.sip_status,
-        c.sip_reason, c.release_cause, c.packets_received, c.answered_at, c.result ->> 'answeredBy' as answered_by`;
+        c.sip_reason, c.release_cause, c.packets_received, c.answered_at, c.agent_id,
+        c.reason, c.result ->> 'answeredBy' as answered_by, c.result is not null as has_told`;
     const [, { rows }] = await together(tx, [() => owners.lock(tx, ending), move]);
     const moved = new Set(rows.map((row) => row.id));
     const answered = taken.filter(({ call, progress }) => progress.answeredAt && moved.has(call.roomId));
     const answeredCalls = answered.map(({ call }) => call);
-    const aside = await noteTrunkEnds(tx, rows.flatMap(overTrunk), now);
-    const tests = new Map(taken.map(({ call, progress }) => [call.roomId, progress.ended?.test]));
+    const ends = new Map(taken.map(({ call, progress }) => [call.roomId, progress.ended]));
+    const [aside, failing] = await together(tx, [
+      () => noteTrunkEnds(tx, rows.flatMap(overTrunk), now),
+      () => noteAgents(tx, newsOfAgents(rows.flatMap((row) => ofAgent(row, ends.get(row.id)?.agentEnd))), now),
+    ]);
     const calls = rows.flatMap(ended).map((call) => {
-      const [setAside, test] = [aside.now.get(call.roomId), tests.get(call.roomId)];
+      const [setAside, test] = [aside.now.get(call.roomId), ends.get(call.roomId)?.test];
       return { ...call, ...(setAside && { setAside }), ...(test && { test }) };
     });
     if (aside.before.length > 0) await owners.onCallsSetAside(tx, aside.before, now);
@@ -197,7 +208,7 @@ async function writeProgress(
     // A trunk without room says nothing of its numbers.
     const pooled = calls.filter((call) => call.pooled && call.setAside !== 'trunk_busy');
     await noteEnds(tx, pooled, now);
-    return calls;
+    return { ended: calls, failing };
   });
 }
 
@@ -206,11 +217,12 @@ const hasTold = sql`(x.outcome = 'agent_error' and x.agent_end is not null and c
   and coalesce(c.answered_at, x.answered_at) is not null)`;
 
 type MovedRow = OwnedRow &
-  Pick<Row<'calls'>, 'answered_at' | 'ended_at' | 'pooled' | 'trunk_id' | 'direction'> &
+  Pick<Row<'calls'>, 'agent_id' | 'reason' | 'answered_at' | 'ended_at' | 'pooled' | 'trunk_id' | 'direction'> &
   Pick<Row<'calls'>, 'sip_status' | 'sip_reason' | 'release_cause' | 'packets_received'> & {
     outcome: CallOutcome | null;
     phone_number_id: string;
     answered_by: string | null;
+    has_told: boolean;
   };
 
 /** What others said, as it may be shown and kept: carriers put anything there. */
@@ -231,10 +243,19 @@ function overTrunk(row: MovedRow): EndOverTrunk[] {
   return [{ workspaceId: row.workspace_id, roomId: row.id, trunkId, phoneNumberId, outcome, endedAt, ...answer }];
 }
 
+/** What the end of a row's call shows of its agent, if it had one. */
+function ofAgent(row: MovedRow, end: AgentEnd | undefined): EndOfAgent[] {
+  const { workspace_id: workspaceId, agent_id: agentId, ended_at: endedAt, answered_at: answeredAt } = row;
+  if (!end || !endedAt || agentId === null) return [];
+  return [{ workspaceId, agentId, endedAt, answeredAt, end, hasTold: row.has_told }];
+}
+
 /** The call of a row, where it has ended. */
 const ended = (row: MovedRow): (EndedCall & { pooled: boolean; phoneNumberId: string })[] => {
   const { outcome, ended_at: endedAt, phone_number_id: phoneNumberId, pooled, answered_by: answeredBy } = row;
   if (!outcome || !endedAt) return [];
   const answer = { wasAnswered: row.answered_at !== null, ...(answeredBy !== null && { answeredBy }) };
-  return [{ ...toOwned(row), outcome, endedAt, phoneNumberId, pooled, ...answer }];
+  // It was cancelled since its agent fails (`withdraw-calls-of-agents.ts`), and its contact had no part in that.
+  const aside = outcome === 'cancelled' && row.reason === 'agent_failing' && { setAside: 'agent_failing' as const };
+  return [{ ...toOwned(row), outcome, endedAt, phoneNumberId, pooled, ...answer, ...aside }];
 };

@@ -27,6 +27,7 @@ import { requestEndOfCalls } from './request-end.ts';
 import { returnCalls, returnQueuedCalls } from './return-calls.ts';
 import type { CallStore } from './store.ts';
 import { traceEnds } from './trace-calls.ts';
+import { agentsWithdrawer } from './withdraw-calls-of-agents.ts';
 
 export interface SwitchboardOptions {
   database: Database;
@@ -126,9 +127,8 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
       watch(calls);
     }
   };
-  const gatewayFor = gatewayAmong(gateways);
   const parts = { database, lease, leaseSeconds, clock, log, mayJudge, doubt };
-  const common = { ...parts, owners, recordEvents, gatewayFor, callOf, giveBack };
+  const common = { ...parts, owners, recordEvents, gatewayFor: gatewayAmong(gateways), callOf, giveBack };
   const recorder = createCallRecorder({
     ...common,
     onWritten: (ending, ended) => {
@@ -137,6 +137,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
       if (tracer) traceEnds(tracer, ending, ended);
       owners.nudge();
     },
+    onAgentsFailing: agentsWithdrawer({ ...common, nudgeHangUps: () => hangingUp?.nudge() }),
   });
   const reconciler = createCallReconciler({
     ...common,

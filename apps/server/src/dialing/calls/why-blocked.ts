@@ -18,5 +18,9 @@ export const whyBlocked: Record<CallObstacle, string> = {
   trunk_busy: 'The trunk has no room for the call now: its channels or calls a second are used.',
   witness_unreachable: 'The server can not tell its witness of the call, without which it might be placed twice.',
   trunk_paused: 'The trunk of the number is paused.',
+  agent_failing:
+    'The agent failed in three calls in a row, and nobody is called for it. A test that reaches it opens it again.',
+  agent_unproven:
+    'The agent was heard in no call since its last change or failure: until it is, at most three of its calls ring or are up.',
   already_on_a_call: 'The callee is on another call.',
 };

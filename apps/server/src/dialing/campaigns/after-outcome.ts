@@ -23,7 +23,7 @@ export interface ContactEnd {
   outcome: CallOutcome;
   endedAt: Date;
   wasAnswered?: boolean;
-  setAside?: SetAside | undefined;
+  setAside?: SetAside | 'agent_failing' | undefined;
   /** Whether the person is not to be called any more. */
   forbidden?: boolean | undefined;
 }

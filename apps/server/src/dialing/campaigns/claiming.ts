@@ -56,6 +56,8 @@ export interface ClaimingOptions {
   startDue: (database: Database, campaign: CampaignKey, now: Date) => Promise<void>;
   /** Tells of a campaign that the engine has completed, in the transaction that did it. */
   onFinished: (tx: Tx, campaign: CampaignKey) => Promise<void>;
+  /** Tells of a campaign that has paused itself, in the same way. */
+  onPaused: (tx: Tx, campaign: CampaignKey) => Promise<void>;
 }
 
 /** Puts the loops of campaigns together. */

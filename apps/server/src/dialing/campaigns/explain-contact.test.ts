@@ -13,6 +13,7 @@ const running: CampaignSituation = {
   isUnwritten: false,
   noCaller: undefined,
   trunkBusy: false,
+  agentFailing: false,
   limited: undefined,
   hours: { windows: ALWAYS, quiet: [], holidays: new Set() },
   freeHours: { windows: ALWAYS, quiet: [], holidays: new Set() },

@@ -22,7 +22,9 @@ export interface CampaignSituation {
   /** Whether those that can wait for their trunks: for a slot of their pace, or for a channel. */
   trunkBusy: boolean;
   /** Until when at least a limit of the campaign, its pool, its workspace or the server lets nobody be called. */
-  limited: { until: Date; reason: 'limit_reached' | 'operator_limit' } | undefined;
+  limited: { until: Date; reason: 'limit_reached' | 'operator_limit' | 'agent_unproven' } | undefined;
+  /** Whether it has paused itself since its agent fails. */
+  agentFailing: boolean;
   hours: CallingHours;
   /** The hours of numbers that are free of quiet hours that nobody has set. */
   freeHours: CallingHours;
@@ -54,7 +56,7 @@ export interface Explanation {
 export function campaignReason(campaign: CampaignSituation): ContactReason | undefined {
   switch (campaign.status) {
     case 'paused':
-      return 'campaign_paused';
+      return campaign.agentFailing ? 'agent_failing' : 'campaign_paused';
     case 'stopped':
       return 'campaign_stopped';
     case 'completed':

@@ -4,6 +4,7 @@ import { from } from '../../foundation/database/moves.ts';
 import type { CampaignKind, CampaignStatus } from '../../foundation/database/schema.ts';
 import { existing, ServiceError } from '../../foundation/values/service-error.ts';
 import type { AuditEntry } from '../../platform/journal/record.ts';
+import { openFailing } from '../../voices/agents/agent-health.ts';
 import { type CampaignKey, campaignTransitions } from './campaign.ts';
 import type { CampaignDeps } from './deps.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
@@ -66,19 +67,20 @@ export const campaignMoves = {
   },
 } as const satisfies Record<string, Move>;
 
-/** Makes a move where the status allows it. Answers whether it did. */
+/** Makes a move where the status allows it; one that is resumed has its agent tried again. Answers whether it did. */
 export async function tryMove(
-  { db, workspaceId }: WorkspaceTx,
+  tx: WorkspaceTx,
   campaignId: string,
   { kind, name, now }: { kind: CampaignKind; name: keyof typeof campaignMoves; now: Date },
 ): Promise<boolean> {
   const move: Move = campaignMoves[name];
-  const { rows } = await sql`
+  const { rows } = await sql<{ agent_id: string }>`
     update campaigns set status = ${sql.lit(move.to)}, updated_at = ${now}, revision = revision + 1,
       recent_ends = '{}', pause_reason = null,
       ${sql.join([sql`next_claim_at = 'epoch'`, ...move.stamps.map((stamp) => sql`${sql.ref(stamp)} = ${now}`)])}
-    where workspace_id = ${workspaceId} and id = ${campaignId} and kind = ${sql.lit(kind)} and status in ${move.from}
-    returning id`.execute(db);
+    where workspace_id = ${tx.workspaceId} and id = ${campaignId} and kind = ${sql.lit(kind)} and status in ${move.from}
+    returning agent_id`.execute(tx.db);
+  if (rows[0] && name === 'resume') await openFailing(tx, rows[0].agent_id);
   return rows.length === 1;
 }
 

@@ -38,7 +38,7 @@ export function campaignCallOwner(
       for (const [key, ended] of byCampaign(calls)) {
         const { isFinished, failTooOften } = await endContacts(tx, key, ended, now);
         if (isFinished) await told.onFinished(tx, key);
-        else if (failTooOften && (await pauseItself(tx, key, now))) await told.onPaused(tx, key);
+        else if (failTooOften && (await pauseItself(tx, key, 'calls_failing', now))) await told.onPaused(tx, key);
       }
     },
     onCallsSetAside: setContactsAside,
@@ -50,6 +50,17 @@ export function campaignCallOwner(
       for (const [key, placed] of byCampaign(calls))
         recalled.push(...(await recallContacts(tx, key, placed, { now, simulated })));
       return recalled;
+    },
+    onAgentsFailing: async (tx, agents) => {
+      // Their claims pause them, under their locks.
+      for (const { workspaceId, agentId } of agents) {
+        const { rows } = await sql<{ id: string }>`
+          update campaigns set next_claim_at = 'epoch'
+          where workspace_id = ${workspaceId} and agent_id = ${agentId} and status = 'running' returning id`.execute(
+          tx.db,
+        );
+        for (const { id } of rows) tx.tell(id);
+      }
     },
     nudge,
   };

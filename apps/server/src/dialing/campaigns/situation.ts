@@ -13,6 +13,7 @@ import {
   usedOfLimits,
 } from '../../platform/workspace/limits.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
+import { type HealthTerms, healthTerms, liveCallsOfAgent, unprovenRoom } from '../../voices/agents/agent-health.ts';
 import { joinAgent } from '../../voices/agents/agent-room.ts';
 import { hourTerms, type IsSimulated } from '../calls/may-dial.ts';
 import { type QuietHoursRow, withoutDefault } from '../calls/quiet-hours.ts';
@@ -49,7 +50,8 @@ export async function situationOf(
   const { agent_id: agentId } = campaign;
   const { rows } = await sql<Omit<WorkspaceRow, 'operator'>>`
     select ${hourTerms}, w.dialing_paused_at, w.allowed_countries,
-      case when w.quiet_hours_are_default then ${providersOf(campaign)} end as callers,
+      ${providersOf(campaign)} as callers, ${healthTerms(sql`${campaign.started_at}::timestamptz`)},
+      ${liveCallsOfAgent(sql`w.id`, sql`${agentId}::text`)} as agent_live,
       w.premium_rate_allowed, w.max_concurrent_calls, w.max_calls_per_day, w.max_attempts_per_person_per_day,
       w.max_attempts_per_person,
       ${usedOfLimits(at, operator)}, ${areAllUnwritten} as is_unwritten, coalesce(a.max_concurrent_calls, e.max_concurrent_calls) - (select count(*) from calls
@@ -61,8 +63,12 @@ export async function situationOf(
   const workspace: WorkspaceRow = { ...rows[0], operator };
   const noCaller = await whyNoCaller(tx, campaign, at, providers);
   const agentRoom = Math.max(0, workspace.agent_room ?? Number.POSITIVE_INFINITY);
-  const defaultQuietHours = workspace.callers ? whoKeepsDefault(workspace.callers, isSimulated) : undefined;
+  const keepsDefault = workspace.quiet_hours_are_default;
+  const defaultQuietHours = keepsDefault ? whoKeepsDefault(workspace.callers, isSimulated) : undefined;
   const freeHours = callingHours(campaign, withoutDefault(workspace));
+  const rings = workspace.callers.some((provider) => isSimulated(provider) === false);
+  const isUnproven =
+    rings && workspace.agent_unproven && unprovenRoom(workspace.agent_live, workspace.agent_failures) === 0;
   const isFull = noCaller === 'limit_reached' || agentRoom === 0 || isAtOwnLimit(campaign);
   return {
     status: campaign.status,
@@ -74,7 +80,10 @@ export async function situationOf(
     isUnwritten: workspace.is_unwritten,
     noCaller: noCaller === 'no_caller_id' || noCaller === 'trunk_paused' ? noCaller : undefined,
     trunkBusy: noCaller === 'trunk_busy',
-    limited: limited(campaign, leftOfLimits(workspace, workspace), isFull, at),
+    limited:
+      limited(campaign, leftOfLimits(workspace, workspace), isFull, at) ??
+      (isUnproven ? { until: at, reason: 'agent_unproven' } : undefined),
+    agentFailing: campaign.pause_reason === 'agent_failing',
     hours: defaultQuietHours === 'simulated' ? freeHours : callingHours(campaign, workspace),
     freeHours,
     workspace,
@@ -87,12 +96,14 @@ export async function situationOf(
 type WorkspaceRow = Situation['workspace'] &
   QuietHoursRow &
   CallLimits &
-  UsedOfLimits & {
+  UsedOfLimits &
+  HealthTerms & {
     dialing_paused_at: Date | null;
     is_unwritten: boolean;
     agent_room: number | null;
     trusted_numbers: number[];
-    callers: string[] | null;
+    callers: string[];
+    agent_live: number;
   };
 
 /** SQL for the providers of the numbers that a campaign calls from, each once. */

@@ -10,6 +10,7 @@ import * as callOwners from '../../../migrations/0071-call-owners.ts';
 import * as withheldNumbers from '../../../migrations/0072-withheld-numbers.ts';
 import * as agentEnd from '../../../migrations/0073-agent-end.ts';
 import * as abandonedRetry from '../../../migrations/0074-abandoned-retry.ts';
+import * as agentHealth from '../../../migrations/0075-agent-health.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -28,6 +29,7 @@ export const migrations: Record<string, Migration> = {
   '0072-withheld-numbers': withheldNumbers,
   '0073-agent-end': agentEnd,
   '0074-abandoned-retry': abandonedRetry,
+  '0075-agent-health': agentHealth,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

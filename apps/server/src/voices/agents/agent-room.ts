@@ -1,22 +1,27 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx, WorkspaceTx } from '../../foundation/database/database.ts';
 import { fromId, isAgentId } from '../../foundation/values/ids.ts';
+import { type HealthTerms, healthTerms, joinHealth } from './agent-health.ts';
 
 /** What of an agent bounds its calls. */
-export interface AgentTerms {
+export interface AgentTerms extends HealthTerms {
   /** The UUID that its calls count for, where it has a limit of calls at once. */
   limited_agent_id: string | null;
   /** Null for one that is known elsewhere, too. */
   agent_max_call_seconds: number | null;
 }
 
-/** SQL for the columns of `AgentTerms`, of the rows that `joinAgent` joins. */
-export const agentTerms = sql`coalesce(case when a.max_concurrent_calls is not null then a.id end, e.id) as limited_agent_id,
-  a.max_call_seconds as agent_max_call_seconds`;
+/**
+ * SQL for the columns of `AgentTerms`, of the rows that `joinAgent` joins.
+ * @param since a time besides its last change and failure that it must have been heard after, or it is unproven
+ */
+export const agentTerms = (since?: RawBuilder<unknown>) => sql`
+  coalesce(case when a.max_concurrent_calls is not null then a.id end, e.id) as limited_agent_id,
+  a.max_call_seconds as agent_max_call_seconds, ${healthTerms(since)}`;
 
 /**
  * SQL that joins the agent of an ID by its key: as `a` one that is kept here, as `e` the limit of one that is known
- * elsewhere, if it has any.
+ * elsewhere, if it has any; and as `h` how it has fared.
  * @param held whether an agent without a limit is held until the transaction ends: one that is given its first limit
  *   meanwhile waits, and then counts the calls that were committed without it
  */
@@ -25,7 +30,8 @@ export const joinAgent = (workspaceId: RawBuilder<unknown>, agentId: RawBuilder<
     and id = case when ${agentId} ~ '^agent_[0-9a-f]{32}$' then right(${agentId}, 32)::uuid end offset 0
     ${held ? sql`for key share` : sql``}) as a on true
   left join lateral (select * from agent_limits where workspace_id = ${workspaceId} and agent_id = ${agentId} offset 0) as e
-    on true`;
+    on true
+  ${joinHealth(workspaceId, agentId)}`;
 
 /** How long a call may last, in seconds: no longer than its agent allows. */
 export const callSeconds = (seconds: number, { agent_max_call_seconds }: AgentTerms): number =>

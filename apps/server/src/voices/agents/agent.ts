@@ -3,11 +3,16 @@ import type { Row } from '../../foundation/database/schema.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
+import type { AgentEndReason } from '../../lines/media/agent-end.ts';
 import type { AgentConnection } from '../../lines/telephony/agent-connection.ts';
 import type { Agent } from './directory.ts';
 
 /** An agent with the knowledge bases that are attached to it, in the order in which they were given. */
-export type AgentRow = Row<'agents'> & { knowledge_base_ids: string[] };
+export type AgentRow = Row<'agents'> & {
+  knowledge_base_ids: string[];
+  /** Since when nobody is called for it, as JSON has times, and why. */
+  failing: { since: string; reason: AgentEndReason } | null;
+};
 
 /** A new secret: 32 random bytes. */
 export const newSecret = (): string => `ags_${randomBytes(32).toString('base64url')}`;
@@ -46,6 +51,7 @@ export const presentAgent = (row: AgentRow): components['schemas']['Agent'] => (
   ...(row.max_call_seconds !== null && { maxCallSeconds: row.max_call_seconds }),
   knowledgeBaseIds: row.knowledge_base_ids.map((id) => toId('kb', id)),
   recording: row.recording,
+  ...(row.failing && { failing: { since: new Date(row.failing.since).toISOString(), reason: row.failing.reason } }),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 });

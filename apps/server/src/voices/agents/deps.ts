@@ -1,4 +1,4 @@
-import type { Database } from '../../foundation/database/database.ts';
+import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
@@ -9,4 +9,6 @@ export interface AgentDeps {
   clock: Clock;
   secrets: Secrets;
   guard: AddressGuard;
+  /** Has those go on that wait for an agent which failed, in the transaction that opens it. */
+  onOpened: (tx: WorkspaceTx, agentId: string, now: Date) => Promise<void>;
 }

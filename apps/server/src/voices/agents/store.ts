@@ -6,7 +6,10 @@ import type { AgentRow } from './agent.ts';
 /** The columns of an agent, `a`. */
 export const withKnowledgeBases = sql<AgentRow>`a.*, array(
   select b.knowledge_base_id from agent_knowledge_bases b
-  where b.workspace_id = a.workspace_id and b.agent_id = a.id order by b.position) as knowledge_base_ids`;
+  where b.workspace_id = a.workspace_id and b.agent_id = a.id order by b.position) as knowledge_base_ids,
+  (select json_build_object('since', h.failing_since, 'reason', h.reason) from agent_health h
+    where h.workspace_id = a.workspace_id and h.agent_id = 'agent_' || replace(a.id::text, '-', '')
+      and h.failing_since is not null) as failing`;
 
 /** An agent, by its UUID. */
 export async function findAgent(tx: WorkspaceTx, id: string): Promise<AgentRow | undefined> {

@@ -10,6 +10,7 @@ import type { AgentConnection as ConnectionOfAgent } from '../../lines/telephony
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
 import { openConnection } from './agent.ts';
+import { openFailing } from './agent-health.ts';
 import type { AgentDeps } from './deps.ts';
 import { findAgent } from './store.ts';
 
@@ -18,9 +19,12 @@ type AgentTest = components['schemas']['AgentTest'];
 /** How long it is listened to an agent that took the connection. */
 const LISTEN_MS = 2000;
 
-/** Connects to an agent as a call would, listens for its first sound, and hangs up. Throws `not_found`. */
+/**
+ * Connects to an agent as a call would, listens for its first sound, and hangs up. If nobody was called for it since it failed,
+ * people are again once it was reached. Throws `not_found`.
+ */
 export async function testAgent(
-  { database, clock, secrets, guard }: AgentDeps,
+  { database, clock, secrets, guard, onOpened }: AgentDeps,
   workspaceId: string,
   id: string,
   auditOf: AuditOf,
@@ -31,7 +35,12 @@ export async function testAgent(
     await audit(tx, auditOf('agent.tested', 'agent', toId('agent', id)), clock.now());
     return found;
   });
-  return tryAgent(guard, workspaceId, openConnection(row, secrets));
+  const found = await tryAgent(guard, workspaceId, openConnection(row, secrets));
+  if (found.reachable)
+    await database.inWorkspace(workspaceId, async (tx) => {
+      if (await openFailing(tx, toId('agent', id))) await onOpened(tx, toId('agent', id), clock.now());
+    });
+  return found;
 }
 
 /** The same for what is known of a connection, with nothing written. */

@@ -47,6 +47,7 @@ async function recorded(database: Database, count: number, row: Given<'calls'> =
     log: pino({ level: 'silent' }),
     callOf: (roomId) => held.get(roomId),
     onWritten: () => {},
+    onAgentsFailing: async () => {},
     recordEvents: async () => {},
     owners: {
       lock: async () => {},

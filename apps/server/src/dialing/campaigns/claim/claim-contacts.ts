@@ -8,8 +8,9 @@ import type { CallToPlace } from '../../calls/place-calls.ts';
 import { type CampaignKey, CLAIM_SIZE } from '../campaign.ts';
 import { finishIfDone } from '../finish-campaign.ts';
 import { currentLanes, type Lane, readLanes } from '../lanes.ts';
+import { pauseItself } from '../pause-itself.ts';
 import { openCallers } from './callers.ts';
-import { lockForClaim, roomForCalls } from './claim-limits.ts';
+import { lockForClaim, mayRing, roomForCalls } from './claim-limits.ts';
 import { LEAD_MS, nextSlotClaim, takeSlots } from './pace.ts';
 import { openLanes, pickContacts } from './pick-contacts.ts';
 import { writeClaim } from './write-claim.ts';
@@ -55,6 +56,7 @@ export async function claimContacts(
   key: CampaignKey,
   { serverId, free, now, isSimulated, operator, leadMs = LEAD_MS, only, onPicked }: ClaimTerms,
   onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>,
+  onPaused: (tx: EngineTx, campaign: CampaignKey) => Promise<void> = async () => {},
 ): Promise<Claim> {
   const finishOrRest = async (tx: EngineTx, until: () => Date | Promise<Date>): Promise<Claim> => {
     if (await finishIfDone(tx, key, now)) await onFinished(tx, key);
@@ -67,7 +69,11 @@ export async function claimContacts(
       () => readLanes(tx, key, now),
     ]);
     if (!campaign) return nothing;
-    const room = await roomForCalls(tx, campaign, Math.min(free, CLAIM_SIZE), now);
+    if (campaign.agent_failing && (await mayRing(tx, campaign, isSimulated))) {
+      if (await pauseItself(tx, key, 'agent_failing', now)) await onPaused(tx, key);
+      return nothing;
+    }
+    const room = await roomForCalls(tx, campaign, { most: Math.min(free, CLAIM_SIZE), now, isSimulated });
     const { slots } = takeSlots(campaign.calls_per_second, campaign.next_start_at, now, room, leadMs);
     if (slots.length === 0) {
       return finishOrRest(tx, () =>

@@ -3,7 +3,7 @@ import type { EngineTx } from '../../../foundation/database/database.ts';
 import type { Row } from '../../../foundation/database/schema.ts';
 import { together } from '../../../foundation/database/together.ts';
 import { spread } from '../../../foundation/values/spread.ts';
-import { callable } from '../../../lines/phone-numbers/phone-number.ts';
+import { callable, providers } from '../../../lines/phone-numbers/phone-number.ts';
 import { type DoNotCallUploads, doNotCallUploadsAsJson } from '../../../platform/do-not-call/do-not-call-numbers.ts';
 import {
   hasLimits,
@@ -14,8 +14,9 @@ import {
   waitingForRoom,
 } from '../../../platform/workspace/limits.ts';
 import type { OperatorLimits } from '../../../platform/workspace/operator-limits.ts';
+import { lockUnprovenRoom } from '../../../voices/agents/agent-health.ts';
 import { type AgentTerms, agentTerms, joinAgent, lockAgentRoom } from '../../../voices/agents/agent-room.ts';
-import { type DialTerms, dialTerms } from '../../calls/may-dial.ts';
+import { type DialTerms, dialTerms, type IsSimulated } from '../../calls/may-dial.ts';
 import type { CampaignKey } from '../campaign.ts';
 import type { ScheduleRow } from '../lanes.ts';
 
@@ -52,7 +53,7 @@ export async function lockForClaim(
       select c.workspace_id, c.id, c.timezone, c.agent_id, c.number_pool_id, c.max_concurrency, c.in_flight,
         c.calls_per_second, c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
         c.recording, c.require_consent, c.schedule_start, c.schedule_end, c.schedule_days, c.calling_windows, c.holidays, c.metadata, c.tags,
-        ${dialTerms}, ${agentTerms}, w.trusted_numbers,
+        ${dialTerms}, ${agentTerms(sql.ref('c.started_at'))}, w.trusted_numbers,
         ${doNotCallUploadsAsJson(sql.ref('c.workspace_id'), sql.ref('c.id'))} as do_not_call_uploads
       from campaigns c
       join workspaces w on w.id = c.workspace_id
@@ -66,6 +67,23 @@ export async function lockForClaim(
   ]);
   const campaign = rows[0] && { ...rows[0], operator };
   return campaign && hasLimits(campaign) && !isLocked ? undefined : campaign;
+}
+
+/** Whether a telephone may ring for calls of a campaign: simulated ones have no agent. Only of a pool something is asked. */
+export async function mayRing(
+  tx: EngineTx,
+  { workspace_id, number_pool_id, provider }: ClaimedCampaign,
+  isSimulated: IsSimulated,
+): Promise<boolean> {
+  if (number_pool_id === null) return provider !== null && isSimulated(provider) === false;
+  const ringing = providers.filter((each) => isSimulated(each) === false);
+  if (ringing.length === 0) return false;
+  const { rows } = await sql`
+    select from number_usage u join phone_numbers n on n.workspace_id = u.workspace_id and n.id = u.phone_number_id
+    where u.workspace_id = ${workspace_id} and u.pool_id = ${number_pool_id} and n.provider = any(${ringing}::text[]) limit 1`.execute(
+    tx.db,
+  );
+  return rows.length > 0;
 }
 
 /** The most runs, and the most calls by themselves, that a claim leaves room for. */
@@ -91,7 +109,11 @@ async function othersWaiting(tx: EngineTx, workspaceId: string, now: Date): Prom
  * How many calls may be started now, at most `most`. What is counted here can't change before the claim's end. 8 to 14
  * buffers at 50 calls that are up.
  */
-export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most: number, now: Date): Promise<number> {
+export async function roomForCalls(
+  tx: EngineTx,
+  campaign: ClaimedCampaign,
+  { most, now, isSimulated }: { most: number; now: Date; isSimulated: IsSimulated },
+): Promise<number> {
   const { in_flight, answered, target_call_count } = campaign;
   const rooms = [most, campaign.max_concurrency - in_flight];
   if (target_call_count !== null) rooms.push(target_call_count - answered - in_flight);
@@ -108,5 +130,8 @@ export async function roomForCalls(tx: EngineTx, campaign: ClaimedCampaign, most
     if (left) rooms.push(left - leftToOthers(await othersWaiting(tx, campaign.workspace_id, now), left, now));
     else if (left === 0) rooms.push(0);
   }
+  const { workspace_id, agent_id, agent_unproven, agent_failures } = campaign;
+  if (agent_unproven && (await mayRing(tx, campaign, isSimulated)))
+    rooms.push(await lockUnprovenRoom(tx, workspace_id, agent_id, agent_failures));
   return Math.max(0, Math.min(...rooms));
 }

@@ -17,6 +17,7 @@ interface ClaimDeps {
   database: Database;
   log: Logger;
   onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>;
+  onPaused: (tx: EngineTx, campaign: CampaignKey) => Promise<void>;
 }
 
 /**
@@ -24,7 +25,7 @@ interface ClaimDeps {
  * for what is kept of them is named in the log. Throws what `claimContacts` throws, where nobody could be claimed.
  */
 export async function claimOrEach(
-  { database, log, onFinished }: ClaimDeps,
+  { database, log, onFinished, onPaused }: ClaimDeps,
   campaign: CampaignKey,
   terms: ClaimTerms,
 ): Promise<Claim> {
@@ -33,7 +34,7 @@ export async function claimOrEach(
     picked = ids;
   };
   const claim = async (more: Partial<ClaimTerms>) => {
-    const claimed = await claimContacts(database, campaign, { ...terms, ...more }, onFinished);
+    const claimed = await claimContacts(database, campaign, { ...terms, ...more }, onFinished, onPaused);
     const { unreadable: contactIds } = claimed;
     if (contactIds.length > 0)
       log.warn({ ...campaign, contactIds }, 'contacts without a time zone that can be read are left out');

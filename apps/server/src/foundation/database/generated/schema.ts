@@ -2,6 +2,15 @@
 import type { Generated, JSONColumnType } from 'kysely';
 
 export interface Schema {
+  agent_health: {
+    workspace_id: string;
+    agent_id: string;
+    failures: Generated<number>;
+    reason: string | null;
+    failed_at: Date | null;
+    heard_at: Date | null;
+    failing_since: Date | null;
+  };
   agent_knowledge_bases: {
     workspace_id: string;
     agent_id: string;
@@ -254,7 +263,7 @@ export interface Schema {
     recording: Generated<boolean>;
     tags: Generated<string[]>;
     recent_ends: Generated<number[]>;
-    pause_reason: 'calls_failing' | null;
+    pause_reason: 'calls_failing' | 'agent_failing' | null;
     require_consent: Generated<boolean>;
     abandoned_retry_hours: number | null;
   };

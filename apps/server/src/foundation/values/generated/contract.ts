@@ -4801,11 +4801,11 @@ export interface components {
             reason: components["schemas"]["CampaignFailureReason"];
         };
         /**
-         * @description Why the campaign has paused itself. `calls_failing`: of at least 20 calls that ended within ten minutes 80 % or more ended as `trunk_error`, `agent_error` or `invalid_number`. Mend what is wrong, and resume it: it counts anew then.
+         * @description Why the campaign has paused itself. `calls_failing`: of at least 20 calls that ended within ten minutes 80 % or more ended as `trunk_error`, `agent_error` or `invalid_number`. Mend what is wrong, and resume it: it counts anew then. `agent_failing`: in three calls in a row the agent failed and was never heard, or could not be connected. A test that reaches the agent resumes it, too.
          * @example calls_failing
          * @enum {string}
          */
-        CampaignPauseReason: "calls_failing";
+        CampaignPauseReason: "calls_failing" | "agent_failing";
         /** @description Why the campaign waits, where nobody has paused it. */
         CampaignPause: {
             reason: components["schemas"]["CampaignPauseReason"];
@@ -5085,11 +5085,11 @@ export interface components {
             sampleSize?: number;
         };
         /**
-         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `witness_unreachable`: no server can write to its witness, without which a call that the database loses would be placed again. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `do_not_call`: the number is on the do-not-call list, or a list of the campaign says that the person is not to be called. `no_consent`: the campaign has `requireConsent`, and no list says that the person has agreed. `abandoned`: the person answered and found no agent, and is not called again for it (`abandonedRetry`). `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why.
+         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `witness_unreachable`: no server can write to its witness, without which a call that the database loses would be placed again. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `do_not_call`: the number is on the do-not-call list, or a list of the campaign says that the person is not to be called. `no_consent`: the campaign has `requireConsent`, and no list says that the person has agreed. `abandoned`: the person answered and found no agent, and is not called again for it (`abandonedRetry`). `agent_failing`: the agent failed in three calls in a row, and nobody is called for it until a test reaches it or somebody resumes the campaign. `agent_unproven`: the agent was heard in no call since the campaign's start, its own last change or its last failure, and until it is, three of its calls ring or are up at most. `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why.
          * @example retry_later
          * @enum {string}
          */
-        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent" | "abandoned";
+        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent" | "abandoned" | "agent_failing" | "agent_unproven";
         /** @description Callees who may be in any of several time zones, and what it costs to call them only while hours are open in all. */
         CampaignSharedHours: {
             /** @description The time zones in which they may be; of those with the same clock one. */
@@ -5392,7 +5392,7 @@ export interface components {
          * @example outside_window
          * @enum {string}
          */
-        CallReason: "scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "dialing_paused" | "already_on_a_call" | "operator_limit" | "expired" | "invalid_time_zone";
+        CallReason: "scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "dialing_paused" | "already_on_a_call" | "operator_limit" | "expired" | "invalid_time_zone" | "agent_failing" | "agent_unproven";
         /**
          * @description How the agent's part in the call ended. `call_ended`: the call ended first. `hung_up`: the agent closed its connection in order. `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out` and `rejected` (an HTTP status instead of a WebSocket): there was no connection. `crashed`: the connection broke, or was closed with another code. `mute`: the callee waited or spoke, and the agent made no sound for `silenceSeconds`. `silence`: both were silent for so long. `frozen`: nothing of the agent moved any more. `vanished`: its connection was gone without a word. `too_large`: it sent a message that is too long. `media_lost`: a fault of the server, not of the agent.
          * @example hung_up
@@ -7241,6 +7241,13 @@ export interface components {
          * @example false
          */
         AgentRecording: boolean;
+        /** @description Nobody is called for this agent: in three calls in a row it failed and was never heard. What calls with it is paused as `agent_failing`, and what rang was cancelled; callers who arrive are still tried. A test that reaches it opens it again, and so does the resume of a campaign. */
+        AgentFailing: {
+            /** @description Since when. */
+            since: components["schemas"]["Timestamp"];
+            /** @description How its part in the last of these calls ended. */
+            reason: components["schemas"]["AgentEndReason"];
+        };
         /** @description A voice agent that takes calls. */
         Agent: {
             id: components["schemas"]["KeptAgentId"];
@@ -7250,6 +7257,8 @@ export interface components {
             maxCallSeconds?: components["schemas"]["AgentMaxCallSeconds"];
             knowledgeBaseIds: components["schemas"]["AgentKnowledgeBaseIds"];
             recording: components["schemas"]["AgentRecording"];
+            /** @description Why nobody is called for it. Absent unless it fails. */
+            failing?: components["schemas"]["AgentFailing"];
             /** @description When the agent was created. */
             createdAt: components["schemas"]["Timestamp"];
             /** @description When the agent last changed. */
