@@ -5,7 +5,7 @@ import { FRAME, ULAW_SILENCE } from '@trunkline/media';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { tone } from './tone.ts';
 
-const [fault = '', host = '127.0.0.1'] = process.argv.slice(2);
+const [fault = '', host = '127.0.0.1', port = '0'] = process.argv.slice(2);
 
 const say = (agent: WebSocket, ulaw: Buffer) =>
   agent.send(JSON.stringify({ event: 'media', media: { payload: ulaw.toString('base64') } }));
@@ -22,6 +22,8 @@ const faults: Record<string, (agent: WebSocket) => void> = {
     const timer = setInterval(() => say(agent, silence), 20);
     agent.on('close', () => clearInterval(timer));
   },
+  /** It stands still before it says a word. */
+  freezes: () => void setTimeout(() => process.kill(process.pid, 'SIGSTOP'), 100),
   /** It speaks for half a minute at once, and then says what it hears; it is stopped, or cut off, from outside. */
   speaks: (agent) => {
     say(agent, tone(700, 240_000));
@@ -32,7 +34,7 @@ const faults: Record<string, (agent: WebSocket) => void> = {
   },
 };
 
-const server = new WebSocketServer({ port: 0, host });
+const server = new WebSocketServer({ port: Number(port), host });
 server.on('connection', (agent) => {
   agent.on('error', () => {});
   agent.on('message', (data) => String(data).startsWith('{"event":"start"') && faults[fault]!(agent));

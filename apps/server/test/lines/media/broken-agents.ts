@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 /** The ways in which `broken-agent.ts` is broken. */
-export type Fault = 'key_refused' | 'hangs_up' | 'crashes' | 'mute' | 'speaks';
+export type Fault = 'key_refused' | 'hangs_up' | 'crashes' | 'freezes' | 'mute' | 'speaks';
 
 /** A broken agent in a process of its own. */
 export interface BrokenAgent extends AsyncDisposable {
@@ -12,13 +12,20 @@ export interface BrokenAgent extends AsyncDisposable {
   process: ChildProcess;
 }
 
-/** Starts one. @param behind what it is started by, in a network of its own, and its address there */
-export async function startBrokenAgent(
-  fault: Fault,
-  behind: { program: readonly string[]; host: string } = { program: [], host: '127.0.0.1' },
-): Promise<BrokenAgent> {
+interface Behind {
+  /** What it is started by in a network of its own. */
+  program: readonly string[];
+  /** Its address there. */
+  host: string;
+}
+
+const loopback: Behind = { program: [], host: '127.0.0.1' };
+
+/** Starts one. @param port nothing for one that is free */
+export async function startBrokenAgent(fault: Fault, behind = loopback, port = '0'): Promise<BrokenAgent> {
   const file = path.join(import.meta.dirname, 'broken-agent.ts');
-  const [program, ...args] = [...behind.program, process.execPath, '--conditions=source', file, fault, behind.host];
+  const node = [process.execPath, '--conditions=source', file, fault, behind.host, port];
+  const [program, ...args] = [...behind.program, ...node];
   const child = spawn(program!, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
   return {
@@ -28,6 +35,29 @@ export async function startBrokenAgent(
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGKILL');
       await once(child, 'exit');
+    },
+  };
+}
+
+/** The same, started again at its port whenever it has crashed, as a supervisor does it. */
+export async function startSupervised(fault: Fault): Promise<BrokenAgent> {
+  let agent = await startBrokenAgent(fault);
+  let isOver = false;
+  const { url } = agent;
+  const watch = () =>
+    agent.process.once('exit', async () => {
+      if (isOver) return;
+      agent = await startBrokenAgent(fault, loopback, new URL(url).port);
+      if (isOver) return agent[Symbol.asyncDispose]();
+      return watch();
+    });
+  watch();
+  return {
+    url,
+    process: agent.process,
+    [Symbol.asyncDispose]: () => {
+      isOver = true;
+      return agent[Symbol.asyncDispose]();
     },
   };
 }

@@ -2,7 +2,7 @@ import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 import { type Callee, type Carrier, startCarrier } from './carrier.ts';
 
-const FROM = '+14155550100';
+export const FROM = '+14155550100';
 
 /** A server that calls over SIP, and the carrier behind which the callees are. */
 export interface Calling extends AsyncDisposable {
