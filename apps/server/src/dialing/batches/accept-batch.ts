@@ -11,6 +11,7 @@ import { type AuditEntry, audit } from '../../platform/journal/record.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import { EVERY_DAY } from '../calls/calling-hours.ts';
 import { callingArea, type DialTerms } from '../calls/may-dial.ts';
+import { USUAL_CALL_SECONDS, USUAL_RING_SECONDS } from '../calls/usual-times.ts';
 import { abandonedRetryHours, numberPoolId, phoneNumberId, type Settings } from '../campaigns/campaign-settings.ts';
 import { checkCaller } from '../campaigns/check-startable.ts';
 import { insertBatch } from '../campaigns/insert-batch.ts';
@@ -70,8 +71,8 @@ export async function acceptBatch(
     holidays: input.holidays?.toSorted() ?? [],
     retry_policy: input.retryPolicy ?? [],
     abandoned_retry_hours: abandonedRetryHours(input.abandonedRetry) ?? null,
-    ring_timeout_seconds: 30,
-    max_call_seconds: 3600,
+    ring_timeout_seconds: USUAL_RING_SECONDS,
+    max_call_seconds: USUAL_CALL_SECONDS,
     recording: input.recording ?? false,
     tags: input.tags ?? [],
     metadata: input.metadata ? JSON.stringify(input.metadata) : null,

@@ -9,13 +9,11 @@ import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts
 import { lockAgent } from '../../voices/agents/store.ts';
 import { fromE164 } from '../calls/call.ts';
 import type { IsSimulated } from '../calls/may-dial.ts';
+import { USUAL_CALL_SECONDS, USUAL_RING_SECONDS } from '../calls/usual-times.ts';
 import { numberPoolId, phoneNumberId } from '../campaigns/campaign-settings.ts';
 import { checkCaller } from '../campaigns/check-startable.ts';
 import type { NewIntent } from './intent.ts';
 import { judgeCall } from './judge-call.ts';
-
-const DEFAULT_RING_SECONDS = 30;
-const DEFAULT_CALL_SECONDS = 3600;
 
 /** The most calls of a workspace that wait. */
 const MOST_WAITING = 10_000;
@@ -69,8 +67,8 @@ export async function acceptCall(
       timezone,
       calling_windows: callingWindows ? JSON.stringify(callingWindows) : null,
       callee_time_zone: calleeTimeZone,
-      ring_timeout_seconds: input.ringTimeoutSeconds ?? DEFAULT_RING_SECONDS,
-      max_call_seconds: input.maxCallSeconds ?? DEFAULT_CALL_SECONDS,
+      ring_timeout_seconds: input.ringTimeoutSeconds ?? USUAL_RING_SECONDS,
+      max_call_seconds: input.maxCallSeconds ?? USUAL_CALL_SECONDS,
       next_attempt_at: waits?.until ?? terms.startAt,
       reason: waits?.reason ?? (terms.startAt > now ? 'scheduled' : null),
       // Other hours of the workspace, or a number that it trusts, may let it go before that; never before its own time.

@@ -16,9 +16,8 @@ import { lockAgentRoom } from '../../voices/agents/agent-room.ts';
 import type { AgentDirectory } from '../../voices/agents/directory.ts';
 import { callTransitions, fromE164, type HeldCall } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
+import { USUAL_CALL_SECONDS } from './usual-times.ts';
 
-const MAX_CALL_SECONDS = 3600;
-/** Calls that are committed at a time, half of them to one number: however many arrive, requests find connections. */
 const COMMITTED_AT_ONCE = 4;
 /** Those that wait for it, half of them to one number. */
 const MOST_AT_A_TIME = 200;
@@ -210,7 +209,7 @@ async function commitCall(
         start_at: at,
         place_before: at,
         ring_timeout_seconds: 0,
-        max_call_seconds: MAX_CALL_SECONDS,
+        max_call_seconds: USUAL_CALL_SECONDS,
         queued_at: at,
         ringing_at: at,
       })
@@ -241,7 +240,7 @@ interface Taker {
 /** With how long the call may last: no longer than its agent allows, as far as the agent can be asked. */
 async function withSeconds({ agents }: ReceiveDeps, { workspaceId }: HeldCall, taker: Taker) {
   const agent = await agents.resolve(taker.agentId, workspaceId).catch(() => undefined);
-  return { ...taker, maxCallSeconds: Math.min(MAX_CALL_SECONDS, agent?.maxCallSeconds ?? MAX_CALL_SECONDS) };
+  return { ...taker, maxCallSeconds: Math.min(USUAL_CALL_SECONDS, agent?.maxCallSeconds ?? USUAL_CALL_SECONDS) };
 }
 
 /** Who takes the call; nobody where the caller's country is not allowed, the webhook rejects it, or no agent is bound. */

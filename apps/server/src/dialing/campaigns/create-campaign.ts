@@ -6,6 +6,7 @@ import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import type { AuditEntry } from '../../platform/journal/record.ts';
 import { EVERY_DAY } from '../calls/calling-hours.ts';
+import { USUAL_CALL_SECONDS, USUAL_RING_SECONDS } from '../calls/usual-times.ts';
 import {
   abandonedRetryHours,
   agentName,
@@ -87,8 +88,8 @@ export async function createCampaign(
           abandoned_retry_hours: abandonedRetryHours(input.abandonedRetry) ?? null,
           target_call_count: input.targetCallCount ?? null,
           target_conversion_rate: input.targetConversionRate ?? null,
-          ring_timeout_seconds: input.ringTimeoutSeconds ?? 30,
-          max_call_seconds: input.maxCallSeconds ?? 3600,
+          ring_timeout_seconds: input.ringTimeoutSeconds ?? USUAL_RING_SECONDS,
+          max_call_seconds: input.maxCallSeconds ?? USUAL_CALL_SECONDS,
           recording: input.recording ?? false,
           require_consent: input.requireConsent ?? false,
           tags: input.tags ?? [],

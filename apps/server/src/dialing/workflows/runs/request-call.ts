@@ -5,6 +5,7 @@ import { askForCall } from '../../calls/ask-for-call.ts';
 import type { CallAnswer, CallTerms } from '../../calls/call-wish.ts';
 import { HORIZON_MS } from '../../calls/calling-hours.ts';
 import type { CallToPlace } from '../../calls/place-calls.ts';
+import { USUAL_CALL_SECONDS, USUAL_RING_SECONDS } from '../../calls/usual-times.ts';
 import { whyBlocked } from '../../calls/why-blocked.ts';
 import type { CallNode } from '../definitions/definition.ts';
 import { fillText } from '../definitions/fill-template.ts';
@@ -13,9 +14,6 @@ import { type Change, fail, waitAs } from './change-run.ts';
 import { nameRecalled, RUN } from './recall-run-calls.ts';
 import type { RunRow } from './run.ts';
 
-const DEFAULT_RING_SECONDS = 30;
-/** The longest talk of a run's call; a node says nothing of it. */
-const MAX_CALL_SECONDS = 3600;
 /** When a blocked run is looked at again: after 1, 2, 5 and then every 10 minutes (dialing.md, "Runs"). */
 const CHECK_MINUTES = [1, 2, 5, 10];
 
@@ -40,8 +38,9 @@ export async function requestCall(
     from: node.numberPoolId ? { poolId: fromId(node.numberPoolId) } : { number: node.fromNumber! },
     agentId: node.agentId,
     variables: Object.fromEntries(variables),
-    ringTimeoutSeconds: node.ringTimeoutSeconds ?? DEFAULT_RING_SECONDS,
-    maxCallSeconds: MAX_CALL_SECONDS,
+    ringTimeoutSeconds: node.ringTimeoutSeconds ?? USUAL_RING_SECONDS,
+    // A node says nothing of it.
+    maxCallSeconds: USUAL_CALL_SECONDS,
     recording: node.recording ?? false,
     asksAgain: true,
     hours: node,
