@@ -584,7 +584,7 @@ export interface paths {
         };
         /**
          * Check a trunk
-         * @description Asks the trunk now, in the way that `probe` says, and keeps what it found. Reachability and credentials are told apart. It is bounded in time: a silent trunk is `unreachable`.
+         * @description Asks the trunk now, in the way that `probe` says. It changes nothing: `trunk` is as it was, and resuming a paused trunk, or its next check, keeps what they find. Reachability and credentials are told apart. It is bounded in time: a silent trunk is `unreachable`.
          */
         get: operations["validateTrunk"];
         put?: never;
@@ -1593,7 +1593,7 @@ export interface paths {
         };
         /**
          * Check the trunks of a number pool
-         * @description Checks now, for every member, whether a call could be placed from it. A trunk is probed for real, a number that a provider manages is checked with the provider; many at once and bounded in time, so that a silent trunk counts as invalid. Do it before a campaign is given the pool. An empty pool answers zeros.
+         * @description Checks now, for every member, whether a call could be placed from it, and changes nothing. A trunk is probed for real, a number that a provider manages is checked with the provider; many at once and bounded in time, so that a silent trunk counts as invalid. Do it before a campaign is given the pool. An empty pool answers zeros.
          */
         get: operations["validateNumberPoolTrunks"];
         put?: never;

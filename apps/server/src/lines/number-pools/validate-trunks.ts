@@ -3,7 +3,7 @@ import type { components } from '../../foundation/values/generated/contract.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import { someAtOnce } from '../../foundation/values/some-at-once.ts';
 import { isImported, type PhoneNumberRow } from '../phone-numbers/phone-number.ts';
-import { checkTrunks, TRUNK_CHECK_MS, type TrunkVerdict } from '../trunks/check-trunk.ts';
+import { askTrunks, TRUNK_CHECK_MS, type TrunkVerdict } from '../trunks/check-trunk.ts';
 import { reasonTexts, type TrunkReason } from '../trunks/shape-trunk.ts';
 import { readTrunks } from '../trunks/store.ts';
 import { endsByCheck } from '../trunks/trunk.ts';
@@ -18,8 +18,8 @@ type Checks = components['schemas']['NumberPoolTrunks'];
 const AT_ONCE = 100;
 
 /**
- * Checks now, for every member of a pool, whether a call could be placed from it: trunks by a probe, whose result is kept,
- * bought numbers by asking whether the provider still holds them for us. Each takes at most the time of one check, and a
+ * Checks now, for every member of a pool, whether a call could be placed from it: trunks by a probe, bought
+ * numbers by asking whether the provider still holds them for us. Nothing is kept of it. Each takes at most the time of one check, and a
  * hundred go on at a time. Throws `not_found`.
  */
 export async function validateTrunks(deps: NumberPoolDeps, workspaceId: string, poolId: string): Promise<Checks> {
@@ -31,7 +31,7 @@ export async function validateTrunks(deps: NumberPoolDeps, workspaceId: string, 
   const active = rows.filter((row) => row.status === 'active');
   const bought = active.filter((row) => !isImported(row));
   const [verdicts, asked] = await Promise.all([
-    checkTrunks(deps, trunks, AT_ONCE),
+    askTrunks(deps, trunks, AT_ONCE),
     someAtOnce(AT_ONCE, bought, async (row) => [row.id, await askProvider(deps, row)] as const),
   ]);
   const ofBought = new Map(asked);

@@ -43,6 +43,12 @@ export async function checkTrunks(
   return verdicts;
 }
 
+/** What trunks answer, as `checkTrunks` tells it, with nothing kept. */
+export async function askTrunks(deps: TrunkDeps, rows: TrunkRow[], atOnce: number): Promise<Map<string, TrunkVerdict>> {
+  const asked = await someAtOnce(atOnce, rows, async (row) => [row.id, await probe(deps, row)] as const);
+  return new Map(asked.flatMap(([id, verdict]) => (verdict ? [[id, verdict] as const] : [])));
+}
+
 /** Checks trunks for a request, which waits for it no longer than a check may take. */
 export async function checkWithin(deps: TrunkDeps, rows: TrunkRow[]): Promise<Map<string, TrunkVerdict> | undefined> {
   const check = checkTrunks(deps, rows).catch((error) => {

@@ -246,10 +246,12 @@ test('a check tells reachability and credentials apart, and a silent trunk is un
     reachable: true,
     credentials: 'rejected',
     reason: 'credentials_rejected',
-    trunk: { status: 'paused', reason: 'credentials_rejected' },
+    trunk: { status: 'active' },
   });
   answer = () => new Promise(() => {});
   expect((await validate(trunk.id)).data).toMatchObject({ valid: false, reason: 'unreachable' });
+  // It only asks.
+  expect((await read(trunk.id)).checkedAt).toBe(trunk.checkedAt);
   probed = [];
   await patch(trunk.id, { probe: 'none' });
   expect(probed).toEqual([]);
