@@ -14,9 +14,10 @@ test('trunks are made with a password that is on no command line, checked, chang
   const check = await cli(['trunks', 'check', id]);
   expect(check.code).toBe(1);
   expect(check.stdout).toMatch(/^valid +no$/m);
-  expect(await json('trunks', 'update', id, '--termination-url', 'ok.sim', '--max-channels', '5')).toMatchObject({
-    maxChannels: 5,
-  });
+  const moves = ['trunks', 'update', id, '--termination-url', 'ok.sim', '--max-channels', '5'];
+  expect(await cli(moves)).toMatchObject({ code: 1, stderr: expect.stringContaining('must be given again') });
+  const moved = await cli([...moves, '--password-stdin', '--json'], { stdin: 'hush hush\n' });
+  expect(JSON.parse(moved.stdout)).toMatchObject({ maxChannels: 5 });
   expect(await json('trunks', 'pause', id)).toMatchObject({ status: 'paused' });
   expect((await cli(['trunks', 'list'], { columns: 60 })).stdout).toMatch(new RegExp(`${id} +paused +ok.sim`));
   await json('trunks', 'resume', id);
