@@ -78,8 +78,8 @@ test.concurrent('a trunk that fails is tried again after 1, 5 and 15 minutes, an
       number: magic(150),
       campaign: { retry_policy: [] },
     });
-    const { stop } = await startTestDialer(database, { time });
     let from = time.now();
+    const { stop } = await startTestDialer(database, { time });
     for (const [at, minutes] of [1, 5, 15, 15].entries()) {
       await until(async () => (await campaignRow(database, campaignId)).trunk_error === 3 * (at + 1));
       for (const { next_attempt_at } of await contactsOf(database, campaignId)) {

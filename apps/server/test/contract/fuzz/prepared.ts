@@ -10,7 +10,9 @@ import type { FuzzRequest } from './requests.ts';
 const COUNT = 40;
 const LATER = new Date('2026-12-24T09:00:00.000Z');
 
-type Own = Partial<Record<'ws' | 'room' | 'list' | 'cmp' | 'bat' | 'pn' | 'pool' | 'entry', readonly string[]>>;
+type Own = Partial<
+  Record<'ws' | 'room' | 'list' | 'cmp' | 'bat' | 'pn' | 'pool' | 'wf' | 'run' | 'entry', readonly string[]>
+>;
 
 /** What chance would hardly find, by the operations that need it, and the IDs that no other request may name. */
 export interface Prepared {
@@ -61,6 +63,8 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     (await server.client.POST('/v1/number-pools', { body: { name, phoneNumberIds } })).data!.data.id;
   const pools = [await pool('From', [phoneNumberId]), await pool('To', [])];
 
+  const { workflow, runs } = await runsOf(server);
+
   const byOperation: Record<string, Own> = {
     moveNumberPoolMember: { pool: pools, pn: [phoneNumberId] },
     startTestCall: { pn: [phoneNumberId] },
@@ -68,6 +72,8 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     getCallSip: { room: rooms },
     completeCall: { ws: [toId('ws', own.workspace_id)], room: rooms },
     deleteCallRecording: { room: rooms },
+    startWorkflowRun: { wf: [workflow] },
+    cancelWorkflowRun: { wf: [workflow], run: runs },
     createCampaign: { list: [called, calledToo] },
     resumeCampaign: { cmp: paused },
     unscheduleCampaign: { cmp: scheduled },
@@ -79,7 +85,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   };
   let turn = 0;
   return {
-    kept: [changed, called, calledToo, phoneNumberId, ...pools],
+    kept: [changed, called, calledToo, phoneNumberId, workflow, ...pools],
     fill: (request) => {
       const { entry, ...all } = byOperation[request.operationId] ?? {};
       const filled = (text: string) =>
@@ -93,6 +99,28 @@ export async function prepare(server: TestServer): Promise<Prepared> {
       return { ...request, path: filled(path), ...(request.body !== undefined && { body: filled(request.body) }) };
     },
   };
+}
+
+/** A published workflow, and runs of it that wait. */
+async function runsOf({ client }: TestServer): Promise<{ workflow: string; runs: string[] }> {
+  const made = await client.POST('/v1/workflows', {
+    body: {
+      name: 'Waits',
+      startNodeId: 'wait',
+      nodes: [
+        { id: 'wait', type: 'wait', title: 'Wait', seconds: 31_536_000, next: 'done' },
+        { id: 'done', type: 'end', title: 'Done', status: 'completed' },
+      ],
+    },
+  });
+  const workflow = made.data!.data.id;
+  const path = { workflowId: workflow };
+  await client.POST('/v1/workflows/{workflowId}/publish', { params: { path } });
+  const start = async (line: number) => {
+    const params = { path, header: { 'Idempotency-Key': `waits-${line}` } };
+    return (await client.POST('/v1/workflows/{workflowId}/run', { params, body: {} })).data!.data.id;
+  };
+  return { workflow, runs: await Promise.all(Array.from({ length: COUNT }, (_, line) => start(line))) };
 }
 
 /** A test call, and the number that it goes out from. */
