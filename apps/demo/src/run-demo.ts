@@ -150,7 +150,7 @@ async function dial(
   const { id } = await client.campaigns.create(body, { signal });
   const bar = screen.progress('Dialing');
   const begun = performance.now();
-  await client.campaigns.start(id, { signal });
+  await client.campaigns.start(id, {}, { signal });
   let last: CampaignEvent['data'] | undefined;
   for await (const { data } of client.campaigns.streamEvents(id, { signal })) {
     last = data;

@@ -47,6 +47,7 @@ import { phoneNumberOperations } from './lines/phone-numbers/operations.ts';
 import { providers } from './lines/phone-numbers/phone-number.ts';
 import { recordTurned } from './lines/phone-numbers/record-number.ts';
 import { startPhoneNumberTasks } from './lines/phone-numbers/tasks.ts';
+import type { AgentConnection } from './lines/telephony/agent-connection.ts';
 import type { CallGateway } from './lines/telephony/call-gateway.ts';
 import { trunkOperations } from './lines/trunks/operations.ts';
 import { startTrunkTasks } from './lines/trunks/tasks.ts';
@@ -69,6 +70,7 @@ import { MOST_BYTES, MOST_ROWS } from './records/exports/export.ts';
 import { exportOperations } from './records/exports/operations.ts';
 import { startRetention } from './records/retention.ts';
 import { agentOperations } from './voices/agents/operations.ts';
+import { tryAgent } from './voices/agents/test-agent.ts';
 import { startKnowledgeBaseWork } from './voices/knowledge-bases/background.ts';
 import { knowledgeBaseOperations } from './voices/knowledge-bases/operations.ts';
 
@@ -313,7 +315,12 @@ function handlersOf(
   const isNumber = (phoneNumber: string) => readNumber(phoneNumber) !== undefined;
   const shared = { database, agents, clock, providers, operator, isSimulated };
   const { restoreGuard } = services;
-  const campaigns = { ...shared, notifications, maxConcurrency, nudge: claiming.nudge, guard: restoreGuard };
+  const askAgent = (workspaceId: string, connection: AgentConnection) =>
+    inTestSlot(workspaceId, async () => {
+      const { reachable, message } = await tryAgent(guard, workspaceId, connection);
+      return reachable ? undefined : message;
+    });
+  const campaigns = { ...shared, askAgent, notifications, maxConcurrency, nudge: claiming.nudge, guard: restoreGuard };
   const { nudge } = runEngine;
   return {
     ...phoneNumberOperations(phoneNumbers),

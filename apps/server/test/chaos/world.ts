@@ -9,7 +9,7 @@ import { newKey } from '../../src/platform/api-keys/key.ts';
 import { chances } from '../chances.ts';
 import { startNameServer } from '../fairness/name-server.ts';
 import { mayMount, mount, unmount } from '../foundation/objects/mount.ts';
-import { type Agent, startAgent } from '../lines/media/agent.ts';
+import { type Agent, sayHello, startAgent } from '../lines/media/agent.ts';
 import { createNetwork, hasNetworks, type Network } from '../lines/telephony/network.ts';
 import { addingRelease } from '../other-release.ts';
 import { type Carrier, startCarrierProcess } from './carrier.ts';
@@ -86,7 +86,7 @@ export async function startWorld({ seed, servers: count, faults }: ChaosOptions)
     undo.push(database.close);
     const endpoints = await startEndpoints(chances(seed));
     undo.push(endpoints.stop);
-    const agent = await startAgent();
+    const agent = await startAgent(sayHello);
     undo.push(agent.stop);
     const network = hasNetworks ? createNetwork(1) : undefined;
     if (network) {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ULAW_SILENCE } from '@trunkline/media';
 import { expect, test } from 'vitest';
 import { chances } from '../chances.ts';
-import { startAgent } from '../lines/media/agent.ts';
+import { sayHello, startAgent } from '../lines/media/agent.ts';
 import { type Callee, startCarrier } from '../lines/telephony/carrier.ts';
 import { connectNumber } from '../lines/telephony/killed-servers.ts';
 import { callOnce, peopleFrom, untilOver, withMixedServers } from './mixed-versions.ts';
@@ -42,7 +42,7 @@ test(
       const callees = [talks, declines, isBusy, isBusy];
       const people = peopleFrom(0, MOST_BATCHES * PEOPLE);
       const carrier = await startCarrier(Object.fromEntries(people.map((each, at) => [each, callees[at % 4]!])));
-      const agent = await startAgent();
+      const agent = await startAgent(sayHello);
       try {
         const chance = chances(24);
         await Promise.all([0, 1, 2].map((place) => servers.start(place, 'former')));

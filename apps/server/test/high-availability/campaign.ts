@@ -1,7 +1,7 @@
 import { createClient } from '@trunkline/client';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { startAgent } from '../lines/media/agent.ts';
+import { sayHello, startAgent } from '../lines/media/agent.ts';
 import { startCarrier } from '../lines/telephony/carrier.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
@@ -30,7 +30,7 @@ export async function startCampaign(cluster: Cluster, people: number, servers: n
     call.ring();
     setTimeout(() => call.reject(486), RING_MS);
   });
-  const agent = await startAgent();
+  const agent = await startAgent(sayHello);
   const config = {
     ...{ sipHost: '127.0.0.1', sipPort: 0, sipAllowedAddresses: loopback, outboundAllowedAddresses: loopback },
     encryptionKey: Buffer.alloc(32),

@@ -12,6 +12,7 @@ const flags = {
   name: ['text', 'what to call it'],
   maxConcurrentCalls: ['number', 'calls at once'],
   maxCallSeconds: ['number', 'longest call'],
+  silenceSeconds: ['number', 'silence that ends a call'],
   knowledgeBaseIds: ['list', 'what it may search'],
   recording: ['switch', 'record its calls'],
 } as const;

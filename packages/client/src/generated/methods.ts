@@ -131,7 +131,7 @@ export interface CampaignsMethods {
   /** Delete a campaign. `DELETE /v1/calls/campaigns/{id}` */
   delete(id: string, options?: RequestOptions): Answer<'deleteCampaign'>;
   /** Start a campaign. `POST /v1/calls/campaigns/{id}/start` */
-  start(id: string, options?: RequestOptions): Answer<'startCampaign'>;
+  start(id: string, query?: Query<'startCampaign'>, options?: RequestOptions): Answer<'startCampaign'>;
   /** Pause a campaign. `POST /v1/calls/campaigns/{id}/pause` */
   pause(id: string, options?: RequestOptions): Answer<'pauseCampaign'>;
   /** Resume a campaign. `POST /v1/calls/campaigns/{id}/resume` */
@@ -360,7 +360,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   knowledgeBases:
     '/knowledge-bases Gl Pbk G/* Ab/* D/* addDocuments:Pf/*/documents getDocument:G/*/documents/* deleteDocument:D/*/documents/* Pb/*/search',
   campaigns:
-    '/calls/campaigns Gl Pbk G/* Ab/* D/* P/*/start P/*/pause P/*/resume P/*/stop P/*/unschedule P/*/cancel Pb/*/preview listContacts:Gl/*/contacts getStats:G/*/stats streamEvents:Gs/*/events',
+    '/calls/campaigns Gl Pbk G/* Ab/* D/* Pq/*/start P/*/pause P/*/resume P/*/stop P/*/unschedule P/*/cancel Pb/*/preview listContacts:Gl/*/contacts getStats:G/*/stats streamEvents:Gs/*/events',
   calls:
     '/calls getStatistics:Gq/statistics G/* P/*/end getSip:G/*/sip deleteRecording:D/*/recording recordResult:Pb/*/result Gl Pbk',
   exports:

@@ -66,8 +66,10 @@ export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
       await deleteCampaign(deps, context.workspaceId, fromId(path.id), auditEntryOf(context, 'deleted', path.id));
       return ok({ id: path.id, deleted: true as const });
     },
-    startCampaign: async ({ path }, context) =>
-      ok(await startCampaign(deps, context.workspaceId, fromId(path.id), auditEntryOf(context, 'started', path.id))),
+    startCampaign: async ({ path, query }, context) => {
+      const auditEntry = auditEntryOf(context, 'started', path.id);
+      return ok(await startCampaign(deps, context.workspaceId, fromId(path.id), auditEntry, query.force));
+    },
     pauseCampaign: ({ path }, context) => move(path.id, context, 'pause', 'paused'),
     resumeCampaign: ({ path }, context) => move(path.id, context, 'resume', 'resumed'),
     stopCampaign: ({ path }, context) => move(path.id, context, 'stop', 'stopped'),

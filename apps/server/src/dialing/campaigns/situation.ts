@@ -25,6 +25,8 @@ import { type CampaignRow, startsAt } from './shape-campaign.ts';
 /** What a workspace says about the calls of a campaign. */
 export interface Situation extends CampaignSituation {
   workspace: { allowed_countries: string[] | null; premium_rate_allowed: boolean; operator: OperatorLimits };
+  /** Whether a telephone may ring for its calls. */
+  rings: boolean;
   /** How many more calls its agent takes now. */
   agentRoom: number;
   /** Whether its calls keep quiet hours that nobody has set; undefined where somebody has. */
@@ -87,6 +89,7 @@ export async function situationOf(
     hours: defaultQuietHours === 'simulated' ? freeHours : callingHours(campaign, workspace),
     freeHours,
     workspace,
+    rings,
     agentRoom,
     defaultQuietHours,
     trusted: defaultQuietHours ? workspace.trusted_numbers : [],

@@ -4,6 +4,7 @@ import { from } from '../../foundation/database/moves.ts';
 import { existing, ServiceError } from '../../foundation/values/service-error.ts';
 import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
 import type { AuditEntry } from '../../platform/journal/record.ts';
+import { openFailing } from '../../voices/agents/agent-health.ts';
 import type { AgentDirectory } from '../../voices/agents/directory.ts';
 import { isEverOpen } from '../calls/calling-hours.ts';
 import type { CampaignKey } from './campaign.ts';
@@ -21,22 +22,32 @@ const notStartable = (message: string) => new ServiceError('campaign_not_startab
 
 /**
  * Starts a draft: it runs at once, or is scheduled where `scheduledAt` or `startDate` lies ahead. Its contacts are added
- * in the background. What is answered tells callees' local hours besides. Throws `not_found`, and `campaign_not_startable` with what stands in the way.
+ * in the background. If phones ring for it, its agent is asked once, unless it is started by `force`. What is answered tells callees' local hours besides. Throws `not_found`, and `campaign_not_startable` with what stands in the way.
  */
 export async function startCampaign(
   deps: CampaignDeps,
   workspaceId: string,
   campaignId: string,
   auditEntry: AuditEntry,
+  force = false,
 ): Promise<Campaign> {
   const { database, agents, clock, providers, nudge } = deps;
-  const { asked, localHours, neverOpen } = await database.inSnapshot(workspaceId, async (tx) => {
+  const {
+    asked,
+    localHours,
+    neverOpen,
+    rings = false,
+  } = await database.inSnapshot(workspaceId, async (tx) => {
     const found = await existing(findCampaign(tx, campaignId));
     if (found.status !== 'draft') return { asked: found };
     const scope = await previewScope(tx, found, 1, { ...deps, now: clock.now() });
-    return { asked: found, localHours: await readLocalHours(tx, scope), neverOpen: isNeverOpen(scope.situation) };
+    const { situation } = scope;
+    const local = await readLocalHours(tx, scope);
+    return { asked: found, localHours: local, neverOpen: isNeverOpen(situation), rings: situation.rings };
   });
   const agent = await agents.resolve(asked.agent_id, workspaceId);
+  // Before phones ring, and not while its row is held.
+  const silent = rings && !force && agent?.connection && (await deps.askAgent(workspaceId, agent.connection));
   const started = await database.inWorkspace(workspaceId, async (tx) => {
     const campaign = await existing(lockCampaign(tx, campaignId));
     const now = clock.now();
@@ -48,6 +59,8 @@ export async function startCampaign(
     if (campaign.end_date && campaign.end_date <= now) throw notStartable('The endDate of the campaign has passed.');
     const obstacle = await checkStartable(tx, campaign, agent, providers);
     if (obstacle) throw notStartable(obstacle.message);
+    if (silent) throw notStartable(`${silent} Start it with force=true all the same.`);
+    if (rings) await openFailing(tx, campaign.agent_id);
     if (startsAt(campaign) > now) await schedule(tx, campaignId, now);
     else await beginDialing(tx, campaignId, now);
     return recordCampaignStatus(tx, campaignId, now, auditEntry);

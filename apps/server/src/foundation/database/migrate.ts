@@ -11,6 +11,7 @@ import * as withheldNumbers from '../../../migrations/0072-withheld-numbers.ts';
 import * as agentEnd from '../../../migrations/0073-agent-end.ts';
 import * as abandonedRetry from '../../../migrations/0074-abandoned-retry.ts';
 import * as agentHealth from '../../../migrations/0075-agent-health.ts';
+import * as agentSilence from '../../../migrations/0076-agent-silence.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -30,6 +31,7 @@ export const migrations: Record<string, Migration> = {
   '0073-agent-end': agentEnd,
   '0074-abandoned-retry': abandonedRetry,
   '0075-agent-health': agentHealth,
+  '0076-agent-silence': agentSilence,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

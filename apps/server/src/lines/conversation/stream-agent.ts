@@ -34,7 +34,7 @@ export class StreamAgent implements Voice {
   }
 
   async join(sound: Sound): Promise<VoiceEnd | undefined> {
-    const { url, headers, secret, reconnect, connectTimeoutSeconds } = this.#connection;
+    const { url, headers, secret, reconnect, connectTimeoutSeconds, silenceSeconds } = this.#connection;
     const { workspaceId, roomId, trace } = this.#briefing;
     const connectTimeoutMs = connectTimeoutSeconds * 1000;
     const from = tracer && Date.now();
@@ -44,6 +44,7 @@ export class StreamAgent implements Voice {
       secret,
       reconnect,
       connectTimeoutMs,
+      ...(silenceSeconds !== undefined && { silenceMs: silenceSeconds * 1000 }),
       accountSid: toId('ws', workspaceId),
       callSid: toId('room', roomId),
       customParameters: parametersOf(this.#briefing),

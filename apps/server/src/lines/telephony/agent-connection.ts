@@ -10,4 +10,6 @@ export interface AgentConnection {
   connectTimeoutSeconds: number;
   /** Whether a connection that drops in a call is made once more. */
   reconnect: boolean;
+  /** Without a sound of it for so long, since the answer or the callee's last words, the call is over; 30 without it. */
+  silenceSeconds?: number;
 }

@@ -50,6 +50,7 @@ export const presentAgent = (row: AgentRow): components['schemas']['Agent'] => (
   ...(row.max_concurrent_calls !== null && { maxConcurrentCalls: row.max_concurrent_calls }),
   ...(row.max_call_seconds !== null && { maxCallSeconds: row.max_call_seconds }),
   knowledgeBaseIds: row.knowledge_base_ids.map((id) => toId('kb', id)),
+  silenceSeconds: row.silence_seconds,
   recording: row.recording,
   ...(row.failing && { failing: { since: new Date(row.failing.since).toISOString(), reason: row.failing.reason } }),
   createdAt: row.created_at.toISOString(),
@@ -71,6 +72,7 @@ export function openConnection(row: Row<'agents'>, secrets: Secrets): AgentConne
     connectAt: row.connect_at,
     connectTimeoutSeconds: row.connect_timeout_seconds,
     reconnect: row.reconnect,
+    silenceSeconds: row.silence_seconds,
   };
 }
 

@@ -18,7 +18,15 @@ export async function createAgent(
   body: components['schemas']['CreateAgent'],
   auditOf: AuditOf,
 ): Promise<{ row: AgentRow; secret: string }> {
-  const { name, connection, maxConcurrentCalls, maxCallSeconds, knowledgeBaseIds = [], recording } = body;
+  const {
+    name,
+    connection,
+    maxConcurrentCalls,
+    maxCallSeconds,
+    silenceSeconds,
+    knowledgeBaseIds = [],
+    recording,
+  } = body;
   checkConnection(guard, connection);
   const id = newUuid();
   const { headers = {}, secret = newSecret() } = connection;
@@ -39,6 +47,7 @@ export async function createAgent(
         reconnect: connection.reconnect ?? false,
         max_concurrent_calls: maxConcurrentCalls ?? null,
         max_call_seconds: maxCallSeconds ?? null,
+        silence_seconds: silenceSeconds ?? 30,
         recording: recording ?? false,
         created_at: now,
         updated_at: now,

@@ -29,13 +29,16 @@ export function readAgent(value: unknown): Agent {
   const connection = optional(value, 'connection', isObject, 'an object with a type and a url');
   const maxConcurrentCalls = optional(value, 'maxConcurrentCalls', isCount, 'a whole number above 0');
   const maxCallSeconds = optional(value, 'maxCallSeconds', isCount, 'a whole number above 0');
+  const silenceSeconds = optional(value, 'silenceSeconds', isCount, 'a whole number above 0');
   const recording = optional(value, 'recording', isFlag, 'true or false');
   const knowledgeBaseIds = optional(value, 'knowledgeBaseIds', isBases, 'a list of knowledge base IDs');
   const workspaces = optional(value, 'workspaces', isWorkspaces, 'a list of workspace IDs');
   return {
     id: value.id,
     name: value.name,
-    ...(connection && { connection: readConnection(connection) }),
+    ...(connection && {
+      connection: { ...readConnection(connection), ...(silenceSeconds !== undefined && { silenceSeconds }) },
+    }),
     ...(maxConcurrentCalls !== undefined && { maxConcurrentCalls }),
     ...(maxCallSeconds !== undefined && { maxCallSeconds }),
     ...(recording !== undefined && { recording }),

@@ -20,7 +20,15 @@ export async function updateAgent(
   body: components['schemas']['UpdateAgent'],
   auditOf: AuditOf,
 ): Promise<AgentRow> {
-  const { name, connection = {}, maxConcurrentCalls, maxCallSeconds, knowledgeBaseIds, recording } = body;
+  const {
+    name,
+    connection = {},
+    maxConcurrentCalls,
+    maxCallSeconds,
+    silenceSeconds,
+    knowledgeBaseIds,
+    recording,
+  } = body;
   return database.inWorkspace(workspaceId, async (tx) => {
     // A first limit waits for who places calls without one, and then counts them.
     if (!(await lockAgent(tx, id, maxConcurrentCalls ? 'update' : 'no key update'))) throw notFound();
@@ -42,6 +50,7 @@ export async function updateAgent(
         ...(connection.reconnect !== undefined && { reconnect: connection.reconnect }),
         ...(maxConcurrentCalls !== undefined && { max_concurrent_calls: maxConcurrentCalls }),
         ...(maxCallSeconds !== undefined && { max_call_seconds: maxCallSeconds }),
+        ...(silenceSeconds !== undefined && { silence_seconds: silenceSeconds }),
         ...(recording !== undefined && { recording }),
         updated_at: now,
       })

@@ -25,6 +25,7 @@ export async function campaignDeps(clock = testClock()) {
     notifications,
     clock,
     agents,
+    askAgent: async () => undefined,
     providers: ['simulator', 'sip'],
     maxConcurrency: 500,
     operator: noOperatorLimits,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { tone } from './tone.ts';
 
 interface Message {
   event: string;
@@ -35,6 +36,10 @@ export interface Agent {
   release(): void;
   stop(): Promise<void>;
 }
+
+/** Says a word on a connection, so that its agent counts as one that talks. */
+export const sayHello = (socket: WebSocket): void =>
+  socket.send(JSON.stringify({ event: 'media', media: { payload: tone(600, 1600).toString('base64') } }));
 
 /** @param connected is called with each connection */
 export async function startAgent(connected: (socket: WebSocket) => void = () => {}): Promise<Agent> {

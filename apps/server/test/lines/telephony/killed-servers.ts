@@ -10,7 +10,7 @@ import { countersOf } from '../../dialing/audit.ts';
 import { withDatabase } from '../../foundation/database/own-database.ts';
 import { startServerProcess } from '../../server-process.ts';
 import { until } from '../../until.ts';
-import { startAgent } from '../media/agent.ts';
+import { sayHello, startAgent } from '../media/agent.ts';
 import { type Callee, startCarrier } from './carrier.ts';
 
 const FROM = '+14155550100';
@@ -50,7 +50,7 @@ export const killServers = (options: KilledServers): Promise<void> =>
       ...Object.fromEntries(people.rings.map((number) => [number, rings])),
       ...Object.fromEntries(people.busy.map((number) => [number, isBusy])),
     });
-    const agent = await startAgent();
+    const agent = await startAgent(sayHello);
     const folder = await mkdtemp(path.join(tmpdir(), 'sip-crash-'));
     const apiKey = newKey('test');
     const start = (name: string, portMin: number) =>

@@ -1,4 +1,4 @@
-import { type Agent, startAgent } from '../../lines/media/agent.ts';
+import { type Agent, sayHello, startAgent } from '../../lines/media/agent.ts';
 import { startCarrier } from '../../lines/telephony/carrier.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
@@ -51,7 +51,7 @@ export async function startCallees(people: number): Promise<Callees> {
       else if (user !== RINGS) setTimeout(() => call.reject(480), RING_MS);
     };
   });
-  const agent = await startAgent();
+  const agent = await startAgent(sayHello);
   const rtpPortMin = 31_000 + 2 * Math.floor(Math.random() * 4000);
   const server = await startTestServer({
     config: {

@@ -43,6 +43,7 @@ test('an agent is made, read, changed, listed and deleted; its secret is shown o
       reconnect: false,
     },
     maxConcurrentCalls: 2,
+    silenceSeconds: 30,
     knowledgeBaseIds: [],
     recording: false,
     createdAt: expect.any(String),

@@ -39,6 +39,7 @@ export interface Schema {
     recording: boolean;
     created_at: Date;
     updated_at: Date;
+    silence_seconds: Generated<number>;
   };
   api_keys: {
     workspace_id: string;

@@ -951,7 +951,7 @@ export interface paths {
         put?: never;
         /**
          * Start a campaign
-         * @description Makes a draft begin placing calls: it is `running`, or `scheduled` where `scheduledAt` or `startDate` lies ahead. The answer comes at once; contacts are taken from the lists right after it, as they are at that moment. A campaign starts when it is a draft, its agent is known, its `fromNumber` is ready for outbound calls or its pool has a valid member, every list is ready, at least one contact can be called, and its time zone and window are valid; otherwise it is refused, and `error` says what is missing. A scheduled campaign is checked again when its time comes, and is `failed` where it then can't start.
+         * @description Makes a draft begin placing calls: it is `running`, or `scheduled` where `scheduledAt` or `startDate` lies ahead. The answer comes at once; contacts are taken from the lists right after it, as they are at that moment. A campaign starts when it is a draft, its agent is known, its `fromNumber` is ready for outbound calls or its pool has a valid member, every list is ready, at least one contact can be called, and its time zone and window are valid. If phones ring for it, its agent is connected to once, as by `POST /v1/agents/{agentId}/test`, and must be reachable. Otherwise it is refused, and `error` says what is missing. A scheduled campaign is checked again when its time comes, and is `failed` where it then can't start.
          */
         post: operations["startCampaign"];
         delete?: never;
@@ -7230,6 +7230,11 @@ export interface components {
          */
         AgentMaxCallSeconds: number;
         /**
+         * @description Seconds without a sound of the agent, since the answer or the callee's last words, after which the call is hung up: its part ends as `mute`, or as `silence` if neither had anything to say.
+         * @example 30
+         */
+        AgentSilenceSeconds: number;
+        /**
          * @description The knowledge bases that the agent may search. Only one that is `ready` can be attached.
          * @example [
          *       "kb_01932f3c8a7e7bd0a1b2c3d4e5f60718"
@@ -7255,6 +7260,7 @@ export interface components {
             connection: components["schemas"]["AgentConnection"];
             maxConcurrentCalls?: components["schemas"]["AgentMaxConcurrentCalls"];
             maxCallSeconds?: components["schemas"]["AgentMaxCallSeconds"];
+            silenceSeconds?: components["schemas"]["AgentSilenceSeconds"];
             knowledgeBaseIds: components["schemas"]["AgentKnowledgeBaseIds"];
             recording: components["schemas"]["AgentRecording"];
             /** @description Why nobody is called for it. Absent unless it fails. */
@@ -7324,6 +7330,8 @@ export interface components {
             maxConcurrentCalls?: components["schemas"]["AgentMaxConcurrentCalls"] | null;
             /** @description Seconds of talk after which a call is hung up. `null` is as if it were left out. */
             maxCallSeconds?: components["schemas"]["AgentMaxCallSeconds"] | null;
+            /** @default 30 */
+            silenceSeconds?: components["schemas"]["AgentSilenceSeconds"];
             knowledgeBaseIds?: components["schemas"]["AgentKnowledgeBaseIds"];
             /** @default false */
             recording?: components["schemas"]["AgentRecording"];
@@ -7384,6 +7392,7 @@ export interface components {
             maxConcurrentCalls?: components["schemas"]["AgentMaxConcurrentCalls"] | null;
             /** @description Seconds of talk after which a call is hung up. `null` takes the limit away. */
             maxCallSeconds?: components["schemas"]["AgentMaxCallSeconds"] | null;
+            silenceSeconds?: components["schemas"]["AgentSilenceSeconds"];
             knowledgeBaseIds?: components["schemas"]["AgentKnowledgeBaseIds"];
             recording?: components["schemas"]["AgentRecording"];
         };
@@ -10929,7 +10938,13 @@ export interface operations {
     };
     startCampaign: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Whether it starts although its agent can not be reached.
+                 * @example true
+                 */
+                force?: boolean;
+            };
             header?: never;
             path: {
                 /**
