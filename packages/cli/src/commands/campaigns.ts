@@ -93,13 +93,15 @@ export function addCampaigns(program: Command, io: Io): void {
 
 function addStart(campaigns: Group): void {
   const about = { usage: 'start <id>', says: 'Begin to call', example: `start ${EXAMPLE}` };
-  campaigns.add(about, async ({ client, screen }, id = '') => {
-    const started = await client.campaigns.start(id);
-    if (screen.json) return screen.record(started);
-    const { localHours, ...campaign } = started;
-    screen.record(campaign);
-    if (localHours) sayLocalHours(screen, localHours);
-  });
+  campaigns
+    .add(about, async ({ client, screen, options }, id = '') => {
+      const started = await client.campaigns.start(id, options['force'] ? { force: true } : {});
+      if (screen.json) return screen.record(started);
+      const { localHours, ...campaign } = started;
+      screen.record(campaign);
+      if (localHours) sayLocalHours(screen, localHours);
+    })
+    .option('--force', 'also if its agent can not be reached');
 }
 
 const hours = (minutes: number): string => (minutes / 60).toFixed(1);
