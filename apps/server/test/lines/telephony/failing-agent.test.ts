@@ -16,7 +16,8 @@ test('with a key refused behind a live socket a campaign does not start; by forc
   await using calling = await startCalling(async (_call, answer) => {
     answered += 1;
     const phone = await answer();
-    await phone.speak(tone(400, 4000));
+    // Whoever still speaks when the call ends has nowhere to send it.
+    await phone.speak(tone(400, 4000)).catch(() => {});
   });
   const { client, database } = calling.server;
   const [trunk] = (await client.GET('/v1/telephony/trunks')).data!.items;

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createClient, type TrunklineClient } from '@trunkline/client';
 import { ULAW_SILENCE } from '@trunkline/media';
-import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { fromId } from '../../../src/foundation/values/ids.ts';
 import { newKey } from '../../../src/platform/api-keys/key.ts';
 import { countersOf } from '../../dialing/audit.ts';
 import { withDatabase } from '../../foundation/database/own-database.ts';
+import { seedHeardAgent } from '../../seed/agent.ts';
 import { startServerProcess } from '../../server-process.ts';
 import { until } from '../../until.ts';
 import { sayHello, startAgent } from '../media/agent.ts';
@@ -66,11 +66,7 @@ export const killServers = (options: KilledServers): Promise<void> =>
     const [first, second] = [await start('one', rtpPort), await start('two', rtpPort + 200)];
     try {
       const agentId = await connectNumber(clientOf(first), carrier.port, agent.url);
-      // Of an agent that was heard in no call yet only three would be up at once.
-      await database.inEngine(({ db }) =>
-        sql`insert into agent_health (workspace_id, agent_id, heard_at)
-          select id, ${agentId}, now() + interval '1 hour' from workspaces`.execute(db),
-      );
+      await seedHeardAgent(database, agentId);
       const up = await dial(clientOf(second), agentId, [...people.talks, ...people.rings]);
       await until(async () => {
         const calls = await callsOf(clientOf(second), up);

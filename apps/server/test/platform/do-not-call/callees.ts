@@ -1,5 +1,6 @@
 import { type Agent, sayHello, startAgent } from '../../lines/media/agent.ts';
 import { startCarrier } from '../../lines/telephony/carrier.ts';
+import { seedHeardAgent } from '../../seed/agent.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 
@@ -60,6 +61,7 @@ export async function startCallees(people: number): Promise<Callees> {
     },
   });
   const agentId = await connect(server, agent, carrier.port);
+  await seedHeardAgent(server.database, agentId);
   const addDoNotCall: Callees['addDoNotCall'] = async (phoneNumber, more = {}) => {
     const body = { phoneNumbers: [phoneNumber], ...more };
     return (await server.client.POST('/v1/calls/do-not-call', { body })).response.status;
