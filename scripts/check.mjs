@@ -19,7 +19,6 @@ const onOldestPostgres = [
   'test/dialing/campaigns/moves',
   'test/dialing/claim-cost',
   'test/dialing/crash',
-  'test/dialing/limits',
   'test/dialing/workflows/run-cost',
 ];
 

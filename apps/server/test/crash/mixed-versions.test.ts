@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { chances } from '../chances.ts';
 import {
   callOnce,
   type MixedServers,
@@ -40,20 +39,4 @@ test('two servers are upgraded and gone back from one after the other, as docs/o
           await servers.end(place + 2, 'stop');
         }
     });
-  }));
-
-test('three servers of two versions are ended and started at random, and each start succeeds', () =>
-  withMixedServers(simulated, async (servers) => {
-    const chance = chances(23);
-    const versions = new Set<string>();
-    await Promise.all([0, 1, 2].map((place) => servers.start(place, 'former')));
-    await whileCalling(servers, async () => {
-      for (let restart = 0; restart < 5; restart += 1) {
-        const [place, version] = [Math.floor(chance() * 3), chance() < 0.5 ? 'former' : 'newer'] as const;
-        await servers.end(place, chance() < 0.5 ? 'stop' : 'kill');
-        await servers.start(place, version);
-        versions.add([0, 1, 2].map((at) => servers.version(at)).join());
-      }
-    });
-    expect([...versions].some((each) => each.includes('former') && each.includes('newer'))).toBe(true);
   }));
