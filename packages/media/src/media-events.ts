@@ -15,6 +15,8 @@ export type MediaEvent<End = unknown> =
   | { type: 'first_packet'; from: string }
   /** The callee pressed a key: the voice knows. */
   | { type: 'digit'; digit: string }
+  /** The first of what the voice said, more than silence, was sent. Told once. */
+  | { type: 'voice_heard' }
   /** The voice's part is over, by itself: it hung up and what it had said has been played, or it is lost. */
   | { type: 'voice_ended'; end: End }
   /** No packet for `silenceMs`. Told again only after something was heard. */

@@ -87,8 +87,11 @@ export class Speaking {
    * @param isOnHold nobody can be blamed for silence
    */
   said(ms: number, isSent: boolean, isOnHold: boolean, now: number): void {
-    if (this.#playout.sounding && isSent) this.turns.said(now);
-    else if (this.#playout.sounding) this.#unheardMs += ms;
+    if (this.#playout.sounding && isSent) {
+      const isFirst = this.turns.firstSoundMs === undefined;
+      this.turns.said(now);
+      if (isFirst) this.#emit({ type: 'voice_heard' });
+    } else if (this.#playout.sounding) this.#unheardMs += ms;
     if (isOnHold || this.#playout.hasSound) this.turns.rest(now);
     this.#sayFarewell(now);
   }

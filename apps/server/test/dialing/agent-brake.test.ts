@@ -95,6 +95,34 @@ test.concurrent('what rings as an agent breaks is cancelled, and its contacts wa
     }
   }));
 
+/** Agents who are heard as soon as a call is answered. */
+function heardAtOnce(gateway: CallGateway): CallGateway {
+  const told = toldOtherwise(gateway, heard);
+  return {
+    ...told,
+    onEvents: (listener) =>
+      told.onEvents((events) => {
+        listener(events);
+        for (const { roomId, at, type } of events)
+          if (type === 'answered') listener([{ roomId, at, type: 'agent_heard', agentId: 'anna' }]);
+      }),
+  };
+}
+
+test.concurrent('an agent that is heard has as many calls as its campaign may, while the first of them is still up', () =>
+  withDatabase(async (database) => {
+    const campaign = { agent_id: 'anna', max_concurrency: 20, max_call_seconds: 3600 };
+    const { campaignId } = await seedCampaign(database, { contacts: 20, campaign });
+    const long = { ...profile, talking: [3_000_000, 3_000_000] as [number, number] };
+    const { stop } = await startTestDialer(database, { speed: 10, profile: long, gateway: heardAtOnce });
+    await until(async () => (await rungBy(database, campaignId)).filter((call) => call.answered_at).length === 20);
+    const calls = await rungBy(database, campaignId);
+    expect(calls.filter((call) => call.ended_at)).toEqual([]);
+    const first = Math.min(...calls.map((call) => call.answered_at!.getTime()));
+    expect(calls.filter((call) => call.dialed_at!.getTime() <= first).length).toBeLessThanOrEqual(3);
+    await stop();
+  }));
+
 test.concurrent('simulated calls have no agent, and are braked by none', () =>
   withDatabase(async (database) => {
     const campaign = { agent_id: 'anna', max_concurrency: 20, max_call_seconds: 60 };

@@ -12,7 +12,7 @@ import { noteEnds } from '../../lines/number-pools/note-ends.ts';
 import type { CallEvent } from '../../lines/telephony/call-gateway.ts';
 import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 import { given } from '../../lines/trunks/trunk.ts';
-import { type EndOfAgent, newsOfAgents } from '../../voices/agents/agent-ends.ts';
+import { type EndOfAgent, type HeardAgent, newsOfAgents, newsOfHeard } from '../../voices/agents/agent-ends.ts';
 import { type AgentKey, agentNotes, type NoteAgents } from '../../voices/agents/agent-health.ts';
 import { callTransitions, type EndedCall, finalStatus, type HeldCall } from './call.ts';
 import type { RecordCallEvents } from './call-events.ts';
@@ -26,6 +26,8 @@ const FLUSH_MS = 20;
 const MOST_FLUSH_MS = 100;
 /** The most calls that one set writes. */
 const FLUSH_SIZE = 500;
+/** How long it is gathered which agents were heard, in milliseconds: each writes its own row at most so often. */
+const HEARD_MS = 500;
 /** How long what could not be written waits, in milliseconds. */
 const RETRY_MS = 500;
 
@@ -67,7 +69,7 @@ export interface RecorderOptions {
  * of order: a call only moves forward, and ends once.
  */
 export function createCallRecorder(options: RecorderOptions): CallRecorder {
-  const { callOf, log } = options;
+  const { callOf, clock, database, log } = options;
   const noteAgents = agentNotes();
   const gathered = new Map<string, Progress>();
   /** Those that could not be written, and don't wait to be already. */
@@ -75,7 +77,12 @@ export function createCallRecorder(options: RecorderOptions): CallRecorder {
   let retry: NodeJS.Timeout | undefined;
 
   const note = (event: CallEvent) => {
-    if (!callOf(event.roomId)) return;
+    const call = callOf(event.roomId);
+    if (!call) return;
+    if (event.type === 'agent_heard') {
+      void noteHeard({ workspaceId: call.workspaceId, agentId: event.agentId, at: event.at });
+      return;
+    }
     const known = gathered.get(event.roomId);
     const progress = known ?? {};
     if (event.type === 'ringing') progress.ringingAt ??= event.at;
@@ -97,6 +104,18 @@ export function createCallRecorder(options: RecorderOptions): CallRecorder {
       if (taken.length > 0) await write(taken);
     },
     { ms: FLUSH_MS, mostMs: MOST_FLUSH_MS, atMost: FLUSH_SIZE },
+  );
+
+  /** An agent is known to be heard before its first call is over: until then few of its calls are placed. */
+  const noteHeard = coalesce(
+    async (heard: HeardAgent[]) => {
+      try {
+        await database.inEngine((tx) => noteAgents(tx, newsOfHeard(heard), clock.now()));
+      } catch (error) {
+        log.warn({ err: error }, 'that agents were heard could not be written; the ends of their calls tell it again');
+      }
+    },
+    { ms: HEARD_MS },
   );
 
   /** What the database refuses every time must not keep the others waiting. */
@@ -134,9 +153,9 @@ export function createCallRecorder(options: RecorderOptions): CallRecorder {
     record: (events) => {
       for (const event of events) note(event);
     },
-    idle: () => {
+    idle: async () => {
       if (retry) tryAgain();
-      return flush.idle();
+      await Promise.all([flush.idle(), noteHeard.idle()]);
     },
   };
 }

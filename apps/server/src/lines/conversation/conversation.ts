@@ -146,6 +146,7 @@ export class Conversation {
     refuse: () => this.#refuse(),
     tell_ringing: () => this.#tellStep('ringing', this.times.ringingAt!),
     tell_answered: () => this.#tellStep('answered', this.times.answeredAt!),
+    tell_heard: () => this.#tellHeard(),
     begin_sound: () => void this.#beginSound().then((told) => this.tell(told)),
     join_voice: () => void this.#join().then((told) => this.tell(told)),
     pass_digit: (input) => void this.#sound.digit((input as Of<'digit'>).digit).catch(() => {}),
@@ -158,6 +159,12 @@ export class Conversation {
     void this.leg
       .keepTimes(this.times)
       .catch((error) => this.#parts.log.warn({ err: error, roomId: this.roomId }, 'a call could not be kept'));
+  }
+
+  #tellHeard(): void {
+    const agentId = this.terms.voice?.agentId;
+    if (agentId !== undefined)
+      this.#parts.emit({ roomId: this.roomId, at: this.#parts.clock.now(), type: 'agent_heard', agentId });
   }
 
   /** Sound begins, and the clock of the longest talk. */
@@ -197,7 +204,7 @@ export class Conversation {
 
   #tellEnd(): void {
     const { legEnd, own, endedAt, stats } = this.#standing;
-    const isTest = this.terms.voice && !this.terms.voice.isAgent;
+    const isTest = this.terms.voice && this.terms.voice.agentId === undefined;
     const agentEnd = isTest ? undefined : agentEndOf(this.#standing);
     const ended: EndedCall = {
       ...{ roomId: this.roomId, at: endedAt!, type: 'ended' },

@@ -30,6 +30,7 @@ export type Effect =
   | 'accept_soon'
   | 'tell_ringing'
   | 'tell_answered'
+  | 'tell_heard'
   | 'begin_sound'
   | 'join_voice'
   | 'pass_digit'
@@ -100,6 +101,7 @@ const beforeAnswer = {
 const afterAnswer = {
   ...whileUp,
   digit: () => ({ does: ['pass_digit'] }),
+  voice_heard: () => ({ does: ['tell_heard'] }),
   media_lost: () => ends({ endedBy: 'error' }, { voiceEnd: { reason: 'media_lost' } }),
   silent: () => ends({ endedBy: 'error' }),
   time_limit: () => ends({ endedBy: 'time_limit' }),

@@ -7,6 +7,7 @@ export type VoiceEnd = StreamEnd | { reason: 'media_lost'; text?: string };
 
 /** What sound tells, and voices by it. */
 export type SoundInput =
+  | { type: 'voice_heard' }
   | { type: 'voice_ended'; end: VoiceEnd }
   /** Nothing was heard of an answered far side for long. */
   | { type: 'silent' }
@@ -52,7 +53,7 @@ export class Sound {
   }
 
   #hear(event: CallMediaEvent): void {
-    if (event.type === 'voice_ended') this.#tell(event);
+    if (event.type === 'voice_heard' || event.type === 'voice_ended') this.#tell(event);
     else if (event.type === 'no_media') this.#tell({ type: 'silent' });
     else if (event.type === 'media_lost') this.#tell({ type: 'media_lost' });
   }

@@ -6,6 +6,7 @@ import type { Voice } from './voice.ts';
 
 /** What an agent is told of its call. */
 export interface Briefing {
+  agentId: string;
   workspaceId: string;
   roomId: string;
   /** UUID of what its trace begins with; the room without it. */
@@ -20,11 +21,12 @@ export interface Briefing {
 
 /** An agent that takes calls over a stream. */
 export class StreamAgent implements Voice {
-  readonly isAgent = true;
+  readonly agentId: string;
   readonly #connection: AgentConnection;
   readonly #briefing: Briefing;
 
   constructor(connection: AgentConnection, briefing: Briefing) {
+    this.agentId = briefing.agentId;
     this.#connection = connection;
     this.#briefing = briefing;
   }

@@ -81,6 +81,8 @@ export type CallState =
 /** One step of a call. `at` is when it happened at the provider. */
 export type CallEvent =
   | { roomId: string; at: Date; type: 'ringing' | 'answered' }
+  /** The callee was sent the first of what its agent said. */
+  | { roomId: string; at: Date; type: 'agent_heard'; agentId: string }
   | ({ roomId: string; at: Date; type: 'ended'; outcome: CallOutcome; endedBy: EndedBy } & SipAnswer &
       MediaReport & {
         agentEnd?: AgentEnd;

@@ -23,6 +23,23 @@ export interface AgentNews {
   heardAt: Date | null;
 }
 
+/** An agent that was heard in a call. */
+export interface HeardAgent {
+  workspaceId: string;
+  agentId: string;
+  at: Date;
+}
+
+/** That some agents were heard: of each the last time, by the order in which they are given. Answered in the order of their keys. */
+export function newsOfHeard(heard: readonly HeardAgent[]): AgentNews[] {
+  const last = new Map(heard.map((each) => [`${each.workspaceId} ${each.agentId}`, each]));
+  return [...last]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { workspaceId, agentId, at }]) => ({
+      ...{ workspaceId, agentId, failures: 0, failedAt: null, reason: null, heardAt: at },
+    }));
+}
+
 /** Ends that are not the agent's fault, whether it was heard or not. */
 const nobodysFault: ReadonlySet<AgentEndReason> = new Set(['call_ended', 'silence', 'media_lost']);
 

@@ -60,29 +60,27 @@ export async function lockUnprovenRoom(tx: Tx, workspaceId: string, agentId: str
   return unprovenRoom(rows[0]!.live, failures);
 }
 
-/** For so long a process takes an agent that was heard for one that is, and writes nothing of it, in milliseconds. */
-const HEARD_MS = 1000;
 const MOST_KNOWN = 10_000;
 
-/** Notes what the ends of calls have shown of their agents; answers those for whom nobody is to be called from now on. */
+/** Notes what calls have shown of their agents; answers those for whom nobody is to be called from now on. */
 export type NoteAgents = (tx: Tx, news: readonly AgentNews[], now: Date) => Promise<AgentKey[]>;
 
 /**
- * Notes agents in the order of their keys, after the calls, by one statement. Of one whose calls end as usual nothing is
- * written more than once a second, so that ends don't wait for each other at its row.
+ * Notes agents in the order of their keys, after the calls, by one statement. That one was heard is written only if it was
+ * heard after what this process has written of it, so that ends don't wait for each other at its row.
  */
 export function agentNotes(): NoteAgents {
-  /** Since when agents are known to be heard. */
+  /** When agents were heard last, as written: milliseconds since the epoch. */
   const heard = new Map<string, number>();
   const keyOf = ({ workspaceId, agentId }: AgentKey) => `${workspaceId} ${agentId}`;
+  const isKnown = (each: AgentNews) => each.heardAt!.getTime() <= (heard.get(keyOf(each)) ?? 0);
   return async (tx, news, now) => {
-    const isKnown = (each: AgentNews) => (heard.get(keyOf(each)) ?? -HEARD_MS) + HEARD_MS > performance.now();
     const own = news.filter((each) => each.failures > 0 || !isKnown(each));
     if (own.length === 0) return [];
     const written = await write(tx, own, now);
     if (heard.size > MOST_KNOWN) heard.clear();
     for (const each of written) {
-      if (each.failures === 0) heard.set(keyOf(each), performance.now());
+      if (each.failures === 0 && each.heardAt) heard.set(keyOf(each), each.heardAt.getTime());
       else heard.delete(keyOf(each));
     }
     return written.filter(({ isNews }) => isNews).map(({ workspaceId, agentId }) => ({ workspaceId, agentId }));
@@ -91,7 +89,7 @@ export function agentNotes(): NoteAgents {
 
 async function write(tx: Tx, news: readonly AgentNews[], now: Date) {
   const failures = sql`least(1000, excluded.failures + case when excluded.heard_at > h.failed_at then 0 else h.failures end)`;
-  const { rows } = await sql<AgentKey & { failures: number; isNews: boolean }>`
+  const { rows } = await sql<AgentKey & { failures: number; heardAt: Date | null; isNews: boolean }>`
     insert into agent_health as h (workspace_id, agent_id, failures, failed_at, reason, heard_at, failing_since)
     select x.*, case when x.failures >= ${sql.lit(FAILURES_TO_BRAKE)} then ${now}::timestamptz end
     from unnest(${news.map((each) => each.workspaceId)}::uuid[], ${news.map((each) => each.agentId)}::text[],
@@ -103,7 +101,7 @@ async function write(tx: Tx, news: readonly AgentNews[], now: Date) {
       reason = coalesce(excluded.reason, h.reason),
       failing_since = case when h.failing_since is null and ${failures} >= ${sql.lit(FAILURES_TO_BRAKE)} then ${now}
         else h.failing_since end
-    returning workspace_id as "workspaceId", agent_id as "agentId", failures,
+    returning workspace_id as "workspaceId", agent_id as "agentId", failures, heard_at as "heardAt",
       coalesce(failing_since = ${now}, false) as "isNews"`.execute(tx.db);
   return rows;
 }

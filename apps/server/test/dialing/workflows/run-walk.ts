@@ -7,6 +7,7 @@ import { newUuid, toId } from '../../../src/foundation/values/ids.ts';
 import { ServiceError } from '../../../src/foundation/values/service-error.ts';
 import { callOutcomes } from '../../../src/lines/telephony/call-outcome.ts';
 import { byTest } from '../../by-test.ts';
+import { chances } from '../../chances.ts';
 import { seedWorkflow } from '../../seed/workflow.ts';
 import { seedNumber, seedWorkspace } from '../../seed/workspace.ts';
 import { testClock } from '../../test-clock.ts';
@@ -151,11 +152,8 @@ async function carryOut(database: Database, { definitions, rounds, seed }: Walk)
   for (const [at, sketches] of definitions.entries()) {
     await seedWorkflow(database, workspaceId, definitionOfSketches(sketches, workflowIds), { id: workflowIds[at]! });
   }
-  let luck = seed;
-  const chance = (n: number) => {
-    luck = (Math.imul(luck, 1664525) + 1013904223) >>> 0;
-    return Math.floor((luck / 2 ** 32) * n);
-  };
+  const random = chances(seed);
+  const chance = (n: number) => Math.floor(random() * n);
   const engine = await startTestEngine(database, {
     clock,
     fateOf: () => (chance(6) === 0 ? 'returned' : callOutcomes[chance(callOutcomes.length)]!),

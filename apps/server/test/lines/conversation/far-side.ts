@@ -3,8 +3,8 @@ import type { World } from './order.ts';
 
 /** A leg whose far side does what it likes, in an order that SIP allows. */
 export interface FarSide extends Leg {
-  /** What the far side may do now. */
-  acts(): { name: string; run: () => void }[];
+  /** What the far side may do now, and how likely each is beside the others. */
+  acts(): { name: string; run: () => void; weight: number }[];
   /** The user agent stops. */
   stop(): void;
   /** How it ended, and whether the far side had answered. */
@@ -141,30 +141,33 @@ export function farSide(world: World, far: 'callee' | 'caller', tell: (input: Le
         tell({ type: 'answered' });
       };
       const rejects = () => end({ kind: 'rejected', sipStatus: Number(oneOf(...Object.keys(statuses))) });
+      const rangTooLong = () => end({ kind: 'cancelled', by: 'ring_timeout', sipStatus: 487 });
       const unsent = () => end({ kind: 'not_sent', why: oneOf<NotSent>('not_kept', 'fault'), text: 'not sent' });
       if (state === 'sent')
         return [
-          { name: 'it is trying', run: () => tell({ type: 'progress', rings: false }) },
-          { name: 'it rings', run: () => tell({ type: 'progress', rings: true }) },
-          { name: 'it rings again', run: () => tell({ type: 'progress', rings: true }) },
-          { name: 'it answers', run: answers },
-          { name: 'it rejects', run: rejects },
-          { name: 'it rang too long', run: () => end({ kind: 'cancelled', by: 'ring_timeout', sipStatus: 487 }) },
-          { name: 'it is silent', run: () => end({ kind: 'silence' }) },
-          { name: 'its answer to a challenge does not leave', run: unsent },
+          { name: 'it is trying', run: () => tell({ type: 'progress', rings: false }), weight: 0.5 },
+          { name: 'it rings', run: () => tell({ type: 'progress', rings: true }), weight: 1 },
+          { name: 'it rings again', run: () => tell({ type: 'progress', rings: true }), weight: 0.3 },
+          { name: 'it answers', run: answers, weight: 1.5 },
+          { name: 'it rejects', run: rejects, weight: 0.2 },
+          { name: 'it rang too long', run: rangTooLong, weight: 0.1 },
+          { name: 'it is silent', run: () => end({ kind: 'silence' }), weight: 0.1 },
+          { name: 'its answer to a challenge does not leave', run: unsent, weight: 0.1 },
         ];
       if (state === 'rings')
-        return [{ name: 'it cancels', run: () => endSoon({ kind: 'cancelled', by: 'far', sipStatus: 487 }) }];
+        return [
+          { name: 'it cancels', run: () => endSoon({ kind: 'cancelled', by: 'far', sipStatus: 487 }), weight: 0.3 },
+        ];
       if (state === 'unacknowledged')
         return [
-          { name: 'it acknowledges', run: answers },
-          { name: 'no ACK comes', run: () => end({ kind: 'lost', sipReason: 'no ACK' }) },
+          { name: 'it acknowledges', run: answers, weight: 1.5 },
+          { name: 'no ACK comes', run: () => end({ kind: 'lost', sipReason: 'no ACK' }), weight: 0.2 },
         ];
       if (state === 'answered')
         return [
-          { name: 'it hangs up', run: () => end({ kind: 'hung_up', by: 'far' }) },
-          { name: 'it is lost', run: () => end({ kind: 'lost', sipReason: 'gone' }) },
-          { name: 'it presses 5', run: () => tell({ type: 'digit', digit: '5' }) },
+          { name: 'it hangs up', run: () => end({ kind: 'hung_up', by: 'far' }), weight: 0.15 },
+          { name: 'it is lost', run: () => end({ kind: 'lost', sipReason: 'gone' }), weight: 0.05 },
+          { name: 'it presses 5', run: () => tell({ type: 'digit', digit: '5' }), weight: 0.3 },
         ];
       return [];
     },

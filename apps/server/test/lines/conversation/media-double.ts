@@ -18,7 +18,7 @@ export function soundOf(world: World): {
   let state: 'none' | 'open' | 'lost' | 'closed' = 'none';
   let agent: 'none' | 'there' | 'gone' = 'none';
   let isAnswered = false;
-  let hasJoined = false;
+  let isHeard = false;
   let stats: CallMediaStats | undefined;
   const close = (as: 'lost' | 'closed') => {
     if (state !== 'open') return;
@@ -35,12 +35,21 @@ export function soundOf(world: World): {
         else resolve(answer());
       });
     });
+  const speaks = () => {
+    if (!isAnswered || agent !== 'there' || random() < 0.3) return;
+    world.later('the agent is heard', () => {
+      if (state !== 'open' || agent !== 'there') return;
+      isHeard = true;
+      tell({ type: 'voice_heard' });
+    });
+  };
   const handle = {
     rtpPort: 10_000,
     setStream: async () => {},
     answer: () =>
       asked('sound begins', () => {
         isAnswered = true;
+        speaks();
       }).catch((error) => {
         world.because('media', 'media_lost');
         throw error;
@@ -49,7 +58,7 @@ export function soundOf(world: World): {
       asked('the agent answers', () => {
         if (random() < 0.2) return { connected: false, reason: oneOf(random, refusals), text: 'no' };
         agent = 'there';
-        hasJoined = true;
+        speaks();
         open.streams += 1;
         return { connected: true } as const;
       }).catch((error) => {
@@ -68,7 +77,7 @@ export function soundOf(world: World): {
             ...{ remoteAddress: undefined, packetsRefused: 0, malformedPackets: 0 },
             ...{ soundLeftOutMs: 0, voice: { framesMissed: 2 } },
             calleeSpoke: isAnswered && random() < 0.5,
-            firstSoundMs: isAnswered && hasJoined && random() < 0.5 ? 300 : undefined,
+            firstSoundMs: isHeard ? 300 : undefined,
             ...(isThere && { voiceEnd: { reason: random() < 0.8 ? 'call_ended' : 'crashed' } }),
           };
           return stats;

@@ -14,7 +14,7 @@ import { soundOf } from './media-double.ts';
 export interface World {
   readonly random: () => number;
   /** Something that happens once, some time. */
-  later(name: string, run: () => void): void;
+  later(name: string, run: () => void, weight?: number): void;
   /** Notes why we end the call, the first time. @param reason how its agent ended, if that is why */
   because(cause: Cause, reason?: AgentEndReason): void;
   /** What is open and must be closed at the end. */
@@ -61,14 +61,14 @@ export async function runOrder(seed: number): Promise<Order> {
   const random = chances(seed);
   const story: string[] = [];
   const open = { sockets: 0, streams: 0, timers: 0, rows: 0 };
-  const pending: { name: string; run: () => void }[] = [];
+  const pending: { name: string; run: () => void; weight: number }[] = [];
   let cause: Order['cause'];
   let now = 0;
   const world: World = {
     random,
     open,
     story,
-    later: (name, run) => void pending.push({ name, run }),
+    later: (name, run, weight = 1) => void pending.push({ name, run, weight }),
     because: (why, reason) => {
       if (!leg.ended()) cause ??= { why, wasAnswered: leg.wasAnswered(), reason };
     },
@@ -77,7 +77,7 @@ export async function runOrder(seed: number): Promise<Order> {
   const joinsAt = random() < 0.5 ? 'ringing' : 'answered';
   const sound = soundOf(world);
   const voice: Voice = {
-    isAgent: true,
+    agentId: 'anna',
     joinsAt,
     join: async (joined) => {
       isAsked = true;
@@ -105,12 +105,15 @@ export async function runOrder(seed: number): Promise<Order> {
             if (isSet) open.timers -= 1;
             isSet = false;
           };
-          world.later(ms === 1000 ? 'a second passes' : 'the longest talk is over', () => {
+          const isLimit = ms !== 1000;
+          const pass = () => {
             if (!isSet) return;
             clear();
-            if (ms !== 1000) world.because('limit');
+            if (isLimit) world.because('limit');
             run();
-          });
+          };
+          if (isLimit) world.later('the longest talk is over', pass, 0.1);
+          else world.later('a second passes', pass);
           return clear;
         },
       },
@@ -156,11 +159,11 @@ export async function runOrder(seed: number): Promise<Order> {
     conversation.end();
   };
   const acts = () => [
-    ...pending.map(({ name }, index) => ({ name, run: () => pending.splice(index, 1)[0]!.run(), weight: 1 })),
-    ...leg.acts().map((act) => ({ ...act, weight: 0.5 })),
-    ...sound.acts().map((act) => ({ ...act, weight: 0.15 })),
-    { name: 'it is asked to end', run: asked, weight: 0.05 },
-    { name: 'the user agent stops', run: () => leg.stop(), weight: 0.03 },
+    ...pending.map(({ name, weight }, index) => ({ name, run: () => pending.splice(index, 1)[0]!.run(), weight })),
+    ...leg.acts(),
+    ...sound.acts().map((act) => ({ ...act, weight: 0.04 })),
+    { name: 'it is asked to end', run: asked, weight: 0.03 },
+    { name: 'the user agent stops', run: () => leg.stop(), weight: 0.02 },
   ];
   for (let step = 0; step < MOST_STEPS && ends.length === 0; step += 1) {
     now += random() * 4000;

@@ -34,9 +34,17 @@ test('each call is told one end, or whoever placed it hears once that it was not
 
 test('it rings before it is answered, and both before it ends, each once', () => {
   const steps = ({ events }: Order) => events.map(({ type }) => type).join(' ');
-  expect(wrong((order) => !/^(ringing )?(answered )?(ended)?$/.test(steps(order)))).toEqual([]);
-  expect(new Set(orders.map(steps)).size).toBe(5);
+  expect(wrong((order) => !/^(ringing )?(answered (agent_heard )?)?(ended)?$/.test(steps(order)))).toEqual([]);
+  expect(new Set(orders.map(steps)).size).toBe(7);
   expect(wrong((order) => order.farSide.wasAnswered() !== steps(order).includes('answered'))).toEqual([]);
+});
+
+test('an agent is told to be heard only in a call in which it was', () => {
+  const isHeard = ({ events }: Order) => events.some(({ type }) => type === 'agent_heard');
+  expect(
+    wrong((order) => isHeard(order) && order.stats !== undefined && order.stats.firstSoundMs === undefined),
+  ).toEqual([]);
+  expect(orders.filter(isHeard).length).toBeGreaterThan(500);
 });
 
 test('no socket, stream, timer or row is left', () => {

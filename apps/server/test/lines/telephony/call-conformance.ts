@@ -32,6 +32,8 @@ export interface GatewayUnderTest {
   close(): Promise<void>;
 }
 
+type OfCall = Exclude<CallEvent, { type: 'agent_heard' }>;
+const isOfCall = (event: CallEvent): event is OfCall => event.type !== 'agent_heard';
 const order = { ringing: 0, answered: 1, ended: 2 };
 
 /** What every adapter must do. `makeGateway` gives one that is not started; it should ring and talk fast. */
@@ -39,13 +41,14 @@ export function callConformance(name: string, makeGateway: () => Promise<Gateway
   describe(`${name} conforms to the port of calls`, () => {
     let under: GatewayUnderTest;
     let gateway: CallGateway;
-    let events: CallEvent[];
+    let events: OfCall[];
 
     beforeEach(async () => {
       under = await makeGateway();
       gateway = under.gateway;
       events = [];
-      gateway.onEvents((set) => events.push(...set));
+      // Not every carrier knows what an agent says.
+      gateway.onEvents((set) => events.push(...set.filter(isOfCall)));
       await gateway.start();
     });
     afterEach(async () => {

@@ -8,7 +8,6 @@ import { fromId } from '../../../src/foundation/values/ids.ts';
 import { newKey } from '../../../src/platform/api-keys/key.ts';
 import { countersOf } from '../../dialing/audit.ts';
 import { withDatabase } from '../../foundation/database/own-database.ts';
-import { seedHeardAgent } from '../../seed/agent.ts';
 import { startServerProcess } from '../../server-process.ts';
 import { until } from '../../until.ts';
 import { sayHello, startAgent } from '../media/agent.ts';
@@ -66,7 +65,6 @@ export const killServers = (options: KilledServers): Promise<void> =>
     const [first, second] = [await start('one', rtpPort), await start('two', rtpPort + 200)];
     try {
       const agentId = await connectNumber(clientOf(first), carrier.port, agent.url);
-      await seedHeardAgent(database, agentId);
       const up = await dial(clientOf(second), agentId, [...people.talks, ...people.rings]);
       await until(async () => {
         const calls = await callsOf(clientOf(second), up);

@@ -89,7 +89,8 @@ function speakToEach(socket: WebSocket): void {
   socket.on('message', (data) => {
     const { event, start } = JSON.parse(String(data));
     if (event !== 'start') return;
-    const { to } = start.customParameters;
+    // The test of the agent before the campaign starts says no number.
+    const { to = '' } = start.customParameters;
     const payload = tone(agentHertz(to), 8 * AGENT_MS).toString('base64');
     socket.send(JSON.stringify({ event: 'media', media: { payload } }));
     if (to.endsWith(AGENT_ENDS)) setTimeout(() => socket.close(1000), 2 * AGENT_MS);

@@ -159,11 +159,11 @@ class SipGateway implements CallGateway, TrunkProber {
     const { agent, told } = await this.#agentOf(agentId, request);
     if (this.#calls.get(roomId)) return { status: 'accepted' };
     const call = { roomId, workspaceId, trace, variables, told, far: 'callee', numbers: { from, to } } as const;
-    const stream = agent?.connection && new StreamAgent(agent.connection, call);
+    const stream = () => agent?.connection && new StreamAgent(agent.connection, { ...call, agentId: agentId! });
     const terms = {
       roomId,
       workspaceId,
-      voice: agentId === undefined ? testSentence : stream,
+      voice: agentId === undefined ? testSentence : stream(),
       maxCallSeconds: Math.min(request.maxCallSeconds, agent?.maxCallSeconds ?? request.maxCallSeconds),
       recording: request.recording || agent?.recording === true,
     };
@@ -202,7 +202,7 @@ class SipGateway implements CallGateway, TrunkProber {
       return this.#emit({ roomId, at: clock.now(), type: 'ended', ...gone });
     }
     const numbers = { from: arrived.from, to: arrived.to };
-    const call = { roomId, workspaceId, variables, told, far: 'caller', numbers } as const;
+    const call = { roomId, workspaceId, agentId, variables, told, far: 'caller', numbers } as const;
     const terms = {
       roomId,
       workspaceId,
