@@ -14,11 +14,13 @@ const longest = 'apps/server';
 
 /** The tests whose result hangs on how PostgreSQL locks, plans and orders: they run on the oldest version too. */
 const onOldestPostgres = [
-  'test/foundation/database/',
+  'test/foundation/database/migrate',
+  'test/foundation/database/plans',
+  'test/foundation/database/tenancy',
+  'test/foundation/database/transactions',
   'test/repository',
   'test/dialing/campaigns/moves',
   'test/dialing/claim-cost',
-  'test/dialing/crash',
   'test/dialing/workflows/run-cost',
 ];
 

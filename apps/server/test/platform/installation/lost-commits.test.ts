@@ -7,7 +7,3 @@ const options = { timeout: 300_000 };
 test('a standby that had not heard all, promoted after all was killed, calls nobody twice', options, () =>
   runLoss({ by: 'standby', lossMs: 600, servers: 2, killed: true }),
 );
-
-test('a synchronous standby that takes over holds nothing, and everybody is called once', options, () =>
-  runLoss({ by: 'synchronous', lossMs: 0, servers: 2, killed: false }),
-);
