@@ -1,10 +1,8 @@
-/** A repeatable sequence of numbers in [0, 1), by mulberry32: seeds that are close to each other have nothing in common. */
+/** A repeatable sequence of numbers in [0, 1). */
 export function chances(seed: number): () => number {
   let state = seed;
   return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
   };
 }
