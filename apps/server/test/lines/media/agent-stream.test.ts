@@ -80,7 +80,10 @@ test.each([
   await until(() => events.some(({ type }) => type === 'voice_ended'));
   await until(() => msOf(700, peer.sound()) >= 480);
   const end = { reason: 'hung_up', closeCode };
-  expect(events.filter(({ type }) => type !== 'first_packet')).toEqual([{ type: 'voice_ended', end }]);
+  expect(events.filter(({ type }) => type !== 'first_packet')).toEqual([
+    { type: 'voice_heard' },
+    { type: 'voice_ended', end },
+  ]);
   expect(await call.media.close()).toMatchObject({ voiceEnd: end, soundLeftOutMs: 0 });
 });
 
@@ -98,7 +101,10 @@ test.each([
   else if (how === 'breaks') socket!.terminate();
   else socket!.send('x'.repeat(4 * 1024 * 1024 + 1));
   await until(() => events.some(({ type }) => type === 'voice_ended'));
-  expect(events.filter(({ type }) => type !== 'first_packet')).toEqual([{ type: 'voice_ended', end }]);
+  expect(events.filter(({ type }) => type !== 'first_packet')).toEqual([
+    { type: 'voice_heard' },
+    { type: 'voice_ended', end },
+  ]);
   const stats = await call.media.close();
   expect(stats).toMatchObject({ voiceEnd: end, firstSoundMs: expect.any(Number) });
   const heardMs = msOf(700, peer.sound());
