@@ -13,7 +13,7 @@ test.skipIf(!hasPatroni)(
     const cluster = await startCluster();
     onTestFinished(cluster.stop);
     await cluster.untilWhole();
-    const campaign = await startCampaign(cluster, 400, 2);
+    const campaign = await startCampaign(cluster, 300, 2);
     onTestFinished(campaign.stop);
     tell('PostgreSQL', await campaign.goesOnAfter(cluster.killPostgres, AFTER_POSTGRES));
     // The former primary comes back by itself as a standby.

@@ -37,7 +37,10 @@ const layers = [
   ['exports', 'call-statistics'],
   ['erasures'],
   ['http', 'retention', 'metrics'],
-  ['compose', 'compose-adapters', 'compose-owners', 'compose-services', 'confirm-restore', 'move-number'],
+  [
+    ...['compose', 'compose-adapters', 'compose-engine', 'compose-features', 'compose-operations', 'compose-owners'],
+    ...['compose-services', 'confirm-restore', 'move-number'],
+  ],
   ['server', 'doctor'],
   ['announce'],
   ['main'],

@@ -1,0 +1,106 @@
+import { entryOperations } from './audience/contact-lists/entry-operations.ts';
+import { contactListOperations } from './audience/contact-lists/operations.ts';
+import { readPhoneNumber } from './audience/contact-lists/reading/phone-number.ts';
+import { configured, type Engine } from './compose-engine.ts';
+import type { Features } from './compose-features.ts';
+import type { Parts, Services } from './compose-services.ts';
+import { batchOperations } from './dialing/batches/operations.ts';
+import { callIntentOperations } from './dialing/call-intents/operations.ts';
+import { readNumber } from './dialing/calls/may-dial.ts';
+import { callOperations } from './dialing/calls/operations.ts';
+import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
+import { changeHoursOfWorkspace } from './dialing/campaigns/change-hours.ts';
+import { countConversions } from './dialing/campaigns/count-conversions.ts';
+import { campaignOperations } from './dialing/campaigns/operations.ts';
+import { campaignCallDetails } from './dialing/campaigns/own-calls.ts';
+import { resumeBraked } from './dialing/campaigns/resume-braked.ts';
+import { retryMachine } from './dialing/campaigns/retry-machine.ts';
+import { testCallOperations } from './dialing/test-calls/operations.ts';
+import { workflowOperations } from './dialing/workflows/operations.ts';
+import { runOperations } from './dialing/workflows/run-operations.ts';
+import type { Handlers } from './foundation/http/handler.ts';
+import { numberPoolOperations } from './lines/number-pools/operations.ts';
+import { phoneNumberOperations } from './lines/phone-numbers/operations.ts';
+import type { AgentConnection } from './lines/telephony/agent-connection.ts';
+import { trunkOperations } from './lines/trunks/operations.ts';
+import { apiKeyOperations } from './platform/api-keys/operations.ts';
+import { doNotCallOperations } from './platform/do-not-call/operations.ts';
+import { auditLogOperations } from './platform/journal/operations.ts';
+import { webhookOperations } from './platform/webhooks/operations.ts';
+import { workspaceOperations } from './platform/workspace/operations.ts';
+import { operatorLimits } from './platform/workspace/operator-limits.ts';
+import { callStatisticsOperations } from './records/call-statistics/operations.ts';
+import { erasureOperations } from './records/erasures/operations.ts';
+import { exportOperations } from './records/exports/operations.ts';
+import { agentOperations } from './voices/agents/operations.ts';
+import { tryAgent } from './voices/agents/test-agent.ts';
+import { knowledgeBaseOperations } from './voices/knowledge-bases/operations.ts';
+
+/** Each operation of the contract, with what it works with. */
+export function handlersOf(
+  { config, database, clock }: Parts,
+  services: Services,
+  features: Features,
+  engine: Engine,
+): Handlers {
+  const { agents, guard, inTestSlot, notifications, objects, secrets } = services;
+  const { contactLists, knowledgeBases, phoneNumbers, webhooks } = features;
+  const { calls, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun } = engine;
+  const { requestEnd, nudgeHangUps } = switchboard;
+  const withdrawCallsTo = callWithdrawer({ database, clock, nudgeHangUps });
+  const { maxConcurrency } = config;
+  const providers = configured(services.gateways);
+  const operator = operatorLimits(config);
+  const { isSimulated } = switchboard;
+  const isNumber = (phoneNumber: string) => readNumber(phoneNumber) !== undefined;
+  const shared = { database, agents, clock, providers, operator, isSimulated };
+  const { restoreGuard } = services;
+  const askAgent = (workspaceId: string, connection: AgentConnection) =>
+    inTestSlot(workspaceId, async () => {
+      const { reachable, message } = await tryAgent(guard, workspaceId, connection);
+      return reachable ? undefined : message;
+    });
+  const campaigns = { ...shared, askAgent, notifications, maxConcurrency, nudge: claiming.nudge, guard: restoreGuard };
+  const { nudge } = runEngine;
+  return {
+    ...phoneNumberOperations(phoneNumbers),
+    ...testCallOperations({ ...shared, lease: services.lease, switchboard }),
+    ...trunkOperations(phoneNumbers),
+    ...numberPoolOperations(phoneNumbers),
+    ...contactListOperations(contactLists),
+    ...entryOperations(contactLists),
+    ...doNotCallOperations({ database, clock, withdrawCallsTo, guard: restoreGuard, readPhoneNumber }),
+    ...campaignOperations({ ...campaigns, jobs: services.jobs }),
+    ...batchOperations({ ...campaigns, jobs: services.jobs }),
+    ...knowledgeBaseOperations(knowledgeBases),
+    ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
+    ...callIntentOperations({ ...shared, calls, nudge: intentClaiming.nudge }),
+    ...callOperations({
+      database,
+      clock,
+      calls,
+      objects,
+      countConversions,
+      retryMachine,
+      endCall,
+      withdrawCallsTo,
+      guard: restoreGuard,
+    }),
+    ...callStatisticsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
+    ...exportOperations({ ...features.exports, calls }),
+    ...erasureOperations({ database, clock }),
+    ...workflowOperations({ database, agents, clock, jobs: services.jobs }),
+    ...workspaceOperations({
+      database,
+      clock,
+      secrets,
+      restoreGuard,
+      onHoursChanged: changeHoursOfWorkspace,
+      isNumber,
+    }),
+    ...apiKeyOperations({ database, clock, streamTokens: services.streamTokens }),
+    ...auditLogOperations(database),
+    ...agentOperations({ database, clock, secrets, guard, inTestSlot, onOpened: resumeBraked }),
+    ...webhookOperations({ ...webhooks, inTestSlot }),
+  };
+}
