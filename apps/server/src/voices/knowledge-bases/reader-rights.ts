@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { canEnter, unprivilegedAccount } from '../../foundation/database/postgres/account.ts';
@@ -25,12 +25,15 @@ export async function readerRights(program: string): Promise<ReaderRights> {
   };
 }
 
-/** The folders in which Node looks for what a file imports. */
+/** The folders in which Node looks for what a file imports; if one is a link, those around what it leads to as well. */
 function modulesFoldersOf(file: string): string[] {
   const parent = path.dirname(file);
   if (parent === file) return [];
   const folder = path.join(parent, 'node_modules');
-  return [...(existsSync(folder) ? [folder] : []), ...modulesFoldersOf(parent)];
+  const above = modulesFoldersOf(parent);
+  if (!existsSync(folder)) return above;
+  const real = realpathSync(folder);
+  return [folder, ...(real === folder ? [] : [real, ...modulesFoldersOf(path.dirname(real))]), ...above];
 }
 
 async function accountOf(program: string): Promise<ReaderRights['account']> {
