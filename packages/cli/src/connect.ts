@@ -30,10 +30,10 @@ export function originOf(url: string): string {
 
 /** A client of the server. Its requests end once the signal aborts. */
 export function connect({ url, apiKey }: Login, signal?: AbortSignal): TrunklineClient {
-  const client = createClient({ baseUrl: url, apiKey });
-  if (signal)
-    client.use({
-      onRequest: ({ request }) => new Request(request, { signal: AbortSignal.any([request.signal, signal]) }),
-    });
-  return client;
+  if (!signal) return createClient({ baseUrl: url, apiKey });
+  return createClient({
+    baseUrl: url,
+    apiKey,
+    fetch: (request, init) => fetch(request, { signal: AbortSignal.any([init.signal, signal]) }),
+  });
 }

@@ -41,7 +41,7 @@ function needed(value: string | undefined, option: string, name: string): string
 export function createClient(options: ClientOptions = {}): TrunklineClient {
   const apiKey = needed(options.apiKey, 'apiKey', 'TRUNKLINE_API_KEY');
   const defaults: SendOptions = {
-    fetch: options.fetch ?? ((request) => globalThis.fetch(request)),
+    fetch: options.fetch ?? ((request, init) => globalThis.fetch(request, init)),
     maxRetries: options.maxRetries ?? 2,
     timeoutMs: options.timeoutMs ?? 60_000,
     log: options.debug ?? (variable('TRUNKLINE_DEBUG') ? (line) => console.error(line) : undefined),

@@ -16,12 +16,13 @@ type Init = {
   signal?: AbortSignal | null;
 };
 type Result = { data?: unknown; error?: unknown; response: Response };
-type AnyRequest = (method: string, path: string, init: Init & { fetch: Fetch; parseAs?: string }) => Promise<Result>;
+type Ask = (request: Request) => Promise<Response>;
+type AnyRequest = (method: string, path: string, init: Init & { fetch: Ask; parseAs?: string }) => Promise<Result>;
 
 /** A fetch that sends with the client's options, or with those that one request has of its own. */
 export const sending =
-  (defaults: SendOptions, own: RequestOptions = {}): Fetch =>
-  (request) =>
+  (defaults: SendOptions, own: RequestOptions = {}) =>
+  (request: Request): Promise<Response> =>
     send(request, {
       ...defaults,
       timeoutMs: own.timeoutMs ?? defaults.timeoutMs,
@@ -117,7 +118,7 @@ const streamed = (request: AnyRequest, fetch: Fetch, path: string, options: Even
         headers: lastEventId ? { 'Last-Event-ID': lastEventId } : {},
         parseAs: 'stream',
         signal,
-        fetch,
+        fetch: (asked) => fetch(asked, { signal }),
       }) as never,
     options,
   );

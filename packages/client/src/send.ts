@@ -1,7 +1,10 @@
 import { ConnectionError, retryAfterSeconds, TimeoutError } from './errors.ts';
 
-/** Answers one request, as the global fetch does. */
-export type Fetch = (request: Request) => Promise<Response>;
+/**
+ * Answers one request, as the global fetch does. The signal is the request's once more: Node follows that of a request only
+ * until the request is garbage, and then neither an abort nor a time limit ends what waits.
+ */
+export type Fetch = (request: Request, init: { signal: AbortSignal }) => Promise<Response>;
 
 export interface SendOptions {
   fetch: Fetch;
@@ -86,8 +89,9 @@ export function send(request: Request, options: SendOptions): Promise<Response> 
   const form = request.headers.get('Content-Type')?.startsWith('multipart/');
   const maxRetries = form ? 0 : options.maxRetries;
   const repeatable = isRepeatable(request);
-  const attempt = (isLast: boolean) => attemptOnce(isLast ? request : request.clone(), options);
-  return withRetries(attempt, { maxRetries, repeatable, signal: request.signal });
+  const { signal } = request;
+  const attempt = (isLast: boolean) => attemptOnce(isLast ? request : request.clone(), options, signal);
+  return withRetries(attempt, { maxRetries, repeatable, signal });
 }
 
 interface Retries {
@@ -117,20 +121,28 @@ export async function withRetries(
   }
 }
 
-/** Sends a request once, and reads its answer to the end. Rejects as `send` does. */
-export async function attemptOnce(request: Request, { fetch, timeoutMs, log }: SendOptions): Promise<Response> {
+/**
+ * Sends a request once, and reads its answer to the end. Rejects as `send` does.
+ * @param outer ends it. A clone's own signal won't do: Node lets go of what it follows.
+ */
+export async function attemptOnce(
+  request: Request,
+  { fetch, timeoutMs, log }: SendOptions,
+  outer = request.signal,
+): Promise<Response> {
   const begun = Date.now();
   const { origin, pathname } = new URL(request.url);
   const timedOut = new TimeoutError(`No whole answer came within ${timeoutMs / 1000} s.`);
-  const watch = watchdog(request.signal, timeoutMs, timedOut);
+  const watch = watchdog(outer, timeoutMs, timedOut);
   const tell = (what: string) => log?.(`${request.method} ${pathname}: ${what} after ${Date.now() - begun} ms`);
   try {
     watch.holdOff();
-    const response = await whole(await fetch(new Request(request, { signal: watch.signal })));
+    const { signal } = watch;
+    const response = await whole(await fetch(new Request(request, { signal }), { signal }));
     tell(`${response.status}, request ${response.headers.get('X-Request-Id') ?? 'without an ID'},`);
     return response;
   } catch (cause) {
-    request.signal.throwIfAborted();
+    outer.throwIfAborted();
     const error = watch.signal.aborted
       ? timedOut
       : new ConnectionError(`${origin} gave no answer: ${reasonOf(cause)}.`, { cause });
