@@ -20,8 +20,6 @@ const onOldestPostgres = [
   'test/foundation/database/transactions',
   'test/repository',
   'test/dialing/campaigns/moves',
-  'test/dialing/claim-cost',
-  'test/dialing/workflows/run-cost',
 ];
 
 /**

@@ -9,7 +9,7 @@ import { startFuzzedServer } from './fuzz/world.ts';
  * `FUZZ_REQUESTS=1000000 FUZZ_SEED=7` sends more, and others. `FUZZ_ONLY=7000123` sends the request of that number alone,
  * and shows it.
  */
-const COUNT = Number(process.env['FUZZ_REQUESTS'] ?? 10_000);
+const COUNT = Number(process.env['FUZZ_REQUESTS'] ?? 6000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 14);
 const ONLY = process.env['FUZZ_ONLY'];
 /** The requests of a seed have numbers of their own. */

@@ -3,7 +3,7 @@ import { hasChromium } from '../../../../../openapi/test/browser.ts';
 import { GUIDES, startLooking } from './docs-pages.ts';
 
 test.skipIf(!hasChromium)(
-  'the colours of every guide can be read by all (needs chromium)',
+  'every guide can be read by all, wide and narrow, light and dark (needs chromium)',
   {
     timeout: 600_000,
   },

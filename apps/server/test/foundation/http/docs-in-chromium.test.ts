@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasChromium } from '../../../../../openapi/test/browser.ts';
-import { COLOURED, GUIDES, OF_REDOC, REFERENCE, startLooking } from './docs-pages.ts';
+import { COLOURED, OF_REDOC, REFERENCE, startLooking } from './docs-pages.ts';
 
 let docs: Awaited<ReturnType<typeof startLooking>>;
 beforeAll(async () => {
@@ -8,11 +8,12 @@ beforeAll(async () => {
 });
 afterAll(() => docs?.stop());
 
-test.skipIf(!hasChromium)('guides can be read by all, wide and narrow, light and dark (needs chromium)', async () => {
-  const others = GUIDES.filter((address) => !COLOURED.includes(address));
-  expect(await docs.faultsOf(COLOURED, { inColour: true, leftOut: [] })).toEqual([]);
-  expect(await docs.faultsOf(others, { inColour: false, leftOut: [] })).toEqual([]);
-});
+test.skipIf(!hasChromium)(
+  'three guides, which have all that their style sheet knows, can be read by all, wide and narrow, light and dark (needs chromium)',
+  async () => {
+    expect(await docs.faultsOf(COLOURED, { inColour: true, leftOut: [] })).toEqual([]);
+  },
+);
 
 test.skipIf(!hasChromium)('and so can the reference (needs chromium)', async () => {
   expect(await docs.faultsOf(REFERENCE, { inColour: true, leftOut: OF_REDOC })).toEqual([]);

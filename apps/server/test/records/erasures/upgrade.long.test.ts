@@ -27,18 +27,6 @@ const storeOfLetters = (text: string) =>
     `$& { table: 'letters', key: id, columns: { text: 'text' }, numbers: ['to_number'], emptied: sql\`to_number = \${erased}\` },`,
   );
 
-test('every step is known to servers of other versions', async () => {
-  const { connection, drop } = await freshDatabase();
-  const database = openDatabase({ connection, poolSize: 1, log: pino({ level: 'silent' }) });
-  try {
-    const { rows } = await database.pool.query('select erasure_steps from installation');
-    expect(rows[0]!.erasure_steps.toSorted()).toEqual(stepNames.toSorted());
-  } finally {
-    await database.close();
-    await drop();
-  }
-});
-
 test('an erasure that an older server goes on with during an upgrade waits for what only the newer one knows of, and nothing of the person stays', async () => {
   const { connection, drop } = await freshDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-upgrade-'));
