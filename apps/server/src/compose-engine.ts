@@ -15,6 +15,7 @@ import type { CallGateway } from './lines/telephony/call-gateway.ts';
 import { trunksToCall } from './lines/trunks/trunks-to-call.ts';
 import { askInboundWebhook } from './platform/webhooks/ask-inbound-webhook.ts';
 import { operatorLimits } from './platform/workspace/operator-limits.ts';
+import { agentAsker } from './voices/agents/test-agent.ts';
 
 /** What a server does over and over, until it is closed. */
 export interface Loop {
@@ -61,8 +62,10 @@ export function createEngine(
     ask: (call) => askInboundWebhook(webhooks, call),
     maxInboundCalls: config.operatorMaxInboundCalls,
   });
-  const startDue = startDueCampaign(agents, configured(gateways));
   const operator = operatorLimits(config);
+  const askAgent = agentAsker(services.guard, services.inTestSlot);
+  const { isSimulated } = switchboard;
+  const startDue = startDueCampaign({ agents, askAgent, providers: configured(gateways), operator, isSimulated });
   const dialing = { database, lease, clock, log, switchboard, operator };
   const claiming = createClaiming({ ...dialing, startDue, ...campaignNews(clock) });
   const intentClaiming = createIntentClaiming({ ...dialing, recordEvents });
@@ -78,13 +81,13 @@ export function createEngine(
     flows,
     registry,
     send: outbound.send,
-    isSimulated: switchboard.isSimulated,
+    isSimulated,
     operator,
     place: switchboard.place,
     longestBlockMs: config.longestBlockHours * 3_600_000,
   });
   const startRun = createRunStarter({ database, clock, flows, engine: runEngine });
-  return { calls, recordEvents, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun };
+  return { askAgent, calls, recordEvents, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun };
 }
 
 /** Calls that are up go on for a while, and those that are not placed are given back, when nobody claims any more. */

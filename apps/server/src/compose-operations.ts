@@ -21,7 +21,6 @@ import { runOperations } from './dialing/workflows/run-operations.ts';
 import type { Handlers } from './foundation/http/handler.ts';
 import { numberPoolOperations } from './lines/number-pools/operations.ts';
 import { phoneNumberOperations } from './lines/phone-numbers/operations.ts';
-import type { AgentConnection } from './lines/telephony/agent-connection.ts';
 import { trunkOperations } from './lines/trunks/operations.ts';
 import { apiKeyOperations } from './platform/api-keys/operations.ts';
 import { doNotCallOperations } from './platform/do-not-call/operations.ts';
@@ -33,7 +32,6 @@ import { callStatisticsOperations } from './records/call-statistics/operations.t
 import { erasureOperations } from './records/erasures/operations.ts';
 import { exportOperations } from './records/exports/operations.ts';
 import { agentOperations } from './voices/agents/operations.ts';
-import { tryAgent } from './voices/agents/test-agent.ts';
 import { knowledgeBaseOperations } from './voices/knowledge-bases/operations.ts';
 
 /** Each operation of the contract, with what it works with. */
@@ -45,7 +43,7 @@ export function handlersOf(
 ): Handlers {
   const { agents, guard, inTestSlot, notifications, objects, secrets } = services;
   const { contactLists, knowledgeBases, phoneNumbers, webhooks } = features;
-  const { calls, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun } = engine;
+  const { askAgent, calls, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun } = engine;
   const { requestEnd, nudgeHangUps } = switchboard;
   const withdrawCallsTo = callWithdrawer({ database, clock, nudgeHangUps });
   const { maxConcurrency } = config;
@@ -55,11 +53,6 @@ export function handlersOf(
   const isNumber = (phoneNumber: string) => readNumber(phoneNumber) !== undefined;
   const shared = { database, agents, clock, providers, operator, isSimulated };
   const { restoreGuard } = services;
-  const askAgent = (workspaceId: string, connection: AgentConnection) =>
-    inTestSlot(workspaceId, async () => {
-      const { reachable, message } = await tryAgent(guard, workspaceId, connection);
-      return reachable ? undefined : message;
-    });
   const campaigns = { ...shared, askAgent, notifications, maxConcurrency, nudge: claiming.nudge, guard: restoreGuard };
   const { nudge } = runEngine;
   return {

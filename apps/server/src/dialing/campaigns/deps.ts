@@ -2,18 +2,17 @@ import type { Database } from '../../foundation/database/database.ts';
 import type { Notifications } from '../../foundation/database/notifications.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
-import type { AgentConnection } from '../../lines/telephony/agent-connection.ts';
 import type { RestoreGuard } from '../../platform/installation/restore-guard.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import type { AgentDirectory } from '../../voices/agents/directory.ts';
+import type { AskAgent } from '../../voices/agents/test-agent.ts';
 import type { IsSimulated } from '../calls/may-dial.ts';
 
 /** What the acts on campaigns work with. */
 export interface CampaignDeps {
   database: Database;
   agents: AgentDirectory;
-  /** Connects to an agent as a call would; answers what is in the way, in words. */
-  askAgent: (workspaceId: string, connection: AgentConnection) => Promise<string | undefined>;
+  askAgent: AskAgent;
   /** Those that are configured on this server. */
   providers: readonly Provider[];
   operator: OperatorLimits;

@@ -2,20 +2,19 @@ import { sql } from 'kysely';
 import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
 import { from } from '../../foundation/database/moves.ts';
 import { existing, ServiceError } from '../../foundation/values/service-error.ts';
-import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
 import type { AuditEntry } from '../../platform/journal/record.ts';
 import { openFailing } from '../../voices/agents/agent-health.ts';
-import type { AgentDirectory } from '../../voices/agents/directory.ts';
 import { isEverOpen } from '../calls/calling-hours.ts';
 import type { CampaignKey } from './campaign.ts';
 import { campaignTransitions } from './campaign.ts';
 import { checkStartable } from './check-startable.ts';
 import type { CampaignDeps } from './deps.ts';
+import { pauseItself } from './pause-itself.ts';
 import { readLocalHours } from './preview/preview-counts.ts';
 import { previewScope } from './preview/preview-scope.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
 import { type Campaign, startsAt } from './shape-campaign.ts';
-import type { Situation } from './situation.ts';
+import { type Situation, situationOf } from './situation.ts';
 import { contactUploads, findCampaign, lockCampaign } from './store.ts';
 
 const notStartable = (message: string) => new ServiceError('campaign_not_startable', message);
@@ -61,7 +60,7 @@ export async function startCampaign(
     if (obstacle) throw notStartable(obstacle.message);
     if (silent) throw notStartable(`${silent} Start it with force=true all the same.`);
     if (rings) await openFailing(tx, campaign.agent_id);
-    if (startsAt(campaign) > now) await schedule(tx, campaignId, now);
+    if (startsAt(campaign) > now) await schedule(tx, campaignId, { asksAgent: !force, now });
     else await beginDialing(tx, campaignId, now);
     return recordCampaignStatus(tx, campaignId, now, auditEntry);
   });
@@ -76,9 +75,13 @@ const NEVER_OPEN =
 const isNeverOpen = ({ hours, freeHours, defaultQuietHours, trusted }: Situation): boolean =>
   !isEverOpen(defaultQuietHours === 'mixed' || trusted.length > 0 ? freeHours : hours);
 
-async function schedule(tx: WorkspaceTx, campaignId: string, now: Date): Promise<void> {
+async function schedule(
+  tx: WorkspaceTx,
+  campaignId: string,
+  { asksAgent, now }: { asksAgent: boolean; now: Date },
+): Promise<void> {
   await sql`
-    update campaigns set status = 'scheduled', updated_at = ${now}, revision = revision + 1
+    update campaigns set status = 'scheduled', asks_agent = ${asksAgent}, updated_at = ${now}, revision = revision + 1
     where workspace_id = ${tx.workspaceId} and id = ${campaignId} and status in ${from(campaignTransitions, 'scheduled')}`.execute(
     tx.db,
   );
@@ -101,22 +104,34 @@ async function beginDialing(tx: WorkspaceTx, campaignId: string, now: Date): Pro
   );
 }
 
+/** What the start of a scheduled campaign works with. */
+type DueDeps = Pick<CampaignDeps, 'agents' | 'askAgent' | 'providers' | 'operator' | 'isSimulated'>;
+
 /**
- * What becomes of a scheduled campaign or batch whose time has come: it runs, or is `failed` where it can't
- * start any more. Throws `unavailable` when the agent directory can't be asked: it is tried again then.
+ * What becomes of a scheduled campaign or batch whose time has come: it runs, or is `failed` where it can't start any more.
+ * A campaign for which phones ring has its agent asked, as by a start, and is paused as `agent_failing` if that can't be
+ * reached. Throws `unavailable` when the agent directory can't be asked: it is tried again then.
  */
 export const startDueCampaign =
-  (agents: AgentDirectory, providers: readonly Provider[]) =>
-  async (database: Database, { workspaceId, campaignId }: CampaignKey, now: Date): Promise<void> => {
-    const asked = await database.inWorkspace(workspaceId, (tx) => findCampaign(tx, campaignId, 'any'));
-    const agent = asked && (await agents.resolve(asked.agent_id, workspaceId));
+  (deps: DueDeps) =>
+  async (database: Database, key: CampaignKey, now: Date): Promise<void> => {
+    const { workspaceId, campaignId } = key;
+    const { asked, rings } = await database.inWorkspace(workspaceId, async (tx) => {
+      const found = await findCampaign(tx, campaignId, 'any');
+      const asks = found?.kind === 'campaign' && found.asks_agent;
+      return { asked: found, rings: asks && (await situationOf(tx, found, now, deps)).rings };
+    });
+    const agent = asked && (await deps.agents.resolve(asked.agent_id, workspaceId));
+    const silent = rings && agent?.connection && (await deps.askAgent(workspaceId, agent.connection));
     await database.inWorkspace(workspaceId, async (tx) => {
       const campaign = await lockCampaign(tx, campaignId, 'any');
       // It may have been changed since it was found due; then its turn comes again.
       if (campaign?.status !== 'scheduled' || campaign.agent_id !== asked?.agent_id || startsAt(campaign) > now) return;
-      const obstacle = await checkStartable(tx, campaign, agent, providers);
-      if (!obstacle) await beginDialing(tx, campaignId, now);
-      else {
+      const obstacle = await checkStartable(tx, campaign, agent, deps.providers);
+      if (!obstacle) {
+        if (rings && !silent) await openFailing(tx, campaign.agent_id);
+        await beginDialing(tx, campaignId, now);
+      } else {
         await sql`
           update campaigns set status = 'failed', failure_reason = ${obstacle.reason}, ended_at = ${now},
             updated_at = ${now}, revision = revision + 1
@@ -125,5 +140,6 @@ export const startDueCampaign =
         );
       }
       if (campaign.kind === 'campaign') await recordCampaignStatus(tx, campaignId, now);
+      if (silent && (await pauseItself(tx, key, 'agent_failing', now))) await recordCampaignStatus(tx, campaignId, now);
     });
   };

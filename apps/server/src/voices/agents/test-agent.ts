@@ -1,5 +1,6 @@
 import { FRAME, isAudible, ULAW_SILENCE } from '@trunkline/media';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
+import type { InTestSlot } from '../../foundation/outbound-http/test-slots.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { notFound } from '../../foundation/values/service-error.ts';
@@ -38,10 +39,24 @@ export async function testAgent(
   const found = await tryAgent(guard, workspaceId, openConnection(row, secrets));
   if (found.reachable)
     await database.inWorkspace(workspaceId, async (tx) => {
-      if (await openFailing(tx, toId('agent', id))) await onOpened(tx, toId('agent', id), clock.now());
+      const agentId = toId('agent', id);
+      await openFailing(tx, agentId);
+      await onOpened(tx, agentId, clock.now());
     });
   return found;
 }
+
+/** Connects to an agent as a call would; answers what is in the way, in words. */
+export type AskAgent = (workspaceId: string, connection: ConnectionOfAgent) => Promise<string | undefined>;
+
+/** Asks agents, in the slots that tests have. */
+export const agentAsker =
+  (guard: AddressGuard, inTestSlot: InTestSlot): AskAgent =>
+  (workspaceId, connection) =>
+    inTestSlot(workspaceId, async () => {
+      const { reachable, message } = await tryAgent(guard, workspaceId, connection);
+      return reachable ? undefined : message;
+    });
 
 /** The same for what is known of a connection, with nothing written. */
 export function tryAgent(

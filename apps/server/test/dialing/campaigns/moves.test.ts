@@ -16,6 +16,7 @@ import type { EngineTx } from '../../../src/foundation/database/database.ts';
 import type { CampaignStatus } from '../../../src/foundation/database/schema.ts';
 import { fromId, newUuid, toId } from '../../../src/foundation/values/ids.ts';
 import { ServiceError } from '../../../src/foundation/values/service-error.ts';
+import type { AgentConnection } from '../../../src/lines/telephony/agent-connection.ts';
 import type { WitnessedWord } from '../../../src/platform/installation/witness.ts';
 import { byTest } from '../../by-test.ts';
 import { meanwhile } from '../../race.ts';
@@ -40,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => under.close());
 
-const create = async (given: { scheduledAt?: string; agentId?: string } = {}) => {
+const create = async (given: { scheduledAt?: string; agentId?: string; fromNumber?: string } = {}) => {
   const lists = [{ id: list, role: 'contacts' as const }];
   const { made: campaign } = await createCampaign(
     under.deps,
@@ -52,7 +53,7 @@ const create = async (given: { scheduledAt?: string; agentId?: string } = {}) =>
 };
 const read = (id: string) => under.database.inWorkspace(workspaceId, (tx) => findCampaign(tx, id));
 const due = (id: string, agents = under.deps.agents, at = new Date(ahead)) =>
-  startDueCampaign(agents, under.deps.providers)(under.database, { workspaceId, campaignId: id }, at);
+  startDueCampaign({ ...under.deps, agents })(under.database, { workspaceId, campaignId: id }, at);
 
 /** What anybody can do to a campaign. */
 const acts = {
@@ -102,6 +103,30 @@ test('whatever is asked in whatever order, a campaign only moves as its table sa
     ),
     { numRuns: 20 },
   );
+});
+
+test('a scheduled campaign whose agent cannot be reached when its time comes is paused before anybody is rung, but not one that was started by force', async () => {
+  const telephone = '+14155550199';
+  await seedNumber(under.database, workspaceId, telephone, { provider: 'sip', trunk: {} });
+  const connection = { url: 'wss://agent.example' } as AgentConnection;
+  const agents = { resolve: async (id: string) => ({ id, name: id, connection }) };
+  let isAway = false;
+  const deps = { ...under.deps, agents, askAgent: async () => (isAway ? 'It is away.' : undefined) };
+  const statusAfter = async (force: boolean, away: boolean) => {
+    const id = await create({ scheduledAt: ahead, fromNumber: telephone });
+    isAway = false;
+    await startCampaign(deps, workspaceId, id, byTest(id), force);
+    isAway = away;
+    await startDueCampaign(deps)(under.database, { workspaceId, campaignId: id }, new Date(ahead));
+    const { rows } = await under.database.inEngine(({ db }) =>
+      sql<{ type: string }>`select type from events where resource_id = ${id} order by revision`.execute(db),
+    );
+    return { reason: (await read(id))!.pause_reason, told: rows.map(({ type }) => type.replace('campaign.', '')) };
+  };
+  const told = ['draft', 'scheduled', 'running'];
+  expect(await statusAfter(false, true)).toEqual({ reason: 'agent_failing', told: [...told, 'paused'] });
+  expect(await statusAfter(false, false)).toEqual({ reason: null, told });
+  expect(await statusAfter(true, true)).toEqual({ reason: null, told });
 });
 
 test('a pause that is asked for again is told to the witness again, for it may be asked for since that failed', async () => {

@@ -267,6 +267,7 @@ export interface Schema {
     pause_reason: 'calls_failing' | 'agent_failing' | null;
     require_consent: Generated<boolean>;
     abandoned_retry_hours: number | null;
+    asks_agent: Generated<boolean>;
   };
   concurrency_keys: {
     workspace_id: string;
