@@ -16,7 +16,9 @@ const MOST_BATCHES = MINUTES * 20;
 const talks: Callee = async (call, answer) => {
   call.ring();
   const phone = await answer();
-  const speaking = setInterval(() => phone.send(Buffer.alloc(160, ULAW_SILENCE)), 1000);
+  const speak = () => phone.send(Buffer.alloc(160, ULAW_SILENCE));
+  speak();
+  const speaking = setInterval(speak, 1000);
   void call.ended.then(() => clearInterval(speaking));
   setTimeout(() => void call.hangUp(), 3000);
 };

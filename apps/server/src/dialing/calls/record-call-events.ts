@@ -212,7 +212,12 @@ async function writeProgress(
     const answeredCalls = answered.map(({ call }) => call);
     const ends = new Map(taken.map(({ call, progress }) => [call.roomId, progress.ended]));
     const [aside, failing] = await together(tx, [
-      () => noteTrunkEnds(tx, rows.flatMap(overTrunk), now),
+      () =>
+        noteTrunkEnds(
+          tx,
+          rows.flatMap((row) => overTrunk(row, ends.get(row.id))),
+          now,
+        ),
       () => noteAgents(tx, newsOfAgents(rows.flatMap((row) => ofAgent(row, ends.get(row.id)?.agentEnd))), now),
     ]);
     const calls = rows.flatMap(ended).map((call) => {
@@ -253,12 +258,18 @@ const agentEndOf = (ended: Progress['ended']): string | undefined => {
   return ended?.agentEnd && JSON.stringify({ ...end, text: plainText(text, 255) });
 };
 
+/** A call that we end so soon may be over before the first packet comes: that there was none says nothing of its trunk. */
+const SOON_MS = 1000;
+
 /** The end of a row's call, where it was placed over a trunk. */
-function overTrunk(row: MovedRow): EndOverTrunk[] {
+function overTrunk(row: MovedRow, end: Progress['ended']): EndOverTrunk[] {
   const { outcome, ended_at: endedAt, trunk_id: trunkId, phone_number_id: phoneNumberId } = row;
   if (!outcome || !endedAt || !trunkId || row.direction === 'inbound') return [];
   const said = { sipStatus: row.sip_status, sipReason: row.sip_reason, q850Cause: row.release_cause };
-  const answer = given({ ...said, packetsReceived: row.packets_received });
+  const isOurs = end?.endedBy === 'service' || end?.endedBy === 'error';
+  const isSoon = isOurs && row.answered_at !== null && endedAt.getTime() - row.answered_at.getTime() < SOON_MS;
+  const packetsReceived = isSoon && row.packets_received === 0 ? undefined : row.packets_received;
+  const answer = given({ ...said, packetsReceived, retryAfterSeconds: end?.retryAfterSeconds });
   return [{ workspaceId: row.workspace_id, roomId: row.id, trunkId, phoneNumberId, outcome, endedAt, ...answer }];
 }
 

@@ -106,3 +106,22 @@ describe('who answered and found no agent', () => {
     expect(afterOutcome(later, end, rules)).toMatchObject({ state: 'done', reason: 'retries_exhausted' });
   });
 });
+
+test('who finds no room at the trunk waits as if not called, twenty times; then that is a fault of the trunk, and has an end', () => {
+  let tally = fresh;
+  const reasons: (string | null)[] = [];
+  for (let attempt = 1; ; attempt += 1) {
+    const end = { outcome: 'trunk_error', endedAt: ended, setAside: 'trunk_busy', attempt } as const;
+    const next = afterOutcome(tally, end, { retryPolicy: [] });
+    reasons.push(next.reason);
+    tally = next;
+    if (next.state !== 'waiting') break;
+  }
+  expect(reasons).toEqual([
+    ...Array.from({ length: 20 }, () => 'trunk_busy'),
+    ...Array.from({ length: 4 }, () => 'retry_later'),
+    'no_caller_id',
+  ]);
+  const paused = { outcome: 'trunk_error', endedAt: ended, setAside: 'trunk_paused', attempt: 90 } as const;
+  expect(afterOutcome(fresh, paused, { retryPolicy: [] })).toMatchObject({ state: 'waiting', reason: 'trunk_paused' });
+});

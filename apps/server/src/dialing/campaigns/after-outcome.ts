@@ -24,6 +24,8 @@ export interface ContactEnd {
   endedAt: Date;
   wasAnswered?: boolean;
   setAside?: SetAside | 'agent_failing' | undefined;
+  /** The number of this attempt, from 1: what is set aside counts in it alone. */
+  attempt?: number;
   /** Whether the person is not to be called any more. */
   forbidden?: boolean | undefined;
 }
@@ -40,23 +42,27 @@ export interface RetryRules {
 const FAULT_BACKOFF_MINUTES = [1, 5, 15];
 const MOST_TRUNK_FAULTS = 5;
 const MOST_AGENT_FAULTS = 3;
+/** So many attempts found no room at the trunk, and each more is a fault of it: something else may be wrong there. */
+const MOST_SET_ASIDE = 20;
 
 const minutesAfter = (at: Date, minutes: number) => new Date(at.getTime() + minutes * 60_000);
 const faultBackoff = (faults: number) => FAULT_BACKOFF_MINUTES[Math.min(faults, FAULT_BACKOFF_MINUTES.length) - 1]!;
 
 /**
  * What becomes of a contact whose call ended: done, or tried again later. A trunk's failure is not the contact's attempt; nor is an agent's, at most three times. One that is set
- * aside, since its trunk had no room or was paused for it, counts for nothing. A call that was cancelled for somebody who
+ * aside, since its trunk had no room or was paused for it, counts for nothing; for want of room, twenty times at most. A call that was cancelled for somebody who
  * is not to be called any more (`forbidden`) has its contact left out. Who answered and found no agent was disturbed: that
  * is an attempt, and the next comes after `abandonedRetryHours`, if ever.
  */
 export function afterOutcome(
   tally: ContactTally,
-  { outcome, endedAt, wasAnswered = false, setAside, forbidden = false }: ContactEnd,
+  { outcome, endedAt, wasAnswered = false, setAside, attempt = 1, forbidden = false }: ContactEnd,
   { retryPolicy, abandonedRetryHours = null }: RetryRules,
 ): ContactNext {
+  const isAsideTooOften =
+    setAside === 'trunk_busy' && attempt - tally.tries - tally.faults - tally.agentFaults > MOST_SET_ASIDE;
   // As if it had not been called.
-  if (setAside) return { ...tally, state: 'waiting', nextAttemptAt: endedAt, reason: setAside };
+  if (setAside && !isAsideTooOften) return { ...tally, state: 'waiting', nextAttemptAt: endedAt, reason: setAside };
   const { retryable, countsAsTry } = outcomeRules[outcome];
   const next = { ...tally, nextAttemptAt: endedAt };
   const isAbandoned = outcome === 'agent_error' && wasAnswered;

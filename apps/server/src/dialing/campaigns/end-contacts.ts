@@ -36,6 +36,7 @@ export async function endContacts(
     tries: number;
     faults: number;
     agent_faults: number;
+    attempt: number;
     campaign: { retry_policy: number[]; abandoned_retry_hours: number | null; recent_ends: number[] };
   }>`
     select c.*, (select jsonb_build_object('retry_policy', retry_policy, 'abandoned_retry_hours', abandoned_retry_hours,
@@ -43,7 +44,7 @@ export async function endContacts(
       from campaigns where workspace_id = ${workspaceId} and id = ${campaignId}) as campaign
     from unnest(${calls.map((call) => call.owner.id).toSorted()}::uuid[]) as x (id)
     cross join lateral (
-      select id, ctid as place, tries, faults, agent_faults from campaign_contacts
+      select id, ctid as place, attempt, tries, faults, agent_faults from campaign_contacts
       where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and id = x.id and state = 'dialing'
       limit 1 for update) as c`.execute(tx.db);
   const callOf = new Map(calls.map((call) => [call.owner.id, call]));
@@ -54,7 +55,11 @@ export async function endContacts(
     const tally = { tries: row.tries, faults: row.faults, agentFaults: row.agent_faults };
     const forbidden = cancelled.get(row.id)?.forbidden;
     const { retry_policy: retryPolicy, abandoned_retry_hours: abandonedRetryHours } = row.campaign;
-    const next = afterOutcome(tally, { ...call, outcome, forbidden }, { retryPolicy, abandonedRetryHours });
+    const next = afterOutcome(
+      tally,
+      { ...call, attempt: row.attempt, outcome, forbidden },
+      { retryPolicy, abandonedRetryHours },
+    );
     return { place: row.place, outcome, ...next };
   });
   const move = sql`

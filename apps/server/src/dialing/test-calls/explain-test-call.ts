@@ -71,8 +71,8 @@ function unanswered({ outcome, hasRung, ...answer }: TestCallFacts): FindingCode
     case 'invalid_number':
       return 'number_format';
     case 'agent_error':
-      // It has no agent: our description was not taken there, or the sound died here before the answer.
-      return NOT_ACCEPTABLE.has(answer.sipStatus) ? 'no_common_codec' : 'server_lost';
+      // It has no agent: the sound died here before the answer.
+      return 'server_lost';
     case 'trunk_error':
       return ofTrunk(answer);
     default:
@@ -84,6 +84,7 @@ function ofTrunk(answer: SipAnswer): FindingCode {
   const { sipStatus } = answer;
   if (sipStatus === undefined) return 'trunk_unreachable';
   if (isCapacity(answer)) return 'no_room';
+  if (NOT_ACCEPTABLE.has(sipStatus)) return 'no_common_codec';
   if (sipStatus === 401 || sipStatus === 407) return 'credentials_rejected';
   return sipStatus === 403 ? 'forbidden' : 'trunk_failed';
 }

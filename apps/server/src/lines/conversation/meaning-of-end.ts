@@ -1,6 +1,6 @@
 import type { PlaceResult } from '../telephony/call-gateway.ts';
 import type { CallOutcome, EndedBy, SipAnswer } from '../telephony/call-outcome.ts';
-import { isCapacity, outcomeOfSipStatus } from '../telephony/outcomes.ts';
+import { outcomeOfAnswer } from '../telephony/outcomes.ts';
 import type { LegEnd, NotSent, Unready } from './leg.ts';
 
 /** Why we ended a call ourselves. `outcome` if it isn't what the call's state says. */
@@ -33,8 +33,8 @@ export function meaningOfEnd(end: LegEnd, own: OwnEnd | undefined, far: 'callee'
       const { kind: _kind, ...answer } = end;
       // We have refused the caller; without a reason of ours, since its agent did not come in time.
       if (far === 'caller') return { ...(own ? we('cancelled') : noAgentInTime), ...answer };
-      const outcome = isCapacity(answer) ? 'trunk_error' : outcomeOfSipStatus(answer.sipStatus!);
-      return { outcome, endedBy: outcome === 'trunk_error' || outcome === 'agent_error' ? 'error' : far, ...answer };
+      const outcome = outcomeOfAnswer(answer);
+      return { outcome, endedBy: outcome === 'trunk_error' ? 'error' : far, ...answer };
     }
     case 'silence':
       return { outcome: 'unknown', endedBy: 'error' };

@@ -25,6 +25,8 @@ export interface SipAnswer {
   sipReason?: string;
   /** The cause of a Reason header with protocol Q.850. */
   q850Cause?: number;
+  /** How long it asked to be left alone (Retry-After). */
+  retryAfterSeconds?: number;
 }
 
 /** What of the sound of a call was counted. */

@@ -1,52 +1,62 @@
 import { describe, expect, test } from 'vitest';
 import { callOutcomes } from './call-outcome.ts';
-import { outcomeOfQ850Cause, outcomeOfSipStatus, outcomeRules } from './outcomes.ts';
+import { outcomeOfAnswer, outcomeRules } from './outcomes.ts';
 
-describe('outcomeOfSipStatus', () => {
-  test.each([
-    [200, 'answered'],
-    [486, 'busy'],
-    [600, 'busy'],
-    [408, 'no_answer'],
-    [480, 'no_answer'],
-    [603, 'declined'],
-    [404, 'invalid_number'],
-    [410, 'invalid_number'],
-    [484, 'invalid_number'],
-    [485, 'invalid_number'],
-    [604, 'invalid_number'],
-    [401, 'trunk_error'],
-    [403, 'trunk_error'],
-    [407, 'trunk_error'],
-    [500, 'trunk_error'],
-    [503, 'trunk_error'],
-    [502, 'no_answer'],
-    [488, 'agent_error'],
-    [606, 'agent_error'],
-    [699, 'declined'],
-    [302, 'unknown'],
-    [0, 'unknown'],
-  ])('%i is %s', (status, outcome) => {
-    expect(outcomeOfSipStatus(status)).toBe(outcome);
-  });
-
-  test('487 is our cancel, or no answer when the ring time was over', () => {
-    expect(outcomeOfSipStatus(487)).toBe('cancelled');
-    expect(outcomeOfSipStatus(487, { ringTimedOut: true })).toBe('no_answer');
-    expect(outcomeOfSipStatus(486, { ringTimedOut: true })).toBe('busy');
-  });
+test.each([
+  [200, 'answered'],
+  [486, 'busy'],
+  [600, 'busy'],
+  [408, 'no_answer'],
+  [480, 'no_answer'],
+  [603, 'declined'],
+  [404, 'invalid_number'],
+  [410, 'invalid_number'],
+  [484, 'invalid_number'],
+  [485, 'invalid_number'],
+  [604, 'invalid_number'],
+  [401, 'trunk_error'],
+  [403, 'trunk_error'],
+  [407, 'trunk_error'],
+  [500, 'trunk_error'],
+  [503, 'trunk_error'],
+  [502, 'no_answer'],
+  [488, 'trunk_error'],
+  [606, 'trunk_error'],
+  [699, 'declined'],
+  [487, 'cancelled'],
+  [302, 'trunk_error'],
+  [0, 'unknown'],
+])('the status %i is %s', (sipStatus, outcome) => {
+  expect(outcomeOfAnswer({ sipStatus })).toBe(outcome);
 });
 
 test.each([
-  [1, 'invalid_number'],
-  [16, 'answered'],
-  [17, 'busy'],
-  [18, 'no_answer'],
-  [21, 'declined'],
-  [34, 'trunk_error'],
-  [99, 'unknown'],
-])('Q.850 cause %i is %s', (cause, outcome) => {
-  expect(outcomeOfQ850Cause(cause)).toBe(outcome);
+  [503, 1, 'invalid_number'],
+  [500, 17, 'busy'],
+  [480, 17, 'busy'],
+  [503, 18, 'no_answer'],
+  [500, 19, 'no_answer'],
+  [404, 34, 'trunk_error'],
+  [486, 42, 'trunk_error'],
+  [408, 44, 'trunk_error'],
+  [404, 38, 'trunk_error'],
+  [503, 21, 'declined'],
+  [480, 21, 'declined'],
+  [500, 27, 'no_answer'],
+  [503, 28, 'invalid_number'],
+  [503, 3, 'no_answer'],
+  // The cause is made of the status.
+  [403, 21, 'trunk_error'],
+  [407, 21, 'trunk_error'],
+  [404, 3, 'invalid_number'],
+  [480, 41, 'no_answer'],
+  // The cause says nothing.
+  [486, 16, 'busy'],
+  [404, 31, 'invalid_number'],
+  [408, 102, 'no_answer'],
+  [603, 127, 'declined'],
+])('the status %i with the cause %i is %s', (sipStatus, q850Cause, outcome) => {
+  expect(outcomeOfAnswer({ sipStatus, q850Cause })).toBe(outcome);
 });
 
 describe('outcomeRules', () => {

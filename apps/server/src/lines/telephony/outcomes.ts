@@ -23,47 +23,38 @@ export const outcomeRules = {
   unknown: { retryable: false, countsAsTry: true },
 } as const satisfies Record<CallOutcome, OutcomeRule>;
 
-/** 502 and 433 have no name of their own in the contract: the one is a callee out of reach, the other a refusal. */
+/**
+ * 502 and 433 have no name of their own in the contract: the one is a callee out of reach, the other a refusal. That our
+ * sound is not taken (415, 488, 606) is a matter of the trunk's codecs: no agent has spoken by then.
+ */
 const sipOutcomes: Readonly<Record<number, CallOutcome>> = {
   404: 'invalid_number',
   408: 'no_answer',
   410: 'invalid_number',
-  415: 'agent_error',
   433: 'declined',
   480: 'no_answer',
   484: 'invalid_number',
   485: 'invalid_number',
   486: 'busy',
   487: 'cancelled',
-  488: 'agent_error',
   502: 'no_answer',
   600: 'busy',
   603: 'declined',
   604: 'invalid_number',
-  606: 'agent_error',
+  606: 'trunk_error',
   607: 'declined',
   608: 'declined',
 };
 
 /**
- * The outcome of an INVITE's final status (RFC 3261 section 21, RFC 8197, RFC 8688). `ringTimedOut`: we cancelled
- * it because it rang too long, so that its 487 means nobody answered.
+ * Causes of ITU-T Q.850 that say what became of a call, whatever the status beside them: carriers make the status by tables
+ * of their own, so that a busy line comes as a 500, and a number that nobody has as a 503. A callee that the network can't
+ * route to counts as no answer, so that its tries come to an end.
  */
-export function outcomeOfSipStatus(status: number, { ringTimedOut = false } = {}): CallOutcome {
-  if (status === 487 && ringTimedOut) return 'no_answer';
-  const named = sipOutcomes[status];
-  if (named) return named;
-  if (status >= 200 && status < 300) return 'answered';
-  if (status >= 600 && status < 700) return 'declined';
-  return status >= 400 && status < 600 ? 'trunk_error' : 'unknown';
-}
-
-/** A callee that the network can't route to counts as no answer, so that its tries come to an end. */
-const q850Outcomes: Readonly<Record<number, CallOutcome>> = {
+const causeOutcomes: Readonly<Record<number, CallOutcome>> = {
   1: 'invalid_number',
   2: 'no_answer',
   3: 'no_answer',
-  16: 'answered',
   17: 'busy',
   18: 'no_answer',
   19: 'no_answer',
@@ -72,18 +63,41 @@ const q850Outcomes: Readonly<Record<number, CallOutcome>> = {
   22: 'invalid_number',
   27: 'no_answer',
   28: 'invalid_number',
-  31: 'answered',
   34: 'trunk_error',
   38: 'trunk_error',
   41: 'trunk_error',
   42: 'trunk_error',
+  44: 'trunk_error',
   47: 'trunk_error',
-  102: 'trunk_error',
-  127: 'trunk_error',
 };
 
-/** The outcome of an ITU-T Q.850 cause, as carriers send it in `Reason` headers and providers in callbacks. */
-export const outcomeOfQ850Cause = (cause: number): CallOutcome => q850Outcomes[cause] ?? 'unknown';
+/** What a gateway makes of these statuses where it has no cause (RFC 3398): the status says more. */
+const echoes: Readonly<Record<number, readonly number[]>> = {
+  2: [404, 410, 604],
+  3: [404, 410, 604],
+  21: [401, 402, 403, 407],
+  41: [400, 480],
+};
+
+/** What the cause of an answer says of the call, if it says anything. */
+function outcomeOfCause({ sipStatus = 0, q850Cause }: SipAnswer): CallOutcome | undefined {
+  if (q850Cause === undefined || echoes[q850Cause]?.includes(sipStatus)) return undefined;
+  return causeOutcomes[q850Cause];
+}
+
+/**
+ * The outcome of an INVITE's final answer: by its Q.850 cause, and else by its status (RFC 3261 section 21, RFC 8197, RFC
+ * 8688). A 3xx is not followed.
+ */
+export function outcomeOfAnswer(answer: SipAnswer): CallOutcome {
+  if (isCapacity(answer)) return 'trunk_error';
+  const { sipStatus: status = 0 } = answer;
+  const named = outcomeOfCause(answer) ?? sipOutcomes[status];
+  if (named) return named;
+  if (status >= 200 && status < 300) return 'answered';
+  if (status >= 600 && status < 700) return 'declined';
+  return status >= 300 && status < 600 ? 'trunk_error' : 'unknown';
+}
 
 /** Causes of ITU-T Q.850 for which a circuit is wanting: none available, congestion, the requested one not available. */
 const CAPACITY_CAUSES = [34, 42, 44];
@@ -92,11 +106,12 @@ const CAPACITY_WORDS = /capacity|congest|overload|concurren|channel|too many|lim
 
 /**
  * Whether an answer says that a trunk has no room now, which is neither the callee's nor the contact's doing. So does the
- * cause of a call that could not be sent, where the server has none itself.
+ * cause of a call that could not be sent, where the server has none itself. A 503 whose cause tells of the callee doesn't.
  */
-export function isCapacity({ sipStatus, sipReason = '', q850Cause }: SipAnswer): boolean {
-  if (sipStatus === 503) return true;
-  const isCause = q850Cause !== undefined && CAPACITY_CAUSES.includes(q850Cause);
-  if (sipStatus === undefined) return isCause;
-  return (sipStatus === 403 || sipStatus === 480) && (isCause || CAPACITY_WORDS.test(sipReason));
+export function isCapacity(answer: SipAnswer): boolean {
+  const { sipStatus, sipReason = '', q850Cause } = answer;
+  if (q850Cause !== undefined && CAPACITY_CAUSES.includes(q850Cause)) return true;
+  const ofCause = outcomeOfCause(answer);
+  if (ofCause !== undefined && ofCause !== 'trunk_error') return false;
+  return sipStatus === 503 || ((sipStatus === 403 || sipStatus === 480) && CAPACITY_WORDS.test(sipReason));
 }

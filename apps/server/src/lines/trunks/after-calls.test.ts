@@ -50,6 +50,7 @@ test.each([
   ['503', { sipStatus: 503 }, 'trunk_busy'],
   ['403 that says so', { sipStatus: 403, sipReason: 'User channel limit exceeded D1' }, 'trunk_busy'],
   ['480 with a cause that says so', { sipStatus: 480, q850Cause: 42 }, 'trunk_busy'],
+  ['486 with a cause that says so', { sipStatus: 486, q850Cause: 34 }, 'trunk_busy'],
   ['call that the server had no channel for', { q850Cause: 34 }, 'trunk_busy'],
   ['call that failed without an answer', { q850Cause: 41 }, undefined],
   ['another 403', { sipStatus: 403, sipReason: 'Caller ID not allowed' }, 'trunk_paused'],
@@ -59,6 +60,23 @@ test.each([
   const next = afterCalls(well, [only], null, now);
   expect(next.setAside.get(only.roomId)).toBe(why);
   expect(next.pause?.reason).toBe(why === 'trunk_paused' ? 'forbidden' : undefined);
+});
+
+test('a trunk is left alone for as long as it asks, five minutes at most', () => {
+  const waits = [20, 300, 100_000].map((retryAfterSeconds) => {
+    const asks = end('trunk_error', { sipStatus: 503, retryAfterSeconds });
+    return (afterCalls(well, [asks], null, now).health.slowedUntil!.getTime() - now.getTime()) / 1000;
+  });
+  expect(waits).toEqual([20, 300, 300]);
+});
+
+test('a 503 whose cause tells of the callee says nothing of room, and neither does the cause of a BYE', () => {
+  const ends = [
+    end('invalid_number', { sipStatus: 503, q850Cause: 1 }),
+    end('answered', { q850Cause: 34, packetsReceived: 9 }),
+  ];
+  const next = afterCalls(well, ends, null, now);
+  expect([next.setAside.size, next.health]).toEqual([0, well]);
 });
 
 test('a 480 that says nothing of room is no answer, and counts', () => {

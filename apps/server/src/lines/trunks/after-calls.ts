@@ -37,13 +37,18 @@ export interface TrunkNext {
 const UNKNOWN_TO_PAUSE = 10;
 const SILENT_TO_PAUSE = 3;
 const LONGEST_SLOW_MS = 60_000;
+/** The most that a trunk is waited for because its Retry-After says so. */
+const LONGEST_ASKED_MS = 300_000;
 
 /** Outcomes that say nothing of the trunk. */
 const silent = new Set<CallOutcome>(['cancelled', 'unknown', 'do_not_call']);
 
+/** Whether a call found no room. The cause of a BYE says nothing of that: its callee had answered. */
+const isFull = (end: TrunkEnd): boolean => end.outcome === 'trunk_error' && isCapacity(end);
+
 /**
  * What the ends of some calls, in their order, make of a trunk. An answer that it has no room puts the next start off, for a
- * second and twice as long each time, up to a minute; each call that it carries takes one of these back. Answers to calls
+ * second and twice as long each time, up to a minute, or for as long as its Retry-After asks, up to five; each call that it carries takes one of these back. Answers to calls
  * that were up when it was slowed count once. Another 403 pauses it, as do ten numbers in a row that it answers with
  * 404, 484 or 603, and three answered calls in a row without a packet; what ends alike after that is set aside too.
  * @param pausedFor why it is paused already, if it is
@@ -66,15 +71,16 @@ export function afterCalls(
   for (const end of ends) {
     const { roomId, outcome, sipStatus, packetsReceived } = end;
     if (silent.has(outcome)) continue;
-    if (isCapacity(end)) {
+    if (isFull(end)) {
       setAside.set(roomId, 'trunk_busy');
       if (slowedUntil && slowedUntil > now) continue;
       fullAnswers = Math.min(fullAnswers + 1, 1000);
       slowedSince ??= now;
-      slowedUntil = new Date(now.getTime() + Math.min(LONGEST_SLOW_MS, 1000 * 2 ** (fullAnswers - 1)));
+      const asked = Math.min(LONGEST_ASKED_MS, 1000 * (end.retryAfterSeconds ?? 0));
+      slowedUntil = new Date(now.getTime() + Math.max(asked, Math.min(LONGEST_SLOW_MS, 1000 * 2 ** (fullAnswers - 1))));
       continue;
     }
-    if (sipStatus === 403) {
+    if (sipStatus === 403 && outcome === 'trunk_error') {
       brake('forbidden', end, [roomId]);
       continue;
     }
@@ -100,4 +106,4 @@ export function afterCalls(
 
 /** Whether an end is news for a trunk of which nothing is held. */
 export const isNews = (end: TrunkEnd): boolean =>
-  end.packetsReceived === 0 || isCapacity(end) || [403, 404, 484, 603].includes(end.sipStatus ?? 0);
+  end.packetsReceived === 0 || isFull(end) || [403, 404, 484, 603].includes(end.sipStatus ?? 0);

@@ -104,8 +104,8 @@ export const triesKept: Law = {
   },
 };
 
-/** What may end the calls that are up over SIP: of one server, which is gone, was given up or has lost a thread, or of all, whose packets were lost. */
-const endsCalls: readonly string[] = ['kill', 'stop', 'drain', 'thread', 'packets'];
+/** What may end the calls that are up over SIP: of one server, which has ended, was given up or has lost a thread, or of all, whose packets were lost. */
+const endsCalls: readonly string[] = ['kill', 'stop', 'drain', 'version', 'thread', 'packets'];
 /** How long after such a fault its calls may still be ended, in milliseconds. */
 const AFTERMATH_MS = 60_000;
 

@@ -99,7 +99,7 @@ export const sipStatusOf: Readonly<Record<PlannedOutcome, number>> = {
   declined: 603,
   invalid_number: 404,
   trunk_error: 500,
-  agent_error: 488,
+  agent_error: 487,
 };
 
 /** Numbers in [0, 1) that depend on nothing but the text. */

@@ -1,5 +1,5 @@
 import type { UserAgent } from '@trunkline/sip';
-import { outcomeOfSipStatus } from '../outcomes.ts';
+import { outcomeOfAnswer } from '../outcomes.ts';
 import type { Trunk } from '../trunk.ts';
 import type { CallEnded, StoredCall } from './call-store.ts';
 import { credentialsOf } from './trunk-address.ts';
@@ -29,5 +29,5 @@ export async function endStoredCall(
   const end = await userAgent.endStored(dialog, { ...(trunk && credentialsOf(trunk)), asker: workspaceId });
   if (wasAnswered) return ended('answered');
   if (end.kind !== 'cancelled') return ended('unknown');
-  return end.status === undefined ? ended('cancelled') : ended(outcomeOfSipStatus(end.status), end.status);
+  return end.status === undefined ? ended('cancelled') : ended(outcomeOfAnswer({ sipStatus: end.status }), end.status);
 }

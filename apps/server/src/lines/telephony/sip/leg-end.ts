@@ -1,4 +1,4 @@
-import type { CallEnd } from '@trunkline/sip';
+import { type CallEnd, parseNameAddr, parseUri } from '@trunkline/sip';
 import type { LegEnd, NotSent } from '../../conversation/leg.ts';
 import type { SipAnswer } from '../call-outcome.ts';
 
@@ -27,11 +27,24 @@ const sides = { local: 'us', remote: 'far' } as const;
 
 function answerOf(end: CallEnd): SipAnswer {
   const reasons = 'reasons' in end ? end.reasons : [];
-  const text = reasons.find((reason) => reason.text)?.text ?? (end.kind === 'rejected' ? end.phrase : undefined);
+  const text = reasons.find((reason) => reason.text)?.text ?? (end.kind === 'rejected' ? phraseOf(end) : undefined);
   const { status } = end as { status?: number };
   return {
     ...(status !== undefined && { sipStatus: status }),
     ...(text && { sipReason: text.slice(0, 255) }),
     ...('q850' in end && end.q850 !== undefined && { q850Cause: end.q850 }),
+    ...(end.kind === 'rejected' && end.retryAfterSeconds !== undefined && { retryAfterSeconds: end.retryAfterSeconds }),
   };
+}
+
+/** What a 3xx says, with the host that it points to; not whom there, which may be a number. */
+function phraseOf({ status, phrase, response }: Extract<CallEnd, { kind: 'rejected' }>): string {
+  const contact = response.headers.get('contact');
+  if (status < 300 || status > 399 || !contact) return phrase;
+  try {
+    const { host, port } = parseUri(parseNameAddr(contact).uri);
+    return `${phrase}, to ${port === undefined ? host : `${host}:${port}`}`;
+  } catch {
+    return phrase;
+  }
 }
