@@ -4,7 +4,6 @@ export { isAudible } from './level.ts';
 export type { CallOptions, MediaEvent, MediaStats } from './media-events.ts';
 export {
   type IsOpenAddress,
-  MediaAddressError,
   type MediaHandle,
   MediaPlane,
   type MediaPlaneOptions,

@@ -74,6 +74,7 @@ export class MediaCall implements Paced {
       },
       now,
     );
+    this.#line.answer(now);
     this.#speaking.answer(now);
   }
 
@@ -100,14 +101,14 @@ export class MediaCall implements Paced {
     const ulaw = Buffer.allocUnsafe(packetMs * BYTES_PER_MS);
     const isTalking = this.#speaking.next(ulaw);
     this.#recording?.write(AGENT, ulaw);
-    const isSent = this.#send(ulaw, isTalking, stream);
+    const isSent = this.#send(ulaw, isTalking, stream, now);
     this.#line.report(now);
     this.#speaking.said(packetMs, isSent, direction !== 'sendrecv', now);
   }
 
   /** @returns whether it was sent */
-  #send(ulaw: Buffer, isTalking: boolean, stream: AudioStream): boolean {
-    const sends = this.#line.hasTarget && (stream.direction === 'sendrecv' || stream.direction === 'sendonly');
+  #send(ulaw: Buffer, isTalking: boolean, stream: AudioStream, now: number): boolean {
+    const sends = this.#line.takesSound(now) && (stream.direction === 'sendrecv' || stream.direction === 'sendonly');
     if (sends) this.#line.send(this.#outbound.packet(ulaw, isTalking, stream));
     else this.#outbound.pass(stream.packetMs);
     return sends;

@@ -25,7 +25,7 @@ test(`${RUNS.rtp} mutated RTP packets are heard or left out, and no faster than 
     frames += 1;
   };
   audio.listen({ frame: hear, digit: () => {} }, 0);
-  const source = new PeerSource(() => true);
+  const source = new PeerSource({ isOpen: () => true, isNear: () => false });
   source.describe({ address: '198.51.100.7', port: 4000 }, 0);
   for (let run = 0; run < RUNS.rtp; run += 1) {
     const packet = Buffer.alloc(12 + (run % 7 ? 160 : 4), run);

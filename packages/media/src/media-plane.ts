@@ -33,18 +33,15 @@ export interface MediaPlaneOptions {
 /** All RTP ports are taken, or the threads have no time for another call: capacity, which passes. */
 export class NoMediaRoomError extends Error {}
 
-/** A description names an address that media may not be sent to; the message says which. */
-export class MediaAddressError extends Error {}
-
 /** The media of one call. Whatever is asked of it after its thread died, or after `close`, is refused (MediaLostError, MediaFault). */
 export interface MediaHandle<V extends Voices> {
   /** For our description; RTCP has the one above. */
   readonly rtpPort: number;
   /**
    * What signalling has agreed on: from a 183 with SDP or the 200, and again after each re-INVITE or UPDATE. From the
-   * first one silence is sent, until somebody speaks. A hold is a stream that is not `sendrecv`.
-   * @param trusted addresses that are open beside the public ones: those of the call's trunk, judged already
-   * @throws MediaAddressError
+   * first one silence is sent, until somebody speaks; nothing to an address that is not open, whose owner is waited for. A
+   * hold is a stream that is not `sendrecv`.
+   * @param trusted addresses that are open beside the public ones: those that its signalling comes from, judged already
    */
   setStream(stream: AudioStream, trusted?: readonly string[]): Promise<void>;
   /**
@@ -193,9 +190,7 @@ export class MediaPlane<V extends Voices> {
   /** @returns the stream, its RTCP beside its RTP where it was to go somewhere else that isn't open */
   #judged(stream: AudioStream, trusted: readonly string[]): AudioStream {
     const { address, port, rtcpAddress } = stream.remote;
-    if (isUnspecified(address)) return stream;
-    if (!this.#options.isOpenAddress(address, trusted))
-      throw new MediaAddressError(`Media may not be sent to ${address}, which lies in the network of the server.`);
+    if (isUnspecified(address) || !this.#options.isOpenAddress(address, trusted)) return stream;
     if (this.#options.isOpenAddress(rtcpAddress, trusted)) return stream;
     return { ...stream, remote: { address, port, rtcpAddress: address, rtcpPort: Math.min(port + 1, 65_535) } };
   }

@@ -2,16 +2,26 @@ import { expect, test } from 'vitest';
 import { PeerSource } from './peer-source.ts';
 
 const described = { address: '198.51.100.7', port: 4000 };
-const other = { address: '203.0.113.9', port: 6000 };
+const near = { address: '192.0.2.20', port: 5000 };
+const stranger = { address: '203.0.113.9', port: 6000 };
+const closed = { address: '10.0.0.9', port: 7000 };
 const packet = { ssrc: 1, sequence: 0 };
+const ranks = {
+  isOpen: (address: string) => address !== closed.address,
+  isNear: (address: string) => address.startsWith('192.0.2.'),
+};
 
-function source() {
-  const peer = new PeerSource((address) => address !== '10.0.0.9');
-  peer.describe(described, 0);
+/** Described at 0, and answered then. */
+function source(remote: typeof described | 'closed' = described, isAnswered = true) {
+  const peer = new PeerSource(ranks);
+  peer.expect(true, 0);
+  peer.describe(remote === 'closed' ? undefined : remote, 0);
+  if (isAnswered) peer.answer(0);
   return peer;
 }
+
 /** Packets of one source at a beat of 20 ms; tells how the last was judged. */
-function speaks(peer: PeerSource, from: typeof other, at: number, count: number, ssrc = (_: number) => 1) {
+function speaks(peer: PeerSource, from: typeof stranger, at: number, count: number, ssrc = (_: number) => 1) {
   let last = '';
   for (let index = 0; index < count; index += 1)
     last = peer.hear(from, { ssrc: ssrc(index), sequence: index }, at + index * 20);
@@ -19,8 +29,8 @@ function speaks(peer: PeerSource, from: typeof other, at: number, count: number,
 }
 
 test('nobody speaks before a description', () => {
-  const peer = new PeerSource(() => true);
-  expect(peer.hear(described, packet, 5000)).toBe('refused');
+  const peer = new PeerSource(ranks);
+  for (const from of [described, near]) expect(peer.hear(from, packet, 5000)).toBe('refused');
   expect(peer.target).toBeUndefined();
 });
 
@@ -29,89 +39,127 @@ test('it is spoken to where the description says, until something is heard', () 
   expect(source().followed).toBeUndefined();
 });
 
-test('the described address is followed at once, from any port', () => {
-  const peer = source();
-  expect(peer.hear({ ...described, port: 5555 }, packet, 1)).toBe('new');
-  expect(peer.hear({ ...described, port: 5555 }, packet, 2)).toBe('followed');
-  expect(peer.target).toEqual({ ...described, port: 5555 });
+test.each([
+  ['the described address, from any port', { ...described, port: 5555 }],
+  ['an address beside the signalling', near],
+])('%s is followed at once, also before the answer', (_, from) => {
+  const peer = source(described, false);
+  expect(peer.hear(from, packet, 1)).toBe('new');
+  expect(peer.hear(from, packet, 2)).toBe('followed');
+  expect(peer.target).toMatchObject(from);
+  expect(peer.followsStranger).toBe(false);
 });
 
-test('a second port of it is taken when the first one has stopped, and two do not take turns', () => {
+test('another source of the first rank is taken when the one before has stopped, and two do not take turns', () => {
   const peer = source();
   peer.hear(described, packet, 1000);
-  expect(peer.hear({ ...described, port: 5555 }, packet, 1099)).toBe('refused');
-  expect(peer.hear({ ...described, port: 5555 }, packet, 1100)).toBe('new');
+  for (const from of [{ ...described, port: 5555 }, near]) {
+    expect(peer.hear(from, packet, 1099)).toBe('refused');
+  }
+  expect(peer.hear(near, packet, 1100)).toBe('new');
+  expect(peer.hear(described, packet, 1300)).toBe('new');
 });
 
-test('another address is followed after a second without the described one, if it is steady', () => {
+test('a stranger is followed if nobody was heard in the two seconds after the answer, and if it is steady', () => {
   const peer = source();
-  expect(speaks(peer, other, 0, 50)).toBe('refused');
-  expect(speaks(peer, other, 1000, 4)).toBe('refused');
-  expect(peer.hear(other, { ssrc: 1, sequence: 4 }, 1080)).toBe('new');
-  expect(peer.target).toEqual(other);
+  expect(speaks(peer, stranger, 0, 99)).toBe('refused');
+  expect(speaks(peer, stranger, 2000, 4)).toBe('refused');
+  expect(peer.hear(stranger, { ssrc: 1, sequence: 4 }, 2080)).toBe('new');
+  expect(peer.target).toMatchObject(stranger);
+  expect(peer.followsStranger).toBe(true);
 });
 
-test('what another address has said before counts for nothing once the followed one was heard, or described', () => {
-  const begun = (peer: PeerSource) => speaks(peer, other, 2000, 4);
-  const last = { ssrc: 1, sequence: 4 };
-  const heard = source();
-  expect(begun(heard)).toBe('refused');
-  heard.hear(described, packet, 2070);
-  expect(heard.hear(other, last, 3100)).toBe('refused');
-
-  const interrupted = source();
-  interrupted.hear(described, packet, 1000);
-  begun(interrupted);
-  interrupted.hear(other, last, 1990);
-  expect(interrupted.hear(other, { ssrc: 1, sequence: 5 }, 3100)).toBe('refused');
-
-  const moved = source();
-  begun(moved);
-  moved.describe({ address: '198.51.100.8', port: 4000 }, 2070);
-  expect(moved.hear(other, last, 3100)).toBe('refused');
+test('no stranger is followed before the answer, nor once somebody of the first rank was heard, however long ago', () => {
+  expect(speaks(source(described, false), stranger, 5000, 50)).toBe('refused');
+  const early = source(described, false);
+  early.answer(5000);
+  expect(speaks(early, stranger, 5000, 99)).toBe('refused');
+  expect(speaks(early, stranger, 7000, 5)).toBe('new');
+  for (const from of [described, near]) {
+    const heard = source(described, false);
+    heard.hear(from, packet, 10);
+    heard.answer(20);
+    expect(speaks(heard, stranger, 60_000, 50)).toBe('refused');
+  }
+  const reported = source();
+  expect(reported.hearReport(described.address)).toBe(true);
+  expect(speaks(reported, stranger, 60_000, 50)).toBe('refused');
 });
 
-test('a second counts from the description, and from the last packet', () => {
-  const moved = source();
-  moved.describe({ ...described, port: 4002 }, 5000);
-  expect(speaks(moved, other, 5000, 50)).toBe('refused');
-  expect(speaks(moved, other, 6000, 5)).toBe('new');
-
-  const followed = source();
-  followed.hear({ ...described, port: 5555 }, packet, 5000);
-  expect(speaks(followed, other, 5100, 44)).toBe('refused');
-  expect([followed.isKnown(described.address), followed.isKnown(other.address)]).toEqual([true, false]);
-  expect(speaks(followed, other, 6000, 5)).toBe('new');
-  expect([followed.isKnown(described.address), followed.isKnown(other.address)]).toEqual([true, true]);
-});
-
-test('no other address is followed while one speaks', () => {
+test('no stranger is followed while the peer is not expected to speak, and two seconds after that at the earliest', () => {
   const peer = source();
-  for (let at = 0; at < 3000; at += 20) {
-    peer.hear(described, packet, at);
-    expect(peer.hear(other, { ssrc: 1, sequence: at / 20 }, at + 1)).toBe('refused');
+  peer.expect(false, 1000);
+  expect(speaks(peer, stranger, 60_000, 50)).toBe('refused');
+  peer.expect(true, 70_000);
+  expect(speaks(peer, stranger, 70_000, 99)).toBe('refused');
+  expect(speaks(peer, stranger, 72_000, 5)).toBe('new');
+});
+
+test('the first rank takes the call back from a stranger with one packet, for good', () => {
+  for (const from of [described, near]) {
+    const peer = source();
+    speaks(peer, stranger, 2000, 5);
+    expect(peer.hear(from, packet, 2081)).toBe('new');
+    expect(peer.hear(stranger, { ssrc: 1, sequence: 5 }, 2082)).toBe('refused');
+    expect(speaks(peer, stranger, 60_000, 50)).toBe('refused');
   }
 });
 
+test('a stranger that is followed gives the call to no other stranger without a new description', () => {
+  const peer = source();
+  speaks(peer, stranger, 2000, 5);
+  const other = { ...stranger, port: 6002 };
+  expect(speaks(peer, other, 60_000, 50)).toBe('refused');
+  expect(peer.describe({ ...described, port: 4002 }, 70_000)).toBe(true);
+  expect(speaks(peer, other, 70_000, 99)).toBe('refused');
+  expect(speaks(peer, other, 72_000, 5)).toBe('new');
+});
+
 test('a source whose SSRC or sequence jumps is not steady, nor are several that take turns', () => {
-  expect(speaks(source(), other, 2000, 50, (index) => index)).toBe('refused');
+  expect(speaks(source(), stranger, 2000, 50, (index) => index)).toBe('refused');
   const peer = source();
   for (let at = 2000; at < 3000; at += 20)
-    expect(peer.hear(other, { ssrc: 1, sequence: (at * 100) & 0xffff }, at)).toBe('refused');
+    expect(peer.hear(stranger, { ssrc: 1, sequence: (at * 100) & 0xffff }, at)).toBe('refused');
   for (let index = 0; index < 50; index += 1)
-    expect(peer.hear({ ...other, port: 6000 + (index % 2) }, { ssrc: 1, sequence: index }, 3000 + index)).toBe(
+    expect(peer.hear({ ...stranger, port: 6000 + (index % 2) }, { ssrc: 1, sequence: index }, 3000 + index)).toBe(
       'refused',
     );
 });
 
-test('an address that may not be sent to is never followed', () => {
-  expect(speaks(source(), { address: '10.0.0.9', port: 1 }, 2000, 50)).toBe('refused');
+test('an address that may not be sent to is never followed, also beside the signalling', () => {
+  expect(speaks(source(), closed, 2000, 50)).toBe('refused');
+  const peer = new PeerSource({ ...ranks, isNear: () => true });
+  peer.expect(true, 0);
+  peer.describe(described, 0);
+  expect(speaks(peer, closed, 0, 50)).toBe('refused');
 });
 
-test('the described address comes back at once', () => {
-  const peer = source();
-  speaks(peer, other, 1000, 5);
-  expect(peer.hear(described, packet, 1200)).toBe('new');
+test('if the described address may not be sent to, nobody is, until somebody is heard', () => {
+  const peer = source('closed');
+  expect(peer.target).toBeUndefined();
+  expect(peer.describe(undefined, 10)).toBe(false);
+  expect(peer.hear(near, packet, 20)).toBe('new');
+  expect(peer.target).toMatchObject(near);
+  const behindNat = source('closed');
+  expect(speaks(behindNat, stranger, 2000, 5)).toBe('new');
+});
+
+test('who was never heard is sent ten seconds, counted from the answer; what is on hold, or only receives, has no end', () => {
+  const peer = source(described, false);
+  expect([peer.mayBeSent(10_000), peer.mayBeSent(10_001)]).toEqual([true, false]);
+  peer.answer(20_000);
+  expect([peer.mayBeSent(30_000), peer.mayBeSent(30_001)]).toEqual([true, false]);
+  peer.expect(false, 31_000);
+  expect(peer.mayBeSent(90_000)).toBe(true);
+  peer.expect(true, 100_000);
+  expect([peer.mayBeSent(110_000), peer.mayBeSent(110_001)]).toEqual([true, false]);
+  expect(peer.hearReport(stranger.address)).toBe(false);
+  expect(peer.mayBeSent(110_001)).toBe(false);
+  expect(peer.hearReport(described.address)).toBe(true);
+  expect(peer.mayBeSent(900_000)).toBe(true);
+  const speaking = source();
+  speaking.hear(described, packet, 100);
+  expect(speaking.mayBeSent(900_000)).toBe(true);
 });
 
 test('a new description begins anew; the same one changes nothing', () => {
@@ -119,7 +167,7 @@ test('a new description begins anew; the same one changes nothing', () => {
   peer.hear({ ...described, port: 5555 }, packet, 0);
   expect(peer.describe(described, 100)).toBe(false);
   expect(peer.target?.port).toBe(5555);
-  expect(peer.describe(other, 200)).toBe(true);
-  expect(peer.target).toEqual(other);
+  expect(peer.describe(stranger, 200)).toBe(true);
+  expect(peer.target).toEqual(stranger);
   expect(speaks(peer, described, 300, 30)).toBe('refused');
 });

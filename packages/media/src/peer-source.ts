@@ -5,39 +5,83 @@ export interface Endpoint {
   port: number;
 }
 
-/** Another source than the described one may speak after this long without a packet of the one before. */
-const QUIET_MS = 1000;
-/** While the followed port was heard within this, another port of the same address waits. */
-const PORT_CHANGE_MS = 100;
+/** A stranger may speak if nobody of the first rank was heard for this long after the answer, though they could have been. */
+const STRANGER_MS = 2000;
+/** While the followed source was heard within this, another one of the first rank waits. */
+const CHANGE_MS = 100;
 /** Packets in a row that make a source steady. */
 const STEADY = 5;
+/** For so long a peer is sent sound of which nothing comes. */
+const LONGEST_UNHEARD_MS = 10_000;
+
+/** Judges addresses that no description names. */
+export interface Ranks {
+  /** Whether one may be sent to. */
+  isOpen(address: string): boolean;
+  /** Whether one is of the network that signalling comes from. */
+  isNear(address: string): boolean;
+}
 
 /**
  * Whom a call listens and speaks to: symmetric RTP (RFC 4961). It speaks to where the peer's description says until
  * something is heard, and then to where that came from: carriers and phones behind NAT describe addresses that they
- * don't send from. Nobody else speaks into the call.
+ * don't send from.
+ *
+ * The described address and those near the signalling are of the first rank: each takes the call with one packet. A stranger
+ * gets it only if none of these was heard, keeps it until one is, and gives it to no other stranger.
  */
 export class PeerSource {
+  #ranks: Ranks;
+  #isDescribed = false;
+  /** Absent before a description, and if that names an address that may not be sent to. */
   #described: Endpoint | undefined;
-  #followed: Endpoint | undefined;
-  /** When the followed source was heard, or the description came, in ms. */
+  #followed: (Endpoint & { isStranger: boolean }) | undefined;
+  /** When the followed source was heard, in ms. */
   #lastAt = 0;
   #candidate: (Endpoint & { ssrc: number; sequence: number; packets: number }) | undefined;
-  #isOpen: (address: string) => boolean;
+  #isAnswered = false;
+  /** Since when the peer could have been heard: its description, its answer and the end of a hold, whichever was last. */
+  #expectedSince: number | undefined;
+  /** Whether somebody of the first rank was heard since the description. */
+  #isPresent = false;
+  /** Whether anything was. */
+  #isHeard = false;
 
-  /** @param isOpen whether an address that no description names may be sent to */
-  constructor(isOpen: (address: string) => boolean) {
-    this.#isOpen = isOpen;
+  constructor(ranks: Ranks) {
+    this.#ranks = ranks;
   }
 
-  /** Takes a description's address; another one than before begins anew. @returns whether it is another one */
-  describe({ address, port }: Endpoint, now: number): boolean {
-    if (this.#described?.address === address && this.#described.port === port) return false;
-    this.#described = { address, port };
+  /**
+   * Takes a description's address, or that it names none that may be sent to; another one than before begins anew.
+   * @returns whether it is another one
+   */
+  describe(endpoint: Endpoint | undefined, now: number): boolean {
+    const before = this.#described;
+    if (this.#isDescribed && before?.address === endpoint?.address && before?.port === endpoint?.port) return false;
+    this.#isDescribed = true;
+    this.#described = endpoint && { address: endpoint.address, port: endpoint.port };
     this.#followed = undefined;
     this.#candidate = undefined;
-    this.#lastAt = now;
+    this.#isPresent = false;
+    this.#isHeard = false;
+    this.#expectAnew(now);
     return true;
+  }
+
+  /** The callee has answered. */
+  answer(now: number): void {
+    this.#isAnswered = true;
+    this.#expectAnew(now);
+  }
+
+  #expectAnew(now: number): void {
+    if (this.#expectedSince !== undefined) this.#expectedSince = now;
+  }
+
+  /** Whether the peer may send, as both have agreed. What is on hold is not expected to be heard. */
+  expect(isExpected: boolean, now: number): void {
+    if (!isExpected) this.#expectedSince = undefined;
+    else this.#expectedSince ??= now;
   }
 
   /** Where to send; nothing before a description. */
@@ -45,14 +89,28 @@ export class PeerSource {
     return this.#followed ?? this.#described;
   }
 
+  /** Whether sound may still go there: not to somebody who was never heard, whom anybody can describe. */
+  mayBeSent(now: number): boolean {
+    const since = this.#expectedSince;
+    return this.#isHeard || since === undefined || now - since <= LONGEST_UNHEARD_MS;
+  }
+
   /** The source that is followed; nothing until one was heard. */
   get followed(): Endpoint | undefined {
     return this.#followed;
   }
 
-  /** Whether an address is one that RTCP may come from. */
-  isKnown(address: string): boolean {
-    return address === this.#described?.address || address === this.#followed?.address;
+  /** Whether the one that is followed is a stranger, from whom the first rank takes the call back. */
+  get followsStranger(): boolean {
+    return this.#followed?.isStranger ?? false;
+  }
+
+  /** Takes note of RTCP. @returns whether it comes from an address that it may come from */
+  hearReport(address: string): boolean {
+    if (this.#isFirst(address)) this.#isPresent = true;
+    else if (address !== this.#followed?.address) return false;
+    this.#isHeard = true;
+    return true;
   }
 
   /**
@@ -60,28 +118,38 @@ export class PeerSource {
    * @returns `followed`: it may speak; `new`: it may, and is another source than before; `refused`
    */
   hear(from: Endpoint, packet: Pick<RtpPacket, 'ssrc' | 'sequence'>, now: number): 'followed' | 'new' | 'refused' {
-    if (!this.#described) return 'refused';
     if (this.#followed?.port === from.port && this.#followed.address === from.address) {
       this.#lastAt = now;
       return 'followed';
     }
-    if (!this.#mayFollow(from, packet, now)) return 'refused';
-    this.#followed = { address: from.address, port: from.port };
+    const isFirst = this.#isFirst(from.address);
+    if (!(isFirst ? this.#mayTake(now) : this.#mayFollow(from, packet, now))) return 'refused';
+    this.#followed = { address: from.address, port: from.port, isStranger: !isFirst };
     this.#candidate = undefined;
     this.#lastAt = now;
+    this.#isPresent ||= isFirst;
+    this.#isHeard = true;
     return 'new';
   }
 
+  #isFirst(address: string): boolean {
+    if (!this.#isDescribed) return false;
+    return address === this.#described?.address || (this.#ranks.isNear(address) && this.#ranks.isOpen(address));
+  }
+
+  /** Whether another source of the first rank is followed from now on: two don't take turns. */
+  #mayTake(now: number): boolean {
+    return !this.#followed || this.#followed.isStranger || now - this.#lastAt >= CHANGE_MS;
+  }
+
   #mayFollow(from: Endpoint, packet: Pick<RtpPacket, 'ssrc' | 'sequence'>, now: number): boolean {
-    if (from.address === this.#described!.address) {
-      const isSpeaking = this.#followed?.address === from.address && now - this.#lastAt < PORT_CHANGE_MS;
-      return !isSpeaking;
-    }
-    if (now - this.#lastAt < QUIET_MS) {
+    const since = this.#expectedSince;
+    const isAwaited = this.#isDescribed && this.#isAnswered && !this.#isPresent && !this.#followed;
+    if (!isAwaited || since === undefined || now - since < STRANGER_MS) {
       this.#candidate = undefined;
       return false;
     }
-    return this.#isOpen(from.address) && this.#isSteady(from, packet);
+    return this.#ranks.isOpen(from.address) && this.#isSteady(from, packet);
   }
 
   #isSteady(from: Endpoint, { ssrc, sequence }: Pick<RtpPacket, 'ssrc' | 'sequence'>): boolean {

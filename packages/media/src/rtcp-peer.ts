@@ -23,8 +23,8 @@ export class RtcpPeer {
     this.#outbound = outbound;
   }
 
-  /** Where the peer's description wants reports. */
-  describe(target: Endpoint): void {
+  /** Where the peer's description wants reports, if they may be sent there. */
+  describe(target: Endpoint | undefined): void {
     this.#target = target;
     this.#heardFrom = undefined;
   }

@@ -1,3 +1,4 @@
+import { BlockList, isIPv4 } from 'node:net';
 import { type AudioStream, isUnspecified } from './audio-stream.ts';
 import { type Endpoint, PeerSource } from './peer-source.ts';
 import type { RtcpPeer } from './rtcp-peer.ts';
@@ -19,7 +20,11 @@ export class RtpLine {
   #onPacket: OnPacket;
   #sockets: RtpSockets | undefined;
   #trusted: readonly string[] = [];
-  #source = new PeerSource((address) => this.#isOpenAddress(address, this.#trusted));
+  #near = new BlockList();
+  #source = new PeerSource({
+    isOpen: (address) => this.#isOpenAddress(address, this.#trusted),
+    isNear: (address) => this.#near.check(address, familyOf(address)),
+  });
   #isConnected = false;
 
   /** @param isOpenAddress judges the addresses that media are sent to */
@@ -40,22 +45,35 @@ export class RtpLine {
       rtpPort,
       (datagram, from) => this.#receive(datagram, from),
       (datagram, from) => {
-        if (this.#source.isKnown(from.address)) this.#rtcp.receive(datagram, from, performance.now());
+        if (this.#source.hearReport(from.address)) this.#rtcp.receive(datagram, from, performance.now());
       },
     );
   }
 
-  /** Takes where the peer says that it is. */
-  describe({ remote }: AudioStream, trusted: readonly string[], now: number): void {
+  /**
+   * Takes where the peer says that it is. If that may not be sent to, as an address behind a NAT, it is waited for where it
+   * speaks from.
+   * @param trusted addresses that signalling comes from: those near them are believed at once
+   */
+  describe({ remote, direction }: AudioStream, trusted: readonly string[], now: number): void {
     this.#trusted = trusted;
-    if (isUnspecified(remote.address) || !this.#source.describe(remote, now)) return;
+    this.#near = networksOf(trusted);
+    this.#source.expect(direction === 'sendrecv' || direction === 'recvonly', now);
+    if (isUnspecified(remote.address)) return;
+    const isOpen = this.#isOpenAddress(remote.address, trusted);
+    if (!this.#source.describe(isOpen ? remote : undefined, now)) return;
     this.#connectTo(undefined);
-    this.#rtcp.describe({ address: remote.rtcpAddress, port: remote.rtcpPort });
+    this.#rtcp.describe(isOpen ? { address: remote.rtcpAddress, port: remote.rtcpPort } : undefined);
   }
 
-  /** Whether it is known where to send. */
-  get hasTarget(): boolean {
-    return this.#source.target !== undefined;
+  /** The callee has answered. */
+  answer(now: number): void {
+    this.#source.answer(now);
+  }
+
+  /** Whether it is known where to send, and somebody may still be there. */
+  takesSound(now: number): boolean {
+    return this.#source.target !== undefined && this.#source.mayBeSent(now);
   }
 
   /** The source that is followed, `address:port`. */
@@ -76,7 +94,8 @@ export class RtpLine {
       this.counts.refused += 1;
       return;
     }
-    if (!this.#isConnected) this.#connectTo(from);
+    // A stranger's packets must not keep out those of the peer.
+    if (!this.#isConnected && !this.#source.followsStranger) this.#connectTo(from);
     this.#onPacket(packet, from, heard === 'new', now);
   }
 
@@ -108,4 +127,13 @@ export class RtpLine {
     this.#sockets?.close();
     this.#sockets = undefined;
   }
+}
+
+const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
+
+/** The networks of addresses: what one operator has beside each other, as a rule. */
+function networksOf(addresses: readonly string[]): BlockList {
+  const networks = new BlockList();
+  for (const address of addresses) networks.addSubnet(address, isIPv4(address) ? 24 : 64, familyOf(address));
+  return networks;
 }

@@ -58,7 +58,7 @@ export class Sound {
     else if (event.type === 'media_lost') this.#tell({ type: 'media_lost' });
   }
 
-  /** Where it is sent, and how. @throws MediaAddressError */
+  /** Where it is sent, and how. */
   async setStream(...[stream, trusted]: Parameters<CallMedia['setStream']>): Promise<void> {
     await this.#opened!.setStream(stream, trusted);
   }

@@ -10,17 +10,33 @@ const tooFast = (what: string, calls: CallOfHistory[], limit: number) => {
   return rate > limit ? [`${what}: ${rate} in a second, ${limit} are allowed`] : [];
 };
 
+/** How long after packets were lost a BYE or a CANCEL of that time may come to the carrier at last (RFC 3261 section 17.1.2.2), in milliseconds. */
+const SENT_AGAIN_MS = 5000;
+
+/** When each call over the trunk was up for the carrier; one whose end was lost on the way, until we ended it. */
+function channelsOf({ invited, calls, faults }: Pick<History, 'invited' | 'calls' | 'faults'>) {
+  const endedByUs = new Map(calls.map(({ to_number, ended_at }) => [to_number, ended_at?.getTime()]));
+  return invited.map(({ at, to, endedAt = Number.POSITIVE_INFINITY }) => {
+    const wasLost = faults.some(
+      (fault) =>
+        fault.name === 'packets' && at < fault.to && endedAt > fault.from && endedAt < fault.to + SENT_AGAIN_MS,
+    );
+    const ours = wasLost ? (endedByUs.get(to) ?? endedAt) : endedAt;
+    return { from: at, to: Math.max(at, Math.min(endedAt, ours)) };
+  });
+}
+
 /** No limit is ever passed, by our records or by the provider's. */
 export const limitsKept: Law = {
   name: 'no limit is passed',
-  breaches: ({ campaigns, calls, placed, invited, limits }) => {
+  breaches: (history) => {
+    const { campaigns, calls, placed, limits } = history;
     const placedByRoom = new Map(
       placed.map(({ roomId, placedAt, endedAt }) => [roomId, { from: placedAt, to: endedAt }]),
     );
     const atProvider = (some: CallOfHistory[]) => some.flatMap(({ id }) => placedByRoom.get(id) ?? []);
     const overTrunk = calls.filter(({ trunk_id }) => trunk_id);
     const ofCampaign = groupsOf(calls, ({ campaign_id }) => campaign_id);
-    const channels = invited.map(({ at, endedAt = Number.POSITIVE_INFINITY }) => ({ from: at, to: endedAt }));
     return [
       ...campaigns.flatMap(({ id, max_concurrency, calls_per_second }) => {
         const its = ofCampaign.get(id) ?? [];
@@ -33,7 +49,7 @@ export const limitsKept: Law = {
       ...over('the workspace, as recorded', recordedPeak(calls), limits.workspaceCalls),
       ...over('the workspace, at the provider', peak(atProvider(calls)), limits.workspaceCalls),
       ...over('the trunk, as recorded', recordedPeak(overTrunk), limits.trunkChannels),
-      ...over('the trunk, at the carrier', peak(channels), limits.trunkChannels),
+      ...over('the trunk, at the carrier', peak(channelsOf(history)), limits.trunkChannels),
       ...tooFast('the trunk', overTrunk, limits.trunkCallsPerSecond),
     ];
   },

@@ -21,7 +21,7 @@ vi.mock('node:worker_threads', async (original) => {
       const late = `const set = setTimeout; globalThis.setTimeout = (run, ms) => set(run, ms + ${slow.timersMs});`;
       const before = ['--import', `data:text/javascript,${encodeURIComponent(late)}`];
       // A thread takes no limit of the heap by its arguments.
-      const own = process.execArgv.filter((each) => !each.startsWith('--max-'));
+      const own = process.execArgv.filter((each) => !/^--(?:max|min|single)-/.test(each));
       const isSlow = slow.threads > 0;
       if (isSlow) slow.threads -= 1;
       super(program, isSlow ? { ...options, execArgv: [...own, ...before] } : options);
