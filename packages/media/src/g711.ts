@@ -56,3 +56,8 @@ export function pcmToUlaw(pcm: number): number {
   const exponent = 31 - Math.clz32(biased) - 7;
   return ~(sign | (exponent << 4) | ((biased >> (exponent + 3)) & 15)) & 0xff;
 }
+
+const halves = Uint8Array.from(ulawPcm, (pcm) => pcmToUlaw(Math.trunc(pcm / 2)));
+
+/** µ-law at half its amplitude: 6 dB less. */
+export const halved = (ulaw: Uint8Array): Buffer => translated(ulaw, halves);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AudioFormat } from './audio-stream.ts';
-import { ULAW_SILENCE, ulawToAlaw } from './g711.ts';
+import { pcmToUlaw, ULAW_SILENCE, ulawPcm, ulawToAlaw } from './g711.ts';
 import { InboundAudio } from './inbound-audio.ts';
 
 const formats = new Map<number, AudioFormat>([
@@ -68,13 +68,34 @@ test.each([
   expect(last()).toEqual(Buffer.alloc(160, 7));
 });
 
-test('order is put right, duplicates left out, a lost frame is silence', () => {
+test('order is put right, duplicates left out, and the frame before stands for a lost one', () => {
   const { frames, hear } = listening();
   for (const [at, sequence] of [
     65_534, 65_535, 65_537, 65_536, 65_538, 65_538, 65_540, 65_541, 65_542, 65_543,
   ].entries())
     hear(sequence, at * 20);
-  expect(frames).toEqual([254, 255, 0, 1, 2, ULAW_SILENCE, 4, 5, 6, 7]);
+  expect(frames).toEqual([254, 255, 0, 1, 2, 2, 4, 5, 6, 7]);
+});
+
+test('lost frames in a row fade: twice by half, then there is silence, and nothing comes back after a pause', () => {
+  const { audio, frames, hear } = listening();
+  const loud = pcmToUlaw(8000);
+  hear(1, 0, loud);
+  hear(7, 20, 7);
+  audio.tick(81);
+  const [second, third] = [pcmToUlaw(4000), pcmToUlaw(2000)].map((code) => ulawPcm[code]!);
+  const heard = frames.map((code) => ulawPcm[code]!);
+  expect(heard.slice(0, 2)).toEqual([ulawPcm[loud], ulawPcm[loud]]);
+  expect(Math.abs(heard[2]! - second!)).toBeLessThan(200);
+  expect(Math.abs(heard[3]! - third!)).toBeLessThan(200);
+  expect(frames.slice(4, 7)).toEqual([ULAW_SILENCE, ULAW_SILENCE, 7]);
+
+  const after = listening();
+  after.hear(1, 0, loud);
+  after.audio.tick(100);
+  after.hear(6, 110, 7);
+  after.audio.tick(200);
+  expect(after.frames.filter((code) => code === loud)).toHaveLength(1);
 });
 
 test('a pause of the sender is filled with silence after 60 ms, at the beat, until it speaks again', () => {

@@ -1,5 +1,5 @@
 import type { AudioFormat } from './audio-stream.ts';
-import { alawToUlaw, BYTES_PER_MS, FRAME, ULAW_SILENCE } from './g711.ts';
+import { alawToUlaw, BYTES_PER_MS, FRAME, halved, ULAW_SILENCE } from './g711.ts';
 import { Reception } from './reception.ts';
 import { Reorder } from './reorder.ts';
 import type { RtpPacket } from './rtp.ts';
@@ -14,8 +14,10 @@ const silence = Buffer.alloc(FRAME, ULAW_SILENCE);
 const LATE_MS = 40;
 /** What is held for a missing packet is held no longer. */
 const HOLD_MS = 60;
-/** Lost frames that are made up for by silence at once. */
+/** Lost frames that are made up for at once. */
 const MAX_MISSING = 10;
+/** Lost frames in a row that the last one stands for, at half its amplitude each time; then there is silence. */
+const MAX_CONCEALED = 3;
 /** Packets of an unknown SSRC after which the source is believed to have started a new stream. */
 const NEW_STREAM = 3;
 /** Longer ones are no packets of a telephone. */
@@ -30,7 +32,7 @@ export interface InboundListener {
   digit(digit: string): void;
 }
 
-/** What the callee says: decoded by each packet's payload type, put in order, its gaps filled with silence. */
+/** What the callee says: decoded by each packet's payload type, put in order, what was lost concealed, pauses filled with silence. */
 export class InboundAudio {
   readonly reception = new Reception();
   /** When any packet was taken, in ms; nothing before the first. */
@@ -51,6 +53,9 @@ export class InboundAudio {
   #soundMs = FRAME_MS;
   #nextFill: number | undefined;
   #filled = 0;
+  /** What stands for a frame that is lost next, and for how many it did. */
+  #substitute: Buffer | undefined;
+  #concealed = 0;
   #budget = BURST;
   #budgetAt = 0;
 
@@ -99,6 +104,7 @@ export class InboundAudio {
     this.#nextFill ??= endsAt;
     for (; this.#nextFill <= now - FRAME_MS; this.#nextFill += FRAME_MS) {
       this.#filled += 1;
+      this.#substitute = undefined;
       this.#tell(silence);
     }
   }
@@ -137,13 +143,25 @@ export class InboundAudio {
       if (digit !== undefined) this.#listener.digit(digit);
       return;
     }
+    const ulaw = format === 'PCMA' ? alawToUlaw(packet.payload) : packet.payload;
     this.#filled = 0;
-    this.#tell(format === 'PCMA' ? alawToUlaw(packet.payload) : packet.payload);
+    this.#substitute = ulaw.length >= FRAME ? ulaw.subarray(-FRAME) : undefined;
+    this.#concealed = 0;
+    this.#tell(ulaw);
+  }
+
+  /** What is heard in place of a lost frame: the one before, ever fainter, as by ITU-T G.711 appendix I without its search for the pitch. */
+  #conceal(): Buffer {
+    const frame = this.#substitute;
+    if (!frame || this.#concealed >= MAX_CONCEALED) return silence;
+    this.#concealed += 1;
+    this.#substitute = halved(frame);
+    return frame;
   }
 
   #makeUpFor(count: number): void {
     for (let missing = Math.min(count, MAX_MISSING) - this.#filled; missing > 0; missing -= 1)
-      if (this.#spend(FRAME)) this.#tell(silence);
+      if (this.#spend(FRAME)) this.#tell(this.#conceal());
   }
 
   #tell(ulaw: Buffer): void {
