@@ -30,6 +30,20 @@ const liftDefaultHours = ({ db }: EngineTx) =>
   sql`update workspaces set quiet_hours_start = null, quiet_hours_end = null, quiet_hours_are_default = false
     where quiet_hours_are_default`.execute(db);
 
+/** A client that sends each request once, and tells errors without their IDs. */
+export function testClient(baseUrl: string, apiKey: string) {
+  const client = createClient({ baseUrl, apiKey, maxRetries: 0 });
+  client.use({ onResponse: ({ response }) => withoutId(response) });
+  return client;
+}
+
+/** An error without what leads to it, so that tests can compare it: each has an ID of its own. */
+async function withoutId(response: Response): Promise<Response | undefined> {
+  if (response.ok || !response.headers.get('Content-Type')?.startsWith('application/json')) return undefined;
+  const { requestId: _requestId, docUrl: _docUrl, ...body } = (await response.json()) as Record<string, unknown>;
+  return Response.json(body, response);
+}
+
 /** Starts a whole server on a database of its own. An answer that breaks the contract is a 500 that says how. */
 export async function startTestServer(overrides: TestOverrides = {}) {
   const fresh = overrides.connectionString ? undefined : await freshDatabase();
@@ -64,7 +78,7 @@ export async function startTestServer(overrides: TestOverrides = {}) {
     },
   });
   if (config.sipHost && !overrides.keepsDefaultHours) await server.database.inEngine(liftDefaultHours);
-  const clientOf = (key: string) => createClient({ baseUrl: server.url, apiKey: key, maxRetries: 0 });
+  const clientOf = (key: string) => testClient(server.url, key);
   return {
     url: server.url,
     apiKey,

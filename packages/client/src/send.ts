@@ -1,8 +1,8 @@
 import { ConnectionError, retryAfterSeconds, TimeoutError } from './errors.ts';
 
 /**
- * Answers one request, as the global fetch does. The signal is the request's once more: Node follows that of a request only
- * until the request is garbage, and then neither an abort nor a time limit ends what waits.
+ * Answers one request, as the global fetch does. The signal ends it; that of the request does not: Node follows it only until
+ * the request is garbage.
  */
 export type Fetch = (request: Request, init: { signal: AbortSignal }) => Promise<Response>;
 
@@ -137,8 +137,7 @@ export async function attemptOnce(
   const tell = (what: string) => log?.(`${request.method} ${pathname}: ${what} after ${Date.now() - begun} ms`);
   try {
     watch.holdOff();
-    const { signal } = watch;
-    const response = await whole(await fetch(new Request(request, { signal }), { signal }));
+    const response = await whole(await fetch(request, { signal: watch.signal }));
     tell(`${response.status}, request ${response.headers.get('X-Request-Id') ?? 'without an ID'},`);
     return response;
   } catch (cause) {

@@ -45,4 +45,4 @@ interface ErrorBody {
 }
 
 /** Those that the server sends with an error, which hang on its code. */
-const headersOf = ({ code, error }: ErrorBody) => errorAnswer(new ServiceError(code, error)).headers;
+const headersOf = ({ code, error }: ErrorBody) => errorAnswer(new ServiceError(code, error), '').headers;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createBodyRoom } from '@trunkline/server/foundation/http/body-room';
@@ -76,7 +77,7 @@ async function answerWith(response: ServerResponse, answer: () => Promise<object
   try {
     write(response, 200, {}, await answer());
   } catch (error) {
-    const { status, headers, body } = errorAnswer(error);
+    const { status, headers, body } = errorAnswer(error, randomUUID().replaceAll('-', ''));
     write(response, status, headers, body);
   }
 }

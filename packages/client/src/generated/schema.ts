@@ -2874,6 +2874,17 @@ export interface components {
             error: string;
             /** @description Every single fault, where there is more to say. */
             details?: components["schemas"]["ErrorDetail"][];
+            /**
+             * @description The ID of the request, as in `X-Request-Id`. Tell it to your operator if you ask about it.
+             * @example 4f1c2a9be07d4c3c8e5a6b7d90123456
+             */
+            requestId?: string;
+            /**
+             * Format: uri-reference
+             * @description Where the server's own docs tell why, and what to do.
+             * @example /docs/guides/errors#not_found
+             */
+            docUrl?: string;
         };
         /**
          * @description A number that is not to be called.

@@ -77,7 +77,7 @@ export function createAnswering(options: AnswerOptions): Answering {
 
   function fail(exchange: Exchange, error: unknown): void {
     const { response, requestId, operation, headers } = exchange;
-    const answer = errorAnswer(error);
+    const answer = errorAnswer(error, requestId);
     if (answer.status >= 500) log.error({ requestId, operation: operation?.id, err: error }, 'a request failed');
     if (response.headersSent) {
       response.destroy();
@@ -86,7 +86,7 @@ export function createAnswering(options: AnswerOptions): Answering {
     try {
       send(exchange, answer);
     } catch (violation) {
-      const { status, body } = errorAnswer(violation);
+      const { status, body } = errorAnswer(violation, requestId);
       write(response, status, headers, body);
     }
   }

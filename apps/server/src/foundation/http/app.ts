@@ -114,8 +114,10 @@ function answerError(log: Logger) {
     const exchange = new Exchange(request, response);
     const status = (error as { status?: number }).status ?? 500;
     const known = error instanceof ServiceError || status >= 500;
-    const answer = errorAnswer(known ? error : new ServiceError('invalid_request', 'The request is malformed.'));
-    if (answer.status >= 500) log.error({ requestId: exchange.requestId, err: error }, 'request failed');
+    const { requestId } = exchange;
+    const told = known ? error : new ServiceError('invalid_request', 'The request is malformed.');
+    const answer = errorAnswer(told, requestId);
+    if (answer.status >= 500) log.error({ requestId, err: error }, 'request failed');
     write(response, answer.status, { ...exchange.headers, ...answer.headers }, answer.body);
   };
 }

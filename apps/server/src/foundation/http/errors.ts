@@ -46,15 +46,19 @@ const STATUS_OF_CODE: Record<ErrorCode, number> = {
 export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
-  body: { code: ErrorCode; error: string; details?: object[] };
+  body: { code: ErrorCode; error: string; details?: object[]; requestId: string; docUrl: string };
 }
 
-/** The answer to what a request failed with. Whatever is not a `ServiceError` says nothing of itself. */
-export function errorAnswer(error: unknown): ErrorAnswer {
+/**
+ * The answer to what a request failed with. Whatever is not a `ServiceError` says nothing of itself.
+ * @param requestId the ID that the answer bears
+ */
+export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const failure = error instanceof ServiceError ? error : internalError();
   const { code, message, details } = failure;
   const status = STATUS_OF_CODE[code];
-  const body = details ? { code, error: message, details } : { code, error: message };
+  const docUrl = `/docs/guides/errors#${code}`;
+  const body = { code, error: message, ...(details && { details }), requestId, docUrl };
   return { status, headers: { ...HEADERS_OF_STATUS[status]?.(code), ...failure.headers }, body };
 }
 

@@ -94,8 +94,9 @@ const answerWithoutHost: RequestListener = (request, response) =>
   refuse(request, response, new ServiceError('invalid_request', 'The request has no Host header.'));
 
 function refuse(request: IncomingMessage, response: ServerResponse, error: ServiceError): void {
-  const { status, headers, body } = errorAnswer(error);
-  write(response, status, { ...new Exchange(request, response).headers, ...headers }, body);
+  const exchange = new Exchange(request, response);
+  const { status, headers, body } = errorAnswer(error, exchange.requestId);
+  write(response, status, { ...exchange.headers, ...headers }, body);
 }
 
 async function close(server: Server, withinMs: number): Promise<void> {

@@ -13,9 +13,10 @@ export function answerUnreadable(error: NodeJS.ErrnoException, connection: NodeJ
   // Node looks at the same, which it shows by no other name: what has begun can't be answered a second time.
   if (!socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
   const { status, refusal } = refusalOf(error.code);
-  const body = JSON.stringify(errorAnswer(refusal).body);
+  const base = baseHeaders();
+  const body = JSON.stringify(errorAnswer(refusal, base['X-Request-Id']).body);
   const headers = {
-    ...baseHeaders(),
+    ...base,
     Connection: 'close',
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),

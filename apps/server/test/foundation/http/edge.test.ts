@@ -33,7 +33,7 @@ describe('which operation', () => {
   test('an unknown path is 404 before any key is looked at', async () => {
     for (const path of ['/v1/nothing', '/v1/', '/nothing', `${list}/`]) {
       const { status, body } = await edge.send('GET', path, { headers: { 'X-API-Key': 'wrong' } });
-      expect([status, body]).toEqual([404, { code: 'not_found', error: 'There is nothing at this path.' }]);
+      expect([status, body]).toMatchObject([404, { code: 'not_found', error: 'There is nothing at this path.' }]);
     }
   });
 
@@ -100,7 +100,7 @@ describe('who asks', () => {
     const other = await startEdge({ handlers: { listDoNotCall, addDoNotCall }, permissions: ['do_not_call:read'] });
     expect((await other.send('GET', list)).status).toBe(200);
     const { status, body } = await other.send('POST', list, { body: '{' });
-    expect([status, body]).toEqual([
+    expect([status, body]).toMatchObject([
       403,
       { code: 'forbidden', error: 'This key lacks the permission do_not_call:write.' },
     ]);
@@ -137,7 +137,7 @@ describe('what is asked', () => {
   test('every fault of a parameter is named, numbers and defaults are filled in', async () => {
     const { status, body } = await edge.send('GET', `${list}?perPage=1000&page=0`);
     expect(status).toBe(400);
-    expect(body).toEqual({
+    expect(body).toMatchObject({
       code: 'invalid_request',
       error: 'query/page must be >= 1; query/perPage must be <= 100',
       details: [
@@ -284,7 +284,7 @@ describe('bodies', () => {
   test('more than 2 MiB is 413, told or found out; a batch may have 8', async () => {
     const large = JSON.stringify({ phoneNumbers: ['x'.repeat(2 * 1024 * 1024)] });
     const told = await edge.send('POST', list, { body: large });
-    expect([told.status, told.body]).toEqual([
+    expect([told.status, told.body]).toMatchObject([
       413,
       { code: 'payload_too_large', error: 'The request body is larger than 2 MiB.' },
     ]);
@@ -368,16 +368,27 @@ describe('bodies', () => {
 });
 
 describe('failures', () => {
-  test('have an ID that the server makes, and nothing but code, error and details', async () => {
+  test('have an ID that the server makes, lead to what the docs say of their code, and tell nothing else', async () => {
     const answer = await edge.send('DELETE', `${list}/+14155550100`, { headers: { 'X-Request-Id': 'mine' } });
-    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
-    expect(answer.body).toEqual({ code: 'not_found', error: 'There is no such resource in this workspace.' });
+    const requestId = answer.headers.get('x-request-id');
+    expect(requestId).toMatch(/^[0-9a-f]{32}$/);
+    expect(answer.body).toEqual({
+      code: 'not_found',
+      error: 'There is no such resource in this workspace.',
+      requestId,
+      docUrl: '/docs/guides/errors#not_found',
+    });
+    const outside = await edge.send('GET', '/nowhere');
+    expect(outside.body).toMatchObject({
+      requestId: outside.headers.get('x-request-id'),
+      docUrl: '/docs/guides/errors#not_found',
+    });
   });
 
   test('an unexpected one is 500, says nothing of itself, and is logged with the ID', async () => {
     listDoNotCall.mockRejectedValueOnce(new Error('select secret from table'));
     const answer = await edge.send('GET', list);
-    expect([answer.status, answer.body]).toEqual([
+    expect([answer.status, answer.body]).toMatchObject([
       500,
       { code: 'internal_error', error: 'The server could not carry out the request.' },
     ]);

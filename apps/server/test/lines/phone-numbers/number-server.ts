@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createClient } from '@trunkline/client';
 import { pino } from 'pino';
 import { compose } from '../../../src/compose.ts';
 import type { Overrides } from '../../../src/compose-services.ts';
@@ -19,6 +18,7 @@ import { createKey } from '../../../src/platform/api-keys/first-key.ts';
 import { workspaceOperations } from '../../../src/platform/workspace/operations.ts';
 import { noteStatus } from '../../contract/statuses.ts';
 import { freshDatabase } from '../../database.ts';
+import { testClient } from '../../server.ts';
 import { testClock } from '../../test-clock.ts';
 import { memoryStore } from '../telephony/memory-store.ts';
 
@@ -83,7 +83,7 @@ export async function startNumberServer({ provider = simulatedProvider(), ...giv
   const url = `http://127.0.0.1:${listening.port}`;
   const keyOf = (workspace: string, permissions: string[]) =>
     createKey(database, clock, { workspace, name: 'test', permissions });
-  const clientOf = (apiKey: string) => createClient({ baseUrl: url, apiKey, maxRetries: 0 });
+  const clientOf = (apiKey: string) => testClient(url, apiKey);
   const apiKey = await keyOf('Default', ['*']);
   return {
     url,

@@ -43,7 +43,7 @@ test('a workspace keeps as many bytes of files as it may, and more once some are
   expect((await send(first, fileOf(600))).status).toBe(200);
   const refused = await send(second, fileOf(500));
   expect(refused.status).toBe(413);
-  expect(await refused.json()).toEqual({
+  expect(await refused.json()).toMatchObject({
     code: 'payload_too_large',
     error:
       'This workspace keeps 600 bytes of contact files, documents and recordings, of 1000 that it may keep. Delete some.',
