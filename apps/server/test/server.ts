@@ -37,6 +37,9 @@ export function testClient(baseUrl: string, apiKey: string) {
   return client;
 }
 
+/** The text of an error without its ID, so that it can be compared with another. */
+export const withoutRequestId = (text: string) => text.replace(/"requestId":"\w+",/, '');
+
 /** An error without what leads to it, so that tests can compare it: each has an ID of its own. */
 async function withoutId(response: Response): Promise<Response | undefined> {
   if (response.ok || !response.headers.get('Content-Type')?.startsWith('application/json')) return undefined;

@@ -4,6 +4,9 @@ import type { MediaEvent } from './media-events.ts';
 import type { Endpoint } from './peer-source.ts';
 import type { RtpPacket } from './rtp.ts';
 
+/** A call that is inactive from its answer on is waited for so much longer than for sound. */
+const INACTIVE_FACTOR = 2;
+
 /** What is heard of the callee, and that it is told if nothing is. */
 export class Hearing {
   readonly inbound = new InboundAudio();
@@ -13,8 +16,10 @@ export class Hearing {
   /** Since when sound is to be expected: the answer, or the end of a hold. Nobody waits for any before the answer. */
   #expectsSince: number | undefined;
   #hasToldSilence = false;
+  /** Whether both could ever hear each other. */
+  #wasActive = false;
 
-  /** @param silenceMs without a packet for so long while talking, `no_media` is told */
+  /** @param silenceMs without a packet for so long while talking, `no_media` is told; after twice as long if it was never more than inactive */
   constructor(silenceMs: number, emit: (event: MediaEvent) => void) {
     this.#silenceMs = silenceMs;
     this.#emit = emit;
@@ -48,8 +53,11 @@ export class Hearing {
   /** To be called with each turn. */
   tick(now: number): void {
     this.inbound.tick(now);
-    if (this.#expectsSince === undefined || this.#direction !== 'sendrecv' || this.#hasToldSilence) return;
-    if (now - Math.max(this.heardAt, this.#expectsSince) < this.#silenceMs) return;
+    if (this.#expectsSince === undefined || this.#hasToldSilence) return;
+    if (this.#direction === 'sendrecv') this.#wasActive = true;
+    else if (this.#wasActive || this.#direction !== 'inactive') return;
+    const longestMs = this.#wasActive ? this.#silenceMs : INACTIVE_FACTOR * this.#silenceMs;
+    if (now - Math.max(this.heardAt, this.#expectsSince) < longestMs) return;
     this.#hasToldSilence = true;
     this.#emit({ type: 'no_media', heardBefore: this.inbound.heardAt !== undefined });
   }

@@ -4,7 +4,7 @@ import { type ContractOperation, type Operation, operationsOf } from '../../src/
 import { forValidator } from '../../src/foundation/http/validator-contract.ts';
 import { type IdPrefix, newUuid, toId } from '../../src/foundation/values/ids.ts';
 import { keyWith } from '../platform/api-keys/keys.ts';
-import { startTestServer, type TestServer } from '../server.ts';
+import { startTestServer, type TestServer, withoutRequestId } from '../server.ts';
 import { exampleRequest } from './example-request.ts';
 import { buildWorld, type World } from './world.ts';
 
@@ -107,9 +107,7 @@ function withOurs(text: string, other?: { at: number; name: string }): string {
 async function answerTo({ path, init }: ReturnType<Place['request']>, named: string) {
   const response = await fetch(server.url + path, init);
   const text = response.headers.get('content-type')?.includes('json') ? await response.text() : '';
-  // Each answer has an ID of its own.
-  const plain = text.replace(/"requestId":"\w+"/, '"requestId":""');
-  return { status: response.status, text: plain.replaceAll(named, '<name>') };
+  return { status: response.status, text: withoutRequestId(text).replaceAll(named, '<name>') };
 }
 
 const trailOf = async (world: World) => (await world.server.client.GET('/v1/audit-log')).data!.data.totalCount;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromId } from '../../../src/foundation/values/ids.ts';
 import { newKey } from '../../../src/platform/api-keys/key.ts';
 import { keyWith } from '../../platform/api-keys/keys.ts';
-import { startTestServer, type TestServer } from '../../server.ts';
+import { startTestServer, type TestServer, withoutRequestId } from '../../server.ts';
 import {
   addFile,
   confirm,
@@ -162,7 +162,7 @@ test('what this workspace does not have is 404, the same for what another worksp
     const headers = { 'X-API-Key': key, ...(method === 'POST' && { 'Content-Type': 'application/json' }) };
     const body = path.endsWith('/uploads') && method === 'POST' ? '{"fileName":"a.csv"}' : null;
     const response = await fetch(`${server.url}/v1/calls/contact-lists/${path}`, { method, headers, body });
-    return `${response.status} ${await response.text()}`;
+    return `${response.status} ${withoutRequestId(await response.text())}`;
   };
   const operations = (id: string, uploadID: string): [string, string][] => [
     [id, 'GET'],

@@ -96,12 +96,12 @@ test('an agent is told of its call, and its token opens what is the call of its 
   expect(await ask('POST', `/v1/calls/${callSid}/result`, byToken, result)).toMatchObject([200, { result }]);
   // Nothing else: neither of its own call, nor of another one, nor of the workspace.
   const another = callSid.replace(/.{4}$/, '0000');
-  expect(await ask('GET', `/v1/calls/${callSid}`, byToken)).toEqual(forbidden);
-  expect(await ask('POST', `/v1/calls/${another}/result`, byToken, result)).toEqual(forbidden);
-  expect(await ask('POST', `/v1/calls/${another}/end`, byToken)).toEqual(forbidden);
-  expect(await ask('GET', '/v1/calls', byToken)).toEqual(forbidden);
-  expect(await ask('POST', '/v1/calls', byToken, {})).toEqual(forbidden);
-  expect(await ask('GET', '/v1/agents', byToken)).toEqual(forbidden);
+  expect(await ask('GET', `/v1/calls/${callSid}`, byToken)).toMatchObject(forbidden);
+  expect(await ask('POST', `/v1/calls/${another}/result`, byToken, result)).toMatchObject(forbidden);
+  expect(await ask('POST', `/v1/calls/${another}/end`, byToken)).toMatchObject(forbidden);
+  expect(await ask('GET', '/v1/calls', byToken)).toMatchObject(forbidden);
+  expect(await ask('POST', '/v1/calls', byToken, {})).toMatchObject(forbidden);
+  expect(await ask('GET', '/v1/agents', byToken)).toMatchObject(forbidden);
   const changed = `${token.slice(0, -8)}AAAAAAAA`;
   expect(await ask('POST', `/v1/calls/${callSid}/end`, { 'X-API-Key': changed })).toMatchObject([401, {}]);
 
@@ -110,7 +110,7 @@ test('an agent is told of its call, and its token opens what is the call of its 
   const completed = (headers: Record<string, string>, path = hangUp) => ask('POST', path, headers, 'Status=completed');
   expect(await completed(basic(accountSid, 'an-auth-token'))).toMatchObject([401, {}]);
   expect(await completed({})).toMatchObject([401, {}]);
-  expect(await completed(basic(accountSid, token), hangUp.replace(callSid, another))).toEqual(forbidden);
+  expect(await completed(basic(accountSid, token), hangUp.replace(callSid, another))).toMatchObject(forbidden);
   expect(await completed(basic('', token), hangUp.replace(accountSid, `ws_${'0'.repeat(32)}`))).toMatchObject([
     404,
     {},

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromId } from '../../../src/foundation/values/ids.ts';
 import { keyWith } from '../../platform/api-keys/keys.ts';
-import { startTestServer, type TestServer } from '../../server.ts';
+import { startTestServer, type TestServer, withoutRequestId } from '../../server.ts';
 import { docxOf, pdfOf, wordParagraph } from './document-files.ts';
 import { addFiles, bases, createBase, formOf, readBase, search, sendFiles, settled } from './documents.ts';
 
@@ -132,7 +132,7 @@ test('what this workspace does not have is 404, the same for what another worksp
     const headers = { 'X-API-Key': key, ...(json && { 'Content-Type': 'application/json' }) };
     const body = json ? JSON.stringify(json) : isUpload ? formOf({ 'a.txt': 'x' }) : null;
     const response = await fetch(`${server.url}${bases}/${path}`, { method, headers, body });
-    return `${response.status} ${await response.text()}`;
+    return `${response.status} ${withoutRequestId(await response.text())}`;
   };
   const operations = (id: string, docId: string): [string, string, object?][] => [
     [id, 'GET'],
