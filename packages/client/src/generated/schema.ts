@@ -3519,10 +3519,10 @@ export interface components {
          */
         TrunkId: string;
         /**
-         * @description Why no call goes over a trunk, or fewer. `requested`: somebody paused it. `unchecked`: it was not tried since it was made or changed. `unreachable`, `dns_failure`, `tls_failure`, `credentials_rejected`, `unreadable` (the stored password can't be decrypted), `not_allowed` (the address is not one that the server may reach), `no_prober` (no provider that uses trunks is configured): what its last check found; the next one that passes ends the pause. `capacity`: it had no room for a call. `forbidden`: it refused a call with 403. `number_format`: it didn't know, or declined, ten numbers in a row. `no_media`: three answered calls in a row brought no sound. The last three need somebody to look, and to resume the trunk.
+         * @description Why no call goes over a trunk, or fewer. `requested`: somebody paused it. `unchecked`: it was not tried since it was made or changed. `unreachable`, `dns_failure`, `tls_failure`, `credentials_rejected`, `unreadable` (the stored password can't be decrypted), `not_allowed` (the address is not one that the server may reach), `no_prober` (no provider that uses trunks is configured): what its last check found; the next one that passes ends the pause. `capacity`: it had no room for a call. `forbidden`: it refused a call with 403. `number_format`: it didn't know, or declined, ten numbers in a row. `no_media`: three answered calls in a row brought no sound. `silent`: three INVITEs in a row got no answer at all. The last four need somebody to look, and to resume the trunk.
          * @example number_format
          */
-        TrunkReason: ("requested" | "unchecked" | "unreachable" | "dns_failure" | "tls_failure" | "credentials_rejected" | "unreadable" | "not_allowed" | "no_prober" | "capacity" | "forbidden" | "number_format" | "no_media") | (string & Record<never, never>);
+        TrunkReason: ("requested" | "unchecked" | "unreachable" | "dns_failure" | "tls_failure" | "credentials_rejected" | "unreadable" | "not_allowed" | "no_prober" | "capacity" | "forbidden" | "number_format" | "no_media" | "silent") | (string & Record<never, never>);
         /**
          * @description The trunk's address. A SIP URI without a user part, or a host, with a port where it is not the usual one.
          * @example sip:trunk.example.com:5061
@@ -4958,7 +4958,7 @@ export interface components {
             reason: components["schemas"]["CampaignFailureReason"];
         };
         /**
-         * @description Why the campaign has paused itself. `calls_failing`: of at least 20 calls that ended within ten minutes 80 % or more ended as `trunk_error`, `agent_error` or `invalid_number`. Mend what is wrong, and resume it: it counts anew then. `agent_failing`: in three calls in a row the agent failed and was never heard, or could not be connected. A test that reaches the agent resumes it, too.
+         * @description Why the campaign has paused itself. `calls_failing`: of at least 20 calls that ended within ten minutes 80 % or more ended as `trunk_error`, `agent_error`, `invalid_number` or `unknown`. Mend what is wrong, and resume it: it counts anew then. `agent_failing`: in three calls in a row the agent failed and was never heard, or could not be connected. A test that reaches the agent resumes it, too.
          * @example calls_failing
          */
         CampaignPauseReason: ("calls_failing" | "agent_failing") | (string & Record<never, never>);

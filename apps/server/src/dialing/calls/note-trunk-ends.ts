@@ -38,7 +38,7 @@ export async function noteTrunkEnds(tx: Tx, ends: readonly EndOverTrunk[], now: 
     cross join lateral (
       select h.*, (select reason from trunks where workspace_id = x.workspace_id and id = x.id) as paused_for
       from trunk_health h where h.workspace_id = x.workspace_id and h.trunk_id = x.id
-        and (x.is_news or h.full_answers > 0 or h.slowed_until is not null or h.unknown_calls <> '{}' or h.silent_calls <> '{}')
+        and (x.is_news or h.full_answers > 0 or h.slowed_until is not null or h.unanswered_invites > 0 or h.unknown_calls <> '{}' or h.silent_calls <> '{}')
       limit 1 for no key update) as h`.execute(tx.db);
   for (const row of rows) {
     const own = endsOf(row.trunk_id).toSorted((a, b) => a.endedAt.getTime() - b.endedAt.getTime());
@@ -58,6 +58,7 @@ const healthOf = (row: HealthRow) => ({
   unknownCalls: row.unknown_calls,
   silentCalls: row.silent_calls,
   fullAnswers: row.full_answers,
+  unansweredInvites: row.unanswered_invites,
   slowedSince: row.slowed_since,
   slowedUntil: row.slowed_until,
 });
@@ -65,7 +66,7 @@ const healthOf = (row: HealthRow) => ({
 async function keepHealth(tx: Tx, { workspace_id, trunk_id }: HealthRow, { health }: TrunkNext): Promise<void> {
   await sql`
     update trunk_health set unknown_calls = ${health.unknownCalls}::uuid[], silent_calls = ${health.silentCalls}::uuid[],
-      full_answers = ${health.fullAnswers}, slowed_since = ${health.slowedSince}, slowed_until = ${health.slowedUntil}
+      full_answers = ${health.fullAnswers}, unanswered_invites = ${health.unansweredInvites}, slowed_since = ${health.slowedSince}, slowed_until = ${health.slowedUntil}
     where workspace_id = ${workspace_id} and trunk_id = ${trunk_id}`.execute(tx.db);
 }
 

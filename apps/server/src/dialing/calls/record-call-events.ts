@@ -269,7 +269,12 @@ function overTrunk(row: MovedRow, end: Progress['ended']): EndOverTrunk[] {
   const isOurs = end?.endedBy === 'service' || end?.endedBy === 'error';
   const isSoon = isOurs && row.answered_at !== null && endedAt.getTime() - row.answered_at.getTime() < SOON_MS;
   const packetsReceived = isSoon && row.packets_received === 0 ? undefined : row.packets_received;
-  const answer = given({ ...said, packetsReceived, retryAfterSeconds: end?.retryAfterSeconds });
+  const answer = given({
+    ...said,
+    packetsReceived,
+    retryAfterSeconds: end?.retryAfterSeconds,
+    wasSilent: end?.wasSilent,
+  });
   return [{ workspaceId: row.workspace_id, roomId: row.id, trunkId, phoneNumberId, outcome, endedAt, ...answer }];
 }
 

@@ -6,7 +6,7 @@ const FEWEST_ENDS = 20;
 const FAILED_SHARE = 0.8;
 
 /** Outcomes that say that something is wrong with the trunk, the agent or the list, and not with who was called. */
-const failures: ReadonlySet<CallOutcome> = new Set(['trunk_error', 'agent_error', 'invalid_number']);
+const failures: ReadonlySet<CallOutcome> = new Set(['trunk_error', 'agent_error', 'invalid_number', 'unknown']);
 
 /** Ends of a campaign's calls, three numbers for each minute that had any: the minute since the epoch, all ends, and failures. */
 export type RecentEnds = readonly number[];

@@ -12,7 +12,7 @@ export type LegEnd =
   /** A final answer; of a caller: ours, or nobody answered it in time. */
   | ({ kind: 'rejected' } & SipAnswer)
   /** It was sent, and nobody knows what came of it. */
-  | { kind: 'silence' }
+  | { kind: 'silence'; wasSilent?: boolean }
   /** Given up before it was answered. */
   | ({ kind: 'cancelled'; by: 'us' | 'ring_timeout' | 'far' } & SipAnswer)
   /** The end of an answered call. */

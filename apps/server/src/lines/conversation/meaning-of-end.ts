@@ -36,8 +36,10 @@ export function meaningOfEnd(end: LegEnd, own: OwnEnd | undefined, far: 'callee'
       const outcome = outcomeOfAnswer(answer);
       return { outcome, endedBy: outcome === 'trunk_error' ? 'error' : far, ...answer };
     }
-    case 'silence':
-      return { outcome: 'unknown', endedBy: 'error' };
+    case 'silence': {
+      const { kind: _kind, ...answer } = end;
+      return { outcome: 'unknown', endedBy: 'error', ...answer };
+    }
     case 'cancelled': {
       const { kind: _kind, by, ...answer } = end;
       if (by === 'ring_timeout') return { outcome: 'no_answer', endedBy: 'service', ...answer };

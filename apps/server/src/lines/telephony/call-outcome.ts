@@ -25,6 +25,8 @@ export interface SipAnswer {
   sipReason?: string;
   /** The cause of a Reason header with protocol Q.850. */
   q850Cause?: number;
+  /** That it said nothing at all to the INVITE. */
+  wasSilent?: boolean;
   /** How long it asked to be left alone (Retry-After). */
   retryAfterSeconds?: number;
 }

@@ -4,7 +4,14 @@ import { afterCalls, type TrunkEnd, type TrunkHealth } from './after-calls.ts';
 
 const now = new Date('2026-11-20T12:00:00.000Z');
 const after = (ms: number) => new Date(now.getTime() + ms);
-const well: TrunkHealth = { unknownCalls: [], silentCalls: [], fullAnswers: 0, slowedSince: null, slowedUntil: null };
+const well: TrunkHealth = {
+  unknownCalls: [],
+  silentCalls: [],
+  fullAnswers: 0,
+  unansweredInvites: 0,
+  slowedSince: null,
+  slowedUntil: null,
+};
 let room = 0;
 const end = (outcome: CallOutcome, given: Partial<TrunkEnd> = {}): TrunkEnd => ({
   roomId: `r${room++}`,
@@ -60,6 +67,20 @@ test.each([
   const next = afterCalls(well, [only], null, now);
   expect(next.setAside.get(only.roomId)).toBe(why);
   expect(next.pause?.reason).toBe(why === 'trunk_paused' ? 'forbidden' : undefined);
+});
+
+test('three INVITEs in a row without any answer pause a trunk, and whom they were for is not called again', () => {
+  const nothing = () => end('unknown', { wasSilent: true });
+  const before = afterCalls(well, [nothing(), nothing()], null, now);
+  expect([before.pause, before.health.unansweredInvites]).toEqual([undefined, 2]);
+  const answeredBetween = [end('busy', { sipStatus: 486 }), nothing(), nothing()];
+  expect(afterCalls(before.health, answeredBetween, null, now).pause).toBeUndefined();
+  // Of which nobody knows, since a server is gone.
+  expect(afterCalls(before.health, [end('unknown'), end('cancelled')], null, now).pause).toBeUndefined();
+  const last = nothing();
+  const next = afterCalls(before.health, [last], null, now);
+  expect(next).toMatchObject({ pause: { reason: 'silent', end: last }, health: well });
+  expect(next.setAside.size).toBe(0);
 });
 
 test('a trunk is left alone for as long as it asks, five minutes at most', () => {

@@ -10,6 +10,8 @@ export interface TrunkHealth {
   silentCalls: readonly string[];
   /** Answers that it had no room for, less the calls that it has carried since. */
   fullAnswers: number;
+  /** INVITEs in a row that got no answer at all. */
+  unansweredInvites: number;
   slowedSince: Date | null;
   slowedUntil: Date | null;
 }
@@ -36,6 +38,8 @@ export interface TrunkNext {
 /** So many numbers in a row that are unknown are not the numbers' fault, and so many silent calls not the callees'. */
 const UNKNOWN_TO_PAUSE = 10;
 const SILENT_TO_PAUSE = 3;
+/** So many INVITEs in a row without any answer: more would leave people of whom nobody knows whether they were reached. */
+const UNANSWERED_TO_PAUSE = 3;
 const LONGEST_SLOW_MS = 60_000;
 /** The most that a trunk is waited for because its Retry-After says so. */
 const LONGEST_ASKED_MS = 300_000;
@@ -50,7 +54,8 @@ const isFull = (end: TrunkEnd): boolean => end.outcome === 'trunk_error' && isCa
  * What the ends of some calls, in their order, make of a trunk. An answer that it has no room puts the next start off, for a
  * second and twice as long each time, up to a minute, or for as long as its Retry-After asks, up to five; each call that it carries takes one of these back. Answers to calls
  * that were up when it was slowed count once. Another 403 pauses it, as do ten numbers in a row that it answers with
- * 404, 484 or 603, and three answered calls in a row without a packet; what ends alike after that is set aside too.
+ * 404, 484 or 603, three answered calls in a row without a packet, and three INVITEs in a row without any answer; what ends
+ * alike after that is set aside too, but for INVITEs: whoever they were for may have been reached.
  * @param pausedFor why it is paused already, if it is
  */
 export function afterCalls(
@@ -59,7 +64,7 @@ export function afterCalls(
   pausedFor: string | null,
   now: Date,
 ): TrunkNext {
-  let { unknownCalls, silentCalls, fullAnswers, slowedSince, slowedUntil } = before;
+  let { unknownCalls, silentCalls, fullAnswers, unansweredInvites, slowedSince, slowedUntil } = before;
   let pause: TrunkNext['pause'];
   const setAside: TrunkNext['setAside'] = new Map();
   const brake = (reason: BrakeReason, end: TrunkEnd, calls: readonly string[]) => {
@@ -70,6 +75,12 @@ export function afterCalls(
 
   for (const end of ends) {
     const { roomId, outcome, sipStatus, packetsReceived } = end;
+    if (end.wasSilent) {
+      unansweredInvites += 1;
+      if (unansweredInvites >= UNANSWERED_TO_PAUSE) brake('silent', end, []);
+      continue;
+    }
+    if (sipStatus !== undefined) unansweredInvites = 0;
     if (silent.has(outcome)) continue;
     if (isFull(end)) {
       setAside.set(roomId, 'trunk_busy');
@@ -100,10 +111,14 @@ export function afterCalls(
       silentCalls = [];
     }
   }
-  const health = { unknownCalls, silentCalls, fullAnswers, slowedSince, slowedUntil };
+  if (pause?.reason === 'silent') unansweredInvites = 0;
+  const health = { unknownCalls, silentCalls, fullAnswers, unansweredInvites, slowedSince, slowedUntil };
   return { health, ...(pause && { pause }), setAside };
 }
 
 /** Whether an end is news for a trunk of which nothing is held. */
 export const isNews = (end: TrunkEnd): boolean =>
-  end.packetsReceived === 0 || isFull(end) || [403, 404, 484, 603].includes(end.sipStatus ?? 0);
+  end.packetsReceived === 0 ||
+  end.wasSilent === true ||
+  isFull(end) ||
+  [403, 404, 484, 603].includes(end.sipStatus ?? 0);

@@ -35,6 +35,8 @@ export const reasonTexts: Record<TrunkReason, string> = {
     'The trunk did not know or declined ten numbers in a row. Compare numberFormat and dialPrefix with what the carrier wants, look at the list that is called, and resume the trunk.',
   no_media:
     'Three answered calls in a row brought no sound. Check the firewall and the public address of the server, and resume the trunk.',
+  silent:
+    'The trunk left three calls in a row without any answer: nobody knows whether these people were reached, and they are not called again. Look at the firewall, and ask the carrier; then resume the trunk.',
 };
 
 /** What a trunk is in now, and why. */

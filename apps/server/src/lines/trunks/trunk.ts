@@ -25,7 +25,7 @@ export const checkReasons = [
 ] as const;
 export type CheckReason = (typeof checkReasons)[number];
 /** Why calls have paused a trunk: it stays so until somebody resumes it. */
-export type BrakeReason = 'forbidden' | 'number_format' | 'no_media';
+export type BrakeReason = 'forbidden' | 'number_format' | 'no_media' | 'silent';
 export type PauseReason = CheckReason | BrakeReason | 'requested';
 
 /** Whether the next check that passes ends a pause. */

@@ -576,6 +576,7 @@ export interface Schema {
     full_answers: Generated<number>;
     slowed_since: Date | null;
     slowed_until: Date | null;
+    unanswered_invites: Generated<number>;
   };
   trunk_registrations: {
     workspace_id: string;

@@ -13,7 +13,7 @@ export function legEndOf(end: CallEnd, notKept: NotSent = 'not_kept'): LegEnd {
     case 'rejected':
       return { kind: 'rejected', ...answer };
     case 'silence':
-      return { kind: 'silence' };
+      return { kind: 'silence', ...(!end.wasRinging && { wasSilent: true }) };
     case 'cancelled':
       return { kind: 'cancelled', by: end.by === 'ring_timeout' ? end.by : sides[end.by], ...answer };
     case 'hung_up':
