@@ -22,6 +22,7 @@ import { type KeepingParts, KeptCall } from './kept-call.ts';
 import { legEndOf } from './leg-end.ts';
 import { Negotiation } from './negotiation.ts';
 import { credentialsOf, type TrunkAddress, trunkAddress, userAt } from './trunk-address.ts';
+import type { UnansweredInvites } from './unanswered-invites.ts';
 
 /** What legs over SIP share. */
 export interface LegParts extends KeepingParts {
@@ -33,6 +34,7 @@ export interface LegParts extends KeepingParts {
   addressFor: (peer: string) => string;
   /** Notes that a trunk of that name is where the settings allow it to be. */
   locate: (address: TrunkAddress) => Promise<Target[]>;
+  unanswered: UnansweredInvites;
   /** What the two sides of the call say is kept, now that it is over. */
   onEnd: (roomId: string, callId: string) => void;
 }
@@ -64,6 +66,8 @@ export class CalleeLeg implements Leg {
 
   /** Where the call goes, and its sound's sockets. */
   async prepare(sound: Sound): Promise<Unready | undefined> {
+    if (this.#parts.unanswered.isClosed(this.#request.trunk.id))
+      return { why: 'no_room', text: 'The trunk leaves another INVITE without an answer.' };
     try {
       this.#invite = await this.#inviteFor(sound);
       return undefined;
@@ -101,15 +105,25 @@ export class CalleeLeg implements Leg {
       ...this.#invite!,
       onState: (dialog) => this.#keep(dialog),
       onProgress: ({ status, sdp }) => {
+        this.#hasSaid();
         this.#tell({ type: 'progress', rings: status >= 180 });
         if (sdp !== undefined) void this.#negotiation.takeAnswer(sdp);
       },
       onAnswered: ({ sdp }) => {
+        this.#hasSaid();
         this.#answer = sdp;
         this.#tell({ type: 'answered' });
       },
-      onEnded: (end) => this.#tell({ type: 'leg_ended', end: legEndOf(end, this.#notKept) }),
+      onEnded: (end) => {
+        this.#hasSaid();
+        this.#tell({ type: 'leg_ended', end: legEndOf(end, this.#notKept) });
+      },
     });
+  }
+
+  /** The trunk has answered, or nothing is waited for any more. */
+  #hasSaid(): void {
+    this.#parts.unanswered.over(this.#request.trunk.id, this.#request.roomId);
   }
 
   /** What another server would cancel must be kept before it is sent. */
@@ -130,6 +144,7 @@ export class CalleeLeg implements Leg {
     if (this.#notKept) throw new Error(notKept[this.#notKept]);
     if (this.#hasLeave) return;
     this.#hasLeave = true;
+    this.#parts.unanswered.sent(trunk.id, roomId);
     this.#tell({ type: 'kept' });
   }
 

@@ -30,6 +30,7 @@ import { openSignalling, type Signalling, type SignallingOptions } from './signa
 import { endedState, storedState, timesOf } from './stored-state.ts';
 import { CallerLeg } from './take-call.ts';
 import { trunkAddress } from './trunk-address.ts';
+import { createUnansweredInvites } from './unanswered-invites.ts';
 
 /** How an agent takes calls, as far as the adapter needs to know it. */
 export interface CallAgent {
@@ -68,6 +69,7 @@ class SipGateway implements CallGateway, TrunkProber {
   readonly #calls: HeldCalls;
   readonly #arriving: ArrivingCalls;
   readonly #messages: CallMessages;
+  readonly #unanswered = createUnansweredInvites();
   readonly #listeners = new Set<CallEventListener>();
   readonly moveCalls: CallStore['move'];
   #isDraining = false;
@@ -146,6 +148,7 @@ class SipGateway implements CallGateway, TrunkProber {
       isGivenUp: () => lease.leftMs() === 0 || lease.serverId() !== serverId,
       addressFor: (peer) => this.#signalling.addressFor(peer),
       locate: (address) => this.#signalling.locate(address),
+      unanswered: this.#unanswered,
       onEnd: (roomId, callId) => this.#messages.over(roomId, callId),
     };
   }
