@@ -53,6 +53,7 @@ export class CalleeLeg implements Leg {
   #call: OutgoingCall | undefined;
   #sentTo: Target | undefined;
   #hasLeave = false;
+  #isOver = false;
   #notKept: NotSent | undefined;
   #answer: string | undefined;
 
@@ -115,6 +116,7 @@ export class CalleeLeg implements Leg {
         this.#tell({ type: 'answered' });
       },
       onEnded: (end) => {
+        this.#isOver = true;
         this.#hasSaid();
         this.#tell({ type: 'leg_ended', end: legEndOf(end, this.#notKept) });
       },
@@ -144,7 +146,8 @@ export class CalleeLeg implements Leg {
     if (this.#notKept) throw new Error(notKept[this.#notKept]);
     if (this.#hasLeave) return;
     this.#hasLeave = true;
-    this.#parts.unanswered.sent(trunk.id, roomId);
+    // It may have been given up while it was kept.
+    if (!this.#isOver) this.#parts.unanswered.sent(trunk.id, roomId);
     this.#tell({ type: 'kept' });
   }
 

@@ -19,4 +19,6 @@ test('a trunk is closed while one of its INVITEs has no answer for two seconds, 
   invites.over('a', 'second');
   invites.over('a', 'second');
   expect(closedAt(90_000)).toEqual([]);
+  invites.sent('a', 'lost');
+  expect([closedAt(129_999), closedAt(130_000)]).toEqual([['a'], []]);
 });

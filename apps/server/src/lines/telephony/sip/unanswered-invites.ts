@@ -1,5 +1,7 @@
 /** A trunk that has left an INVITE without any answer for so long gets no other one: whom it is for may be reached, or never. */
 const CLOSED_AFTER_MS = 2000;
+/** Every INVITE is over by then (RFC 3261 section 17.1.1.2, timer B, and some more): what is still here keeps nothing closed. */
+const FORGOTTEN_AFTER_MS = 40_000;
 
 /** The INVITEs of this process that have got no answer yet, not even a 100. */
 export interface UnansweredInvites {
@@ -25,8 +27,12 @@ export function createUnansweredInvites(now: () => number = () => performance.no
       if (own?.delete(roomId) && own.size === 0) waiting.delete(trunkId);
     },
     isClosed: (trunkId) => {
-      const [oldest] = waiting.get(trunkId)?.values() ?? [];
-      return oldest !== undefined && now() - oldest >= CLOSED_AFTER_MS;
+      const own = waiting.get(trunkId);
+      for (const [roomId, at] of own ?? []) {
+        if (now() - at < FORGOTTEN_AFTER_MS) return now() - at >= CLOSED_AFTER_MS;
+        own!.delete(roomId);
+      }
+      return false;
     },
   };
 }
