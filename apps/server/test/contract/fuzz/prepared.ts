@@ -1,5 +1,6 @@
 import { fromId, newUuid, toId } from '../../../src/foundation/values/ids.ts';
 import { postgresCallStore } from '../../../src/lines/telephony/sip/call-store.ts';
+import { createWithFile, validated } from '../../audience/contact-lists/contact-files.ts';
 import { seedUploadedList } from '../../seed/list.ts';
 import { seedRow } from '../../seed/rows.ts';
 import type { TestServer } from '../../server.ts';
@@ -11,7 +12,7 @@ const COUNT = 40;
 const LATER = new Date('2026-12-24T09:00:00.000Z');
 
 type Own = Partial<
-  Record<'ws' | 'room' | 'list' | 'cmp' | 'bat' | 'pn' | 'pool' | 'wf' | 'run' | 'entry', readonly string[]>
+  Record<'ws' | 'room' | 'list' | 'upl' | 'cmp' | 'bat' | 'pn' | 'pool' | 'wf' | 'run' | 'entry', readonly string[]>
 >;
 
 /** What chance would hardly find, by the operations that need it, and the IDs that no other request may name. */
@@ -64,6 +65,10 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   const pools = [await pool('From', [phoneNumberId]), await pool('To', [])];
 
   const { workflow, runs } = await runsOf(server);
+  // Those that chance makes expire, or have a bad file, before they are confirmed.
+  const checked = await createWithFile(server, 'phone\n+12125550110\n');
+  await validated(server, checked);
+  const upload = { list: [checked.id], upl: [checked.uploadID] };
 
   const byOperation: Record<string, Own> = {
     moveNumberPoolMember: { pool: pools, pn: [phoneNumberId] },
@@ -74,6 +79,8 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     deleteCallRecording: { room: rooms },
     startWorkflowRun: { wf: [workflow] },
     cancelWorkflowRun: { wf: [workflow], run: runs },
+    previewContactListUpload: upload,
+    confirmContactListUpload: upload,
     createCampaign: { list: [called, calledToo] },
     resumeCampaign: { cmp: paused },
     unscheduleCampaign: { cmp: scheduled },
@@ -85,7 +92,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   };
   let turn = 0;
   return {
-    kept: [changed, called, calledToo, phoneNumberId, workflow, ...pools],
+    kept: [changed, called, calledToo, checked.id, checked.uploadID, phoneNumberId, workflow, ...pools],
     fill: (request) => {
       const { entry, ...all } = byOperation[request.operationId] ?? {};
       const filled = (text: string) =>
