@@ -47,7 +47,7 @@ test.each([
   expect(peer.hear(from, packet, 1)).toBe('new');
   expect(peer.hear(from, packet, 2)).toBe('followed');
   expect(peer.target).toMatchObject(from);
-  expect(peer.followsStranger).toBe(false);
+  expect(peer.followsDescribed).toBe(from.address === described.address);
 });
 
 test('another source of the first rank is taken when the one before has stopped, and two do not take turns', () => {
@@ -57,7 +57,15 @@ test('another source of the first rank is taken when the one before has stopped,
     expect(peer.hear(from, packet, 1099)).toBe('refused');
   }
   expect(peer.hear(near, packet, 1100)).toBe('new');
-  expect(peer.hear(described, packet, 1300)).toBe('new');
+  expect(peer.hear({ ...near, port: 5001 }, packet, 1199)).toBe('refused');
+});
+
+test('the described address takes the call back from one beside the signalling at once, and keeps it', () => {
+  const peer = source();
+  peer.hear(near, packet, 1000);
+  expect(peer.hear(described, packet, 1001)).toBe('new');
+  expect(peer.hear(near, packet, 1002)).toBe('refused');
+  expect(peer.target).toMatchObject(described);
 });
 
 test('a stranger is followed if nobody was heard in the two seconds after the answer, and if it is steady', () => {
@@ -66,7 +74,7 @@ test('a stranger is followed if nobody was heard in the two seconds after the an
   expect(speaks(peer, stranger, 2000, 4)).toBe('refused');
   expect(peer.hear(stranger, { ssrc: 1, sequence: 4 }, 2080)).toBe('new');
   expect(peer.target).toMatchObject(stranger);
-  expect(peer.followsStranger).toBe(true);
+  expect(peer.followsDescribed).toBe(false);
 });
 
 test('no stranger is followed before the answer, nor once somebody of the first rank was heard, however long ago', () => {
@@ -152,7 +160,7 @@ test('who was never heard is sent ten seconds, counted from the answer; what is 
   peer.expect(false, 31_000);
   expect(peer.mayBeSent(90_000)).toBe(true);
   peer.expect(true, 100_000);
-  expect([peer.mayBeSent(110_000), peer.mayBeSent(110_001)]).toEqual([true, false]);
+  expect(peer.mayBeSent(100_000)).toBe(false);
   expect(peer.hearReport(stranger.address)).toBe(false);
   expect(peer.mayBeSent(110_001)).toBe(false);
   expect(peer.hearReport(described.address)).toBe(true);
@@ -160,6 +168,24 @@ test('who was never heard is sent ten seconds, counted from the answer; what is 
   const speaking = source();
   speaking.hear(described, packet, 100);
   expect(speaking.mayBeSent(900_000)).toBe(true);
+});
+
+test('neither a hold nor a new description gives who is never heard more than ten seconds', () => {
+  const peer = source();
+  for (let turn = 0; turn < 4; turn += 1) {
+    const at = turn * 10_000;
+    expect(peer.mayBeSent(at + 2500)).toBe(true);
+    peer.describe({ ...described, port: 4002 + turn }, at + 1000);
+    peer.expect(false, at + 2500);
+    peer.expect(true, at + 10_000);
+  }
+  expect([peer.mayBeSent(40_000), peer.mayBeSent(40_001)]).toEqual([true, false]);
+  expect(peer.describe(stranger, 41_000)).toBe(true);
+  expect(peer.mayBeSent(41_001)).toBe(false);
+  expect(peer.hear(stranger, packet, 41_002)).toBe('new');
+  expect(peer.mayBeSent(900_000)).toBe(true);
+  expect(peer.describe(described, 900_000)).toBe(true);
+  expect([peer.mayBeSent(910_000), peer.mayBeSent(910_001)]).toEqual([true, false]);
 });
 
 test('a new description begins anew; the same one changes nothing', () => {

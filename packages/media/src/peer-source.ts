@@ -14,6 +14,8 @@ const STEADY = 5;
 /** For so long a peer is sent sound of which nothing comes. */
 const LONGEST_UNHEARD_MS = 10_000;
 
+type Rank = 'described' | 'near' | 'stranger';
+
 /** Judges addresses that no description names. */
 export interface Ranks {
   /** Whether one may be sent to. */
@@ -27,21 +29,24 @@ export interface Ranks {
  * something is heard, and then to where that came from: carriers and phones behind NAT describe addresses that they
  * don't send from.
  *
- * The described address and those near the signalling are of the first rank: each takes the call with one packet. A stranger
- * gets it only if none of these was heard, keeps it until one is, and gives it to no other stranger.
+ * The described address and those near the signalling are of the first rank: each takes the call with one packet from whoever
+ * is silent or a stranger, and the described address from anybody. A stranger gets it only if none of these was heard, keeps it
+ * until one is, and gives it to no other stranger.
  */
 export class PeerSource {
   #ranks: Ranks;
   #isDescribed = false;
   /** Absent before a description, and if that names an address that may not be sent to. */
   #described: Endpoint | undefined;
-  #followed: (Endpoint & { isStranger: boolean }) | undefined;
+  #followed: (Endpoint & { rank: Rank }) | undefined;
   /** When the followed source was heard, in ms. */
   #lastAt = 0;
   #candidate: (Endpoint & { ssrc: number; sequence: number; packets: number }) | undefined;
   #isAnswered = false;
   /** Since when the peer could have been heard: its description, its answer and the end of a hold, whichever was last. */
   #expectedSince: number | undefined;
+  /** For how long it could have been before that and was not, in ms; counted from the answer, if there was one. */
+  #unheardMs = 0;
   /** Whether somebody of the first rank was heard since the description. */
   #isPresent = false;
   /** Whether anything was. */
@@ -63,25 +68,29 @@ export class PeerSource {
     this.#followed = undefined;
     this.#candidate = undefined;
     this.#isPresent = false;
+    this.#expectFrom(this.#expectedSince === undefined ? undefined : now, now);
     this.#isHeard = false;
-    this.#expectAnew(now);
     return true;
   }
 
   /** The callee has answered. */
   answer(now: number): void {
     this.#isAnswered = true;
-    this.#expectAnew(now);
-  }
-
-  #expectAnew(now: number): void {
     if (this.#expectedSince !== undefined) this.#expectedSince = now;
+    this.#unheardMs = 0;
   }
 
   /** Whether the peer may send, as both have agreed. What is on hold is not expected to be heard. */
   expect(isExpected: boolean, now: number): void {
-    if (!isExpected) this.#expectedSince = undefined;
-    else this.#expectedSince ??= now;
+    if (isExpected) this.#expectedSince ??= now;
+    else this.#expectFrom(undefined, now);
+  }
+
+  /** What was waited for in vain stays counted: else who is never heard would be sent to for good, by a new description each time. */
+  #expectFrom(since: number | undefined, now: number): void {
+    if (this.#isHeard) this.#unheardMs = 0;
+    else if (this.#expectedSince !== undefined) this.#unheardMs += now - this.#expectedSince;
+    this.#expectedSince = since;
   }
 
   /** Where to send; nothing before a description. */
@@ -92,7 +101,7 @@ export class PeerSource {
   /** Whether sound may still go there: not to somebody who was never heard, whom anybody can describe. */
   mayBeSent(now: number): boolean {
     const since = this.#expectedSince;
-    return this.#isHeard || since === undefined || now - since <= LONGEST_UNHEARD_MS;
+    return this.#isHeard || since === undefined || this.#unheardMs + now - since <= LONGEST_UNHEARD_MS;
   }
 
   /** The source that is followed; nothing until one was heard. */
@@ -100,14 +109,14 @@ export class PeerSource {
     return this.#followed;
   }
 
-  /** Whether the one that is followed is a stranger, from whom the first rank takes the call back. */
-  get followsStranger(): boolean {
-    return this.#followed?.isStranger ?? false;
+  /** Whether the one that is followed is the described address, from which nobody takes the call while it speaks. */
+  get followsDescribed(): boolean {
+    return this.#followed?.rank === 'described';
   }
 
   /** Takes note of RTCP. @returns whether it comes from an address that it may come from */
   hearReport(address: string): boolean {
-    if (this.#isFirst(address)) this.#isPresent = true;
+    if (this.#rankOf(address) !== 'stranger') this.#isPresent = true;
     else if (address !== this.#followed?.address) return false;
     this.#isHeard = true;
     return true;
@@ -122,24 +131,27 @@ export class PeerSource {
       this.#lastAt = now;
       return 'followed';
     }
-    const isFirst = this.#isFirst(from.address);
-    if (!(isFirst ? this.#mayTake(now) : this.#mayFollow(from, packet, now))) return 'refused';
-    this.#followed = { address: from.address, port: from.port, isStranger: !isFirst };
+    const rank = this.#rankOf(from.address);
+    if (!(rank === 'stranger' ? this.#mayFollow(from, packet, now) : this.#mayTake(rank, now))) return 'refused';
+    this.#followed = { address: from.address, port: from.port, rank };
     this.#candidate = undefined;
     this.#lastAt = now;
-    this.#isPresent ||= isFirst;
+    this.#isPresent ||= rank !== 'stranger';
     this.#isHeard = true;
     return 'new';
   }
 
-  #isFirst(address: string): boolean {
-    if (!this.#isDescribed) return false;
-    return address === this.#described?.address || (this.#ranks.isNear(address) && this.#ranks.isOpen(address));
+  #rankOf(address: string): Rank {
+    if (!this.#isDescribed) return 'stranger';
+    if (address === this.#described?.address) return 'described';
+    return this.#ranks.isNear(address) && this.#ranks.isOpen(address) ? 'near' : 'stranger';
   }
 
-  /** Whether another source of the first rank is followed from now on: two don't take turns. */
-  #mayTake(now: number): boolean {
-    return !this.#followed || this.#followed.isStranger || now - this.#lastAt >= CHANGE_MS;
+  /** Whether a source of the first rank is followed from now on: two of one kind don't take turns. */
+  #mayTake(rank: Rank, now: number): boolean {
+    const before = this.#followed;
+    if (!before || before.rank === 'stranger') return true;
+    return (rank === 'described' && before.rank === 'near') || now - this.#lastAt >= CHANGE_MS;
   }
 
   #mayFollow(from: Endpoint, packet: Pick<RtpPacket, 'ssrc' | 'sequence'>, now: number): boolean {

@@ -94,8 +94,8 @@ export class RtpLine {
       this.counts.refused += 1;
       return;
     }
-    // A stranger's packets must not keep out those of the peer.
-    if (!this.#isConnected && !this.#source.followsStranger) this.#connectTo(from);
+    // Whom the description doesn't name must not keep out whom it does.
+    if (!this.#isConnected && this.#source.followsDescribed) this.#connectTo(from);
     this.#onPacket(packet, from, heard === 'new', now);
   }
 

@@ -84,6 +84,24 @@ onLinux(
   },
 );
 
+onLinux('who is beside the signalling takes the call in a pause, and the described address takes it back', async () => {
+  await using call = await openTestCall(plane);
+  const { media, peer } = call;
+  await media.setStream(peer.stream(), ['127.0.0.9']);
+  await media.answer();
+  const followed = async () => (await media.stats()).remoteAddress;
+  await peer.speak(tone(400, 800));
+  const near = await startPeer(media.rtpPort, '127.0.0.2');
+  const speaking = near.speak(tone(2000, 16_000));
+  await until(async () => (await followed()) === `127.0.0.2:${near.port}`);
+  peer.send(tone(400, 160));
+  await until(async () => (await followed()) === `127.0.0.1:${peer.port}`);
+  await peer.speak(tone(400, 4000));
+  expect(await followed()).toBe(`127.0.0.1:${peer.port}`);
+  await speaking;
+  near.close();
+});
+
 onLinux('a re-INVITE moves the call to its address, and back', async () => {
   await using call = await talking(plane);
   const { media, peer, agent } = call;
